@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+import type { Usage } from '../queues/usage.js';
+import type { AgentConfig } from './agent-config.js';
+
+/** Where progress and log lines of one piece of work go; the processor binds it to the job. */
+export interface WorkLog {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** One question to an agent. */
+export interface AgentRequest<Output> {
+  readonly agent: AgentConfig;
+  /** Values of the prompt's variables; the offline runner reads them instead of the prompt. */
+  readonly variables: Readonly<Record<string, string | readonly string[]>>;
+  /** Names the question within its job, as in `detect` or `correct-2`; stable over retries. */
+  readonly step: string;
+  /** Structured output: the answer is validated against it. Absent: the answer is plain text. */
+  readonly schema?: z.ZodType<Output>;
+  /** Added behind the rendered prompt when a question is asked again. */
+  readonly addition?: string;
+  /** Directory that the `Read` tool may read below; absent: the tool is not offered. */
+  readonly workspace?: string;
+  /** Overrides the configured model. */
+  readonly model?: string;
+}
+
+export interface AgentAnswer<Output> {
+  /** The validated object, or the whole text of the answer. */
+  readonly output: Output;
+  readonly usage: Usage;
+  readonly model?: string;
+  /** SHA-256 of the rendered prompt, hexadecimal. */
+  readonly promptDigest?: string;
+  readonly notes?: readonly string[];
+}
+
+export interface RunContext {
+  readonly signal?: AbortSignal;
+  readonly log?: WorkLog;
+}
+
+/**
+ * Answers questions for agents. The Anthropic runner asks the Messages API; the offline runner computes.
+ * A call that gives no usable answer throws an `AgentError`; the usage of its calls is in `error.usage`.
+ */
+export interface AgentRunner {
+  readonly name: 'anthropic' | 'offline';
+  ask(
+    request: AgentRequest<string> & { schema?: undefined },
+    context?: RunContext,
+  ): Promise<AgentAnswer<string>>;
+  ask<Output>(
+    request: AgentRequest<Output> & { schema: z.ZodType<Output> },
+    context?: RunContext,
+  ): Promise<AgentAnswer<Output>>;
+}

@@ -1,0 +1,258 @@
+/**
+ * The one error table. Every error that leaves a public function, a job, the command line or the HTTP API
+ * has a code from it. `docs/errors.md` lists exactly these codes (tested both ways).
+ */
+export interface ErrorEntry {
+  /** Exported class a caller can test with `instanceof`. */
+  readonly class: string;
+  /** Whether the same request can succeed later without being changed. */
+  readonly retryable: boolean;
+  /** HTTP status of a response that carries this error. */
+  readonly httpStatus: number;
+  /** Exit code of a command that ends with this error. */
+  readonly exitCode: number;
+  /** What the reader of the message can do. */
+  readonly whatToDo: string;
+}
+
+function entry(
+  className: string,
+  retryable: boolean,
+  httpStatus: number,
+  exitCode: number,
+  whatToDo: string,
+): ErrorEntry {
+  return { class: className, retryable, httpStatus, exitCode, whatToDo };
+}
+
+export const ERROR_TABLE = {
+  // What was handed in
+  'invalid-payload': entry('PayloadError', false, 422, 2, 'Correct the named field and submit again.'),
+  'payload-too-large': entry(
+    'PayloadError',
+    false,
+    413,
+    2,
+    'Shorten the named text, or raise the limit in the configuration.',
+  ),
+  'newer-contract': entry(
+    'PayloadError',
+    true,
+    409,
+    2,
+    'Upgrade the workers: the job waits for one that knows this contract version.',
+  ),
+  'unknown-kind': entry('UsageError', false, 404, 2, 'Use one of the kinds that the message lists.'),
+  usage: entry('UsageError', false, 400, 2, 'Correct the command or the argument as the message says.'),
+  'unreadable-input': entry('UsageError', false, 400, 2, 'Name a readable, non-empty text file.'),
+  'invalid-configuration': entry(
+    'ConfigurationError',
+    false,
+    500,
+    2,
+    'Correct the named variable; `fleet config` shows what is in force and from where.',
+  ),
+
+  // Pure functions
+  'block-not-found': entry('BlockNotFoundError', false, 422, 2, 'Pass a block that stands in the solution.'),
+  'unclosed-fence': entry('UnclosedFenceError', false, 502, 2, 'Ask again with a larger token limit.'),
+  'prompt-variable': entry(
+    'PromptError',
+    false,
+    500,
+    2,
+    'Give every variable of the prompt exactly once, and no other.',
+  ),
+  'prompt-not-found': entry(
+    'PromptError',
+    false,
+    500,
+    2,
+    'Correct the prompt name or the FLEET_PROMPTS folder.',
+  ),
+
+  // Agent calls
+  'answer-truncated': entry(
+    'AgentError',
+    false,
+    502,
+    2,
+    'Raise FLEET_MAX_TOKENS, or hand in a shorter script.',
+  ),
+  'answer-refused': entry(
+    'AgentError',
+    false,
+    502,
+    2,
+    'Read the refusal; use another model or another script.',
+  ),
+  'answer-invalid': entry(
+    'AgentError',
+    false,
+    502,
+    2,
+    'Read the raw answer kept with the error; a stronger model may keep to the schema.',
+  ),
+  'answer-incomplete': entry('AgentError', true, 502, 2, 'Nothing: the call is tried again.'),
+  'answer-unknown-stop': entry(
+    'AgentError',
+    false,
+    502,
+    2,
+    'Upgrade solution-fleet: the provider ended the answer in a way this version does not know.',
+  ),
+  'tool-loop': entry(
+    'AgentError',
+    false,
+    502,
+    2,
+    'The agent kept calling tools without an answer; shorten its task.',
+  ),
+  'context-exceeded': entry(
+    'AgentError',
+    false,
+    422,
+    2,
+    'Hand in a shorter text, or use a model with a larger window.',
+  ),
+  'call-idle': entry('AgentError', true, 504, 2, 'Nothing: the call is tried again.'),
+  'call-timeout': entry(
+    'AgentError',
+    true,
+    504,
+    2,
+    'Raise FLEET_CALL_TIMEOUT_MS if answers really take this long.',
+  ),
+  'rate-limited': entry('AgentError', true, 429, 2, 'Wait, or raise the limit at the provider.'),
+  overloaded: entry('AgentError', true, 503, 2, 'Wait: the provider is overloaded.'),
+  unreachable: entry('AgentError', true, 503, 2, 'Check the network and ANTHROPIC_BASE_URL.'),
+  unauthorised: entry('AgentError', false, 401, 2, 'Set a valid ANTHROPIC_API_KEY on the worker.'),
+  'bad-request': entry(
+    'AgentError',
+    false,
+    400,
+    2,
+    'Read the message of the provider and change the request.',
+  ),
+  'unknown-model': entry(
+    'AgentError',
+    false,
+    404,
+    2,
+    'Use a model id that the provider knows (FLEET_MODEL).',
+  ),
+
+  // Jobs
+  'job-not-found': entry(
+    'JobError',
+    false,
+    404,
+    2,
+    'Check the id; finished jobs are removed after the retention time.',
+  ),
+  'job-cancelled': entry('JobError', false, 409, 2, 'Submit the job again if it is wanted after all.'),
+  'job-failed': entry(
+    'JobError',
+    false,
+    500,
+    2,
+    'Read the reason on the job; `fleet retry ID` runs it again.',
+  ),
+  'job-not-retryable': entry(
+    'JobError',
+    false,
+    409,
+    2,
+    'Only a failed job can be run again; submit a new one.',
+  ),
+  'wait-timeout': entry('JobError', true, 504, 2, 'The job goes on: wait longer, or ask later with its id.'),
+  internal: entry(
+    'InternalError',
+    true,
+    500,
+    2,
+    'This is a defect of solution-fleet; report it with the message.',
+  ),
+
+  // Parts the fleet stands on
+  'redis-unreachable': entry('RedisError', true, 503, 2, 'Start Redis or correct FLEET_REDIS_URL.'),
+  'redis-unsuitable': entry('RedisError', false, 503, 2, 'Change the Redis server as the message says.'),
+  'redis-missing': entry('RedisError', false, 503, 2, 'Install redis-server, or set FLEET_REDIS_URL.'),
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;
+
+export interface ErrorDetails {
+  /** Path of the field at fault, as in `solution.content`. */
+  readonly field?: string;
+  readonly jobId?: string;
+  /** Raw text of an answer that could not be used. */
+  readonly rawAnswer?: string;
+  readonly cause?: unknown;
+}
+
+/** Base of all errors of the fleet: what happened (message), which kind (code), to what (field, jobId). */
+export class FleetError extends Error {
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+  readonly jobId: string | undefined;
+  readonly rawAnswer: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.field = details.field;
+    this.jobId = details.jobId;
+    this.rawAnswer = details.rawAnswer;
+  }
+
+  get entry(): ErrorEntry {
+    return ERROR_TABLE[this.code];
+  }
+
+  /** Whether trying again without a change can help. */
+  get retryable(): boolean {
+    return this.entry.retryable;
+  }
+}
+
+export class PayloadError extends FleetError {}
+export class UsageError extends FleetError {}
+export class ConfigurationError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('invalid-configuration', message, details);
+  }
+}
+/** Thrown by `replaceBlock`: the old block is empty or does not stand in the solution (REQ-DM-010). */
+export class BlockNotFoundError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('block-not-found', message, details);
+  }
+}
+/** Thrown by `extractCodeBlock`: a fence is opened and never closed, so the answer was cut off. */
+export class UnclosedFenceError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('unclosed-fence', message, details);
+  }
+}
+export class PromptError extends FleetError {}
+export class AgentError extends FleetError {}
+export class JobError extends FleetError {}
+export class RedisError extends FleetError {}
+export class InternalError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('internal', message, details);
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Turns anything that was thrown into a `FleetError`; what is not ours becomes `internal`. */
+export function toFleetError(thrown: unknown): FleetError {
+  if (thrown instanceof FleetError) return thrown;
+  return new InternalError(messageOf(thrown), { cause: thrown });
+}

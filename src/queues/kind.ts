@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+
+/** Options of a job of one kind, unless the producer gives others. */
+export interface JobDefaults {
+  /** How often a job is tried in all. */
+  readonly attempts: number;
+  /** First wait before another try, in milliseconds; doubles every time. */
+  readonly backoffMs: number;
+}
+
+/**
+ * A job kind: one name for a queue, its contract, its producer and its processor.
+ * Everything that lists kinds (command line, documentation, checks) reads them from the registry.
+ */
+export interface JobKind<
+  Name extends string = string,
+  Payload extends z.ZodObject = z.ZodObject,
+  Result extends z.ZodType = z.ZodType,
+> {
+  /** Name of the kind and of its queue. */
+  readonly name: Name;
+  /** One sentence for people. */
+  readonly summary: string;
+  readonly payload: Payload;
+  readonly result: Result;
+  /** Top-level fields that may hold a long text (the larger of the two size limits). */
+  readonly largeTexts: readonly string[];
+  /** Top-level fields that a child's result may supply; a payload may then leave them out. */
+  readonly suppliedByChild: readonly string[];
+  readonly defaults: JobDefaults;
+}
+
+/** Declares a kind with its literal types kept. */
+export function defineKind<Name extends string, Payload extends z.ZodObject, Result extends z.ZodType>(
+  kind: JobKind<Name, Payload, Result>,
+): JobKind<Name, Payload, Result> {
+  return kind;
+}
+
+/** Three tries with 2 s, 4 s between them: enough for a Redis restart, not enough to burn money. */
+export const DEFAULT_JOB: JobDefaults = { attempts: 3, backoffMs: 2_000 };
