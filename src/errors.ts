@@ -1,3 +1,5 @@
+import type { Usage } from './queues/usage.js';
+
 /**
  * The one error table. Every error that leaves a public function, a job, the command line or the HTTP API
  * has a code from it. `docs/errors.md` lists exactly these codes (tested both ways).
@@ -237,7 +239,15 @@ export class UnclosedFenceError extends FleetError {
   }
 }
 export class PromptError extends FleetError {}
-export class AgentError extends FleetError {}
+/** An agent gave no usable answer. `usage` is what the calls up to here used, so that it is not lost. */
+export class AgentError extends FleetError {
+  readonly usage: Usage | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails & { readonly usage?: Usage } = {}) {
+    super(code, message, details);
+    this.usage = details.usage;
+  }
+}
 export class JobError extends FleetError {}
 export class RedisError extends FleetError {}
 export class InternalError extends FleetError {

@@ -33,6 +33,8 @@ export interface AgentAnswer<Output> {
   /** SHA-256 of the rendered prompt, hexadecimal. */
   readonly promptDigest?: string;
   readonly notes?: readonly string[];
+  /** Set where the agent declines to answer with certainty: the reason. `output` is then empty. */
+  readonly declined?: string;
 }
 
 export interface RunContext {
