@@ -153,6 +153,13 @@ export const ERROR_TABLE = {
     'Check the id; finished jobs are removed after the retention time.',
   ),
   'job-cancelled': entry('JobError', false, 409, 2, 'Submit the job again if it is wanted after all.'),
+  'job-already-ended': entry(
+    'JobError',
+    false,
+    409,
+    2,
+    'Nothing: the job has its outcome; `fleet get ID` shows it.',
+  ),
   'job-failed': entry(
     'JobError',
     false,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { payloadBase } from './common.js';
-import { DEFAULT_JOB, defineKind } from './kind.js';
+import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
+import { solutionCheck } from './solution-check.js';
 
 export const TestCaseSchema = z.strictObject({
   id: z.string().min(1),
@@ -59,12 +60,18 @@ export const ContaminationResultSchema = z.strictObject({
 });
 export type ContaminationJobResult = z.infer<typeof ContaminationResultSchema>;
 
+/** The checked script of a solution-check child, or the text that any other child returned. */
+function outputOf({ kind, result }: ChildResult): string | undefined {
+  if (kind === solutionCheck.name) return solutionCheck.result.safeParse(result).data?.solution.content;
+  return typeof result === 'string' ? result : undefined;
+}
+
 export const contamination = defineKind({
   name: 'contamination',
   summary: 'Tells whether an answer is a copy of a known solution.',
   payload: ContaminationPayloadSchema,
   result: ContaminationResultSchema,
   largeTexts: ['output'],
-  suppliedByChild: ['output'],
+  suppliedByChild: { output: outputOf },
   defaults: DEFAULT_JOB,
 });

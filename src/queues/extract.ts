@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentResultBase, modelField, payloadBase, SolutionSchema, workspaceField } from './common.js';
-import { DEFAULT_JOB, defineKind } from './kind.js';
+import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
+import { summarize } from './summarize.js';
 import { UsageSchema } from './usage.js';
 
 export const ExtractPayloadSchema = z.strictObject({
@@ -31,12 +32,17 @@ export const ExtractResultSchema = z.strictObject({
 });
 export type ExtractResult = z.infer<typeof ExtractResultSchema>;
 
+/** The summary of a summarize child. */
+function summaryOf({ kind, result }: ChildResult): string | undefined {
+  return kind === summarize.name ? summarize.result.safeParse(result).data?.summary : undefined;
+}
+
 export const extract = defineKind({
   name: 'extract',
   summary: 'Picks the code block with most impact and a plan to refine it.',
   payload: ExtractPayloadSchema,
   result: ExtractResultSchema,
   largeTexts: [],
-  suppliedByChild: ['summary'],
+  suppliedByChild: { summary: summaryOf },
   defaults: DEFAULT_JOB,
 });

@@ -8,6 +8,15 @@ export interface JobDefaults {
   readonly backoffMs: number;
 }
 
+/** What a finished child job hands to its parent. `kind` is the name of the child's queue. */
+export interface ChildResult {
+  readonly kind: string;
+  readonly result: unknown;
+}
+
+/** Takes the value of a payload field from a child's result; undefined where that child does not supply it. */
+export type SupplyFromChild = (child: ChildResult) => string | undefined;
+
 /**
  * A job kind: one name for a queue, its contract, its producer and its processor.
  * Everything that lists kinds (command line, documentation, checks) reads them from the registry.
@@ -25,8 +34,8 @@ export interface JobKind<
   readonly result: Result;
   /** Top-level fields that may hold a long text (the larger of the two size limits). */
   readonly largeTexts: readonly string[];
-  /** Top-level fields that a child's result may supply; a payload may then leave them out. */
-  readonly suppliedByChild: readonly string[];
+  /** Payload fields that a child's result may supply, and how; a payload may then leave them out. */
+  readonly suppliedByChild: Readonly<Record<string, SupplyFromChild>>;
   readonly defaults: JobDefaults;
 }
 

@@ -47,6 +47,6 @@ export const solutionCheck = defineKind({
   payload: SolutionCheckPayloadSchema,
   result: SolutionCheckResultSchema,
   largeTexts: [],
-  suppliedByChild: [],
+  suppliedByChild: {},
   defaults: DEFAULT_JOB,
 });

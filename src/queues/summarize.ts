@@ -24,6 +24,6 @@ export const summarize = defineKind({
   payload: SummarizePayloadSchema,
   result: SummarizeResultSchema,
   largeTexts: ['rawOutput'],
-  suppliedByChild: [],
+  suppliedByChild: {},
   defaults: DEFAULT_JOB,
 });

@@ -1,0 +1,44 @@
+import { ConfigurationError } from '../errors.js';
+import { type Config, SETTINGS, type Setting, type SettingName } from './settings.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting as it is in force, and where its value came from. */
+export interface ConfigEntry {
+  readonly name: SettingName;
+  readonly variable: string;
+  readonly value: unknown;
+  readonly source: 'default' | 'environment';
+}
+
+/** An empty variable counts as unset, except where empty is a value of its own. */
+const EMPTY_IS_A_VALUE: ReadonlySet<SettingName> = new Set(['python']);
+
+function readSetting(name: SettingName, environment: Environment): ConfigEntry {
+  const { variable, schema }: Setting<unknown> = SETTINGS[name];
+  const raw = environment[variable];
+  const given = raw === '' && !EMPTY_IS_A_VALUE.has(name) ? undefined : raw;
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const problem = parsed.error.issues[0]?.message ?? 'is not valid';
+    throw new ConfigurationError(`${variable}: ${problem} (got ${JSON.stringify(raw)})`, { field: variable });
+  }
+  return { name, variable, value: parsed.data, source: given === undefined ? 'default' : 'environment' };
+}
+
+/**
+ * Every setting as it is in force.
+ * @throws ConfigurationError naming the variable that cannot be used.
+ */
+export function describeConfig(environment: Environment = process.env): ConfigEntry[] {
+  return (Object.keys(SETTINGS) as SettingName[]).map((name) => readSetting(name, environment));
+}
+
+/**
+ * Reads the configuration from the environment.
+ * @throws ConfigurationError naming the variable that cannot be used.
+ */
+export function loadConfig(environment: Environment = process.env): Config {
+  const entries = describeConfig(environment).map(({ name, value }) => [name, value]);
+  return Object.fromEntries(entries) as Config;
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+
+/** One variable of the environment that the fleet reads. */
+export interface Setting<Value> {
+  readonly variable: string;
+  readonly schema: z.ZodType<Value>;
+  /** The default in words, as the documentation shows it. */
+  readonly default: string;
+  readonly description: string;
+  /** A secret is never shown. */
+  readonly secret?: true;
+}
+
+function setting<Value>(
+  variable: string,
+  defaultText: string,
+  schema: z.ZodType<Value>,
+  description: string,
+): Setting<Value> {
+  return { variable, schema, default: defaultText, description };
+}
+
+const text = (fallback: string) => z.string().default(fallback);
+const optionalText = z.string().optional();
+const count = (fallback: number, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+
+/** Longest wait that Node's timers can hold, in milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Every `FLEET_*` variable. `docs/configuration.md` lists exactly these, with these defaults (tested). */
+export const SETTINGS = {
+  redisUrl: setting(
+    'FLEET_REDIS_URL',
+    'unset: an embedded Redis',
+    optionalText,
+    'Redis to use: `redis://`, `rediss://` or `unix://`.',
+  ),
+  prefix: setting('FLEET_PREFIX', 'fleet', text('fleet'), 'Prefix of every key in Redis.'),
+  dataDirectory: setting(
+    'FLEET_DATA_DIR',
+    '.',
+    text('.'),
+    'Project folder; the embedded Redis keeps its data in `.fleet/` below it.',
+  ),
+  agent: setting(
+    'FLEET_AGENT',
+    'auto',
+    z.enum(['auto', 'anthropic', 'offline']).default('auto'),
+    'Who answers: `anthropic`, `offline`, or `auto` (anthropic where a key is set).',
+  ),
+  model: setting(
+    'FLEET_MODEL',
+    'unset: the built-in default',
+    optionalText,
+    'Model of jobs whose payload names none.',
+  ),
+  prompts: setting(
+    'FLEET_PROMPTS',
+    'unset: the shipped prompts',
+    optionalText,
+    'Folder whose files override single prompt files.',
+  ),
+  python: setting(
+    'FLEET_PYTHON',
+    'python3',
+    text('python3'),
+    'Interpreter that judges whether a script parses; empty: none is asked.',
+  ),
+  concurrency: setting(
+    'FLEET_CONCURRENCY',
+    '10',
+    count(10, 1, 10_000),
+    'Jobs of each kind that one worker runs at once.',
+  ),
+  drainSeconds: setting(
+    'FLEET_DRAIN_SECONDS',
+    '30',
+    count(30, 0, 86_400),
+    'How long a stopping worker waits for its running jobs.',
+  ),
+  maxTokens: setting('FLEET_MAX_TOKENS', '16000', count(16_000, 1, 1_000_000), 'Token limit of one answer.'),
+  callTimeoutMs: setting(
+    'FLEET_CALL_TIMEOUT_MS',
+    '1200000',
+    count(1_200_000, 1, LONGEST_TIMER_MS),
+    'Longest duration of one agent call.',
+  ),
+  callIdleMs: setting(
+    'FLEET_CALL_IDLE_MS',
+    '90000',
+    count(90_000, 1, LONGEST_TIMER_MS),
+    'Longest silence within an answer that has begun.',
+  ),
+  callRetries: setting(
+    'FLEET_CALL_RETRIES',
+    '4',
+    count(4, 0, 100),
+    'How often a call that failed in passing is tried again in place.',
+  ),
+  textBytes: setting(
+    'FLEET_MAX_TEXT_BYTES',
+    '1048576',
+    count(2 ** 20, 1, 2 ** 29),
+    'Largest text in a payload.',
+  ),
+  largeTextBytes: setting(
+    'FLEET_MAX_OUTPUT_BYTES',
+    '16777216',
+    count(16 * 2 ** 20, 1, 2 ** 29),
+    'Largest `rawOutput` or `output` in a payload.',
+  ),
+  retentionDays: setting(
+    'FLEET_RETENTION_DAYS',
+    '7',
+    z.coerce.number().positive().max(3_650).default(7),
+    'How long finished jobs and their results are kept.',
+  ),
+  lockMs: setting(
+    'FLEET_LOCK_MS',
+    '30000',
+    count(30_000, 1_000, 3_600_000),
+    'Lease of a running job; it is renewed at half, and a job whose worker died is taken over after it.',
+  ),
+  logLevel: setting(
+    'FLEET_LOG_LEVEL',
+    'info',
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    'Least severe log line that is written.',
+  ),
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof SETTINGS;
+export type Config = { readonly [Name in SettingName]: z.infer<(typeof SETTINGS)[Name]['schema']> };

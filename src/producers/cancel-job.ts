@@ -1,0 +1,32 @@
+import { QueueEventsProducer } from 'bullmq';
+import { JobError } from '../errors.js';
+import { cancelChannel } from '../queues/cancel-channel.js';
+import { markCancelled } from '../queues/job-marks.js';
+import { CANCELLED_EVENT } from './end-events.js';
+import { findJob } from './find-job.js';
+import type { FleetConnection } from './fleet-connection.js';
+
+/**
+ * Cancels a job wherever it is. The mark is final: a running call is aborted by the worker that holds the job,
+ * a waiting one is never started, and neither is retried.
+ * @throws JobError `job-not-found`, or `job-already-ended`.
+ */
+export async function cancelJob(fleet: FleetConnection, id: string): Promise<void> {
+  const { queue, job } = await findJob(fleet, id);
+  const outcome = await markCancelled(fleet.client, queue.toKey(id));
+  if (outcome === 'gone') throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
+  if (outcome === 'ended') {
+    throw new JobError('job-already-ended', `job ${id} has ended before it could be cancelled`, {
+      jobId: id,
+    });
+  }
+  await fleet.client.publish(cancelChannel(fleet.prefix), id);
+  const events = new QueueEventsProducer(queue.name, { connection: fleet.client, prefix: fleet.prefix });
+  try {
+    await events.publishEvent({ eventName: CANCELLED_EVENT, jobId: id });
+  } finally {
+    await events.close();
+  }
+  // A worker ends a cancelled job when it meets it, so a delayed one need not wait for its time.
+  if ((await job.getState()) === 'delayed') await job.promote();
+}

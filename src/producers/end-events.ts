@@ -1,0 +1,69 @@
+import { type Queue, QueueEvents } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { RedisConnectionOptions } from '../queues/connection.js';
+
+type Listener = () => void;
+
+/** Event name under which a cancellation is published on a queue's stream. */
+export const CANCELLED_EVENT = 'cancelled';
+
+/**
+ * Tells when jobs of one queue end, by the queue's event stream. Reading starts behind the last event that
+ * was there at the time of opening: BullMQ's own start ("whatever comes after the first read") can miss the
+ * first event. Listeners are also called when a lost connection is back: a long stream may have been trimmed.
+ */
+export class EndEvents {
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #queue: Queue;
+  readonly #client: Redis;
+  readonly #connection: RedisConnectionOptions;
+  #events: Promise<QueueEvents> | undefined;
+
+  /** @param client for single commands; @param connection options of the stream's own, blocking connection. */
+  constructor(queue: Queue, client: Redis, connection: RedisConnectionOptions) {
+    this.#queue = queue;
+    this.#client = client;
+    this.#connection = connection;
+  }
+
+  /** Calls `listener` when the job may have ended, until the returned function is called. */
+  async listen(jobId: string, listener: Listener): Promise<() => void> {
+    this.#events ??= this.#open();
+    const listeners = this.#listeners.get(jobId) ?? new Set();
+    this.#listeners.set(jobId, listeners.add(listener));
+    await this.#events;
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(jobId);
+    };
+  }
+
+  async close(): Promise<void> {
+    const events = await this.#events?.catch(() => undefined);
+    await events?.close();
+  }
+
+  async #open(): Promise<QueueEvents> {
+    const [last] = await this.#client.xrevrange(this.#queue.toKey('events'), '+', '-', 'COUNT', 1);
+    const events = new QueueEvents(this.#queue.name, {
+      connection: this.#connection,
+      prefix: this.#queue.opts.prefix ?? 'bull',
+      lastEventId: last?.[0] ?? '0-0',
+    });
+    events.on('error', () => undefined);
+    const notify = ({ jobId }: { jobId: string }) => this.#notify(jobId);
+    events.on('completed', notify);
+    events.on('failed', notify);
+    events.on('removed', notify);
+    (events.on as (event: string, listener: typeof notify) => void)(CANCELLED_EVENT, notify);
+    this.#client.on('ready', () => {
+      for (const jobId of this.#listeners.keys()) this.#notify(jobId);
+    });
+    await events.waitUntilReady();
+    return events;
+  }
+
+  #notify(jobId: string): void {
+    for (const listener of [...(this.#listeners.get(jobId) ?? [])]) listener();
+  }
+}

@@ -1,0 +1,89 @@
+import { FlowProducer, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { connectProducer, workerConnection } from '../queues/connection.js';
+import { KIND_NAMES, type KindName } from '../queues/registry.js';
+import { DEFAULT_TEXT_LIMITS, type TextLimits } from '../queues/validate.js';
+import { EndEvents } from './end-events.js';
+
+export interface FleetConnectionOptions {
+  /** `redis://`, `rediss://` or `unix://`. */
+  readonly redisUrl: string;
+  /** Prefix of every key in Redis; default `fleet`. */
+  readonly prefix?: string;
+  readonly limits?: TextLimits;
+  /** How long finished jobs are kept, in days; default 7. */
+  readonly retentionDays?: number;
+}
+
+const SECONDS_A_DAY = 86_400;
+
+/**
+ * One producer's connection to the fleet's queues. Queues and event streams are opened at their first use,
+ * so that a pipeline which only enqueues holds one connection.
+ */
+export class FleetConnection {
+  readonly prefix: string;
+  readonly limits: TextLimits;
+  readonly retentionSeconds: number;
+  readonly client: Redis;
+  readonly #redisUrl: string;
+  readonly #queues = new Map<string, Queue>();
+  readonly #events = new Map<string, EndEvents>();
+  #flows: FlowProducer | undefined;
+
+  private constructor(client: Redis, options: FleetConnectionOptions) {
+    this.client = client;
+    this.prefix = options.prefix ?? 'fleet';
+    this.limits = options.limits ?? DEFAULT_TEXT_LIMITS;
+    this.retentionSeconds = Math.ceil((options.retentionDays ?? 7) * SECONDS_A_DAY);
+    this.#redisUrl = options.redisUrl;
+    // A command that fails says so to its caller; without a listener every reconnect attempt would be printed.
+    client.on('error', () => undefined);
+  }
+
+  /**
+   * Connects to the fleet's Redis.
+   * @throws RedisError `redis-unreachable` where no connection stands within five seconds; ConfigurationError
+   *   where the address is not one.
+   */
+  static async open(options: FleetConnectionOptions): Promise<FleetConnection> {
+    return new FleetConnection(await connectProducer(options.redisUrl), options);
+  }
+
+  /** The queue of a kind, or one of the pipeline's own. */
+  queue(name: string): Queue {
+    let queue = this.#queues.get(name);
+    if (queue === undefined) {
+      queue = new Queue(name, { connection: this.client, prefix: this.prefix, skipMetasUpdate: true });
+      queue.on('error', () => undefined);
+      this.#queues.set(name, queue);
+    }
+    return queue;
+  }
+
+  get kindQueues(): [KindName, Queue][] {
+    return KIND_NAMES.map((kind) => [kind, this.queue(kind)]);
+  }
+
+  get flows(): FlowProducer {
+    this.#flows ??= new FlowProducer({ connection: this.client, prefix: this.prefix });
+    return this.#flows;
+  }
+
+  /** Ends of jobs of one queue, as they happen. */
+  events(name: string): EndEvents {
+    let events = this.#events.get(name);
+    if (events === undefined) {
+      events = new EndEvents(this.queue(name), this.client, workerConnection(this.#redisUrl));
+      this.#events.set(name, events);
+    }
+    return events;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#events.values()].map((events) => events.close()));
+    await this.#flows?.close();
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    this.client.disconnect();
+  }
+}

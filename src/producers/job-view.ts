@@ -1,0 +1,93 @@
+import type { Job } from 'bullmq';
+import { decodeFailure, type JobFailure } from '../queues/failure.js';
+import { type JobMarks, readMarks } from '../queues/job-marks.js';
+import type { KindName } from '../queues/registry.js';
+import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
+import type { FoundJob } from './find-job.js';
+import type { FleetConnection } from './fleet-connection.js';
+
+export const JOB_STATES = [
+  'waiting',
+  'delayed',
+  'waiting-children',
+  'active',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+/** A job as people and other programs see it, whichever door they look through. Times are ISO 8601. */
+export interface JobView {
+  readonly id: string;
+  readonly kind: KindName;
+  readonly state: JobState;
+  readonly progress?: string;
+  readonly result?: unknown;
+  readonly error?: JobFailure;
+  readonly usage: Usage;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly parent?: string;
+  readonly createdAt: string;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly attempts: number;
+}
+
+const ENDED: ReadonlySet<JobState> = new Set(['completed', 'failed', 'cancelled']);
+
+export function hasEnded(state: JobState): boolean {
+  return ENDED.has(state);
+}
+
+function publicState(state: string, cancelled: boolean): JobState {
+  if (state === 'completed') return 'completed';
+  if (cancelled) return 'cancelled';
+  const known = JOB_STATES.find((name) => name === state);
+  // What BullMQ calls "prioritized" waits like any other; "unknown" is a job between two lists.
+  return known ?? 'waiting';
+}
+
+const isoTime = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+
+function usageOf(job: Job, marks: JobMarks): Usage {
+  const inResult = UsageSchema.safeParse((job.returnvalue as { usage?: unknown } | null)?.usage);
+  return inResult.data ?? marks.usage ?? NO_USAGE;
+}
+
+function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
+
+function errorOf(state: JobState, job: Job): JobFailure | undefined {
+  if (state === 'cancelled') {
+    return { code: 'job-cancelled', message: 'the job was cancelled', retryable: false };
+  }
+  return state === 'failed' ? decodeFailure(job.failedReason ?? 'no reason was recorded') : undefined;
+}
+
+/** The present view of a job that was found. */
+export async function viewJob(fleet: FleetConnection, { kind, queue, job }: FoundJob): Promise<JobView> {
+  const id = job.id ?? '';
+  const [state, marks] = await Promise.all([job.getState(), readMarks(fleet.client, queue.toKey(id))]);
+  const shown = publicState(state, marks.cancelled);
+  return {
+    id,
+    kind,
+    state: shown,
+    usage: usageOf(job, marks),
+    tags: (job.data as { tags?: Record<string, string> }).tags ?? {},
+    createdAt: new Date(job.timestamp).toISOString(),
+    attempts: job.attemptsMade,
+    ...defined({
+      progress: typeof job.progress === 'string' ? job.progress : undefined,
+      result: shown === 'completed' ? (job.returnvalue as unknown) : undefined,
+      error: errorOf(shown, job),
+      parent: job.parent?.id,
+      startedAt: isoTime(job.processedOn),
+      endedAt: isoTime(job.finishedOn),
+    }),
+  } as JobView;
+}

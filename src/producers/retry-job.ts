@@ -1,0 +1,20 @@
+import { JobError } from '../errors.js';
+import { readMarks } from '../queues/job-marks.js';
+import { findJob } from './find-job.js';
+import type { FleetConnection } from './fleet-connection.js';
+
+/**
+ * Runs a failed job again, with a fresh set of attempts.
+ * @throws JobError `job-not-found`, `job-not-retryable` (not failed, or cancelled: a cancellation is final).
+ */
+export async function retryJob(fleet: FleetConnection, id: string): Promise<void> {
+  const { queue, job } = await findJob(fleet, id);
+  const [state, marks] = await Promise.all([job.getState(), readMarks(fleet.client, queue.toKey(id))]);
+  if (marks.cancelled || state !== 'failed') {
+    const shown = marks.cancelled ? 'cancelled' : state;
+    throw new JobError('job-not-retryable', `job ${id} is ${shown}; only a failed job can be run again`, {
+      jobId: id,
+    });
+  }
+  await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+}

@@ -1,0 +1,36 @@
+import { ERROR_TABLE, type ErrorCode, FleetError, toFleetError } from '../errors.js';
+
+/** Longest failure text that is kept on a job, in characters; answers of providers can be large. */
+const LONGEST_REASON = 8_000;
+
+/** What a failed job says about its end. */
+export interface JobFailure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** Text that is stored as a job's failure: the error code in brackets, then the message. */
+export function encodeFailure(thrown: unknown): string {
+  const error = toFleetError(thrown);
+  const text = `[${error.code}] ${error.message}`;
+  return text.length <= LONGEST_REASON ? text : `${text.slice(0, LONGEST_REASON)}… (cut)`;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_TABLE, code);
+}
+
+/** Reads a failure back; a text that this project did not write (a stalled job, say) is `job-failed`. */
+export function decodeFailure(reason: string): JobFailure {
+  const [, code = '', message = ''] = /^\[([a-z-]+)\] ([\s\S]*)$/.exec(reason) ?? [];
+  if (!isErrorCode(code)) {
+    return { code: 'job-failed', message: reason, retryable: ERROR_TABLE['job-failed'].retryable };
+  }
+  return { code, message, retryable: ERROR_TABLE[code].retryable };
+}
+
+/** The failure of a job as an error to throw. */
+export function failureError(failure: JobFailure, jobId: string): FleetError {
+  return new FleetError(failure.code, failure.message, { jobId });
+}

@@ -1,0 +1,48 @@
+import type { Redis } from 'ioredis';
+import { type Usage, UsageSchema } from './usage.js';
+
+/**
+ * What the fleet writes beside BullMQ's own fields into a job's hash. It lives and dies with the job.
+ * `fleet:cancelled` is the time (ms since 1970) at which somebody cancelled it;
+ * `fleet:usage` is what its failed attempts used.
+ */
+const CANCELLED = 'fleet:cancelled';
+const USAGE = 'fleet:usage';
+
+export interface JobMarks {
+  readonly cancelled: boolean;
+  readonly usage: Usage | undefined;
+}
+
+/** Reads the marks of a job; `jobKey` is the key of its hash. */
+export async function readMarks(client: Redis, jobKey: string): Promise<JobMarks> {
+  const [cancelled, usage] = await client.hmget(jobKey, CANCELLED, USAGE);
+  return {
+    cancelled: cancelled !== null && cancelled !== undefined,
+    usage: usage ? UsageSchema.parse(JSON.parse(usage)) : undefined,
+  };
+}
+
+/**
+ * Marks a job as cancelled unless it has ended or is gone.
+ * KEYS[1] job hash; ARGV[1] field, ARGV[2] time in ms. Returns 1 marked, 0 ended before, -1 no such job.
+ */
+const MARK_CANCELLED = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return -1 end
+if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1`;
+
+export async function markCancelled(client: Redis, jobKey: string): Promise<'marked' | 'ended' | 'gone'> {
+  const code = await client.eval(MARK_CANCELLED, 1, jobKey, CANCELLED, Date.now());
+  if (code === 1) return 'marked';
+  return code === 0 ? 'ended' : 'gone';
+}
+
+/**
+ * Keeps what a failed attempt used, added to what earlier ones did, so that a failed job shows its cost.
+ * Only the worker that holds the job's lock writes here, so reading and writing need not be one step.
+ */
+export async function writeUsage(client: Redis, jobKey: string, usage: Usage): Promise<void> {
+  await client.hset(jobKey, USAGE, JSON.stringify(usage));
+}

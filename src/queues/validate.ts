@@ -1,0 +1,108 @@
+import type { z } from 'zod';
+import { PayloadError } from '../errors.js';
+import { CONTRACT_VERSION } from './common.js';
+import type { ChildResult, JobKind } from './kind.js';
+import { KINDS, type KindName, type PayloadOf } from './registry.js';
+
+/** Limits of single texts in a payload, in bytes of UTF-8. */
+export interface TextLimits {
+  readonly textBytes: number;
+  /** For the fields that a kind names as `largeTexts`. */
+  readonly largeTextBytes: number;
+}
+
+export const DEFAULT_TEXT_LIMITS: TextLimits = { textBytes: 2 ** 20, largeTextBytes: 16 * 2 ** 20 };
+
+/** Path of a field as people write it: `solution.content`, `previousBlocks[3]`. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '');
+}
+
+/** The first thing wrong with a value, as the path of its field and a sentence. */
+export function firstIssue(error: z.ZodError): { field: string; message: string } {
+  const issue = error.issues[0];
+  if (issue === undefined) return { field: '', message: 'is not valid' };
+  if (issue.code === 'unrecognized_keys') {
+    const path = issue.path.concat(issue.keys[0] ?? '');
+    return { field: fieldPath(path), message: 'unknown field' };
+  }
+  return { field: fieldPath(issue.path), message: issue.message };
+}
+
+function refuse(kind: JobKind, field: string, message: string): never {
+  throw new PayloadError('invalid-payload', `${kind.name}: ${field || 'payload'}: ${message}`, { field });
+}
+
+/**
+ * Validates a payload against the contract of its kind. Fields that a child's result supplies may be missing.
+ * @throws PayloadError `invalid-payload` with the path of the first field at fault (unknown fields too),
+ *   `newer-contract` where the payload was written by a newer producer.
+ */
+export function parsePayload<K extends KindName>(kindName: K, data: unknown): PayloadOf<K> {
+  const kind: JobKind = KINDS[kindName];
+  const version = (data as { v?: unknown } | null | undefined)?.v;
+  if (typeof version === 'number' && version > CONTRACT_VERSION) {
+    throw new PayloadError(
+      'newer-contract',
+      `${kind.name}: the payload has contract version ${version}, this worker knows up to ${CONTRACT_VERSION}`,
+      { field: 'v' },
+    );
+  }
+  const parsed = kind.payload.safeParse(data);
+  if (parsed.success) return parsed.data as PayloadOf<K>;
+  const { field, message } = firstIssue(parsed.error);
+  return refuse(kind, field, message);
+}
+
+/**
+ * A payload with every field: what the payload leaves out is taken from the results of the job's children.
+ * @throws PayloadError naming the field that neither the payload nor a child supplies.
+ */
+export function completePayload<K extends KindName>(
+  kindName: K,
+  payload: PayloadOf<K>,
+  children: readonly ChildResult[],
+): PayloadOf<K> {
+  const kind: JobKind = KINDS[kindName];
+  const complete: Record<string, unknown> = { ...payload };
+  for (const [field, supply] of Object.entries(kind.suppliedByChild)) {
+    if (complete[field] !== undefined) continue;
+    const value = children.map(supply).find((candidate) => candidate !== undefined);
+    if (value === undefined) refuse(kind, field, 'is missing, and no child job supplies it');
+    complete[field] = value;
+  }
+  return parsePayload(kindName, complete);
+}
+
+function* texts(value: unknown, path: PropertyKey[]): Generator<[PropertyKey[], string]> {
+  if (typeof value === 'string') yield [path, value];
+  else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* texts(item, [...path, index]);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) yield* texts(item, [...path, key]);
+  }
+}
+
+/**
+ * Checks the size of every text in a payload.
+ * @throws PayloadError `payload-too-large` with the field, its size and the limit.
+ */
+export function checkTextSizes(kindName: KindName, payload: object, limits: TextLimits): void {
+  const kind: JobKind = KINDS[kindName];
+  for (const [path, text] of texts(payload, [])) {
+    const limit = kind.largeTexts.includes(String(path[0])) ? limits.largeTextBytes : limits.textBytes;
+    // A UTF-16 code unit is at most three bytes of UTF-8, so most texts need no exact count.
+    if (text.length * 3 <= limit) continue;
+    const bytes = Buffer.byteLength(text, 'utf8');
+    if (bytes <= limit) continue;
+    const field = fieldPath(path);
+    throw new PayloadError(
+      'payload-too-large',
+      `${kind.name}: ${field} has ${bytes} bytes, the limit is ${limit} bytes`,
+      { field },
+    );
+  }
+}
