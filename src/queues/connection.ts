@@ -1,0 +1,249 @@
+import { Redis } from 'ioredis';
+import { ConfigurationError, messageOf, RedisError } from '../errors.js';
+
+/** Longest path that fits the socket address of Linux (108 bytes with its closing NUL). */
+export const UNIX_SOCKET_PATH_LIMIT = 107;
+
+/** A reply that is this late (milliseconds) means a dead link: longer than any blocking read of BullMQ (10 s). */
+const DEAD_LINK_MS = 15_000;
+/** A producer's caller waits no longer than this (milliseconds) for one command. */
+const PRODUCER_COMMAND_MS = 5_000;
+const FORMS = 'redis://[user:password@]host[:port][/db], rediss://… (TLS) or unix:///path/to/socket[?db=N]';
+
+/** The part of ioredis' options that the fleet sets; fits ioredis and BullMQ. */
+export interface RedisConnectionOptions {
+  readonly host?: string;
+  readonly port?: number;
+  /** Path of a Unix socket; then there is no host and port. */
+  readonly path?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+  readonly tls?: Readonly<Record<string, never>>;
+  readonly maxRetriesPerRequest?: number | null;
+  readonly enableOfflineQueue?: boolean;
+  readonly commandTimeout?: number;
+  readonly socketTimeout?: number;
+  readonly retryStrategy?: (times: number) => number;
+}
+
+/**
+ * Connection options for the address of a Redis server.
+ *
+ * One function a scheme, in `SCHEMES`: a further kind of address (Sentinel, Cluster) is one more entry.
+ *
+ * @param address `redis://`, `rediss://` or `unix://`; user, password and path percent-encoded.
+ * @throws ConfigurationError for any other address. Its message never holds the address, which may hold a password.
+ */
+export function redisOptionsFrom(address: string): RedisConnectionOptions {
+  const trimmed = address.trim();
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(trimmed)?.[1]?.toLowerCase();
+  if (scheme === undefined) throw refusal('it has no scheme');
+  const read = Object.hasOwn(SCHEMES, scheme) ? SCHEMES[scheme] : undefined;
+  if (read === undefined) throw refusal(`the scheme "${scheme}" is not known`);
+  return read(trimmed);
+}
+
+const SCHEMES: Readonly<Record<string, (address: string) => RedisConnectionOptions>> = {
+  redis: tcpOptions,
+  rediss: (address) => ({ ...tcpOptions(address), tls: {} }),
+  unix: unixOptions,
+};
+
+function tcpOptions(address: string): RedisConnectionOptions {
+  if (!URL.canParse(address)) {
+    throw refusal(
+      'it cannot be read (characters such as / # ? @ : % in a user or password must be percent-encoded)',
+    );
+  }
+  const url = new URL(address);
+  if (url.hostname === '') throw refusal('it names no host');
+  if (url.hash !== '') throw refusal('a "#" must be written %23');
+  const path = url.pathname.replace(/^\//, '');
+  return {
+    host: decode(url.hostname.replace(/^\[|\]$/g, ''), 'host'),
+    port: url.port === '' ? 6379 : Number(url.port),
+    ...credentials(url.username, url.password),
+    ...database(url.searchParams, path === '' ? undefined : path),
+  };
+}
+
+/** `URL` refuses credentials before an empty host, so this form is taken apart here. */
+function unixOptions(address: string): RedisConnectionOptions {
+  const parts = /^unix:\/\/(?:([^@/:]*)(?::([^@/]*))?@)?(\/[^?#]+)(?:\?([^#]*))?$/i.exec(address);
+  const encodedPath = parts?.[3];
+  if (parts === null || encodedPath === undefined)
+    throw refusal('unix:// must be followed by an absolute path');
+  const path = decode(encodedPath, 'path');
+  if (path.includes('\0')) throw refusal('the path holds a NUL character');
+  const bytes = Buffer.byteLength(path);
+  if (bytes > UNIX_SOCKET_PATH_LIMIT) {
+    throw refusal(`the socket path has ${bytes} bytes; the system allows ${UNIX_SOCKET_PATH_LIMIT}`);
+  }
+  return {
+    path,
+    ...credentials(parts[1] ?? '', parts[2] ?? ''),
+    ...database(new URLSearchParams(parts[4] ?? ''), undefined),
+  };
+}
+
+function credentials(
+  username: string,
+  password: string,
+): Pick<RedisConnectionOptions, 'username' | 'password'> {
+  return {
+    ...(username === '' ? {} : { username: decode(username, 'user') }),
+    ...(password === '' ? {} : { password: decode(password, 'password') }),
+  };
+}
+
+function database(query: URLSearchParams, fromPath: string | undefined): Pick<RedisConnectionOptions, 'db'> {
+  for (const name of query.keys()) {
+    if (name !== 'db') throw refusal(`the parameter "${name}" is not known (only db is)`);
+  }
+  const all = [...query.getAll('db'), ...(fromPath === undefined ? [] : [fromPath])];
+  const [db] = all;
+  if (db === undefined) return {};
+  if (all.length > 1) throw refusal('it names the database twice');
+  if (!/^\d{1,6}$/.test(db)) throw refusal('the database must be a number, 0 or more');
+  return { db: Number(db) };
+}
+
+function decode(text: string, part: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw refusal(`the ${part} has a "%" that encodes no character (write %25 for a percent sign)`, cause);
+  }
+}
+
+function refusal(problem: string, cause?: unknown): ConfigurationError {
+  return new ConfigurationError(`The Redis address cannot be used: ${problem}. Expected ${FORMS}.`, {
+    field: 'FLEET_REDIS_URL',
+    cause,
+  });
+}
+
+/** Where a connection goes, without user and password: fit for logs and messages. */
+export function redisAddress(options: RedisConnectionOptions): string {
+  const database = options.db === undefined ? '' : ` (database ${options.db})`;
+  if (options.path !== undefined) return `unix://${options.path}${database}`;
+  return `${options.host ?? 'localhost'}:${options.port ?? 6379}${database}`;
+}
+
+/**
+ * Options for a BullMQ `Worker` or `QueueEvents`: waits for Redis for as long as it takes, reconnects within
+ * five seconds of its return, and notices a half-open link (no reply to a sent command) after 15 seconds.
+ */
+export function workerConnection(address: string): RedisConnectionOptions {
+  return {
+    ...redisOptionsFrom(address),
+    maxRetriesPerRequest: null,
+    retryStrategy: reconnectDelay,
+    socketTimeout: DEAD_LINK_MS,
+  };
+}
+
+/**
+ * Options for a BullMQ `Queue` or `FlowProducer` whose caller must get an answer: a command fails at once while
+ * Redis is away, and after five seconds on a dead link, instead of waiting in memory.
+ * Before the first connection stands every command fails too: `connectProducer` waits for it.
+ */
+export function producerConnection(address: string): RedisConnectionOptions {
+  return {
+    ...redisOptionsFrom(address),
+    // A command in flight when the link breaks is never sent again on its own: it may have been carried out.
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: PRODUCER_COMMAND_MS,
+    socketTimeout: PRODUCER_COMMAND_MS,
+    retryStrategy: reconnectDelay,
+  };
+}
+
+/**
+ * A connected client with `producerConnection`'s options, to be handed to any number of `Queue` and
+ * `FlowProducer`. It reconnects by itself later; the caller ends it with `quit()`.
+ *
+ * @throws RedisError `redis-unreachable` when there is no connection within `timeoutMs`.
+ */
+export async function connectProducer(
+  address: string,
+  { timeoutMs = 5_000 }: { readonly timeoutMs?: number } = {},
+): Promise<Redis> {
+  return connectWithin(producerConnection(address), timeoutMs);
+}
+
+/**
+ * Connects once, without trying again, or throws.
+ * The client goes on with the options' own `retryStrategy` after that.
+ *
+ * @throws RedisError `redis-unreachable`; `redis-unsuitable` where the credentials are refused.
+ */
+export async function connectWithin(options: RedisConnectionOptions, timeoutMs: number): Promise<Redis> {
+  let connected = false;
+  const { retryStrategy = reconnectDelay } = options;
+  const client = new Redis({
+    ...options,
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    retryStrategy: (times) => (connected ? retryStrategy(times) : null),
+  });
+  let reason: unknown;
+  client.on('error', (error) => {
+    reason = error;
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    await Promise.race([client.connect(), late]);
+    connected = true;
+    return client;
+  } catch (thrown) {
+    client.disconnect();
+    throw connectionError(reason ?? thrown, redisAddress(options));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function connectionError(thrown: unknown, address: string): RedisError {
+  const message = messageOf(thrown);
+  if (/NOAUTH|WRONGPASS|NOPERM|without any password configured|invalid password/i.test(message)) {
+    return new RedisError(
+      'redis-unsuitable',
+      `Redis at ${address} refuses the user or password of FLEET_REDIS_URL; correct them there.`,
+      { cause: thrown },
+    );
+  }
+  return new RedisError(
+    'redis-unreachable',
+    `Redis at ${address} cannot be reached (${message}); start it, or correct FLEET_REDIS_URL.`,
+    { cause: thrown },
+  );
+}
+
+const LOST_CONNECTION =
+  /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^LOADING |ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
+
+/**
+ * Gives what a Redis command threw a type: an error that only says "Redis is away" becomes
+ * `RedisError` `redis-unreachable`; any other is returned as it is.
+ */
+export function asRedisError(thrown: unknown): unknown {
+  if (thrown instanceof RedisError || !(thrown instanceof Error)) return thrown;
+  if (!LOST_CONNECTION.test(thrown.message)) return thrown;
+  return new RedisError(
+    'redis-unreachable',
+    `Redis did not answer (${thrown.message}); the request may be sent again once it is back.`,
+    { cause: thrown },
+  );
+}
+
+/** Milliseconds before connection attempt number `times` (1, 2, …): 50, 100, 200, … up to 2 s, less up to a quarter. */
+function reconnectDelay(times: number): number {
+  const base = Math.min(50 * 2 ** Math.min(times - 1, 10), 2_000);
+  return Math.round(base * (1 - Math.random() / 4));
+}
