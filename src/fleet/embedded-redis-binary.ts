@@ -1,0 +1,58 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { RedisError } from '../errors.js';
+
+/** Programs that can serve as the embedded Redis, in order of preference. */
+const SERVERS = ['redis-server', 'valkey-server'] as const;
+
+/** Where package managers put servers although some users' PATH leaves these folders out. */
+const FURTHER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
+
+/** Package managers, and the command by which each installs a server. */
+const INSTALL_COMMANDS: readonly (readonly [manager: string, command: string])[] = [
+  ['apt-get', 'sudo apt-get install redis-server'],
+  ['dnf', 'sudo dnf install valkey'],
+  ['apk', 'sudo apk add redis'],
+  ['brew', 'brew install redis'],
+];
+
+/**
+ * Absolute path of the `redis-server` or `valkey-server` of this machine.
+ * @throws RedisError `redis-missing`, with the command that installs one.
+ */
+export function findRedisServer(path: string = process.env.PATH ?? ''): string {
+  for (const server of SERVERS) {
+    const found = findProgram(server, [...path.split(delimiter), ...FURTHER_FOLDERS]);
+    if (found !== undefined) return found;
+  }
+  throw new RedisError(
+    'redis-missing',
+    `No redis-server or valkey-server is installed, and FLEET_REDIS_URL is not set. ${installAdvice(path)}`,
+  );
+}
+
+function installAdvice(path: string): string {
+  const known = INSTALL_COMMANDS.find(
+    ([manager]) => findProgram(manager, path.split(delimiter)) !== undefined,
+  );
+  return known === undefined
+    ? 'Install Redis 6.2 or newer, or set FLEET_REDIS_URL to a running one.'
+    : `Install one with: ${known[1]} — or set FLEET_REDIS_URL to a running one.`;
+}
+
+function findProgram(name: string, folders: readonly string[]): string | undefined {
+  return folders
+    .filter((folder) => folder.startsWith('/'))
+    .map((folder) => join(folder, name))
+    .find(isExecutableFile);
+}
+
+function isExecutableFile(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Not there, or not ours to run: the search goes on with the next folder.
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findRedisServer } from '../../src/fleet/embedded-redis-binary.js';
+import { connectWithin } from '../../src/queues/connection.js';
+
+export interface TestRedis {
+  /** Address for `FLEET_REDIS_URL` and the connection helpers. */
+  readonly url: string;
+  readonly socketPath: string;
+  readonly folder: string;
+  readonly pid: number;
+  /** Ends the server with SIGKILL; its data stay. */
+  kill(): Promise<void>;
+  /** Freezes the server (SIGSTOP) and lets it go on (SIGCONT). */
+  pause(): void;
+  resume(): void;
+  /** Starts a server on the same data and socket again, after `kill`. */
+  restart(): Promise<void>;
+  /** Ends the server and removes its data. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A Redis of the calling test file's own, append-only like the embedded one, on a Unix socket in a new folder.
+ * @param extraArguments Further `redis-server` arguments, such as `['--maxmemory', '20mb']`; a later one wins.
+ */
+export async function startTestRedis(extraArguments: readonly string[] = []): Promise<TestRedis> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-redis-'));
+  const socketPath = join(folder, 'redis.sock');
+  const url = `unix://${socketPath}`;
+  let server = await startServer(folder, socketPath, extraArguments);
+  // A test process that is killed or fails early must not leave its server behind.
+  const endWithProcess = () => server.kill('SIGKILL');
+  process.once('exit', endWithProcess);
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  }
+
+  return {
+    url,
+    socketPath,
+    folder,
+    get pid() {
+      return pidOf(server);
+    },
+    kill: () => end('SIGKILL'),
+    pause: () => void server.kill('SIGSTOP'),
+    resume: () => void server.kill('SIGCONT'),
+    restart: async () => {
+      await end('SIGKILL');
+      server = await startServer(folder, socketPath, extraArguments);
+    },
+    stop: async () => {
+      await end('SIGKILL');
+      process.off('exit', endWithProcess);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startServer(
+  folder: string,
+  socketPath: string,
+  extraArguments: readonly string[],
+): Promise<ChildProcess> {
+  const server = spawn(
+    findRedisServer(),
+    [
+      ...['--port', '0', '--unixsocket', socketPath, '--unixsocketperm', '700', '--dir', folder],
+      ...[
+        '--appendonly',
+        'yes',
+        '--appendfsync',
+        'everysec',
+        '--save',
+        '',
+        '--maxmemory-policy',
+        'noeviction',
+      ],
+      ...extraArguments,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.once('exit', (code) => reject(new Error(`redis-server ended with ${code}:\n${log}`)));
+    server.stdout?.on('data', (chunk: Buffer) => {
+      log += chunk.toString();
+      if (/ready to accept connections/i.test(log)) resolve();
+    });
+  });
+  server.removeAllListeners('exit');
+  server.stdout?.removeAllListeners('data').resume();
+  const client = await connectWithin({ path: socketPath }, 5_000);
+  client.disconnect();
+  return server;
+}
+
+function pidOf(server: ChildProcess): number {
+  if (server.pid === undefined) throw new Error('the test Redis has no process');
+  return server.pid;
+}
