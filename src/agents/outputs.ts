@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { LEAKAGE_STATUSES, type Severity } from '../queues/solution-check.js';
+
+/**
+ * Output schemas of the agents, as the model sees them: field names are the documents', and no field is
+ * added, since the schema is part of what is asked (REQ-SF-014, REQ-P2O-015).
+ */
+export const LeakageAnswerSchema = z.object({
+  leakage_status: z.enum(LEAKAGE_STATUSES),
+  code_block: z.string().describe('Exact copy of the lines of the script that this answer is about.'),
+});
+export type LeakageAnswer = z.infer<typeof LeakageAnswerSchema>;
+
+/** One answer a leak; one "No Data Leakage" answer where there is none (REQ-DM-019). */
+export const LeakageDetectionOutputSchema = z.object({
+  answers: z.array(LeakageAnswerSchema).min(1),
+});
+
+export const RefinePlanSchema = z.object({
+  code_block: z.string().describe('Exact copy of consecutive lines of the script.'),
+  plan: z.string().describe('How to improve the block, in three to five sentences.'),
+});
+export type RefinePlan = z.infer<typeof RefinePlanSchema>;
+
+/** Best plan first (REQ-DM-017). */
+export const ExtractorOutputSchema = z.object({
+  plans: z.array(RefinePlanSchema).min(1),
+});
+export type ExtractorOutput = z.infer<typeof ExtractorOutputSchema>;
+
+/**
+ * What a runner may know beyond the schema. Static analysis fills these; a model is not asked for them.
+ */
+export interface LeakageAnnotations {
+  /** Name of the leak's kind, as in `scaler-fitted-before-split`. */
+  readonly kind?: string;
+  readonly severity?: Severity;
+  /** Why the block leaks, for people. */
+  readonly reason?: string;
+}
+export type AnnotatedLeakageAnswer = LeakageAnswer & LeakageAnnotations;
+
+/** Every answer that fits `LeakageDetectionOutputSchema` is of this type; ask with it as `Output`. */
+export interface LeakageDetectionOutput {
+  answers: AnnotatedLeakageAnswer[];
+}

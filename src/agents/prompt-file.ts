@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { PromptError } from '../errors.js';
+import type { VariableDeclaration } from './prompt-template.js';
+
+/** `name`, `name?` (may be left out) or `name[]` (a list of texts). */
+const DeclarationSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]*(\?|\[\])?$/, 'a variable is written name, name? (optional) or name[] (a list)')
+  .transform((written): VariableDeclaration => {
+    return {
+      name: written.replace(/\W+$/, ''),
+      list: written.endsWith('[]'),
+      optional: written.endsWith('?'),
+    };
+  });
+
+const FrontMatterSchema = z.strictObject({
+  agent: z.string().min(1),
+  variant: z.string().min(1),
+  variables: z
+    .string()
+    .transform((written) => (written.trim() === '' ? [] : written.split(',').map((name) => name.trim())))
+    .pipe(z.array(DeclarationSchema)),
+  source: z.string().min(1).describe('Figure of the paper, or requirement, that asks for the prompt.'),
+});
+export type FrontMatter = z.infer<typeof FrontMatterSchema>;
+
+export interface PromptFile {
+  readonly frontMatter: FrontMatter | undefined;
+  readonly body: string;
+}
+
+/**
+ * Splits a prompt file into its front matter (lines of `key: value` between two `---`) and the template.
+ *
+ * @throws {PromptError} front matter that is not closed or does not fit.
+ */
+export function parsePromptFile(path: string, content: string): PromptFile {
+  const text = content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  if (!text.startsWith('---\n')) return { frontMatter: undefined, body: text };
+  const end = text.indexOf('\n---\n');
+  if (end === -1) throw fileError(path, 'its front matter has no closing ---');
+
+  const fields = new Map<string, string>();
+  for (const line of text.slice(4, end).split('\n')) {
+    if (line.trim() === '') continue;
+    const colon = line.indexOf(':');
+    if (colon === -1) throw fileError(path, `the line "${line}" of its front matter is not "key: value"`);
+    fields.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+  }
+  const parsed = FrontMatterSchema.safeParse(Object.fromEntries(fields));
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw fileError(
+      path,
+      `front matter, ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'does not fit'}`,
+    );
+  }
+  return { frontMatter: parsed.data, body: text.slice(end + 5) };
+}
+
+function fileError(path: string, problem: string): PromptError {
+  return new PromptError('prompt-not-found', `The prompt file ${path} cannot be used: ${problem}.`);
+}
