@@ -1,0 +1,110 @@
+#!/usr/bin/env node
+// Compiles src/ into dist/, and does nothing where dist/ is what the present sources compile to.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './setup/lock.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const compiler = join(root, 'node_modules', 'typescript');
+const stampPath = join(root, 'node_modules', '.cache', 'solution-fleet-build.json');
+const COMMAND_LINE = join('cli', 'main.js');
+
+/** Relative paths of all files below a folder, sorted. */
+function filesIn(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+function digest(folder, files) {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const content = readFileSync(join(folder, file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+function inputDigest() {
+  const configuration = [
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package.json',
+    'package-lock.json',
+    'scripts/build.mjs',
+  ];
+  return digest(root, [...configuration, ...filesIn(join(root, 'src')).map((file) => join('src', file))]);
+}
+
+/** What the last build read and wrote; a file of dist/ that was changed or added by hand makes it differ. */
+function readStamp() {
+  return existsSync(stampPath) ? readFileSync(stampPath, 'utf8') : '';
+}
+
+function stampOf(input) {
+  return JSON.stringify({ input, output: digest(dist, filesIn(dist)) });
+}
+
+function compile(target) {
+  const args = [join(compiler, 'bin', 'tsc'), '-p', 'tsconfig.build.json', '--outDir', target];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  return status === 0;
+}
+
+/**
+ * Brings dist/ to the content of `source` file by file, each appearing whole: a process that runs from dist/
+ * meanwhile never finds a module missing or half written.
+ */
+function publish(source) {
+  const files = filesIn(source);
+  for (const file of files) {
+    const target = join(dist, file);
+    mkdirSync(dirname(target), { recursive: true });
+    const fresh = `${target}.new`;
+    copyFileSync(join(source, file), fresh);
+    if (file === COMMAND_LINE) chmodSync(fresh, 0o755);
+    renameSync(fresh, target);
+  }
+  const current = new Set(files);
+  for (const stale of filesIn(dist).filter((file) => !current.has(file))) rmSync(join(dist, stale));
+}
+
+function build() {
+  const input = inputDigest();
+  if (readStamp() === stampOf(input)) return true;
+  const scratch = mkdtempSync(join(root, '.fleet', 'build-'));
+  try {
+    if (!compile(scratch)) return false;
+    publish(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  mkdirSync(dirname(stampPath), { recursive: true });
+  writeFileSync(stampPath, stampOf(input));
+  return true;
+}
+
+if (!existsSync(compiler)) {
+  process.stderr.write('TypeScript is not installed; run "npm run setup" first.\n');
+  process.exitCode = 2;
+} else if (!(await withLock(join(root, '.fleet', 'build.lock'), build))) {
+  process.stderr.write('The build failed; dist/ is as it was.\n');
+  process.exitCode = 1;
+}

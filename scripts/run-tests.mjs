@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+// Runs vitest with the given arguments and ends with one line that machines can read:
+// "N passed, N failed", with ", N skipped" where there are any.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), 'fleet-tests-'));
+const reportPath = join(scratch, 'report.json');
+
+/** Counts of vitest's JSON report; a test file that could not even be loaded counts as one failure. */
+function count(report) {
+  const unloadable = report.testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && !assertionResults.some((assertion) => assertion.status === 'failed'),
+  );
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + unloadable.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
+
+const { status } = spawnSync(
+  process.execPath,
+  [
+    vitest,
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${reportPath}`,
+    ...process.argv.slice(2),
+  ],
+  { cwd: fileURLToPath(new URL('..', import.meta.url)), stdio: 'inherit' },
+);
+const counts = existsSync(reportPath)
+  ? count(JSON.parse(readFileSync(reportPath, 'utf8')))
+  : { passed: 0, failed: 0, skipped: 0 };
+rmSync(scratch, { recursive: true, force: true });
+
+if (status !== 0 && counts.failed === 0) {
+  console.log(
+    `\nvitest ended with status ${status} outside of a test (see above); this counts as one failure.`,
+  );
+  counts.failed = 1;
+} else if (counts.passed + counts.failed === 0) {
+  console.log('\nNo test ran.');
+}
+const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
+process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
