@@ -1,0 +1,87 @@
+import { AgentError } from '../errors.js';
+import { analyzeLeakage, type LeakFinding, repairLeak } from '../leakage/index.js';
+import { NO_USAGE } from '../queues/usage.js';
+import { locateBlock } from '../solution/index.js';
+import type { AgentAnswer, AgentRequest, AgentRunner } from './agent-runner.js';
+import { AgentType } from './agent-type.js';
+import type { AnnotatedLeakageAnswer, LeakageDetectionOutput } from './outputs.js';
+
+type OfflineAnswer = Pick<AgentAnswer<unknown>, 'output' | 'notes' | 'declined'>;
+type Answering = (request: AgentRequest<unknown>) => Promise<OfflineAnswer>;
+
+/** How each agent's question is answered without a model: by computing it. */
+const ANSWERS: Readonly<Record<string, Answering>> = {
+  [`${AgentType.leakage}/detection`]: detectByAnalysis,
+  [`${AgentType.leakage}/correction`]: correctByRewriting,
+};
+
+/**
+ * Answers for agents without a key and without a network, by static analysis. It has no prompt and no model:
+ * it reads the variables that a prompt would show.
+ */
+export function createOfflineRunner(): AgentRunner {
+  async function ask(request: AgentRequest<unknown>): Promise<AgentAnswer<unknown>> {
+    const { agentType, variant } = request.agent;
+    const answering = ANSWERS[`${agentType}/${variant}`];
+    if (answering === undefined) {
+      throw new AgentError(
+        'bad-request',
+        `the offline runner cannot answer for the agent ${agentType}/${variant}`,
+      );
+    }
+    return { usage: NO_USAGE, ...(await answering(request)) };
+  }
+  // One implementation serves both signatures: what is returned follows from the agent that is asked.
+  return { name: 'offline', ask: ask as AgentRunner['ask'] };
+}
+
+function textVariable(request: AgentRequest<unknown>, name: string): string {
+  const value = request.variables[name];
+  if (typeof value !== 'string') {
+    throw new AgentError('bad-request', `the question "${request.step}" lacks the variable ${name}`);
+  }
+  return value;
+}
+
+async function detectByAnalysis(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
+  const code = textVariable(request, 'code');
+  const { findings, notFollowed } = await analyzeLeakage(code);
+  const answers = findings.map((finding) => leakageAnswer(finding, code));
+  const output: LeakageDetectionOutput = {
+    answers: answers.length > 0 ? answers : [{ leakage_status: 'No Data Leakage', code_block: '' }],
+  };
+  const notes = notFollowed.map(({ line, reason }) => `not followed: line ${line}: ${reason}`);
+  return notes.length > 0 ? { output, notes } : { output };
+}
+
+function leakageAnswer(finding: LeakFinding, code: string): AnnotatedLeakageAnswer {
+  return {
+    leakage_status: 'Yes Data Leakage',
+    code_block: uniqueBlock(finding, code),
+    kind: finding.kind,
+    severity: finding.severity,
+    reason: `${finding.explanation} ${finding.whatToDo}`,
+  };
+}
+
+/** The finding's block, widened upwards line by line until it stands in the script only once. */
+function uniqueBlock({ start, end }: LeakFinding, code: string): string {
+  let from = start;
+  while (from > 0 && (locateBlock(code.slice(from, end), code)?.occurrences ?? 1) > 1) {
+    from = code.lastIndexOf('\n', from - 2) + 1;
+  }
+  return code.slice(from, end);
+}
+
+async function correctByRewriting(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
+  const repaired = await repairLeak(textVariable(request, 'code'), textVariable(request, 'code_block'));
+  if (!repaired.ok) return { output: '', declined: repaired.reason };
+  return { output: fenced(repaired.replacement) };
+}
+
+/** Fences code so that no fence inside of it can end the block. */
+function fenced(code: string): string {
+  const longest = Math.max(0, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(Math.max(3, longest + 1));
+  return `${fence}python\n${code}\n${fence}`;
+}

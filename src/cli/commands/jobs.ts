@@ -1,0 +1,85 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { loadConfig } from '../../config/load-config.js';
+import { cancelJob } from '../../producers/cancel-job.js';
+import { findJob } from '../../producers/find-job.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { waitForJob } from '../../producers/job-handle.js';
+import { JOB_STATES, type JobState, type JobView, viewJob } from '../../producers/job-view.js';
+import { listJobs } from '../../producers/list-jobs.js';
+import { retryJob } from '../../producers/retry-job.js';
+import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import { jobLine, printJob } from '../print-job.js';
+import { withSession } from '../session.js';
+import { coloursFor } from '../terminal/colours.js';
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+/** The commands that look at one job, or do something with it, by its id. */
+export function addJobCommands(program: Command): void {
+  oneJob(program, 'get', 'Show a job.', { work: false }, async () => undefined);
+  oneJob(program, 'wait', 'Wait until a job has ended, and show it.', { work: true }, async (fleet, id) => {
+    await waitForJob(fleet, id);
+  });
+  oneJob(program, 'cancel', 'Cancel a job wherever it is.', { work: false }, cancelJob);
+  oneJob(program, 'retry', 'Run a failed job again.', { work: false }, retryJob);
+  addListCommand(program);
+}
+
+function oneJob(
+  program: Command,
+  name: string,
+  description: string,
+  session: { readonly work: boolean },
+  action: (fleet: FleetConnection, id: string) => Promise<void>,
+): void {
+  program
+    .command(name)
+    .description(description)
+    .argument('<id>', 'id that submit printed')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: JsonOption) => {
+      const view = await withSession(loadConfig(), session, async (fleet): Promise<JobView> => {
+        await action(fleet, id);
+        return viewJob(fleet, await findJob(fleet, id));
+      });
+      printJob(view, options.json === true);
+      if (name === 'wait' && view.state !== 'completed') process.exitCode = 2;
+    });
+}
+
+interface ListOptions extends JsonOption {
+  readonly kind?: KindName;
+  readonly state?: JobState;
+  readonly run?: string;
+  readonly limit: number;
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError('expected a whole number above 0');
+  return value;
+}
+
+function addListCommand(program: Command): void {
+  program
+    .command('list')
+    .description('List jobs.')
+    .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(KIND_NAMES))
+    .addOption(new Option('--state <state>', 'only jobs in this state').choices(JOB_STATES))
+    .option('--run <run>', 'only jobs of this pipeline run (tags.run)')
+    .option('--limit <n>', 'most jobs to list', wholeNumber, 100)
+    .option('--json', 'print JSON')
+    .action(async ({ json, ...filter }: ListOptions) => {
+      const views = await withSession(loadConfig(), { work: false }, (fleet) => listJobs(fleet, filter));
+      if (json) {
+        process.stdout.write(`${JSON.stringify(views, null, 2)}\n`);
+        return;
+      }
+      const colours = coloursFor(process.stdout);
+      for (const view of views) process.stdout.write(`${jobLine(view, colours)}\n`);
+      if (views.length === 0) process.stderr.write('no jobs\n');
+    });
+}

@@ -1,0 +1,71 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { loadConfig } from '../../config/load-config.js';
+import { createLogger } from '../../fleet/logger.js';
+import type { KindName } from '../../queues/registry.js';
+import { openRedis, startWorker } from '../session.js';
+import { processedKind } from './submit.js';
+
+interface WorkerCommandOptions {
+  readonly kinds?: KindName[];
+  readonly concurrency?: number;
+  readonly drain?: number;
+}
+
+function atLeast(minimum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < minimum) {
+      throw new InvalidArgumentError(`expected a whole number, ${minimum} or more`);
+    }
+    return value;
+  };
+}
+
+export function addWorkerCommand(program: Command): void {
+  program
+    .command('worker')
+    .description('Work on jobs until told to stop (SIGTERM or SIGINT; a second one stops at once).')
+    .option('--kinds <kinds>', 'kinds to work on, separated by commas (default: all)', (text) =>
+      text.split(',').map((kind) => processedKind(kind.trim())),
+    )
+    .option('--concurrency <n>', 'jobs of each kind at once (default: FLEET_CONCURRENCY)', atLeast(1))
+    .option(
+      '--drain <seconds>',
+      'how long running jobs may go on when stopping (default: FLEET_DRAIN_SECONDS)',
+      atLeast(0),
+    )
+    .action(work);
+}
+
+async function work(options: WorkerCommandOptions): Promise<void> {
+  const config = loadConfig();
+  const logger = createLogger(config.logLevel);
+  const redis = await openRedis(config);
+  try {
+    const worker = await startWorker(config, redis.url, logger, options);
+    logger.info({ kinds: worker.kinds }, 'worker ready');
+    const drainMs = (options.drain ?? config.drainSeconds) * 1_000;
+    await stopSignal((signal, count) => {
+      logger.info({ signal }, count === 1 ? 'stopping' : 'stopping at once');
+      if (count > 1) worker.abortRunning();
+    });
+    await worker.stop(drainMs);
+    logger.info('worker stopped');
+  } finally {
+    await redis.release();
+  }
+}
+
+/** Resolves at the first stop signal; later ones are only reported. */
+function stopSignal(onSignal: (signal: string, count: number) => void): Promise<void> {
+  let count = 0;
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        count += 1;
+        onSignal(signal, count);
+        resolve();
+      });
+    }
+  });
+}

@@ -1,0 +1,19 @@
+import { type FleetError, toFleetError } from '../errors.js';
+import { coloursFor } from './terminal/colours.js';
+import { visible } from './terminal/visible.js';
+
+/** Writes an error to standard error as two sentences: what happened, and what to do. */
+export function printError(thrown: unknown, subject?: string): FleetError {
+  const error = toFleetError(thrown);
+  const colours = coloursFor(process.stderr);
+  const what = subject === undefined ? error.message : `${subject}: ${error.message}`;
+  process.stderr.write(`${colours.red('error')} ${visible(what)} ${colours.dim(`(${error.code})`)}\n`);
+  process.stderr.write(`      ${error.entry.whatToDo}\n`);
+  return error;
+}
+
+/** An error as JSON output shows it. */
+export function errorJson(thrown: unknown): { code: string; message: string } {
+  const { code, message } = toFleetError(thrown);
+  return { code, message };
+}

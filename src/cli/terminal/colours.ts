@@ -1,0 +1,16 @@
+import pc from 'picocolors';
+
+export type Colours = ReturnType<typeof pc.createColors>;
+
+/**
+ * Colours for a stream: only where it is a terminal, `NO_COLOR` is unset and the terminal is not dumb;
+ * `FORCE_COLOR` wins over the terminal, never over `NO_COLOR`.
+ */
+export function coloursFor(
+  stream: { readonly isTTY?: boolean },
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Colours {
+  const forced = Boolean(environment.FORCE_COLOR) && environment.FORCE_COLOR !== '0';
+  const terminal = stream.isTTY === true && environment.TERM !== 'dumb';
+  return pc.createColors(!environment.NO_COLOR && (forced || terminal));
+}

@@ -1,0 +1,5 @@
+/** Why a running job is told to stop: the reason of its abort signal. */
+export const ABORT_REASONS = {
+  cancelled: 'cancelled',
+  draining: 'draining',
+} as const;

@@ -1,0 +1,74 @@
+/**
+ * solution-fleet: contracts, producers, pure functions and agents. Importing this module loads neither the
+ * Anthropic SDK nor Express: both are loaded when they are first used.
+ */
+export { AgentConfig, type AgentConfigInput, type AgentDefinition } from './agents/agent-config.js';
+export type { AgentAnswer, AgentRequest, AgentRunner, RunContext, WorkLog } from './agents/agent-runner.js';
+export { AgentType } from './agents/agent-type.js';
+export { createAnthropicRunner } from './agents/anthropic-runner.js';
+export { DEFAULT_MODEL } from './agents/default-model.js';
+export { createOfflineRunner } from './agents/offline-runner.js';
+export {
+  type ExtractorOutput,
+  ExtractorOutputSchema,
+  type LeakageDetectionOutput,
+  LeakageDetectionOutputSchema,
+} from './agents/outputs.js';
+export { PromptRegistry } from './agents/prompt-registry.js';
+export { describeConfig, loadConfig } from './config/load-config.js';
+export { type Config, SETTINGS } from './config/settings.js';
+export * from './errors.js';
+export { analyzeLeakage, type LeakageAnalysis, type LeakFinding, repairLeak } from './leakage/index.js';
+export {
+  checkAndFixLeakage,
+  type LeakageCheckOptions,
+} from './processors/leakage-check/check-and-fix-leakage.js';
+export { type AddOptions, addJob } from './producers/add-job.js';
+export { cancelJob } from './producers/cancel-job.js';
+export { addContamination } from './producers/contamination.js';
+export { addExtract } from './producers/extract.js';
+export { FleetConnection, type FleetConnectionOptions } from './producers/fleet-connection.js';
+export { JobHandle, type WaitOptions, waitForJob } from './producers/job-handle.js';
+export { JOB_STATES, type JobState, type JobView } from './producers/job-view.js';
+export { type ListFilter, listJobs } from './producers/list-jobs.js';
+export { retryJob } from './producers/retry-job.js';
+export { addSolutionCheck } from './producers/solution-check.js';
+export { addSummarize } from './producers/summarize.js';
+export { CONTRACT_VERSION, digestOf, RESERVED_TAGS, type Solution, SolutionSchema } from './queues/common.js';
+export {
+  type ContaminationPayload,
+  ContaminationPayloadSchema,
+  ContaminationResultSchema,
+} from './queues/contamination.js';
+export {
+  type ExtractPayload,
+  ExtractPayloadSchema,
+  type ExtractResult,
+  ExtractResultSchema,
+} from './queues/extract.js';
+export { KIND_NAMES, KINDS, type KindName, type PayloadOf, type ResultOf } from './queues/registry.js';
+export {
+  type Finding,
+  FindingSchema,
+  type Severity,
+  type SolutionCheckPayload,
+  SolutionCheckPayloadSchema,
+  type SolutionCheckResult,
+  SolutionCheckResultSchema,
+} from './queues/solution-check.js';
+export {
+  type SummarizePayload,
+  SummarizePayloadSchema,
+  type SummarizeResult,
+  SummarizeResultSchema,
+} from './queues/summarize.js';
+export { type Usage, UsageSchema } from './queues/usage.js';
+export { DEFAULT_TEXT_LIMITS, parsePayload, type TextLimits } from './queues/validate.js';
+export {
+  extractCodeBlock,
+  type LocatedBlock,
+  locateBlock,
+  parsesAsPython,
+  replaceBlock,
+  validateCodeBlock,
+} from './solution/index.js';

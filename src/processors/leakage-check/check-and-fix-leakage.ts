@@ -1,0 +1,142 @@
+import type { AgentRunner, WorkLog } from '../../agents/agent-runner.js';
+import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
+import { PayloadError } from '../../errors.js';
+import { digestOf, type Solution } from '../../queues/common.js';
+import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
+import { locateBlock, parsesAsPython } from '../../solution/index.js';
+import { UsageMeter } from '../usage-meter.js';
+import { type CorrectionContext, correctBlock } from './correct-block.js';
+import { CorrectedScript } from './corrected-regions.js';
+import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
+
+export interface LeakageCheckOptions {
+  /** Directory below which the agent may read files. */
+  readonly workspace?: string;
+  readonly model?: string;
+  readonly signal?: AbortSignal;
+  readonly log?: WorkLog;
+  readonly onProgress?: (step: string) => void;
+}
+
+/**
+ * Detects data leakage in a script and corrects the leaky blocks one after the other (REQ-SF-020, MLE-STAR
+ * paper, section 3.4). The correction agent is only asked after a "Yes".
+ *
+ * @returns the whole result of a `solution-check` job; `result.solution` is the script that may be evaluated.
+ * @throws PayloadError where the script is empty; AgentError where the detection gave no usable answer or a call
+ *   failed: it never passes a script that was not judged.
+ */
+export async function checkAndFixLeakage(
+  solution: Solution,
+  runner: AgentRunner,
+  options: LeakageCheckOptions = {},
+): Promise<SolutionCheckResult> {
+  if (solution.content === '') {
+    throw new PayloadError('invalid-payload', 'solution.content: the script is empty', {
+      field: 'solution.content',
+    });
+  }
+  const meter = new UsageMeter();
+  const parsed = await parsesAsPython(solution.content);
+  const context: CorrectionContext = { ...options, runner, meter, parsedBefore: parsed.ok };
+  const notes = parsed.ok
+    ? []
+    : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
+
+  options.onProgress?.('detecting');
+  const detection = await detectLeakage(solution, context);
+  const answers = detection.output.answers;
+  const leaky = answers.filter((answer) => answer.leakage_status === 'Yes Data Leakage');
+
+  const script = new CorrectedScript(solution.content);
+  const findings: Finding[] = [];
+  for (const answer of answers) {
+    if (answer.leakage_status === 'No Data Leakage') findings.push(withoutLeakage(answer, solution));
+    else {
+      const number = leaky.indexOf(answer) + 1;
+      options.onProgress?.(`correcting ${number}/${leaky.length}`);
+      findings.push(await correctFinding(answer, number, solution, script, context));
+    }
+  }
+
+  return {
+    status: statusOf(findings),
+    solution: { content: script.content },
+    solutionDigest: digestOf(solution.content),
+    findings,
+    usage: meter.total,
+    agent: {
+      runner: runner.name,
+      ...(detection.model === undefined ? {} : { model: detection.model }),
+      ...(detection.promptDigest === undefined ? {} : { promptDigest: detection.promptDigest }),
+    },
+    ...withNotes([...notes, ...(detection.notes ?? [])]),
+  };
+}
+
+function withNotes(notes: string[]): { notes?: string[] } {
+  return notes.length === 0 ? {} : { notes };
+}
+
+function withoutLeakage(answer: AnnotatedLeakageAnswer, solution: Solution): Finding {
+  const located = locateBlock(answer.code_block, solution.content);
+  return {
+    leakageStatus: answer.leakage_status,
+    codeBlock: located?.text ?? answer.code_block,
+    outcome: 'no-leakage',
+  };
+}
+
+async function correctFinding(
+  given: AnnotatedLeakageAnswer,
+  number: number,
+  solution: Solution,
+  script: CorrectedScript,
+  context: CorrectionContext,
+): Promise<Finding> {
+  const answer = await askWithMoreContext(given, solution, `detect-again-${number}`, context);
+  const described = {
+    leakageStatus: answer.leakage_status,
+    ...(answer.kind === undefined ? {} : { kind: answer.kind }),
+    ...(answer.severity === undefined ? {} : { severity: answer.severity }),
+  };
+  const original = locateBlock(answer.code_block, solution.content);
+  const located = script.locate(answer.code_block);
+  if (located === null) {
+    if (original !== null) {
+      const reason = 'an earlier correction replaced this block';
+      return { ...described, codeBlock: original.text, outcome: 'superseded', reason };
+    }
+    const reason = 'the block that was named does not stand in the script';
+    context.log?.warn(`finding ${number}: ${reason}; it is skipped`);
+    return { ...described, codeBlock: answer.code_block, outcome: 'not-found', reason };
+  }
+  const found = {
+    ...described,
+    codeBlock: located.text,
+    occurrences: located.occurrences,
+    matched: located.matched,
+  };
+  const correction = await correctBlock(located, script, `correct-${number}`, context);
+  if (!correction.ok) {
+    context.log?.warn(`finding ${number} stays uncorrected: ${correction.problem}`);
+    return { ...found, outcome: 'uncorrected', reason: correction.problem };
+  }
+  script.correct(located, correction.block);
+  return {
+    ...found,
+    outcome: 'corrected',
+    correctedBlock: correction.block,
+    ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+  };
+}
+
+/** Decision 5: what the check as a whole came to. */
+function statusOf(findings: readonly Finding[]): SolutionCheckResult['status'] {
+  const leaky = findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
+  if (leaky.length === 0) return 'clean';
+  const corrected = leaky.filter(({ outcome }) => outcome === 'corrected').length;
+  const settled = leaky.filter(({ outcome }) => outcome === 'corrected' || outcome === 'superseded').length;
+  if (settled === leaky.length) return 'corrected';
+  return corrected === 0 ? 'uncorrected' : 'partly-corrected';
+}

@@ -1,0 +1,80 @@
+import { AgentConfig } from '../../agents/agent-config.js';
+import type { AgentRunner, RunContext } from '../../agents/agent-runner.js';
+import { AgentType } from '../../agents/agent-type.js';
+import { AgentError, type ErrorCode } from '../../errors.js';
+import type { LocatedBlock } from '../../solution/index.js';
+import type { UsageMeter } from '../usage-meter.js';
+import type { CorrectedScript } from './corrected-regions.js';
+import { type Judgement, judgeCorrection } from './judge-correction.js';
+
+export interface CorrectionContext extends RunContext {
+  readonly runner: AgentRunner;
+  readonly meter: UsageMeter;
+  readonly workspace?: string;
+  readonly model?: string;
+  /** Whether the script was valid Python before any correction. */
+  readonly parsedBefore: boolean;
+}
+
+/** An answer that cannot be used costs its finding, not the whole check. */
+const UNUSABLE_ANSWERS: ReadonlySet<ErrorCode> = new Set([
+  'answer-truncated',
+  'answer-refused',
+  'answer-invalid',
+  'tool-loop',
+]);
+
+/** How often one block is asked for: once, and once more with what was wrong (decision 5). */
+const TRIES = 2;
+
+/**
+ * Asks for the correction of one block until it can be put in.
+ * @throws AgentError where asking itself failed (rate limit, key, network), so that the job is tried again.
+ */
+export async function correctBlock(
+  located: LocatedBlock,
+  script: CorrectedScript,
+  step: string,
+  context: CorrectionContext,
+): Promise<Judgement> {
+  let problem = '';
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    const asked = await askForCorrection(located, script, `${step}-${attempt}`, problem, context);
+    if (!asked.ok) return asked;
+    const judgement = await judgeCorrection(asked.block, located, script, context.parsedBefore);
+    if (judgement.ok) return judgement;
+    problem = judgement.problem;
+    context.log?.warn(`${step}: correction ${attempt} of ${TRIES} was refused: ${problem}`);
+  }
+  return { ok: false, problem };
+}
+
+async function askForCorrection(
+  located: LocatedBlock,
+  script: CorrectedScript,
+  step: string,
+  problem: string,
+  context: CorrectionContext,
+): Promise<Judgement> {
+  const { runner, meter, workspace, model } = context;
+  try {
+    const answer = await meter.count(
+      runner.ask(
+        {
+          agent: new AgentConfig({ agentType: AgentType.leakage, variant: 'correction' }),
+          variables: { code: script.content, code_block: located.text, problem },
+          step,
+          ...(workspace === undefined ? {} : { workspace }),
+          ...(model === undefined ? {} : { model }),
+        },
+        context,
+      ),
+    );
+    return answer.declined === undefined
+      ? { ok: true, block: answer.output }
+      : { ok: false, problem: answer.declined };
+  } catch (thrown) {
+    if (!(thrown instanceof AgentError && UNUSABLE_ANSWERS.has(thrown.code))) throw thrown;
+    return { ok: false, problem: thrown.message };
+  }
+}

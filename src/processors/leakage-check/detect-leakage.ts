@@ -1,0 +1,78 @@
+import { AgentConfig } from '../../agents/agent-config.js';
+import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from '../../agents/agent-runner.js';
+import { AgentType } from '../../agents/agent-type.js';
+import {
+  type AnnotatedLeakageAnswer,
+  type LeakageDetectionOutput,
+  LeakageDetectionOutputSchema,
+} from '../../agents/outputs.js';
+import type { Solution } from '../../queues/common.js';
+import { locateBlock } from '../../solution/index.js';
+import type { UsageMeter } from '../usage-meter.js';
+
+export interface DetectionContext extends RunContext {
+  readonly runner: AgentRunner;
+  readonly meter: UsageMeter;
+  readonly workspace?: string;
+  readonly model?: string;
+}
+
+/** Step 1: asks the detection agent (REQ-SF-011 … 015). */
+export function detectLeakage(
+  solution: Solution,
+  context: DetectionContext,
+): Promise<AgentAnswer<LeakageDetectionOutput>> {
+  return ask(solution, context, { step: 'detect' });
+}
+
+/**
+ * Asks once more for a block that stands in the script more than once, this time with more of its surroundings.
+ * Gives the longer block where the answer holds one that stands only once, else the block as it was.
+ */
+export async function askWithMoreContext(
+  finding: AnnotatedLeakageAnswer,
+  solution: Solution,
+  step: string,
+  context: DetectionContext,
+): Promise<AnnotatedLeakageAnswer> {
+  const occurrences = locateBlock(finding.code_block, solution.content)?.occurrences ?? 0;
+  if (occurrences < 2) return finding;
+  context.log?.info(
+    `the block stands ${occurrences} times in the script; asking for more of its surroundings`,
+  );
+  const addition = [
+    `The following block stands ${occurrences} times in the script, so it is not clear which one is meant:`,
+    finding.code_block,
+    'Answer with one entry for this leak alone: the same block with as many lines above or below it, copied',
+    'exactly, as it takes to stand in the script only once.',
+  ].join('\n');
+  const { output } = await ask(solution, context, { step, addition });
+  const wider = output.answers.find(
+    (answer) =>
+      answer.leakage_status === 'Yes Data Leakage' &&
+      answer.code_block.includes(finding.code_block.trim()) &&
+      locateBlock(answer.code_block, solution.content)?.occurrences === 1,
+  );
+  return wider === undefined ? finding : { ...finding, code_block: wider.code_block };
+}
+
+function ask(
+  solution: Solution,
+  { runner, meter, workspace, model, signal, log }: DetectionContext,
+  question: Pick<AgentRequest<LeakageDetectionOutput>, 'step' | 'addition'>,
+): Promise<AgentAnswer<LeakageDetectionOutput>> {
+  const request: AgentRequest<LeakageDetectionOutput> & { schema: typeof LeakageDetectionOutputSchema } = {
+    agent: new AgentConfig({ agentType: AgentType.leakage, variant: 'detection' }),
+    variables: { code: solution.content },
+    schema: LeakageDetectionOutputSchema,
+    ...question,
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(model === undefined ? {} : { model }),
+  };
+  return meter.count(
+    runner.ask(request, {
+      ...(signal === undefined ? {} : { signal }),
+      ...(log === undefined ? {} : { log }),
+    }),
+  );
+}

@@ -1,0 +1,16 @@
+import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
+import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
+
+/** What a processor works with besides its payload. */
+export interface Work {
+  readonly runner: AgentRunner;
+  /** Aborted when the job is cancelled, or its worker must stop. */
+  readonly signal: AbortSignal;
+  /** Lines go to the job (the board shows them) and to the worker's log. */
+  readonly log: WorkLog;
+  /** What the job is doing, as in `correcting 2/3`. */
+  progress(step: string): void;
+}
+
+/** Turns a validated payload into a result. Throws a FleetError where it cannot. */
+export type Processor<K extends KindName> = (payload: PayloadOf<K>, work: Work) => Promise<ResultOf<K>>;

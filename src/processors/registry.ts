@@ -1,0 +1,16 @@
+import type { KindName } from '../queues/registry.js';
+import type { Processor } from './processor.js';
+
+type Loaders = { readonly [K in KindName]?: () => Promise<Processor<K>> };
+
+/** Where the processor of each kind is found; loaded when a worker first needs it. */
+const LOADERS: Loaders = {
+  'solution-check': async () => (await import('./solution-check.js')).processSolutionCheck,
+};
+
+/** Kinds that this version can process. */
+export const PROCESSED_KINDS = Object.keys(LOADERS) as KindName[];
+
+export function loadProcessor<K extends KindName>(kind: K): Promise<Processor<K>> | undefined {
+  return LOADERS[kind]?.();
+}

@@ -1,0 +1,11 @@
+import { checkAndFixLeakage } from './leakage-check/check-and-fix-leakage.js';
+import type { Processor } from './processor.js';
+
+export const processSolutionCheck: Processor<'solution-check'> = ({ solution, workspace, model }, work) =>
+  checkAndFixLeakage(solution, work.runner, {
+    signal: work.signal,
+    log: work.log,
+    onProgress: (step) => work.progress(step),
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(model === undefined ? {} : { model }),
+  });
