@@ -1,0 +1,159 @@
+import { RedisConnection } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { messageOf, RedisError } from '../errors.js';
+import { connectWithin, redisAddress, redisOptionsFrom } from '../queues/connection.js';
+
+export type RedisFlavour = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
+
+export interface RedisServer {
+  /** Version of the server's own flavour, as in `7.0.15`. */
+  readonly version: string;
+  readonly flavour: RedisFlavour;
+}
+
+export interface RedisCheckOptions {
+  /** How long to wait for the connection, and for each answer, in milliseconds; default 5,000. */
+  readonly timeoutMs?: number;
+  /** Told what could not be checked. */
+  readonly warn?: (message: string) => void;
+}
+
+/**
+ * Makes sure that the Redis at an address can be trusted with jobs: it answers, is new enough for BullMQ, takes
+ * writes, and never evicts keys when its memory is full.
+ *
+ * @param address As for `redisOptionsFrom`.
+ * @throws RedisError `redis-unreachable` where it does not answer in time, `redis-unsuitable` where it must be
+ *   changed first; the message says how.
+ */
+export async function checkRedis(address: string, options: RedisCheckOptions = {}): Promise<RedisServer> {
+  const { timeoutMs = 5_000, warn = () => undefined } = options;
+  const connection = redisOptionsFrom(address);
+  const place = redisAddress(connection);
+  const client = await connectWithin(
+    { ...connection, maxRetriesPerRequest: 0, commandTimeout: timeoutMs },
+    timeoutMs,
+  );
+  try {
+    const facts = infoFields(await client.info());
+    const server = identify(facts);
+    refuseOld(server, place, warn);
+    refuseReplica(facts, place);
+    refuseEviction(await evictionPolicy(client, facts), place, warn);
+    return server;
+  } catch (thrown) {
+    if (thrown instanceof RedisError) throw thrown;
+    throw questionFailed(thrown, place);
+  } finally {
+    client.disconnect();
+  }
+}
+
+function infoFields(info: string): ReadonlyMap<string, string> {
+  return new Map(
+    info.split(/\r?\n/).flatMap((line) => {
+      const colon = line.indexOf(':');
+      return colon < 1 || line.startsWith('#')
+        ? []
+        : [[line.slice(0, colon), line.slice(colon + 1)] as const];
+    }),
+  );
+}
+
+/** Valkey and Dragonfly also report a `redis_version`, for clients that know no other; their own comes first. */
+function identify(facts: ReadonlyMap<string, string>): RedisServer {
+  const valkey = facts.get('valkey_version');
+  if (valkey !== undefined) return { flavour: 'valkey', version: valkey };
+  const dragonfly = facts.get('dragonfly_version');
+  if (dragonfly !== undefined) return { flavour: 'dragonfly', version: dragonfly.replace(/^\D+/, '') };
+  const version = facts.get('redis_version') ?? 'unknown';
+  const isKeyDb = facts.get('executable')?.includes('keydb-server') === true;
+  return { flavour: isKeyDb ? 'keydb' : 'redis', version };
+}
+
+/** The limits are BullMQ's own. They are meant for Redis: forks number their versions differently. */
+function refuseOld({ version, flavour }: RedisServer, place: string, warn: (message: string) => void): void {
+  if (flavour !== 'redis') return;
+  const { minimumVersion, recommendedMinimumVersion } = RedisConnection;
+  if (!isAtLeast(version, minimumVersion)) {
+    throw new RedisError(
+      'redis-unsuitable',
+      `Redis at ${place} is version ${version}, and ${minimumVersion} or newer is needed; upgrade it.`,
+    );
+  }
+  if (!isAtLeast(version, recommendedMinimumVersion)) {
+    warn(`Redis at ${place} is version ${version}; ${recommendedMinimumVersion} or newer is recommended.`);
+  }
+}
+
+/** Compares two versions by their numbers; text that is no version counts as older than any. */
+export function isAtLeast(version: string, least: string): boolean {
+  const found = numbersOf(version);
+  if (found.length === 0) return false;
+  for (const [index, wanted] of numbersOf(least).entries()) {
+    const number = found[index] ?? 0;
+    if (number !== wanted) return number > wanted;
+  }
+  return true;
+}
+
+function numbersOf(version: string): number[] {
+  const numbers = /^\d+(\.\d+)*/.exec(version)?.[0];
+  return numbers === undefined ? [] : numbers.split('.').map(Number);
+}
+
+function refuseReplica(facts: ReadonlyMap<string, string>, place: string): void {
+  if (facts.get('role') !== 'slave') return;
+  throw new RedisError(
+    'redis-unsuitable',
+    `Redis at ${place} is a read-only replica; set FLEET_REDIS_URL to its master.`,
+  );
+}
+
+/** The policy in force; undefined where the server tells it in no way. */
+async function evictionPolicy(
+  client: Redis,
+  facts: ReadonlyMap<string, string>,
+): Promise<string | undefined> {
+  const reported = facts.get('maxmemory_policy');
+  if (reported !== undefined) return reported;
+  try {
+    const answer = (await client.config('GET', 'maxmemory-policy')) as readonly string[];
+    return answer[1];
+  } catch (thrown) {
+    // Managed servers forbid CONFIG; any other failure is a failure of the check.
+    if (/unknown command|NOPERM|not allowed|disabled/i.test(messageOf(thrown))) return undefined;
+    throw thrown;
+  }
+}
+
+function refuseEviction(policy: string | undefined, place: string, warn: (message: string) => void): void {
+  if (policy === 'noeviction') return;
+  if (policy === undefined) {
+    warn(
+      `Redis at ${place} does not tell its maxmemory-policy; make sure that it is noeviction, or jobs may be lost.`,
+    );
+    return;
+  }
+  throw new RedisError(
+    'redis-unsuitable',
+    `Redis at ${place} may drop jobs when its memory is full (maxmemory-policy is ${policy}); ` +
+      `set it to noeviction, for instance with: redis-cli CONFIG SET maxmemory-policy noeviction`,
+  );
+}
+
+function questionFailed(thrown: unknown, place: string): RedisError {
+  const message = messageOf(thrown);
+  if (/NOPERM|no permissions/i.test(message)) {
+    return new RedisError(
+      'redis-unsuitable',
+      `Redis at ${place} does not let this user run INFO (${message}); BullMQ needs it: grant it with ACL SETUSER.`,
+      { cause: thrown },
+    );
+  }
+  return new RedisError(
+    'redis-unreachable',
+    `Redis at ${place} accepts connections but does not answer (${message}); look at the server, then try again.`,
+    { cause: thrown },
+  );
+}
