@@ -22,7 +22,11 @@ async function createParser(): Promise<Parser> {
  * @throws Error if the grammar that ships with the package cannot be read.
  */
 export async function parsePython(source: string): Promise<Tree> {
-  parser ??= createParser();
+  // A failed start is not kept: the next call tries again.
+  parser ??= createParser().catch((thrown: unknown) => {
+    parser = undefined;
+    throw thrown;
+  });
   const tree = (await parser).parse(source);
   if (tree === null) throw new Error('the Python grammar returned no tree');
   return tree;

@@ -1,0 +1,69 @@
+import { pythonLines } from './logical-lines.js';
+import { magicIn } from './magic-line.js';
+
+/** Cell magics whose cell is not Python. What `%%writefile` writes is taken as code: it mostly is. */
+const FOREIGN_CELLS = new Set(
+  '! bash sh script cmd system sx html HTML javascript js latex markdown svg perl ruby R sql bigquery'.split(
+    ' ',
+  ),
+);
+const CELL_MARKER = /^# ?(?:%%|In ?\[)/;
+
+/** A form feed starts the count of indentation anew, so the statement may keep its place in the line. */
+function statementInPlace(indentation: string, magicLength: number): string {
+  return `${' '.repeat(magicLength - 1)}\f${indentation}`;
+}
+
+function neutralisedLine(line: string): string | null {
+  const magic = magicIn(line);
+  if (magic === null) return null;
+  const before = line.slice(0, magic.start);
+  const length = magic.end - magic.start;
+  if (!magic.code) return `${before}0${' '.repeat(length - 1)}`;
+  const code = line.slice(magic.end);
+  return magic.place === 'value'
+    ? before + ' '.repeat(length) + code
+    : statementInPlace(before, length) + code;
+}
+
+function asComment(line: string): string {
+  return line.trim() === '' ? line : `#${line.slice(1)}`;
+}
+
+/**
+ * Python source in which a notebook's magics are harmless Python: `%matplotlib inline`, `!pip install x`,
+ * `x?` become the statement `0`, `x = !ls` becomes `x = 0`, and the statement behind `%time` stays where it
+ * is. Every line keeps its length, so offsets, lines and columns are those of the text that was passed.
+ *
+ * Behind a cell magic of another language (`%%bash`) the cell's lines become comments: up to the next cell
+ * marker (`# %%`, `# In [1]:`) or cell magic, and in a text without markers no further than the next blank
+ * line, since nobody knows where the cell ended and code must not disappear.
+ */
+export function neutraliseMagics(text: string): string {
+  if (!/[%!?]/.test(text)) return text;
+  const lines = pythonLines(text);
+  const marked = lines.some(
+    (line) => line.context === 'code' && CELL_MARKER.test(text.slice(line.start, line.start + 6)),
+  );
+  let result = '';
+  let foreign = false;
+  let continued = false;
+  for (const line of lines) {
+    const original = text.slice(line.start, line.end);
+    let replaced = original;
+    if (foreign && (CELL_MARKER.test(original) || original.startsWith('%%'))) foreign = false;
+    if (foreign && !marked && original.trim() === '') foreign = false;
+    if (foreign) replaced = asComment(original);
+    else if (continued) {
+      continued = original.endsWith('\\');
+      replaced = ' '.repeat(original.length);
+    } else if (line.context === 'code') {
+      const magic = magicIn(original);
+      replaced = neutralisedLine(original) ?? original;
+      continued = magic?.code === false && original.endsWith('\\');
+      foreign = magic?.cell !== undefined && FOREIGN_CELLS.has(magic.cell);
+    }
+    result += replaced + text.slice(line.end, line.next);
+  }
+  return result;
+}

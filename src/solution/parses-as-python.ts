@@ -1,0 +1,68 @@
+import { neutraliseMagics } from './notebook-magics.js';
+import { physicalLines } from './physical-lines.js';
+import type { PythonVerdict } from './python-child.js';
+import { PythonParser } from './python-parser.js';
+import { firstSyntaxError } from './syntax-error.js';
+
+/** Whether a text is Python. `exact`: Python itself said so; else the syntax tree, which misses some errors. */
+export type ParseResult =
+  | { readonly ok: true; readonly exact: boolean }
+  | {
+      readonly ok: false;
+      readonly exact: boolean;
+      /** Line and column of the error, both from 1; the column counts UTF-16 code units. */
+      readonly line: number;
+      readonly column: number;
+      readonly message: string;
+    };
+
+const parsers = new Map<string, PythonParser>();
+
+/** The parser of the interpreter that FLEET_PYTHON names; none where it is set to nothing. */
+function configuredParser(): PythonParser | undefined {
+  const interpreter = process.env.FLEET_PYTHON ?? 'python3';
+  if (interpreter === '') return undefined;
+  const parser = parsers.get(interpreter) ?? new PythonParser(interpreter);
+  parsers.set(interpreter, parser);
+  return parser;
+}
+
+/** Python counts code points and may leave the position out. */
+function inCodeUnits(text: string, verdict: PythonVerdict & { ok: false }): ParseResult {
+  const { message } = verdict;
+  const lines = physicalLines(text);
+  const number = Math.max(1, Math.min(verdict.line ?? lines.length, lines.length));
+  const line = lines[number - 1];
+  const lineText = line === undefined ? '' : text.slice(line.start, line.end);
+  let column = 1;
+  let points = 1;
+  for (const point of lineText) {
+    if (points >= (verdict.column ?? 1)) break;
+    points += 1;
+    column += point.length;
+  }
+  return { ok: false, exact: true, line: number, column, message };
+}
+
+async function judge(text: string): Promise<ParseResult> {
+  const verdict = await configuredParser()?.ask(text);
+  if (typeof verdict === 'object') {
+    return verdict.ok ? { ok: true, exact: true } : inCodeUnits(text, verdict);
+  }
+  const error = await firstSyntaxError(text);
+  return error === null ? { ok: true, exact: false } : { ok: false, exact: false, ...error };
+}
+
+/**
+ * Whether `text` parses as Python 3. Asked of a `python3` on the PATH (FLEET_PYTHON names another one; set to
+ * nothing, none is used), which runs `ast.parse` and nothing else; where there is none, or it has no answer
+ * within 10 s, of the syntax tree. A notebook's magics are no errors. No part of the text is ever run.
+ */
+export async function parsesAsPython(text: string): Promise<ParseResult> {
+  // A byte order mark is part of the file, not of the script; Python takes it off as well.
+  const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const asItIs = await judge(source);
+  if (asItIs.ok) return asItIs;
+  const neutral = neutraliseMagics(source);
+  return neutral === source ? asItIs : judge(neutral);
+}

@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import { z } from 'zod';
+
+/** What Python itself says about a text. Positions are 1-based; the column counts code points. */
+export type PythonVerdict =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly line: number | null;
+      readonly column: number | null;
+      readonly message: string;
+    };
+
+/** Why there is no verdict: no such interpreter, it died or took too long, or its parser gave up. */
+export type NoVerdict = 'unavailable' | 'died' | 'timeout' | 'undecided';
+
+const AnswerSchema = z.union([
+  z.object({ ok: z.literal(true) }),
+  z.object({
+    ok: z.literal(false),
+    line: z.number().nullable(),
+    column: z.number().nullable(),
+    message: z.string(),
+  }),
+  z.object({ undecided: z.string() }),
+]);
+
+/**
+ * Reads texts (4 bytes of length, big-endian, then UTF-8) and answers each with a line of JSON. The alarm
+ * ends the child even if its parent is gone and the parser hangs. Memory and recursion limits of `ast.parse`
+ * say nothing about the text: Python runs some scripts whose tree it cannot build.
+ */
+const PROGRAM = `
+import ast, json, signal, struct, sys
+limit = int(sys.argv[1])
+source, sink = sys.stdin.buffer, sys.stdout
+def judge(text):
+    try:
+        ast.parse(text)
+        return {"ok": True}
+    except SyntaxError as error:
+        return {"ok": False, "line": error.lineno, "column": error.offset, "message": error.msg}
+    except BaseException as error:
+        return {"undecided": type(error).__name__}
+print("ready", file=sink, flush=True)
+while True:
+    header = source.read(4)
+    if len(header) < 4:
+        break
+    text = source.read(struct.unpack(">I", header)[0]).decode("utf-8", "replace")
+    if hasattr(signal, "alarm"):
+        signal.alarm(limit)
+    answer = judge(text)
+    if hasattr(signal, "alarm"):
+        signal.alarm(0)
+    print(json.dumps(answer), file=sink, flush=True)
+`;
+
+/** The interpreter gets what it needs to start, and no key of the process that starts it. */
+const PASSED_ON = /^(?:PATH|HOME|TMPDIR|PYENV_\w+|LD_LIBRARY_PATH|DYLD_\w+|SYSTEMROOT|PATHEXT)$/i;
+
+function frame(text: string): Buffer {
+  const body = Buffer.from(text, 'utf8');
+  const header = Buffer.alloc(4);
+  header.writeUInt32BE(body.length);
+  return Buffer.concat([header, body]);
+}
+
+/**
+ * One Python process that parses and does nothing else: isolated mode, no site packages, no text is run.
+ * It never keeps the process that started it alive. One text at a time; `PythonParser` makes the others wait.
+ */
+export class PythonChild {
+  readonly #process: ChildProcess;
+  readonly #kill = () => this.#process.kill('SIGKILL');
+  #alive = true;
+  #ready = false;
+  #received = '';
+  #onLine: ((line: string | null) => void) | undefined;
+
+  constructor(interpreter: string, timeoutMs: number) {
+    const seconds = String(Math.ceil(timeoutMs / 1000) + 1);
+    this.#process = spawn(interpreter, ['-I', '-S', '-W', 'ignore', '-c', PROGRAM, seconds], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ON.test(name))),
+    });
+    this.#process.unref();
+    for (const stream of [this.#process.stdin, this.#process.stdout]) {
+      // Pipes of a child are sockets; without this they would keep the event loop alive.
+      if (stream instanceof Socket) stream.unref();
+      // A broken pipe is seen as the end of the process.
+      stream?.on('error', () => this.#end());
+    }
+    this.#process.stdout?.setEncoding('utf8').on('data', (chunk: string) => this.#receive(chunk));
+    this.#process.once('error', () => this.#end());
+    this.#process.once('exit', () => this.#end());
+    process.once('exit', this.#kill);
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** Whether it ever came up: an interpreter that does not is not tried again. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** The verdict on one text. After `timeout` and `died` the child is gone. */
+  ask(text: string, timeoutMs: number): Promise<PythonVerdict | NoVerdict> {
+    return new Promise((resolve) => {
+      const settle = (answer: PythonVerdict | NoVerdict) => {
+        clearTimeout(timer);
+        this.#onLine = undefined;
+        resolve(answer);
+      };
+      // This timer is all that keeps the event loop alive while an answer is awaited.
+      const timer = setTimeout(() => {
+        settle('timeout');
+        this.#end();
+      }, timeoutMs);
+      this.#onLine = (line) => {
+        settle(line === null ? 'died' : verdictOf(line));
+      };
+      if (this.#alive && this.#process.stdin) this.#process.stdin.write(frame(text));
+      else settle('died');
+    });
+  }
+
+  #receive(chunk: string): void {
+    this.#received += chunk;
+    for (let at = this.#received.indexOf('\n'); at !== -1; at = this.#received.indexOf('\n')) {
+      const line = this.#received.slice(0, at).trimEnd();
+      this.#received = this.#received.slice(at + 1);
+      if (this.#ready) this.#onLine?.(line);
+      else if (line === 'ready') this.#ready = true;
+      else this.#end();
+    }
+  }
+
+  #end(): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    process.removeListener('exit', this.#kill);
+    this.#kill();
+    this.#onLine?.(null);
+  }
+}
+
+function verdictOf(line: string): PythonVerdict | NoVerdict {
+  const answer = AnswerSchema.safeParse(JSON.parse(line));
+  if (!answer.success || 'undecided' in answer.data) return 'undecided';
+  return answer.data;
+}

@@ -1,0 +1,102 @@
+import { pythonLines } from './logical-lines.js';
+import { physicalLines } from './physical-lines.js';
+import { parsePython, type SyntaxNode, type SyntaxTree } from './python-syntax.js';
+
+/** An error in Python source; line and column count from 1, the column in UTF-16 code units. */
+export interface SyntaxProblem {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** Statements that the grammar takes for the sake of Python 2. */
+const PYTHON_2 = new Map([
+  ['print_statement', "missing parentheses in call to 'print'"],
+  ['exec_statement', "missing parentheses in call to 'exec'"],
+]);
+
+interface FoundAt {
+  readonly offset: number;
+  readonly message: string;
+}
+
+function problemOf(node: SyntaxNode): FoundAt | null {
+  if (node.isMissing) return { offset: node.startIndex, message: `expected '${node.type}'` };
+  if (node.isError) return { offset: node.startIndex, message: 'invalid syntax' };
+  const message = PYTHON_2.get(node.type);
+  return message === undefined ? null : { offset: node.startIndex, message };
+}
+
+/** The first error in the order of the text. Walks without recursion: nesting may be as deep as the text is long. */
+function errorInTree(tree: SyntaxTree): FoundAt | null {
+  const cursor = tree.walk();
+  try {
+    for (;;) {
+      const found = problemOf(cursor.currentNode);
+      if (found !== null) return found;
+      if (cursor.gotoFirstChild() || cursor.gotoNextSibling()) continue;
+      do {
+        if (!cursor.gotoParent()) return null;
+      } while (!cursor.gotoNextSibling());
+    }
+  } finally {
+    cursor.delete();
+  }
+}
+
+/** Indentation that goes back to a depth which no enclosing block has: the grammar takes it, Python does not. */
+function errorInIndentation(text: string): FoundAt | null {
+  const depths = [0];
+  for (const line of pythonLines(text)) {
+    const lineText = text.slice(line.start, line.end);
+    const indentation = /^[ \t\f]*/.exec(lineText)?.[0] ?? '';
+    const isBlank =
+      indentation.length === lineText.length || line.start + indentation.length === line.comment;
+    if (line.context !== 'code' || isBlank) continue;
+    const depth = columns(indentation);
+    const offset = line.start + indentation.length;
+    if (depth > (depths.at(-1) ?? 0)) depths.push(depth);
+    else {
+      while (depth < (depths.at(-1) ?? 0)) depths.pop();
+      if (depth !== depths.at(-1)) return { offset, message: 'unindent matches no outer level' };
+    }
+  }
+  return null;
+}
+
+/** Width of indentation as Python counts it: tabs reach to the next multiple of eight. */
+function columns(indentation: string): number {
+  let width = 0;
+  for (const character of indentation) {
+    if (character === '\t') width = width - (width % 8) + 8;
+    else if (character === '\f') width = 0;
+    else width += 1;
+  }
+  return width;
+}
+
+function located(text: string, { offset, message }: FoundAt): SyntaxProblem {
+  const lines = physicalLines(text.slice(0, offset));
+  const last = lines.at(-1);
+  const startsLine = last === undefined || last.next > last.end;
+  const line = lines.length + (startsLine ? 1 : 0);
+  return { line, column: startsLine ? 1 : offset - last.start + 1, message };
+}
+
+/**
+ * The first error that the syntax tree shows, or null. It is laxer than Python: it misses a few errors, and
+ * knows nothing of what Python only finds when it compiles.
+ *
+ * @throws Error if the grammar that ships with the package cannot be read.
+ */
+export async function firstSyntaxError(text: string): Promise<SyntaxProblem | null> {
+  const nul = text.indexOf('\0');
+  if (nul !== -1) return located(text, { offset: nul, message: 'source code cannot contain null bytes' });
+  const tree = await parsePython(text);
+  try {
+    const found = errorInTree(tree) ?? errorInIndentation(text);
+    return found === null ? null : located(text, found);
+  } finally {
+    tree.delete();
+  }
+}
