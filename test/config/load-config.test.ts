@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { describeConfig, loadConfig } from '../../src/config/load-config.js';
+import { SETTINGS } from '../../src/config/settings.js';
+import { ConfigurationError } from '../../src/errors.js';
+
+describe('configuration', () => {
+  it('of an empty environment is all defaults', () => {
+    expect(describeConfig({}).every(({ source }) => source === 'default')).toBe(true);
+    expect(loadConfig({})).toMatchObject({
+      agent: 'auto',
+      prefix: 'fleet',
+      python: 'python3',
+      concurrency: 10,
+    });
+    expect(loadConfig({}).redisUrl).toBeUndefined();
+  });
+
+  it('says where a value comes from', () => {
+    const entries = describeConfig({ FLEET_CONCURRENCY: '3' });
+    expect(entries.find(({ name }) => name === 'concurrency')).toEqual({
+      name: 'concurrency',
+      variable: 'FLEET_CONCURRENCY',
+      value: 3,
+      source: 'environment',
+    });
+  });
+
+  it('treats an empty variable as unset, but for the one where empty means none', () => {
+    const config = loadConfig({ FLEET_REDIS_URL: '', FLEET_CONCURRENCY: '', FLEET_PYTHON: '' });
+    expect(config.redisUrl).toBeUndefined();
+    expect(config.concurrency).toBe(10);
+    expect(config.python).toBe('');
+  });
+
+  it.each([
+    ['FLEET_CONCURRENCY', 'many'],
+    ['FLEET_CONCURRENCY', '0'],
+    ['FLEET_AGENT', 'human'],
+    ['FLEET_LOCK_MS', '1.5'],
+    ['FLEET_LOG_LEVEL', 'loud'],
+  ])('refuses %s=%s and names the variable and the value', (variable, value) => {
+    expect(() => loadConfig({ [variable]: value })).toThrow(ConfigurationError);
+    expect(() => loadConfig({ [variable]: value })).toThrow(variable);
+    expect(() => loadConfig({ [variable]: value })).toThrow(JSON.stringify(value));
+  });
+
+  it('states the default that it has', () => {
+    for (const { variable, schema, default: stated } of Object.values(SETTINGS)) {
+      const actual = schema.safeParse(undefined).data;
+      if (actual === undefined) expect(stated, variable).toMatch(/^unset: /);
+      else expect(stated, variable).toBe(String(actual));
+    }
+  });
+});

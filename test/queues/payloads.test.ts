@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { PayloadError } from '../../src/errors.js';
+import { CONTRACT_VERSION } from '../../src/queues/common.js';
+import { KIND_NAMES, KINDS, type KindName } from '../../src/queues/registry.js';
+import { checkTextSizes, completePayload, parsePayload } from '../../src/queues/validate.js';
+
+const testCase = { id: 't1', name: 'Add', difficulty: 'easy' };
+const COMPLETE: Record<KindName, Record<string, unknown>> = {
+  'solution-check': { solution: { content: 'x = 1\n' } },
+  summarize: { ablationCode: 'print(1)', rawOutput: '' },
+  extract: { solution: { content: 'x = 1\n' }, summary: 'x matters', previousBlocks: [] },
+  contamination: { output: 'x = 1', testCase },
+};
+
+/** The PayloadError that `action` throws. */
+function refusal(action: () => unknown): PayloadError {
+  try {
+    action();
+  } catch (thrown) {
+    if (thrown instanceof PayloadError) return thrown;
+    throw thrown;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('payload contracts', () => {
+  it.each(KIND_NAMES)('%s: a complete payload passes unchanged', (kind) => {
+    expect(parsePayload(kind, COMPLETE[kind])).toEqual(COMPLETE[kind]);
+  });
+
+  it.each(KIND_NAMES)('%s: an unknown field is refused with its path', (kind) => {
+    const error = refusal(() => parsePayload(kind, { ...COMPLETE[kind], colour: 'red' }));
+    expect(error.code).toBe('invalid-payload');
+    expect(error.field).toBe('colour');
+    expect(error.message).toBe(`${kind}: colour: unknown field`);
+  });
+
+  it('names an unknown field deep inside', () => {
+    const payload = { solution: { content: 'x', path: '/etc' } };
+    expect(refusal(() => parsePayload('solution-check', payload)).field).toBe('solution.path');
+  });
+
+  it.each([null, undefined, 7, 'text', [], true])('refuses %j, which is no object at all', (data) => {
+    expect(refusal(() => parsePayload('solution-check', data)).code).toBe('invalid-payload');
+  });
+
+  it('REQ-SF-013: refuses an empty script', () => {
+    const error = refusal(() => parsePayload('solution-check', { solution: { content: '' } }));
+    expect(error.field).toBe('solution.content');
+    expect(error.message).toContain('the script is empty');
+  });
+
+  it('REQ-P2O-010: refuses empty ablation code, takes empty output', () => {
+    expect(refusal(() => parsePayload('summarize', { ablationCode: '', rawOutput: '' })).field).toBe(
+      'ablationCode',
+    );
+    expect(parsePayload('summarize', { ablationCode: 'x', rawOutput: '' }).rawOutput).toBe('');
+  });
+
+  it('REQ-P2O-016: refuses an empty summary, takes an empty list of previous blocks', () => {
+    const payload = COMPLETE.extract;
+    expect(refusal(() => parsePayload('extract', { ...payload, summary: '' })).field).toBe('summary');
+    expect(parsePayload('extract', payload).previousBlocks).toEqual([]);
+  });
+
+  it('names an item of a list by its index', () => {
+    const payload = { ...COMPLETE.extract, previousBlocks: ['a', 2] };
+    expect(refusal(() => parsePayload('extract', payload)).field).toBe('previousBlocks[1]');
+  });
+
+  it('SPEC-SIL-009: refuses an unknown difficulty', () => {
+    const payload = { output: 'x', testCase: { ...testCase, difficulty: 'brutal' } };
+    expect(refusal(() => parsePayload('contamination', payload)).field).toBe('testCase.difficulty');
+  });
+
+  it('refuses tags that are not flat text', () => {
+    const payload = { ...COMPLETE['solution-check'], tags: { run: { id: 1 } } };
+    expect(refusal(() => parsePayload('solution-check', payload)).field).toBe('tags.run');
+  });
+
+  it('a key named __proto__ changes no prototype', () => {
+    const payload = JSON.parse('{"solution":{"content":"x"},"tags":{"__proto__":"y"}}');
+    const parsed = parsePayload('solution-check', payload);
+    expect(Object.getPrototypeOf(parsed.tags)).toBe(Object.prototype);
+    expect(({} as { y?: unknown }).y).toBeUndefined();
+  });
+
+  it('a newer contract version is told apart from a broken payload', () => {
+    const newer = { v: CONTRACT_VERSION + 1, somethingNew: true };
+    expect(refusal(() => parsePayload('solution-check', newer)).code).toBe('newer-contract');
+    expect(refusal(() => parsePayload('solution-check', { v: 0 })).code).toBe('invalid-payload');
+  });
+});
+
+describe('fields that a child supplies', () => {
+  const usage = {
+    calls: 1,
+    reusedCalls: 0,
+    inputTokens: 1,
+    outputTokens: 1,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    costUsd: null,
+  };
+  const summarized = { summary: 'the scaler matters', usage, agent: { runner: 'offline' } };
+  const withoutSummary = { solution: { content: 'x = 1\n' }, previousBlocks: [] };
+
+  it('extract takes its summary from a summarize child', () => {
+    const payload = parsePayload('extract', withoutSummary);
+    const complete = completePayload('extract', payload, [{ kind: 'summarize', result: summarized }]);
+    expect(complete.summary).toBe('the scaler matters');
+  });
+
+  it('what the payload has is kept', () => {
+    const payload = parsePayload('extract', { ...withoutSummary, summary: 'mine' });
+    const complete = completePayload('extract', payload, [{ kind: 'summarize', result: summarized }]);
+    expect(complete.summary).toBe('mine');
+  });
+
+  it('a child of another kind supplies nothing, and the missing field is named', () => {
+    const payload = parsePayload('extract', withoutSummary);
+    const children = [{ kind: 'solution-check', result: summarized }];
+    expect(refusal(() => completePayload('extract', payload, children)).field).toBe('summary');
+  });
+
+  it('contamination takes its output from any child that returns text', () => {
+    const payload = parsePayload('contamination', { testCase });
+    const complete = completePayload('contamination', payload, [{ kind: 'generate', result: 'the answer' }]);
+    expect(complete.output).toBe('the answer');
+  });
+});
+
+describe('size limits', () => {
+  const limits = { textBytes: 100, largeTextBytes: 1_000 };
+
+  it('counts bytes of UTF-8, not characters', () => {
+    const content = 'é'.repeat(51);
+    const error = refusal(() => checkTextSizes('solution-check', { solution: { content } }, limits));
+    expect(error.code).toBe('payload-too-large');
+    expect(error.field).toBe('solution.content');
+    expect(error.message).toContain('102 bytes');
+    expect(error.message).toContain('100 bytes');
+  });
+
+  it('takes a text of exactly the limit and refuses one byte more', () => {
+    checkTextSizes('solution-check', { solution: { content: 'x'.repeat(100) } }, limits);
+    refusal(() => checkTextSizes('solution-check', { solution: { content: 'x'.repeat(101) } }, limits));
+  });
+
+  it('allows more for the fields that hold long texts, and for no others', () => {
+    const rawOutput = 'x'.repeat(1_000);
+    checkTextSizes('summarize', { ablationCode: 'x', rawOutput }, limits);
+    const error = refusal(() => checkTextSizes('summarize', { ablationCode: rawOutput, rawOutput }, limits));
+    expect(error.field).toBe('ablationCode');
+  });
+
+  it('finds a text deep in a list', () => {
+    const payload = { previousBlocks: ['a', 'x'.repeat(101)] };
+    expect(refusal(() => checkTextSizes('extract', payload, limits)).field).toBe('previousBlocks[1]');
+  });
+});
+
+describe('the registry', () => {
+  it('names every kind by its queue', () => {
+    for (const name of KIND_NAMES) expect(KINDS[name].name).toBe(name);
+  });
+});
