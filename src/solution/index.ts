@@ -1,7 +1,10 @@
 export { extractCodeBlock } from './extract-code-block.js';
+export { fitCorrection, type Span } from './fit-correction.js';
 export { type LocatedBlock, locateBlock, validateCodeBlock } from './locate-block.js';
 export { neutraliseMagics } from './notebook-magics.js';
 export { type ParseResult, parsesAsPython } from './parses-as-python.js';
 export { solutionLineEnding } from './physical-lines.js';
+export { introducesPlaceholder } from './placeholder.js';
 export { parsePython, type SyntaxNode, type SyntaxTree } from './python-syntax.js';
 export { replaceBlock, replaceSpan } from './replace-block.js';
+export { blockFromWholeScript, type WholeScriptAnswer } from './whole-script.js';

@@ -1,0 +1,125 @@
+import { type PythonLine, pythonLines } from './logical-lines.js';
+import { solutionLineEnding } from './physical-lines.js';
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** What stands around the code of a block and has to stand around its correction too. */
+interface Surroundings {
+  /** The block's blank lines in front of its first code. */
+  readonly head: string;
+  /** Indentation that the first code line has in the script, be it inside of the block or in front of it. */
+  readonly indentation: string;
+  /** The part of it in front of the block; null where code stands there, on the same line. */
+  readonly outside: string | null;
+  /** Line breaks, blank lines and the beginning of the next line behind the block's last code. */
+  readonly tail: string;
+}
+
+function surroundingsOf({ start, end, text }: Span, content: string): Surroundings {
+  const leading = text.slice(0, text.length - text.trimStart().length);
+  const headLength = Math.max(leading.lastIndexOf('\n'), leading.lastIndexOf('\r')) + 1;
+  const head = leading.slice(0, headLength);
+  const inside = leading.slice(headLength);
+  const trailing = text.slice(text.trimEnd().length);
+  const lineBreak = trailing.search(/[\r\n]/);
+  const endsLine = end === content.length || content[end] === '\n' || content[end] === '\r';
+  // Whitespace at the end of a line is dropped; in the middle of one it keeps two words apart.
+  const tail = lineBreak !== -1 ? trailing.slice(lineBreak) : endsLine ? '' : trailing;
+  if (head !== '') return { head, indentation: inside, outside: '', tail };
+  const before = content.slice(0, start);
+  const line = before.slice(Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1);
+  if (line.trim() === '') return { head, indentation: line + inside, outside: line, tail };
+  return { head, indentation: indentationOf(line), outside: null, tail };
+}
+
+function indentationOf(line: string): string {
+  return line.slice(0, line.length - line.trimStart().length);
+}
+
+interface CorrectionLine {
+  readonly text: string;
+  readonly line: PythonLine;
+}
+
+function isCode({ text, line }: CorrectionLine): boolean {
+  return line.context === 'code' && text.trim() !== '' && !text.trimStart().startsWith('#');
+}
+
+/** Whether the first statement of the lines ends with a colon, so that the next one has to be deeper. */
+function opensSuite(lines: readonly CorrectionLine[]): boolean {
+  const next = lines.findIndex((line, index) => index > 0 && isCode(line));
+  const statement = lines
+    .slice(0, next === -1 ? lines.length : next)
+    .filter(({ text }) => text.trim() !== '');
+  return statement.some(({ text, line }) => {
+    const code = line.comment === -1 ? text : text.slice(0, line.comment - line.start);
+    return code.trimEnd().endsWith(':');
+  });
+}
+
+/**
+ * Whether only the first line lost its indentation, as it does in an answer that was trimmed or copies a
+ * block which begins behind the indentation of its line: all other statements stand where they have to.
+ */
+function onlyFirstIsShifted(lines: readonly CorrectionLine[], from: string, to: string): boolean {
+  if (from === to || !to.startsWith(from)) return false;
+  const others = lines.slice(1).filter(isCode);
+  const next = others[0];
+  if (next === undefined || !others.every(({ text }) => text.startsWith(to))) return false;
+  return !opensSuite(lines) || indentationOf(next.text).length > to.length;
+}
+
+/** The line with the indentation `from` exchanged for `to`; null where it has less than has to be taken off. */
+function shift(line: string, from: string, to: string): string | null {
+  if (line.startsWith(from)) return to + line.slice(from.length);
+  if (to.startsWith(from)) return to.slice(from.length) + line;
+  const surplus = from.startsWith(to) ? from.slice(to.length) : null;
+  return surplus !== null && line.startsWith(surplus) ? line.slice(surplus.length) : null;
+}
+
+function reindented(lines: readonly CorrectionLine[], to: string, block: string): string[] {
+  const texts = lines.map(({ text }) => text);
+  const [first = '', ...others] = texts;
+  const from = indentationOf(first);
+  if (from === to) return texts;
+  if (onlyFirstIsShifted(lines, from, to)) return [to + first.trimStart(), ...others];
+  const blockLines = new Set(block.split(/\r\n|\n|\r/));
+  const shifted = lines.map((line) => {
+    const { text } = line;
+    if (text.trim() === '') return text;
+    const moved = shift(text, from, to);
+    if (line.line.context === 'string') {
+      // The inside of a string is its value. It moves only where that brings back a line of the block.
+      return moved !== null && blockLines.has(moved) && !blockLines.has(text) ? moved : text;
+    }
+    // Comments and lines within brackets may stand anywhere.
+    return moved ?? (isCode(line) ? null : text);
+  });
+  // A statement that cannot move says that the indentation does not differ uniformly.
+  return shifted.every((text) => text !== null) ? shifted : texts;
+}
+
+/**
+ * Fits an agent's correction to the place of the block that it replaces, before it is put in:
+ * line breaks become those of the solution; a correction whose indentation differs uniformly from the block's
+ * (the first code line decides) gets the block's, the inside of strings kept; blank lines at both ends and
+ * the line break at the end become those of the block. A block that begins behind the indentation of its
+ * line gets a correction that does so too. A correction of nothing but whitespace becomes empty.
+ */
+export function fitCorrection(correction: string, located: Span, content: string): string {
+  const source = correction
+    .replace(/\r\n?/g, '\n')
+    .trimEnd()
+    .replace(/^(?:[^\S\n]*\n)+/, '');
+  if (source === '') return '';
+  const { head, indentation, outside, tail } = surroundingsOf(located, content);
+  const lines = pythonLines(source).map((line) => ({ text: source.slice(line.start, line.end), line }));
+  const [first = '', ...others] = reindented(lines, indentation, located.text);
+  const fits = outside !== null && first.startsWith(outside);
+  const firstInPlace = fits ? first.slice(outside.length) : first.trimStart();
+  return head + [firstInPlace, ...others].join(solutionLineEnding(content)) + tail;
+}
