@@ -125,6 +125,13 @@ export const ERROR_TABLE = {
     2,
     'Raise FLEET_CALL_TIMEOUT_MS if answers really take this long.',
   ),
+  'call-cancelled': entry(
+    'AgentError',
+    true,
+    409,
+    2,
+    'Nothing: the job was cancelled, or its worker is stopping.',
+  ),
   'rate-limited': entry('AgentError', true, 429, 2, 'Wait, or raise the limit at the provider.'),
   overloaded: entry('AgentError', true, 503, 2, 'Wait: the provider is overloaded.'),
   unreachable: entry('AgentError', true, 503, 2, 'Check the network and ANTHROPIC_BASE_URL.'),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { CallGate } from '../calls/call-gate.js';
 import type { Usage } from '../queues/usage.js';
 import type { AgentConfig } from './agent-config.js';
 
@@ -40,6 +41,8 @@ export interface AgentAnswer<Output> {
 export interface RunContext {
   readonly signal?: AbortSignal;
   readonly log?: WorkLog;
+  /** What every call of the question passes on its way out: ledger, limiter, budget. */
+  readonly gates?: readonly CallGate[];
 }
 
 /**

@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import { type Clock, systemClock } from '../calls/clock.js';
+import { outputFormat } from '../calls/output-format.js';
+import type { CallSettings } from '../calls/perform-call.js';
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../calls/retry-policy.js';
+import { sdkTransport } from '../calls/sdk-transport.js';
+import { DEFAULT_CALL_LIMITS } from '../calls/send-call.js';
+import type { CallRequest } from '../calls/transport.js';
+import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from './agent-runner.js';
+import { Conversation } from './conversation.js';
+import { DEFAULT_MODEL } from './default-model.js';
+import { type Judge, judgeBySchema, judgeText } from './judge-answer.js';
+import type { RenderedPrompt } from './prompt-template.js';
+import { READ_TOOL } from './read-tool.js';
+import { wellFormed } from './well-formed.js';
+import { realWorkspace } from './workspace-file.js';
+
+/** Room for the thinking of a model and for an answer of some thousand lines. */
+export const DEFAULT_MAX_TOKENS = 32_000;
+
+export interface AnthropicRunnerOptions {
+  /** Model for questions that name none. */
+  readonly model?: string;
+  /** Token limit of an answer; doubled once where one is cut off. */
+  readonly maxTokens?: number;
+  /** Longest time of one call, in milliseconds. */
+  readonly callTimeoutMs?: number;
+  /** Longest silence inside an answer, in milliseconds. */
+  readonly callIdleMs?: number;
+  /** How often a call that fails in passing is sent again in place. */
+  readonly callRetries?: number;
+  /** Waits between those. */
+  readonly retry?: Partial<RetryPolicy>;
+  /** Default: what the SDK finds in the environment (`ANTHROPIC_API_KEY`). */
+  readonly apiKey?: string;
+  /** Default: `ANTHROPIC_BASE_URL`. */
+  readonly baseURL?: string;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+const SCHEMA_REASKS = 2;
+const EMPTY_TEXT_REASKS = 1;
+
+/**
+ * The runner that asks the Messages API. The SDK is loaded at the first question.
+ *
+ * @example
+ * const runner = createAnthropicRunner({ maxTokens: 16_000 });
+ * const { output } = await runner.ask({ agent, variables: { code }, step: 'detect', schema });
+ */
+export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): AgentRunner {
+  const settings = callSettings(options);
+
+  async function ask(
+    request: AgentRequest<unknown>,
+    context: RunContext = {},
+  ): Promise<AgentAnswer<unknown>> {
+    const prompt = request.agent.render(request.variables);
+    const { schema } = request;
+    const judge: Judge<unknown> = schema ? judgeBySchema(schema) : judgeText;
+    const workspace = await offeredWorkspace(request, context);
+    const first = await firstRequest(request, prompt, workspace !== null, options);
+    const conversation = new Conversation(
+      {
+        step: request.step,
+        request: first,
+        judge,
+        reasks: schema ? SCHEMA_REASKS : EMPTY_TEXT_REASKS,
+        workspace,
+      },
+      settings,
+      context,
+    );
+    const { output, usage, model, notes } = await conversation.run();
+    return {
+      output,
+      usage: usage.total,
+      model: model ?? first.model,
+      promptDigest: prompt.digest,
+      ...(notes.length === 0 ? {} : { notes }),
+    };
+  }
+
+  // The overloads bind the output's type to the schema, which `ask` validates against.
+  return { name: 'anthropic', ask: ask as AgentRunner['ask'] };
+}
+
+function callSettings(options: AnthropicRunnerOptions): CallSettings {
+  const { apiKey, baseURL, callIdleMs, callTimeoutMs, callRetries } = options;
+  return {
+    transport: sdkTransport({
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(baseURL === undefined ? {} : { baseURL }),
+    }),
+    limits: {
+      idleMs: callIdleMs ?? DEFAULT_CALL_LIMITS.idleMs,
+      totalMs: callTimeoutMs ?? DEFAULT_CALL_LIMITS.totalMs,
+    },
+    retry: {
+      ...DEFAULT_RETRY_POLICY,
+      ...options.retry,
+      ...(callRetries === undefined ? {} : { retries: callRetries }),
+    },
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+}
+
+/** The instructions go first and carry the cache mark; tools stand before them in the cached prefix. */
+async function firstRequest(
+  { agent, addition, model, schema }: AgentRequest<unknown>,
+  prompt: RenderedPrompt,
+  withTool: boolean,
+  options: AnthropicRunnerOptions,
+): Promise<CallRequest> {
+  const question = addition === undefined ? prompt.variable : `${prompt.variable}\n\n${addition}`;
+  return {
+    model: model ?? agent.model ?? options.model ?? DEFAULT_MODEL,
+    max_tokens: options.maxTokens ?? DEFAULT_MAX_TOKENS,
+    ...(prompt.stable === ''
+      ? {}
+      : { system: [{ type: 'text', text: prompt.stable, cache_control: { type: 'ephemeral' } }] }),
+    messages: [{ role: 'user', content: wellFormed(question) }],
+    ...(withTool ? { tools: [READ_TOOL] } : {}),
+    ...(schema === undefined ? {} : { output_config: { format: await outputFormat(schema as z.ZodType) } }),
+  };
+}
+
+/** Real path of the workspace if the agent may read there; null where the tool is not offered. */
+async function offeredWorkspace(
+  { agent, workspace, step }: AgentRequest<unknown>,
+  { log }: RunContext,
+): Promise<string | null> {
+  if (workspace === undefined || !agent.tools?.includes(READ_TOOL.name)) return null;
+  const root = await realWorkspace(workspace);
+  if (root === null) log?.warn(`${step}: the workspace is no directory here, so the agent reads no files`);
+  return root;
+}

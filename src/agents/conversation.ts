@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import { type ContentBlock, type ReceivedMessage, textOf, toolUsesOf } from '../calls/message.js';
+import { type CallOutcome, OUTCOMES, type OutcomeClass } from '../calls/outcome.js';
+import { type CallSettings, performCall } from '../calls/perform-call.js';
+import type { CallRequest } from '../calls/transport.js';
+import { AgentError, type ErrorCode } from '../errors.js';
+import type { RunContext } from './agent-runner.js';
+import { CallUsage } from './call-usage.js';
+import { isFinal, type Judge, wholeText } from './judge-answer.js';
+import { runTools } from './read-tool.js';
+import { wellFormed } from './well-formed.js';
+
+/** Bounds of one question; each stands against a cost without end. */
+export const MOST_TOOL_TURNS = 10;
+export const MOST_PAUSES = 5;
+
+export interface Question<Output> {
+  readonly step: string;
+  /** The request of the first call; its conversation grows from there. */
+  readonly request: CallRequest;
+  readonly judge: Judge<Output>;
+  /** How often an answer that does not fit is asked for again. */
+  readonly reasks: number;
+  /** Real path of the workspace; null where no tool is offered. */
+  readonly workspace: string | null;
+}
+
+export interface ConversationResult<Output> {
+  readonly output: Output;
+  readonly usage: CallUsage;
+  readonly model: string | undefined;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Asks one question until there is a usable answer: carries out tool calls, goes on after pauses, asks again
+ * for an answer that was cut off (once, with twice the token limit) or that does not fit.
+ */
+export class Conversation<Output> {
+  readonly #usage = new CallUsage();
+  readonly #notes: string[] = [];
+  readonly #messages: MessageParam[];
+  /** Text of the answer before pauses. */
+  #parts: string[] = [];
+  #maxTokens: number;
+  #calls = 0;
+  #reasks = 0;
+  #toolTurns = 0;
+  #pauses = 0;
+  #doubled = false;
+
+  constructor(
+    private readonly question: Question<Output>,
+    private readonly settings: CallSettings,
+    private readonly context: RunContext,
+  ) {
+    this.#messages = [...question.request.messages];
+    this.#maxTokens = question.request.max_tokens;
+  }
+
+  /** @throws {AgentError} no usable answer; with the usage of all calls, and the answer as it came. */
+  async run(): Promise<ConversationResult<Output>> {
+    for (;;) {
+      const outcome = await this.#call();
+      const { message } = outcome;
+      if (outcome.class === 'truncated' && !this.#doubled) {
+        this.#askForMore();
+      } else if (outcome.class === 'schema-invalid' && message && this.#reasks < this.question.reasks) {
+        this.#askAgain(message, outcome.detail);
+      } else if (outcome.class !== 'answered' || !message) {
+        throw this.#failure(outcome);
+      } else if (message.stopReason === 'tool_use') {
+        await this.#answerTools(message);
+      } else if (message.stopReason === 'pause_turn') {
+        this.#goOn(message);
+      } else {
+        return this.#result(message);
+      }
+    }
+  }
+
+  #call(): Promise<CallOutcome> {
+    const request = this.#request();
+    this.#calls += 1;
+    const { signal, gates, log } = this.context;
+    return performCall(
+      {
+        step: this.question.step,
+        ask: this.#calls,
+        model: request.model,
+        request,
+        digest: createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex'),
+      },
+      this.settings,
+      {
+        ...(signal ? { signal } : {}),
+        ...(gates ? { gates } : {}),
+        judge: (message) => this.#judge(message),
+        onOutcome: (outcome, reused) => this.#usage.add(outcome, request.model, reused),
+        onRetry: (outcome, waitMs, retry) =>
+          log?.warn(
+            `${this.question.step}: ${outcome.class}, ${outcome.detail}; retry ${retry} in ${waitMs} ms`,
+          ),
+      },
+    );
+  }
+
+  #request(): CallRequest {
+    const base = { ...this.question.request, messages: this.#messages, max_tokens: this.#maxTokens };
+    // The last turn has to bring an answer: what the tools brought so far is paid for.
+    return this.#toolTurns >= MOST_TOOL_TURNS && base.tools
+      ? { ...base, tool_choice: { type: 'none' } }
+      : base;
+  }
+
+  #judge(message: ReceivedMessage): { class: OutcomeClass; detail: string } | undefined {
+    if (message.stopReason === 'tool_use') {
+      return this.#toolTurns < MOST_TOOL_TURNS
+        ? undefined
+        : { class: 'tool-loop', detail: `tools were called ${MOST_TOOL_TURNS} times without an answer` };
+    }
+    if (message.stopReason === 'pause_turn') {
+      return this.#pauses < MOST_PAUSES
+        ? undefined
+        : { class: 'tool-loop', detail: `the turn was paused ${MOST_PAUSES} times without an answer` };
+    }
+    const judged = this.question.judge(wholeText(this.#parts, message));
+    return judged.ok ? undefined : { class: 'schema-invalid', detail: judged.problem };
+  }
+
+  #askForMore(): void {
+    this.#doubled = true;
+    this.#maxTokens *= 2;
+    this.#note(`an answer was cut off; asked once more with ${this.#maxTokens} tokens`);
+  }
+
+  #askAgain(message: ReceivedMessage, problem: string): void {
+    this.#reasks += 1;
+    this.#parts = [];
+    this.#note(`an answer did not fit; asked again (${this.#reasks} of ${this.question.reasks})`);
+    this.#repeat(message);
+    this.#messages.push({
+      role: 'user',
+      content: `Your answer cannot be used. ${wellFormed(problem)}\nAnswer the question again, in whole, and only in the form that was asked for.`,
+    });
+  }
+
+  async #answerTools(message: ReceivedMessage): Promise<void> {
+    this.#toolTurns += 1;
+    this.#parts = [];
+    const results = await runTools(toolUsesOf(message), this.question.workspace, this.context.log);
+    this.#repeat(message);
+    this.#messages.push({
+      role: 'user',
+      content: results.length > 0 ? results : 'No tool was named. Answer the question.',
+    });
+  }
+
+  #goOn(message: ReceivedMessage): void {
+    this.#pauses += 1;
+    this.#parts.push(textOf(message));
+    this.#repeat(message);
+  }
+
+  /** Puts the agent's own words into the conversation, unchanged but for blocks that the API does not take. */
+  #repeat(message: ReceivedMessage): void {
+    const content = message.content.filter(isRepeatable);
+    if (content.length > 0) {
+      this.#messages.push({ role: 'assistant', content: content as unknown as ContentBlockParam[] });
+    }
+  }
+
+  #result(message: ReceivedMessage): ConversationResult<Output> {
+    const judged = this.question.judge(wholeText(this.#parts, message));
+    if (!judged.ok) throw this.#failure({ class: 'schema-invalid', detail: judged.problem, message });
+    return { output: judged.output, usage: this.#usage, model: message.model, notes: this.#notes };
+  }
+
+  #failure(outcome: CallOutcome): AgentError {
+    const code: ErrorCode = OUTCOMES[outcome.class].error ?? 'answer-invalid';
+    const asked = this.#calls === 1 ? '' : ` (call ${this.#calls} of the question)`;
+    const rawAnswer =
+      outcome.message && isFinal(outcome.message) ? wholeText(this.#parts, outcome.message) : undefined;
+    return new AgentError(code, `${this.question.step}${asked}: ${outcome.detail}.`, {
+      usage: this.#usage.total,
+      ...(rawAnswer === undefined ? {} : { rawAnswer }),
+    });
+  }
+
+  #note(note: string): void {
+    this.#notes.push(note);
+    this.context.log?.warn(`${this.question.step}: ${note}`);
+  }
+}
+
+/** The API refuses empty text in a conversation. */
+function isRepeatable(block: ContentBlock): boolean {
+  return block.type !== 'text' || (typeof block.text === 'string' && block.text.trim() !== '');
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { type ReceivedMessage, textOf } from '../calls/message.js';
+
+/** An answer that can be used, or what is wrong with it, as the agent is told. */
+export type Judged<Output> =
+  | { readonly ok: true; readonly output: Output }
+  | { readonly ok: false; readonly problem: string };
+
+const MOST_ISSUES = 5;
+
+/** Judges the text of a finished answer. */
+export type Judge<Output> = (text: string) => Judged<Output>;
+
+/** Plain text has to say something. */
+export const judgeText: Judge<string> = (text) =>
+  text.trim() === '' ? { ok: false, problem: 'The answer was empty.' } : { ok: true, output: text };
+
+/**
+ * Structured output has to be one JSON document that fits the schema. JSON inside other text, or inside a
+ * fence, is not searched for: a script can imitate that.
+ */
+export function judgeBySchema<Output>(schema: z.ZodType<Output>): Judge<Output> {
+  return (text) => {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { ok: false, problem: `The answer is not one JSON document: ${reason}` };
+    }
+    const parsed = schema.safeParse(json);
+    if (parsed.success) return { ok: true, output: parsed.data };
+    const issues = parsed.error.issues.slice(0, MOST_ISSUES);
+    return { ok: false, problem: `The answer does not fit the schema:\n${z.prettifyError({ issues })}` };
+  };
+}
+
+/** Whether a message is the end of a conversation, and not a request to go on. */
+export function isFinal(message: ReceivedMessage): boolean {
+  return message.stopReason !== 'tool_use' && message.stopReason !== 'pause_turn';
+}
+
+/** Text of an answer that came in several parts, since its turn was paused in between. */
+export function wholeText(parts: readonly string[], last: ReceivedMessage): string {
+  return [...parts, textOf(last)].join('');
+}

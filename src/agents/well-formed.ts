@@ -1,0 +1,4 @@
+/** Half a surrogate pair is no text that can be sent: the API refuses the whole request for it. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+
+/** Tokens that the provider counted for one call. Cached input is not part of `inputTokens`. */
+export interface TokenCounts {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  /** All cache writes. */
+  readonly cacheWriteTokens: number;
+  /** Those of them that are kept for an hour, which cost more. */
+  readonly cacheWrite1hTokens: number;
+}
+
+const count = z.number().nonnegative().nullish();
+
+export const WireUsageSchema = z.looseObject({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_creation: z.looseObject({ ephemeral_1h_input_tokens: count }).nullish(),
+});
+export type WireUsage = z.infer<typeof WireUsageSchema>;
+
+/** A block of any type. It is kept whole, since the next request of a conversation must repeat it unchanged. */
+export const ContentBlockSchema = z.looseObject({ type: z.string() });
+export type ContentBlock = z.infer<typeof ContentBlockSchema>;
+
+const StopDetailsSchema = z
+  .looseObject({ category: z.string().nullish(), explanation: z.string().nullish() })
+  .nullish();
+
+/** A message as it comes over the wire, whole or as the start of a stream. */
+export const WireMessageSchema = z.looseObject({
+  type: z.literal('message'),
+  id: z.string().nullish(),
+  model: z.string().nullish(),
+  content: z.array(ContentBlockSchema),
+  stop_reason: z.string().nullish(),
+  stop_details: StopDetailsSchema,
+  usage: WireUsageSchema.nullish(),
+});
+export type WireMessage = z.infer<typeof WireMessageSchema>;
+
+/** A whole message. */
+export interface ReceivedMessage {
+  readonly id: string | undefined;
+  /** The model that answered; it may be a dated name of the one that was asked. */
+  readonly model: string | undefined;
+  readonly content: readonly ContentBlock[];
+  readonly stopReason: string;
+  /** Why it was refused, where the provider says so. */
+  readonly refusal: string | undefined;
+  readonly tokens: TokenCounts;
+}
+
+export interface ToolUse {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+const ToolUseBlockSchema = z.object({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.unknown(),
+});
+
+export function tokensOf(usage: WireUsage | null | undefined): TokenCounts {
+  return {
+    inputTokens: whole(usage?.input_tokens),
+    outputTokens: whole(usage?.output_tokens),
+    cacheReadTokens: whole(usage?.cache_read_input_tokens),
+    cacheWriteTokens: whole(usage?.cache_creation_input_tokens),
+    cacheWrite1hTokens: whole(usage?.cache_creation?.ephemeral_1h_input_tokens),
+  };
+}
+
+function whole(tokens: number | null | undefined): number {
+  return Math.round(tokens ?? 0);
+}
+
+/** A whole message of a wire message; null where it has no stop reason, so is not whole. */
+export function receivedMessage(wire: WireMessage): ReceivedMessage | null {
+  if (wire.stop_reason == null) return null;
+  const details = [wire.stop_details?.category, wire.stop_details?.explanation].filter(Boolean).join(': ');
+  return {
+    id: wire.id ?? undefined,
+    model: wire.model ?? undefined,
+    content: wire.content,
+    stopReason: wire.stop_reason,
+    refusal: details === '' ? undefined : details,
+    tokens: tokensOf(wire.usage),
+  };
+}
+
+/** All text of a message, in order. */
+export function textOf(message: ReceivedMessage): string {
+  return message.content
+    .map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : ''))
+    .join('');
+}
+
+export function toolUsesOf(message: ReceivedMessage): ToolUse[] {
+  return message.content.flatMap((block) => {
+    const parsed = ToolUseBlockSchema.safeParse(block);
+    return parsed.success ? [parsed.data] : [];
+  });
+}

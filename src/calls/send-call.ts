@@ -1,0 +1,97 @@
+import { messageOf } from '../errors.js';
+import type { Clock } from './clock.js';
+import type { ReceivedMessage } from './message.js';
+import { CallFault, type CallOutcome, type OutcomeClass } from './outcome.js';
+import { shorten } from './provider-error.js';
+import { readResponse } from './read-response.js';
+import type { CallRequest, Transport } from './transport.js';
+
+export interface CallLimits {
+  /** Longest silence inside a stream, counted from its first event, in milliseconds. */
+  readonly idleMs: number;
+  /** Longest time from sending to the end of the answer, in milliseconds. */
+  readonly totalMs: number;
+}
+
+export const DEFAULT_CALL_LIMITS: CallLimits = { idleMs: 90_000, totalMs: 1_200_000 };
+
+type EarlyEnd = { readonly class: 'idle' | 'timeout' | 'cancelled'; readonly detail: string };
+
+/**
+ * Sends one request and classifies how it ends; it never throws. Whatever ends the call early (abort, silence,
+ * total time) closes the socket. Nothing stays behind on `signal`.
+ */
+export async function sendCall(
+  request: CallRequest,
+  transport: Transport,
+  limits: CallLimits,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<CallOutcome> {
+  const socket = new AbortController();
+  let ended: EarlyEnd | undefined;
+  const end = (reason: EarlyEnd) => {
+    ended ??= reason;
+    socket.abort();
+  };
+  const onAbort = () => end({ class: 'cancelled', detail: 'the call was cancelled' });
+  if (signal?.aborted) return { class: 'cancelled', detail: 'the call was cancelled before it was sent' };
+  signal?.addEventListener('abort', onAbort, { once: true });
+
+  const stopTotal = clock.after(limits.totalMs, () =>
+    end({ class: 'timeout', detail: `no whole answer within ${seconds(limits.totalMs)}` }),
+  );
+  let stopIdle: (() => void) | undefined;
+  const onEvent = () => {
+    stopIdle?.();
+    stopIdle = clock.after(limits.idleMs, () =>
+      end({ class: 'idle', detail: `the stream was silent for ${seconds(limits.idleMs)}` }),
+    );
+  };
+
+  try {
+    const response = await transport.send(request, socket.signal);
+    const message = await readResponse(response, onEvent);
+    return { ...classifyMessage(message), status: response.status, headers: response.headers };
+  } catch (thrown) {
+    const outcome = outcomeOf(thrown);
+    if (!ended) return outcome;
+    return outcome.tokens ? { ...ended, tokens: outcome.tokens } : ended;
+  } finally {
+    stopTotal();
+    stopIdle?.();
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Class of each stop reason; one that is not listed is `unknown-stop`. */
+const CLASS_OF_STOP: Readonly<Record<string, OutcomeClass>> = {
+  end_turn: 'answered',
+  stop_sequence: 'answered',
+  tool_use: 'answered',
+  pause_turn: 'answered',
+  max_tokens: 'truncated',
+  refusal: 'refused',
+  model_context_window_exceeded: 'context-exceeded',
+};
+
+function classifyMessage(message: ReceivedMessage): CallOutcome {
+  const { stopReason } = message;
+  const known = Object.hasOwn(CLASS_OF_STOP, stopReason) ? CLASS_OF_STOP[stopReason] : undefined;
+  const refusal = message.refusal === undefined ? '' : ` (${shorten(message.refusal)})`;
+  return {
+    class: known ?? 'unknown-stop',
+    detail: `the answer ended with ${shorten(stopReason)}${refusal}`,
+    message,
+    tokens: message.tokens,
+  };
+}
+
+function outcomeOf(thrown: unknown): CallOutcome {
+  if (thrown instanceof CallFault) return thrown.outcome;
+  return { class: 'unreachable', detail: shorten(messageOf(thrown)) };
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1_000} s`;
+}

@@ -1,0 +1,32 @@
+import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
+
+/** Body of one request to the Messages API. It is always sent with `stream: true`. */
+export type CallRequest = Omit<MessageCreateParamsNonStreaming, 'stream'>;
+
+/** A response whose status is 2xx, of whatever content type. */
+export interface CallResponse {
+  readonly status: number;
+  readonly contentType: string;
+  /** Headers worth keeping (see `CallOutcome.headers`). */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Events of an event stream, `ping` included. */
+  events(): AsyncIterable<{ readonly event: string | null; readonly data: string }>;
+  /** The whole body as text. */
+  text(): Promise<string>;
+}
+
+/** Sends requests; the one place that knows how bytes travel. */
+export interface Transport {
+  /**
+   * Resolves when the headers have come. An abort of `signal` closes the socket, before and after that.
+   *
+   * @throws {CallFault} a response that is no success, or none at all
+   */
+  send(request: CallRequest, signal: AbortSignal): Promise<CallResponse>;
+}
+
+const KEPT_HEADERS = /^(retry-after|x-should-retry|request-id|anthropic-ratelimit-.*)$/;
+
+export function keptHeaders(headers: Iterable<readonly [string, string]>): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => KEPT_HEADERS.test(name.toLowerCase())));
+}

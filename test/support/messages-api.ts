@@ -1,0 +1,182 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { errorReply, type MessageReply, type Reply } from './messages-api-replies.js';
+import { streamEvents, wholeMessage } from './messages-api-stream.js';
+
+export * from './messages-api-replies.js';
+
+/** The body of a request, as far as tests look at it. */
+export interface RequestBody {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly stream?: boolean;
+  readonly system?: readonly { readonly text: string; readonly cache_control?: unknown }[];
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: readonly { readonly name: string }[];
+  readonly tool_choice?: { readonly type: string };
+  readonly output_config?: {
+    readonly format?: { readonly type: string; readonly schema: Record<string, unknown> };
+  };
+}
+
+export interface RecordedRequest {
+  readonly body: RequestBody;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** All text of the request: system and messages. */
+  readonly text: string;
+  /** Resolves when the connection has been closed by the other side before the answer was whole. */
+  readonly aborted: Promise<void>;
+}
+
+/** Answers by hand: one reply for each request, in order, or a function of the request. */
+export type Script = readonly Reply[] | ((request: RecordedRequest, index: number) => Reply | Promise<Reply>);
+
+export interface MessagesApi {
+  /** For `baseURL` or `ANTHROPIC_BASE_URL`. */
+  readonly url: string;
+  /** All requests so far. */
+  readonly requests: readonly RecordedRequest[];
+  /** Resolves once so many requests have come. */
+  arrived(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A stand-in for the Messages API: a real HTTP server that speaks its shapes and answers by script. A request
+ * beyond the script gets a 400 that says so.
+ *
+ * @example
+ * const api = await startMessagesApi({ reply: [textReply('hello'), errorReply(401)] });
+ */
+export async function startMessagesApi(options: {
+  readonly reply: Script;
+  readonly port?: number;
+}): Promise<MessagesApi> {
+  const requests: RecordedRequest[] = [];
+  const arrivals: { count: number; resolve: () => void }[] = [];
+
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch((error: unknown) => {
+      response.destroy(error instanceof Error ? error : new Error(String(error)));
+    });
+  });
+
+  async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await readBody(incoming);
+    if (incoming.method !== 'POST' || !incoming.url?.startsWith('/v1/messages')) {
+      await send(errorReply(404, 'no such route'), response, '', false);
+      return;
+    }
+    const body = JSON.parse(text) as RequestBody;
+    const request: RecordedRequest = {
+      body,
+      headers: incoming.headers,
+      text: [
+        ...(body.system ?? []).map((block) => block.text),
+        ...body.messages.map((message) => textIn(message.content)),
+      ].join('\n\n'),
+      aborted: new Promise((resolve) => {
+        response.on('close', () => {
+          if (!response.writableFinished) resolve();
+        });
+      }),
+    };
+    const index = requests.push(request) - 1;
+    for (const arrival of arrivals) if (requests.length >= arrival.count) arrival.resolve();
+    await send(await replyTo(options.reply, request, index), response, body.model, body.stream === true);
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    arrived: (count) =>
+      new Promise((resolve) => {
+        if (requests.length >= count) resolve();
+        else arrivals.push({ count, resolve });
+      }),
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function replyTo(script: Script, request: RecordedRequest, index: number): Promise<Reply> {
+  if (typeof script === 'function') return script(request, index);
+  return script[index] ?? errorReply(400, `the script of this stand-in has no reply number ${index + 1}`);
+}
+
+async function send(reply: Reply, response: ServerResponse, model: string, streamed: boolean): Promise<void> {
+  if (reply.delayMs !== undefined && !(await staysOpen(reply.delayMs, response))) return;
+  switch (reply.kind) {
+    case 'message':
+      if (streamed && !reply.asJson) sendStream(reply, response, model);
+      else sendJson(reply, response, model);
+      break;
+    case 'raw':
+      response.writeHead(reply.status, { 'request-id': 'req_test', ...reply.headers }).end(reply.body);
+      break;
+    case 'reset':
+      response.socket?.resetAndDestroy();
+      break;
+    case 'hang':
+      break;
+  }
+}
+
+function sendStream(reply: MessageReply, response: ServerResponse, model: string): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': 'req_test' });
+  const events = streamEvents(reply, model);
+  const { fault } = reply;
+  for (const { event, data } of fault ? events.slice(0, fault.after) : events) {
+    response.write(`event: ${event}\ndata: ${data}\n\n`);
+  }
+  if (!fault || fault.effect.what === 'end') {
+    response.end();
+  } else if (fault.effect.what === 'event') {
+    response.end(`event: ${fault.effect.event}\ndata: ${fault.effect.data}\n\n`);
+  } else if (fault.effect.what === 'reset') {
+    // What was written has to leave first, or the reset overtakes it.
+    response.write(': reset follows\n\n', () => response.socket?.resetAndDestroy());
+  }
+}
+
+function sendJson(reply: MessageReply, response: ServerResponse, model: string): void {
+  const text = JSON.stringify(wholeMessage(reply, model));
+  response.writeHead(200, { 'content-type': 'application/json', 'request-id': 'req_test' });
+  response.end(reply.fault ? text.slice(0, reply.fault.after) : text);
+}
+
+/** Waits; false if the other side has gone meanwhile. */
+function staysOpen(ms: number, response: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), ms);
+    response.once('close', () => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function textIn(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return Array.isArray(content)
+    ? content.map((block) => textInBlock(block as Record<string, unknown>)).join('\n')
+    : '';
+}
+
+function textInBlock(block: Record<string, unknown>): string {
+  return typeof block.text === 'string' ? block.text : textIn(block.content);
+}
