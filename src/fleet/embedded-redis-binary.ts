@@ -20,24 +20,26 @@ const INSTALL_COMMANDS: readonly (readonly [manager: string, command: string])[]
  * Absolute path of the `redis-server` or `valkey-server` of this machine.
  * @throws RedisError `redis-missing`, with the command that installs one.
  */
-export function findRedisServer(path: string = process.env.PATH ?? ''): string {
+export function findRedisServer(folders: readonly string[] = searchFolders()): string {
   for (const server of SERVERS) {
-    const found = findProgram(server, [...path.split(delimiter), ...FURTHER_FOLDERS]);
+    const found = findProgram(server, folders);
     if (found !== undefined) return found;
   }
   throw new RedisError(
     'redis-missing',
-    `No redis-server or valkey-server is installed, and FLEET_REDIS_URL is not set. ${installAdvice(path)}`,
+    `No redis-server or valkey-server is installed, and FLEET_REDIS_URL is not set. ${installAdvice(folders)}`,
   );
 }
 
-function installAdvice(path: string): string {
-  const known = INSTALL_COMMANDS.find(
-    ([manager]) => findProgram(manager, path.split(delimiter)) !== undefined,
-  );
+function searchFolders(): string[] {
+  return [...(process.env.PATH ?? '').split(delimiter), ...FURTHER_FOLDERS];
+}
+
+function installAdvice(folders: readonly string[]): string {
+  const known = INSTALL_COMMANDS.find(([manager]) => findProgram(manager, folders) !== undefined);
   return known === undefined
     ? 'Install Redis 6.2 or newer, or set FLEET_REDIS_URL to a running one.'
-    : `Install one with: ${known[1]} — or set FLEET_REDIS_URL to a running one.`;
+    : `Install one with "${known[1]}", or set FLEET_REDIS_URL to a running one.`;
 }
 
 function findProgram(name: string, folders: readonly string[]): string | undefined {

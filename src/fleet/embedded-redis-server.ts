@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { REDIS_LOG, REDIS_SOCKET } from './embedded-redis-folder.js';
+
+/** All paths are relative to the folder of the embedded Redis, which is the supervisor's working directory. */
+const SERVER_ARGUMENTS = [
+  ...['--port', '0', '--unixsocket', REDIS_SOCKET, '--unixsocketperm', '700'],
+  ...['--dir', '.', '--logfile', REDIS_LOG, '--daemonize', 'no'],
+  ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
+];
+const LOG_LIMIT_BYTES = 1024 * 1024;
+const PATIENCE_MS = 10_000;
+
+/** Starts a server on the data of the working directory. */
+export function startServer(binary: string): ChildProcess {
+  if (existsSync(REDIS_LOG) && statSync(REDIS_LOG).size > LOG_LIMIT_BYTES) {
+    renameSync(REDIS_LOG, `${REDIS_LOG}.old`);
+  }
+  return spawn(binary, SERVER_ARGUMENTS, { stdio: 'ignore' });
+}
+
+/** Resolves once the server answers commands, however long it loads its data; with false if it ends before. */
+export async function serverReady(server: ChildProcess): Promise<boolean> {
+  while (server.exitCode === null && server.signalCode === null && server.pid !== undefined) {
+    if ((await askServer('PING'))?.startsWith('+PONG') === true) return true;
+    await wait(5);
+  }
+  return false;
+}
+
+/** Ends a server, with SIGKILL if it does not go in time; what it has acknowledged is in its file either way. */
+export async function stopServer(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null || server.pid === undefined) return;
+  const ended = once(server, 'exit');
+  const timer = setTimeout(() => server.kill('SIGKILL'), PATIENCE_MS);
+  server.kill('SIGTERM');
+  await ended;
+  clearTimeout(timer);
+}
+
+/**
+ * Ends a server that an earlier supervisor left behind when it was killed; two on the same data would spoil it.
+ * @returns false where there is one that does not end.
+ */
+export async function stopLeftoverServer(): Promise<boolean> {
+  const giveUpAt = Date.now() + PATIENCE_MS;
+  let left = await connectTo(REDIS_SOCKET);
+  while (left !== undefined) {
+    left.write('SHUTDOWN\r\n');
+    await Promise.race([once(left, 'close'), wait(giveUpAt - Date.now())]);
+    left.destroy();
+    if (Date.now() >= giveUpAt) return false;
+    await wait(5);
+    left = await connectTo(REDIS_SOCKET);
+  }
+  return true;
+}
+
+/** The last lines of the server's log, for a message that says why it did not start. */
+export function logTail(): string {
+  if (!existsSync(REDIS_LOG)) return 'it wrote no log';
+  const lines = readFileSync(REDIS_LOG, 'utf8').trimEnd().split('\n');
+  return lines.slice(-3).join(' | ');
+}
+
+async function askServer(command: string): Promise<string | undefined> {
+  const socket = await connectTo(REDIS_SOCKET);
+  if (socket === undefined) return undefined;
+  socket.write(`${command}\r\n`);
+  const answer = await Promise.race([
+    once(socket, 'data').then(([chunk]: unknown[]) => String(chunk)),
+    once(socket, 'close').then(() => undefined),
+  ]).catch(() => undefined);
+  socket.destroy();
+  return answer;
+}
+
+/** A connection to a Unix socket; undefined where nobody listens. */
+export async function connectTo(path: string): Promise<Socket | undefined> {
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+  } catch {
+    // No socket file, or one that a dead process left: both mean that nobody listens.
+    return undefined;
+  }
+  // The end of a connection shows as 'close'; why it ended makes no difference here.
+  socket.on('error', () => socket.destroy());
+  return socket;
+}

@@ -1,0 +1,141 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { type ErrorCode, messageOf } from '../errors.js';
+import { CONTROL_SOCKET } from './embedded-redis-folder.js';
+import { becomeSupervisor } from './embedded-redis-lock.js';
+import { encodeMessage, type SupervisorMessage } from './embedded-redis-protocol.js';
+import {
+  connectTo,
+  logTail,
+  serverReady,
+  startServer,
+  stopLeftoverServer,
+  stopServer,
+} from './embedded-redis-server.js';
+
+/** A user that started this process connects at once; if it died before that, nobody will. */
+const FIRST_USER_MS = 5_000;
+/** How long the last messages to users may take. */
+const FAREWELL_MS = 1_000;
+/** A server that ends sooner than this after its start (milliseconds), so often in a row, is given up. */
+const SHORT_LIFE_MS = 2_000;
+const SHORT_LIVES = 3;
+
+/**
+ * A process of its own that keeps one Redis server running for as long as it has users, and restarts it when it
+ * is killed. A user is a connection to the control socket, so one that dies without a word counts as gone.
+ */
+class Supervisor {
+  readonly #binary: string;
+  readonly #users = new Set<Socket>();
+  readonly #control = createServer((socket) => this.#welcome(socket));
+  #state: SupervisorMessage['state'] | 'starting' = 'starting';
+  #failure: SupervisorMessage | undefined;
+  #server: ChildProcess | undefined;
+
+  constructor(binary: string) {
+    this.#binary = binary;
+  }
+
+  async run(): Promise<void> {
+    rmSync(CONTROL_SOCKET, { force: true });
+    this.#control.listen(CONTROL_SOCKET);
+    await once(this.#control, 'listening');
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.#stop());
+    process.on('SIGHUP', () => undefined);
+    setTimeout(() => this.#stopIfUnused(), FIRST_USER_MS).unref();
+    if (!(await stopLeftoverServer())) {
+      await this.#fail('redis-unreachable', 'An earlier Redis server still holds the data and does not end');
+      return;
+    }
+    await this.#keepServerRunning();
+  }
+
+  async #keepServerRunning(): Promise<void> {
+    let shortLives = 0;
+    while (this.#state !== 'stopping') {
+      const startedAt = Date.now();
+      const server = startServer(this.#binary);
+      this.#server = server;
+      const ended = once(server, 'exit').catch((error: unknown) => [messageOf(error)]);
+      const ready = await serverReady(server);
+      if (this.#stopping) break;
+      if (ready) this.#announce({ state: 'ready', redisPid: server.pid ?? 0 });
+      const [reason] = await ended;
+      if (this.#stopping) break;
+      shortLives = Date.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
+      if (!ready || shortLives >= SHORT_LIVES) {
+        await this.#fail('redis-unsuitable', `redis-server ended (${String(reason)}): ${logTail()}`);
+        break;
+      }
+      this.#state = 'starting';
+    }
+  }
+
+  get #stopping(): boolean {
+    return this.#state === 'stopping';
+  }
+
+  #welcome(socket: Socket): void {
+    // How a user's connection ended makes no difference: it is gone.
+    socket.on('error', () => socket.destroy());
+    if (this.#stopping) {
+      socket.end(encodeMessage(this.#failure ?? { state: 'stopping' }));
+      return;
+    }
+    this.#users.add(socket);
+    if (this.#state === 'ready') socket.write(encodeMessage(this.#readyMessage));
+    socket.once('close', () => this.#leave(socket));
+    // All that a user ever says is that it leaves; its connection is ended when that has been dealt with.
+    socket.once('data', () => this.#leave(socket));
+  }
+
+  #leave(socket: Socket): void {
+    if (!this.#users.delete(socket)) return;
+    if (this.#users.size > 0) socket.end();
+    else void this.#stop().then(() => socket.end());
+  }
+
+  #stopIfUnused(): void {
+    if (this.#users.size === 0) void this.#stop();
+  }
+
+  get #readyMessage(): SupervisorMessage {
+    return { state: 'ready', redisPid: this.#server?.pid ?? 0 };
+  }
+
+  #announce(message: SupervisorMessage): void {
+    const news = this.#state !== message.state;
+    this.#state = message.state;
+    if (news) for (const user of this.#users) user.write(encodeMessage(message));
+  }
+
+  async #fail(code: ErrorCode, message: string): Promise<void> {
+    this.#failure = { state: 'failed', code, message };
+    for (const user of this.#users) user.write(encodeMessage(this.#failure));
+    await this.#stop();
+  }
+
+  /** Ends the server, and only then stops listening: who comes meanwhile is told to come again. */
+  async #stop(): Promise<void> {
+    if (this.#stopping) return;
+    this.#state = 'stopping';
+    if (this.#server !== undefined) await stopServer(this.#server);
+    this.#control.close();
+    for (const user of this.#users) user.end();
+    // A user that is frozen does not end its side of the connection.
+    setTimeout(() => process.exit(), FAREWELL_MS).unref();
+  }
+}
+
+const [folder, binary] = process.argv.slice(2);
+if (folder === undefined || binary === undefined) {
+  throw new Error('usage: embedded-redis-supervisor FOLDER REDIS-SERVER');
+}
+process.chdir(folder);
+// One that answers may live where its process cannot be seen, as in another container.
+const other = await connectTo(CONTROL_SOCKET);
+other?.destroy();
+if (other === undefined && becomeSupervisor('.')) await new Supervisor(binary).run();

@@ -1,0 +1,224 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigurationError, RedisError } from '../../src/errors.js';
+import { acquireEmbeddedRedis, type EmbeddedRedis } from '../../src/fleet/embedded-redis.js';
+import { findRedisServer } from '../../src/fleet/embedded-redis-binary.js';
+import { becomeSupervisor } from '../../src/fleet/embedded-redis-lock.js';
+import { RedisUser, read, serverPid, write } from '../support/embedded-redis-users.js';
+
+let scratch: string;
+const held: EmbeddedRedis[] = [];
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'fleet-folders-'));
+});
+afterEach(async () => {
+  for (const redis of held.splice(0)) await redis.release();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+async function acquire(project: string): Promise<EmbeddedRedis> {
+  const redis = await acquireEmbeddedRedis(project);
+  held.push(redis);
+  return redis;
+}
+
+function folder(...names: string[]): string {
+  const path = join(scratch, ...names);
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+describe('project folders of all kinds', () => {
+  it.each(['with spaces', 'ümläut-日本', '100%25', 'a#b?c&d', 'quo\'te"s', '-dash', 'line\nbreak'])(
+    'works in %j',
+    async (name) => {
+      const redis = await acquire(folder(name));
+      await write(redis.url, 'key', 'value');
+      expect(await read(redis.url, 'key')).toBe('value');
+      expect(existsSync(join(scratch, name, '.fleet', 'redis', 'appendonlydir'))).toBe(true);
+    },
+  );
+
+  it('works where the path is too long for a socket address, and two commands still share one server', async () => {
+    const project = folder('a'.repeat(60), 'b'.repeat(60), 'ü'.repeat(60));
+    const redis = await acquire(project);
+    expect(Buffer.byteLength(redis.url)).toBeLessThan(130);
+    await write(redis.url, 'key', 'value');
+    // Another TMPDIR is another short way, to the same server.
+    const user = new RedisUser(project, { env: { ...process.env, TMPDIR: folder('other-tmp') } });
+    const url = await user.url();
+    expect(await serverPid(url)).toBe(await serverPid(redis.url));
+    expect(await read(url, 'key')).toBe('value');
+    await user.release();
+    expect(existsSync(join(project, '.fleet', 'redis', 'appendonlydir'))).toBe(true);
+  });
+
+  it('keeps the servers of two folders apart', async () => {
+    const [one, other] = [await acquire(folder('one')), await acquire(folder('other'))];
+    await write(one.url, 'key', 'value');
+    expect(await read(other.url, 'key')).toBeNull();
+  });
+
+  it('names a relative folder by its whole path', async () => {
+    const before = process.cwd();
+    const name = folder('relative');
+    // The forked test process is this file's own, so its working directory may be changed.
+    process.chdir(scratch);
+    try {
+      const redis = await acquire('relative');
+      expect(redis.url).toContain(encodeURI(name));
+    } finally {
+      process.chdir(before);
+    }
+  });
+});
+
+describe('what an earlier run left behind', () => {
+  it('does not mind stale sockets, locks and temporary files', async () => {
+    const project = folder('stale');
+    const path = folder('stale', '.fleet', 'redis');
+    writeFileSync(join(path, 'supervisor.7'), JSON.stringify({ pid: process.pid, startedAt: 'long ago' }));
+    writeFileSync(join(path, 'supervisor.8'), 'not JSON');
+    writeFileSync(join(path, 'redis.sock'), '');
+    writeFileSync(join(path, 'control.sock'), '');
+    writeFileSync(join(path, 'lock-of-1'), '');
+    const redis = await acquire(project);
+    await write(redis.url, 'key', 'value');
+    expect(existsSync(join(path, 'supervisor.9'))).toBe(true);
+  });
+
+  it('loads data whose last entry was cut off by a crash', async () => {
+    const project = folder('cut');
+    const first = await acquireEmbeddedRedis(project);
+    await write(first.url, 'first', 'kept');
+    await write(first.url, 'second', 'cut');
+    await first.release();
+    const file = newestAppendOnlyFile(project);
+    truncateSync(file.path, file.size - 5);
+    const second = await acquire(project);
+    expect(await read(second.url, 'first')).toBe('kept');
+    expect(await read(second.url, 'second')).toBeNull();
+  });
+
+  it('says why where the data cannot be loaded, and leaves them alone', async () => {
+    const project = folder('damaged');
+    const first = await acquireEmbeddedRedis(project);
+    await write(first.url, 'key', 'value');
+    await first.release();
+    const file = newestAppendOnlyFile(project);
+    writeFileSync(file.path, 'this is not an append-only file\n'.repeat(10));
+    const thrown = await acquireEmbeddedRedis(project).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(RedisError);
+    expect(thrown).toMatchObject({ code: 'redis-unsuitable', message: expect.stringContaining(project) });
+    expect(String(thrown)).toMatch(/append only file/i);
+    expect(newestAppendOnlyFile(project).size).toBe(320);
+  });
+});
+
+describe('the lock of a supervisor', () => {
+  it('is taken once while its owner lives, and goes to a successor afterwards', () => {
+    const path = folder('lock');
+    expect(becomeSupervisor(path)).toBe(true);
+    expect(becomeSupervisor(path)).toBe(false);
+    writeFileSync(join(path, 'supervisor.1'), JSON.stringify({ pid: process.pid, startedAt: 'long ago' }));
+    expect(becomeSupervisor(path)).toBe(true);
+    expect(readdirSync(path).sort()).toEqual(['supervisor.1', 'supervisor.2']);
+  });
+
+  it('does not fill the folder', () => {
+    const path = folder('lock');
+    for (let dead = 1; dead <= 30; dead += 1) {
+      writeFileSync(
+        join(path, `supervisor.${dead}`),
+        JSON.stringify({ pid: process.pid, startedAt: 'long ago' }),
+      );
+    }
+    expect(becomeSupervisor(path)).toBe(true);
+    expect(readdirSync(path).length).toBeLessThan(6);
+  });
+});
+
+describe('what cannot work', () => {
+  it('says in one sentence that the folder cannot be written', async () => {
+    const project = folder('read-only');
+    // Root may write everywhere, so the command runs as nobody.
+    chmodSync(scratch, 0o755);
+    chmodSync(project, 0o555);
+    const user = new RedisUser(project, process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {});
+    const line = await user.says();
+    expect(line).toMatch(
+      /^failed invalid-configuration The embedded Redis cannot keep its data in .*EACCES.*; make/,
+    );
+    expect(line).toContain('FLEET_REDIS_URL');
+    chmodSync(project, 0o755);
+  });
+
+  it('says that .fleet is a file', async () => {
+    const project = folder('file');
+    writeFileSync(join(project, '.fleet'), '');
+    await expect(acquireEmbeddedRedis(project)).rejects.toThrow(ConfigurationError);
+  });
+
+  it('says that no server is installed, with the command of this machine that installs one', () => {
+    const path = folder('bin');
+    expect(() => findRedisServer([path])).toThrow(RedisError);
+    expect(() => findRedisServer([path])).toThrow(
+      /No redis-server or valkey-server .* Install Redis 6.2 or newer/,
+    );
+    for (const [manager, command] of [
+      ['brew', 'brew install redis'],
+      ['apk', 'sudo apk add redis'],
+      ['dnf', 'sudo dnf install valkey'],
+      ['apt-get', 'sudo apt-get install redis-server'],
+    ] as const) {
+      writeFileSync(join(path, manager), '', { mode: 0o755 });
+      expect(() => findRedisServer([path])).toThrow(command);
+    }
+  });
+
+  it('finds valkey-server where there is no redis-server, and only what can be run', () => {
+    const path = folder('bin');
+    writeFileSync(join(path, 'redis-server'), '', { mode: 0o644 });
+    mkdirSync(join(path, 'deeper', 'redis-server'), { recursive: true });
+    writeFileSync(join(path, 'valkey-server'), '', { mode: 0o755 });
+    expect(findRedisServer(['', 'relative', join(path, 'deeper'), path])).toBe(join(path, 'valkey-server'));
+  });
+
+  it('does not wait for ever for a program that answers in place of the supervisor', async () => {
+    const project = folder('impostor');
+    const path = folder('impostor', '.fleet', 'redis');
+    const connections: (() => void)[] = [];
+    const impostor = createServer((socket) => connections.push(() => socket.destroy()));
+    await new Promise<void>((resolve) => impostor.listen(join(path, 'control.sock'), resolve));
+    await expect(acquireEmbeddedRedis(project, { startLimitMs: 300 })).rejects.toMatchObject({
+      code: 'redis-unreachable',
+      message: expect.stringContaining('was not ready within'),
+    });
+    for (const close of connections) close();
+    await new Promise((resolve) => impostor.close(resolve));
+  });
+});
+
+function newestAppendOnlyFile(project: string): { readonly path: string; readonly size: number } {
+  const data = join(project, '.fleet', 'redis', 'appendonlydir');
+  const name = readdirSync(data)
+    .filter((file) => file.endsWith('.incr.aof'))
+    .sort()
+    .at(-1);
+  if (name === undefined) throw new Error('no append-only file');
+  const path = join(data, name);
+  return { path, size: statSync(path).size };
+}
