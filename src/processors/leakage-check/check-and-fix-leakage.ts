@@ -4,6 +4,7 @@ import { PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
 import { locateBlock, parsesAsPython } from '../../solution/index.js';
+import { agentStamp, withNotes } from '../agent-stamp.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-regions.js';
@@ -65,17 +66,9 @@ export async function checkAndFixLeakage(
     solutionDigest: digestOf(solution.content),
     findings,
     usage: meter.total,
-    agent: {
-      runner: runner.name,
-      ...(detection.model === undefined ? {} : { model: detection.model }),
-      ...(detection.promptDigest === undefined ? {} : { promptDigest: detection.promptDigest }),
-    },
+    agent: agentStamp(runner, detection),
     ...withNotes([...notes, ...(detection.notes ?? [])]),
   };
-}
-
-function withNotes(notes: string[]): { notes?: string[] } {
-  return notes.length === 0 ? {} : { notes };
 }
 
 function withoutLeakage(answer: AnnotatedLeakageAnswer, solution: Solution): Finding {

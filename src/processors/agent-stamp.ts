@@ -1,0 +1,16 @@
+import type { AgentAnswer, AgentRunner } from '../agents/agent-runner.js';
+import type { AgentStamp } from '../queues/common.js';
+
+/** Who judged and with what, as results carry it. */
+export function agentStamp(runner: AgentRunner, answer: AgentAnswer<unknown>): AgentStamp {
+  return {
+    runner: runner.name,
+    ...(answer.model === undefined ? {} : { model: answer.model }),
+    ...(answer.promptDigest === undefined ? {} : { promptDigest: answer.promptDigest }),
+  };
+}
+
+/** Notes of a result; a result without notes has no such field. */
+export function withNotes(notes: readonly string[]): { notes?: string[] } {
+  return notes.length === 0 ? {} : { notes: [...notes] };
+}

@@ -1,0 +1,60 @@
+import { checkFigures, shortenOutput } from '../ablation/index.js';
+import { AgentConfig } from '../agents/agent-config.js';
+import { AgentType } from '../agents/agent-type.js';
+import { agentStamp, withNotes } from './agent-stamp.js';
+import type { Processor } from './processor.js';
+import { UsageMeter } from './usage-meter.js';
+
+/**
+ * Longest printed output that is put into a prompt, in characters. Printed numbers take about 2.5 characters a
+ * token, so this leaves room for the code in a window of 200,000 tokens.
+ */
+const LONGEST_OUTPUT = 300_000;
+
+/**
+ * Summarizes the printed output of an ablation study (REQ-P2O-008 … 011). The summary is the whole text of the
+ * answer, as it is; figures in it that the output does not bear out are named in the notes.
+ */
+export const processSummarize: Processor<'summarize'> = async ({ ablationCode, rawOutput, model }, work) => {
+  const notes: string[] = [];
+  const { text, removed } = shortenOutput(rawOutput, LONGEST_OUTPUT);
+  if (removed > 0) {
+    const note = `rawOutput was shortened: ${removed} characters in its middle were left out`;
+    work.log.warn(note);
+    notes.push(note);
+  }
+  work.progress('summarizing');
+  const meter = new UsageMeter();
+  const answer = await meter.count(
+    work.runner.ask(
+      {
+        agent: new AgentConfig({ agentType: AgentType.summarize }),
+        variables: { ablation_code: ablationCode, raw_result: text },
+        step: 'summarize',
+        ...(model === undefined ? {} : { model }),
+      },
+      work,
+    ),
+  );
+  const figures = figureNotes(answer.output, rawOutput, ablationCode);
+  for (const note of figures) work.log.warn(note);
+  return {
+    summary: answer.output,
+    usage: meter.total,
+    agent: agentStamp(work.runner, answer),
+    ...withNotes([...notes, ...(answer.notes ?? []), ...figures]),
+  };
+};
+
+/** What in the summary the printed output does not bear out. */
+function figureNotes(summary: string, rawOutput: string, ablationCode: string): string[] {
+  const { unsupported, rankingWithoutScores } = checkFigures({ summary, rawOutput, ablationCode });
+  const notes: string[] = [];
+  if (unsupported.length > 0) {
+    notes.push(
+      `numbers in the summary that neither stand in the output nor follow from two of its numbers: ${unsupported.join(', ')}`,
+    );
+  }
+  if (rankingWithoutScores) notes.push('the summary ranks components, but the output holds no score');
+  return notes;
+}

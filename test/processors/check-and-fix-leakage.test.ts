@@ -1,0 +1,332 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AgentError, PayloadError } from '../../src/errors.js';
+import {
+  checkAndFixLeakage,
+  type LeakageCheckOptions,
+} from '../../src/processors/leakage-check/check-and-fix-leakage.js';
+import { digestOf } from '../../src/queues/common.js';
+import { SolutionCheckResultSchema } from '../../src/queues/solution-check.js';
+import { parsesAsPython } from '../../src/solution/index.js';
+import { correction, leaks, runnerFor } from '../support/agent-answers.js';
+import {
+  errorReply,
+  jsonReply,
+  type MessagesApi,
+  refusalReply,
+  type Script,
+  startMessagesApi,
+  textReply,
+  truncatedReply,
+} from '../support/messages-api.js';
+
+const LEAKY = 'scaler = StandardScaler()\nX = scaler.fit_transform(X)\n';
+const SPLIT = 'X_train, X_val = train_test_split(X)\n';
+const SCRIPT = `import numpy as np\n${LEAKY}${SPLIT}print(score)\n`;
+const FIXED = 'scaler = StandardScaler()\nX_all = X';
+
+let api: MessagesApi | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+/** Checks a script with an agent that answers by script. */
+async function check(content: string, reply: Script, options: LeakageCheckOptions = {}) {
+  api = await startMessagesApi({ reply });
+  const result = await checkAndFixLeakage({ content }, runnerFor(api), options);
+  expect(SolutionCheckResultSchema.safeParse(result).error).toBeUndefined();
+  return { result, requests: api.requests };
+}
+
+async function failure(content: string, reply: Script): Promise<AgentError> {
+  const thrown = await check(content, reply).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(AgentError);
+  return thrown as AgentError;
+}
+
+describe('checkAndFixLeakage', () => {
+  it('REQ-SF-020: replaces the leaky block by its correction and leaves every other line', async () => {
+    const { result, requests } = await check(SCRIPT, [leaks(LEAKY.trimEnd()), correction(FIXED)]);
+    expect(result.status).toBe('corrected');
+    expect(result.solution.content).toBe(`import numpy as np\n${FIXED}\n${SPLIT}print(score)\n`);
+    expect(result.findings).toEqual([
+      {
+        leakageStatus: 'Yes Data Leakage',
+        codeBlock: LEAKY.trimEnd(),
+        outcome: 'corrected',
+        correctedBlock: FIXED,
+        occurrences: 1,
+        matched: 'exact',
+      },
+    ]);
+    expect(result.solutionDigest).toBe(digestOf(SCRIPT));
+    expect(result.agent).toMatchObject({ runner: 'anthropic', model: 'claude-test' });
+    expect(result.usage).toMatchObject({ calls: 2, inputTokens: 200, outputTokens: 40 });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('REQ-SF-018: without a "Yes" the correction agent is not asked and the script comes back unchanged', async () => {
+    const { result, requests } = await check(SCRIPT, [leaks()]);
+    expect(result.status).toBe('clean');
+    expect(result.solution.content).toBe(SCRIPT);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('REQ-SF-017: the correction agent sees the whole present script and the block', async () => {
+    const { requests } = await check(SCRIPT, [leaks(LEAKY.trimEnd()), correction(FIXED)]);
+    expect(requests[1]?.text).toContain(SCRIPT);
+    expect(requests[1]?.text).toContain(`\n${LEAKY}</block-`);
+  });
+
+  it('REQ-SF-013: refuses an empty script before anything is asked', async () => {
+    await expect(check('', [])).rejects.toBeInstanceOf(PayloadError);
+    expect(api?.requests).toHaveLength(0);
+  });
+
+  it('every answer counts: two leaks are corrected one after the other in the corrected script', async () => {
+    const script = 'a = fit(all)\nb = fit(all)\nc = 1\n';
+    const { result, requests } = await check(script, [
+      leaks('a = fit(all)', 'b = fit(all)'),
+      correction('a = fit(train)'),
+      correction('b = fit(train)'),
+    ]);
+    expect(result.status).toBe('corrected');
+    expect(result.solution.content).toBe('a = fit(train)\nb = fit(train)\nc = 1\n');
+    expect(requests[2]?.text).toContain('a = fit(train)\nb = fit(all)\n');
+  });
+
+  it('a "No" among "Yes" answers is kept as a finding and not corrected', async () => {
+    const { result } = await check('a = 1\nb = fit(all)\n', [
+      jsonReply({
+        answers: [
+          { leakage_status: 'No Data Leakage', code_block: 'a = 1' },
+          { leakage_status: 'Yes Data Leakage', code_block: 'b = fit(all)' },
+        ],
+      }),
+      correction('b = fit(train)'),
+    ]);
+    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['no-leakage', 'corrected']);
+    expect(result.status).toBe('corrected');
+  });
+
+  it('says what it is doing', async () => {
+    const steps: string[] = [];
+    const onProgress = (step: string) => steps.push(step);
+    const reply = [leaks('a = 1', 'b = 2'), correction('a = 3'), correction('b = 4')];
+    await check('a = 1\nb = 2\n', reply, { onProgress });
+    expect(steps).toEqual(['detecting', 'correcting 1/2', 'correcting 2/2']);
+  });
+});
+
+describe('locating the leaky block', () => {
+  it('REQ-SF-021: a block that does not stand in the script is skipped with a warning', async () => {
+    const warnings: string[] = [];
+    const log = { info: () => undefined, warn: (message: string) => warnings.push(message) };
+    const { result, requests } = await check(SCRIPT, [leaks('model.fit(everything)')], { log });
+    expect(result.status).toBe('uncorrected');
+    expect(result.solution.content).toBe(SCRIPT);
+    expect(result.findings[0]).toMatchObject({ outcome: 'not-found', codeBlock: 'model.fit(everything)' });
+    expect(warnings.join('\n')).toContain('does not stand in the script');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('REQ-SF-021: one bad block does not keep the others from being corrected', async () => {
+    const { result } = await check('a = fit(all)\n', [
+      leaks('nowhere()', 'a = fit(all)'),
+      correction('a = 1'),
+    ]);
+    expect(result.status).toBe('partly-corrected');
+    expect(result.solution.content).toBe('a = 1\n');
+  });
+
+  it('REQ-SF-021: a block that differs in trailing white space is found, and the original text is reported', async () => {
+    const script = 'x = 1\na = fit(all)   \nb = 2\t\n';
+    const { result } = await check(script, [leaks('a = fit(all)\nb = 2'), correction('a = 0\nb = 2')]);
+    expect(result.findings[0]).toMatchObject({
+      matched: 'whitespace',
+      codeBlock: 'a = fit(all)   \nb = 2\t',
+    });
+    expect(result.solution.content).toBe('x = 1\na = 0\nb = 2\n');
+  });
+
+  it('a whitespace match replaces the lines it found, not an earlier text that looks the same', async () => {
+    const script = 'max = 1\nx = 1\n';
+    const { result } = await check(script, [leaks('x = 1  '), correction('x = 2')]);
+    expect(result.solution.content).toBe('max = 1\nx = 2\n');
+  });
+
+  it('CRLF stays CRLF although the model answers with LF', async () => {
+    const script = 'import os\r\na = fit(all)\r\nb = 2\r\nc = 3\r\n';
+    const { result } = await check(script, [leaks('a = fit(all)\nb = 2'), correction('a = 0\nb = 1')]);
+    expect(result.solution.content).toBe('import os\r\na = 0\r\nb = 1\r\nc = 3\r\n');
+  });
+
+  it('a block swallowed by an earlier correction is superseded', async () => {
+    const script = 'a = fit(all)\nb = fit(all)\n';
+    const { result, requests } = await check(script, [
+      leaks(script.trimEnd(), 'b = fit(all)'),
+      correction('c = 1'),
+    ]);
+    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'superseded']);
+    expect(result.status).toBe('corrected');
+    expect(requests).toHaveLength(2);
+  });
+
+  it('a block that only stands inside of an earlier correction is not corrected twice', async () => {
+    const wrapped = 'if True:\n    a = fit(all)';
+    const { result, requests } = await check('a = fit(all)\nb = 2\n', [
+      leaks('a = fit(all)\nb = 2', 'a = fit(all)'),
+      correction(`${wrapped}\nb = 2`),
+    ]);
+    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'superseded']);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('a block that stands twice is asked for once more with its surroundings', async () => {
+    const script = 'x = fit(a)\nuse(x)\nx = fit(a)\nscore(x)\n';
+    const { result, requests } = await check(script, [
+      leaks('x = fit(a)'),
+      leaks('x = fit(a)\nscore(x)'),
+      correction('x = fit(train)\nscore(x)'),
+    ]);
+    expect(requests[1]?.text).toContain('stands 2 times');
+    expect(result.solution.content).toBe('x = fit(a)\nuse(x)\nx = fit(train)\nscore(x)\n');
+    expect(result.findings[0]).toMatchObject({ occurrences: 1, outcome: 'corrected' });
+  });
+
+  it('a block that still stands twice after that is corrected at its first place, and the count is reported', async () => {
+    const script = 'x = fit(a)\nuse(x)\nx = fit(a)\n';
+    const { result, requests } = await check(script, [
+      leaks('x = fit(a)'),
+      leaks('x = fit(a)'),
+      correction('x = 0'),
+    ]);
+    expect(requests).toHaveLength(3);
+    expect(result.solution.content).toBe('x = 0\nuse(x)\nx = fit(a)\n');
+    expect(result.findings[0]).toMatchObject({ occurrences: 2 });
+  });
+
+  it('$& and $1 in a correction mean nothing', async () => {
+    const { result } = await check('a = fit(all)\n', [leaks('a = fit(all)'), correction("a = '$& $1 $$'")]);
+    expect(result.solution.content).toBe("a = '$& $1 $$'\n");
+  });
+});
+
+describe('judging a correction', () => {
+  const twice = (first: string, second: string) => [
+    leaks('a = fit(all)'),
+    correction(first),
+    correction(second),
+  ];
+
+  it.each([
+    ['empty', ''],
+    ['the same as the block', 'a = fit(all)'],
+    ['the same but for white space', 'a = fit(all)   '],
+    ['no Python any more', 'a = fit('],
+    ['a placeholder', '# rest unchanged'],
+  ])('REQ-SF-019: one that is %s is asked for once more, with what was wrong', async (_what, bad) => {
+    const { result, requests } = await check('a = fit(all)\nb = 2\n', twice(bad, 'a = fit(train)'));
+    expect(result.status).toBe('corrected');
+    expect(result.solution.content).toBe('a = fit(train)\nb = 2\n');
+    expect(requests[2]?.text).toContain('could not be used');
+    expect(requests[1]?.text).not.toContain('could not be used');
+  });
+
+  it('REQ-SF-019: a second bad one leaves the block as it is, and says why', async () => {
+    const script = 'a = fit(all)\nb = 2\n';
+    const { result, requests } = await check(script, twice('a = fit(all)', ''));
+    expect(result.status).toBe('uncorrected');
+    expect(result.solution.content).toBe(script);
+    expect(result.findings[0]).toMatchObject({ outcome: 'uncorrected', reason: 'the correction is empty' });
+    expect(result.findings[0]).not.toHaveProperty('correctedBlock');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('a script that parsed never comes back as one that does not', async () => {
+    const script = 'def f():\n    a = fit(all)\n    return a\n';
+    const { result } = await check(script, [leaks('    a = fit(all)'), correction('a = ('), correction(')')]);
+    expect(result.status).toBe('uncorrected');
+    expect((await parsesAsPython(result.solution.content)).ok).toBe(true);
+  });
+
+  it('a uniformly different indentation is fitted to the block before it is judged', async () => {
+    const script = 'def f():\n    a = fit(all)\n    return a\n';
+    const { result } = await check(script, [leaks('    a = fit(all)'), correction('a = fit(train)\nb = 1')]);
+    expect(result.solution.content).toBe('def f():\n    a = fit(train)\n    b = 1\n    return a\n');
+  });
+
+  it('the whole script as the answer: what it changes within the block is taken', async () => {
+    const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X_scaled = X');
+    const { result } = await check(SCRIPT, [leaks(LEAKY.trimEnd()), correction(whole.trimEnd())]);
+    expect(result.status).toBe('corrected');
+    expect(result.solution.content).toBe(whole);
+    expect(result.findings[0]?.correctedBlock).toBe('scaler = StandardScaler()\nX_scaled = X');
+  });
+
+  it('the whole script with other lines changed too is asked for again as a block', async () => {
+    const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X_scaled = X').replace(
+      'print(score)',
+      'print(0)',
+    );
+    const reply = [leaks(LEAKY.trimEnd()), correction(whole.trimEnd()), correction(FIXED)];
+    const { result, requests } = await check(SCRIPT, reply);
+    expect(requests[2]?.text).toContain('only the block');
+    expect(result.solution.content).toBe(SCRIPT.replace(LEAKY.trimEnd(), FIXED));
+  });
+
+  it('a script that is not Python is still checked, and the result says that parsing was off', async () => {
+    const { result } = await check('library(caret)\nx <- fit(all\n', [
+      leaks('x <- fit(all'),
+      correction('x <- ('),
+    ]);
+    expect(result.status).toBe('corrected');
+    expect(result.notes?.join()).toContain('parsing was off');
+  });
+});
+
+describe('it never fails open', () => {
+  it('a refused detection is an error', async () => {
+    expect((await failure(SCRIPT, [refusalReply()])).code).toBe('answer-refused');
+  });
+
+  it('a detection that is cut off twice is an error, and its cost is kept', async () => {
+    const error = await failure(SCRIPT, [truncatedReply('{"answers"'), truncatedReply('{"answers"')]);
+    expect(error.code).toBe('answer-truncated');
+    expect(error.usage).toMatchObject({ calls: 2, inputTokens: 200 });
+  });
+
+  it('a detection without an answer is an error that keeps what came', async () => {
+    const empty = jsonReply({ answers: [] });
+    const error = await failure(SCRIPT, [empty, empty, empty]);
+    expect(error.code).toBe('answer-invalid');
+    expect(error.rawAnswer).toBe('{"answers":[]}');
+  });
+
+  it('a wrong key in the middle is an error that has the cost of what was answered', async () => {
+    const error = await failure(SCRIPT, [leaks(LEAKY.trimEnd()), errorReply(401)]);
+    expect(error.code).toBe('unauthorised');
+    expect(error.usage).toMatchObject({ calls: 1, inputTokens: 100 });
+  });
+
+  it('a correction that is refused or cut off leaves its finding uncorrected and the others go on', async () => {
+    const { result } = await check('a = fit(all)\nb = fit(all)\n', [
+      leaks('a = fit(all)', 'b = fit(all)'),
+      refusalReply(),
+      correction('b = 1'),
+    ]);
+    expect(result.status).toBe('partly-corrected');
+    expect(result.solution.content).toBe('a = fit(all)\nb = 1\n');
+    expect(result.usage.calls).toBe(3);
+  });
+
+  it('an answer whose fence is never closed is not put in', async () => {
+    const open = textReply('```python\na = fit(tr');
+    const { result } = await check('a = fit(all)\n', [leaks('a = fit(all)'), open, open]);
+    expect(result.status).toBe('uncorrected');
+    expect(result.findings[0]?.reason).toContain('cut off');
+  });
+});
