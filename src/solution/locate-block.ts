@@ -47,7 +47,14 @@ function strip(text: string, line: Line): string {
   return text.slice(line.start, line.end).trimEnd();
 }
 
-function locateByWholeLines(codeBlock: string, content: string): LocatedBlock | null {
+/** Blanks behind the block's last line break are trailing whitespace too, and no line of their own. */
+function withoutTrailingBlanks(codeBlock: string): string {
+  const behindBreak = codeBlock.lastIndexOf('\n') + 1;
+  return codeBlock.slice(behindBreak).trim() === '' ? codeBlock.slice(0, behindBreak) : codeBlock;
+}
+
+function locateByWholeLines(asked: string, content: string): LocatedBlock | null {
+  const codeBlock = withoutTrailingBlanks(asked);
   const contentLines = linesOf(content);
   // Each different line of the block gets a number, so that lines are compared in one step.
   const numbers = new Map<string, number>();

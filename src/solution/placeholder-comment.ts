@@ -6,64 +6,63 @@ export type PlaceholderStrength = 'marked' | 'plain' | 'likely';
 
 const ELLIPSIS = /\.{3}|…/;
 const CODE =
-  '(?:code|script|block|function|method|class|logic|implementation|pipeline|file|program|solution|body|lines?)';
+  '(?:code|script|block|function|method|class|logic|implementation|pipeline|file|program|solution|body|lines?|imports)';
 const STATE =
-  '(?:unchanged|unmodified|untouched|identical|omitted|elided|the same|same|(?:the )?same as (?:before|above|earlier)|' +
-  'as (?:is|before|above)|as in the original|not (?:changed|shown)|here|goes here|continues(?: here)?|follows|for brevity)';
-const VERB = '(?:is|are|stays?|remains?|was|were|can stay|to be|kept|left|exactly)';
-const DETERMINER = '(?:the |your |my |this |our )?';
+  '(?:unchanged|unmodified|untouched|identical|omitted|elided|(?:the )?same(?: as (?:before|above|earlier))?|' +
+  'as (?:is|it is|before|above)|not (?:changed|shown)|(?:goes |continues )?(?:here|below)|follows|for brevity)';
+const VERB = '(?:is|are|stays?|remains?|was|were|stay|to be|kept|left|exactly)';
+const DETERMINER = '(?:all )?(?:the |your |my |this |our )?';
 const KIND = '(?:original |existing |previous |remaining |above |unchanged |other |same )';
-const TAIL = `(?:(?: ${VERB})*(?: ${STATE})+)`;
+const STATES = `(?:(?: ${VERB})*(?: ${STATE})+)`;
 
-/** Whole comments, lower case, without the marks around them. */
+/** What only dresses up a phrase: "keep the rest as is", "unchanged from the original script". */
+const REQUEST = /^(?:please )?(?:(?:keep|leave|continue with|use|add|put|insert|include|paste|write) )?/;
+const ORIGIN =
+  / (?:from|in|of|as in) (?:the |your )?(?:original|above|previous)(?: (?:code|script|solution|version|block))?$/;
+
+/** Whole comments in lower case, without punctuation and without the dress. */
 const PHRASES: readonly { readonly pattern: RegExp; readonly strength: PlaceholderStrength }[] = [
-  // "the rest of the pipeline is unchanged", "rest unchanged"; whatever the rest is of
+  // "the rest of the pipeline is unchanged", "rest unchanged": whatever the rest is of
+  { pattern: new RegExp(`^(?:the )?(?:rest|remainder)(?: of [\\w' ]{1,60}?)?${STATES}$`), strength: 'plain' },
+  // "the rest", "rest of your code"
   {
-    pattern: new RegExp(`^(?:the )?(?:rest|remainder)(?: of [\\w' ]{1,60}?)??${TAIL}$`),
+    pattern: new RegExp(`^(?:the )?(?:rest|remainder)(?: of ${DETERMINER}${KIND}?${CODE})?$`),
     strength: 'plain',
   },
-  // "rest of the code"
+  // "existing code", "remaining preprocessing code stays the same"
+  { pattern: new RegExp(`^${DETERMINER}${KIND}(?:\\w+ ){0,3}?${CODE}${STATES}?$`), strength: 'plain' },
+  // "training code unchanged", "everything else remains the same"
   {
-    pattern: new RegExp(`^(?:the )?(?:rest|remainder) of ${DETERMINER}${KIND}?${CODE}$`),
+    pattern: new RegExp(`^(?:[\\w ]{1,40} )?(?:${CODE}|everything(?: else)?|all else)${STATES}$`),
     strength: 'plain',
-  },
-  // "existing code", "remaining code stays the same", "original preprocessing code here"
-  { pattern: new RegExp(`^${DETERMINER}${KIND}(?:\\w+ ){0,3}?${CODE}${TAIL}?$`), strength: 'plain' },
-  // "other steps remain unchanged": anything that is said to stay
-  { pattern: new RegExp(`^${DETERMINER}${KIND}[\\w ]{1,40}? ${VERB} ${STATE}$`), strength: 'likely' },
-  // "code omitted", "code remains the same", "everything else unchanged"
-  {
-    pattern: new RegExp(`^${DETERMINER}(?:${CODE}|everything(?: else)?|all else)${TAIL}$`),
-    strength: 'plain',
-  },
-  // "your code here", "add your code here", "implementation goes here"
-  {
-    pattern: new RegExp(
-      `^(?:add |put |insert |write |paste )?(?:your|the|rest of the) (?:\\w+ )?${CODE} (?:goes )?here$`,
-    ),
-    strength: 'plain',
-  },
-  // "same as before", "unchanged", "no changes", "as above"
-  {
-    pattern: new RegExp(`^(?:${STATE}|no changes?(?: (?:here|needed|required|below))?|etc)$`),
-    strength: 'likely',
   },
   // "todo: implement the rest"
   {
     pattern: /^(?:todo|fixme)\b.*\b(?:implement|rest|remaining|fill|complete|code|add|write|finish)\b/,
     strength: 'plain',
   },
+  // "model training stays the same": anything that is said to stay
+  { pattern: new RegExp(`^[\\w ]{1,40} (?:stays?|remains?|kept|left) ${STATE}$`), strength: 'likely' },
+  // "same as before", "unchanged", "no changes"
+  {
+    pattern: new RegExp(
+      `^(?:${STATE}(?: for brevity)?|no (?:other |further )?changes?(?: (?:here|needed|required|below))?|etc|and so on|fill in)$`,
+    ),
+    strength: 'likely',
+  },
 ];
 
 /** Judges the text of a comment by its words and marks alone; null for one that only describes something. */
 export function placeholderStrength(comment: string): PlaceholderStrength | null {
   // Longer than any placeholder; and the patterns need not be tried on it.
-  if (comment.length > 160) return null;
+  if (comment.length > 100) return null;
   const text = comment.replace(/^[#\s]+/, '').trim();
   const words = text
     .toLowerCase()
     .replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
-    .replace(/[^\p{L}\p{N}_']+/gu, ' ');
+    .replace(/[^\p{L}\p{N}_']+/gu, ' ')
+    .replace(REQUEST, '')
+    .replace(ORIGIN, '');
   if (words === '') return ELLIPSIS.test(text) ? 'marked' : null;
   const phrase = PHRASES.find(({ pattern }) => pattern.test(words));
   const isMarked = ELLIPSIS.test(text) || /^[([{<].*[)\]}>]$/.test(text);
