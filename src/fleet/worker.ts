@@ -1,5 +1,5 @@
 import { Worker as QueueWorker } from 'bullmq';
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
 import { messageOf } from '../errors.js';
 import { PROCESSED_KINDS } from '../processors/registry.js';
@@ -61,7 +61,7 @@ export class FleetWorker {
     const kinds = options.kinds ?? PROCESSED_KINDS;
     await checkRedis(redisUrl);
     const client = await connectProducer(redisUrl);
-    const subscriber = client.duplicate();
+    const subscriber = new Redis(workerConnection(redisUrl));
     for (const connection of [client, subscriber]) {
       connection.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }

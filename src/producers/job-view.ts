@@ -1,4 +1,5 @@
 import type { Job } from 'bullmq';
+import { JobError } from '../errors.js';
 import { decodeFailure, type JobFailure } from '../queues/failure.js';
 import { type JobMarks, readMarks } from '../queues/job-marks.js';
 import type { KindName } from '../queues/registry.js';
@@ -68,11 +69,30 @@ function errorOf(state: JobState, job: Job): JobFailure | undefined {
   return state === 'failed' ? decodeFailure(job.failedReason ?? 'no reason was recorded') : undefined;
 }
 
-/** The present view of a job that was found. */
-export async function viewJob(fleet: FleetConnection, { kind, queue, job }: FoundJob): Promise<JobView> {
-  const id = job.id ?? '';
-  const [state, marks] = await Promise.all([job.getState(), readMarks(fleet.client, queue.toKey(id))]);
-  const shown = publicState(state, marks.cancelled);
+/**
+ * State of a job whose fields were read after `state` was. A job that ended in between has its outcome in its
+ * fields, and they decide.
+ */
+function stateWith(fields: Job, state: string): string {
+  if (state === 'completed' || state === 'failed' || fields.finishedOn === undefined) return state;
+  return fields.failedReason === undefined ? 'completed' : 'failed';
+}
+
+/**
+ * The present view of a job that was found. The state is read before the fields, so that a job shown as
+ * completed always has its result.
+ * @throws JobError `job-not-found` where it was removed meanwhile.
+ */
+export async function viewJob(fleet: FleetConnection, found: FoundJob): Promise<JobView> {
+  const { kind, queue } = found;
+  const id = found.job.id ?? '';
+  const state = await found.job.getState();
+  const [job, marks] = await Promise.all([
+    queue.getJob(id) as Promise<Job | undefined>,
+    readMarks(fleet.client, queue.toKey(id)),
+  ]);
+  if (job === undefined) throw new JobError('job-not-found', `job ${id} was removed`, { jobId: id });
+  const shown = publicState(stateWith(job, state), marks.cancelled);
   return {
     id,
     kind,

@@ -40,7 +40,7 @@ export async function listJobs(fleet: FleetConnection, filter: ListFilter = {}):
           ...views.filter(
             (view) =>
               (filter.state === undefined || view.state === filter.state) &&
-              (filter.run === undefined || view.tags['run'] === filter.run),
+              (filter.run === undefined || view.tags.run === filter.run),
           ),
         );
         if (jobs.length < PAGE) break;

@@ -1,0 +1,58 @@
+import { EventEmitter, once } from 'node:events';
+import { pino } from 'pino';
+import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
+import { FleetConnection, type FleetConnectionOptions } from '../../src/producers/fleet-connection.js';
+import type { TestRedis } from './redis.js';
+
+export interface TestFleet {
+  readonly fleet: FleetConnection;
+  /** A worker in this process; stopped with the fleet. */
+  worker(runner: AgentRunner, options?: Partial<WorkerOptions>): Promise<FleetWorker>;
+  /** Log lines of the workers, parsed. */
+  readonly logLines: readonly Record<string, unknown>[];
+  /** Resolves once a log line holds the text. */
+  logged(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A producer's connection and workers on a test's own Redis, under a prefix of their own. */
+export async function startTestFleet(
+  redis: TestRedis,
+  prefix: string,
+  options: Partial<FleetConnectionOptions> = {},
+): Promise<TestFleet> {
+  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix, ...options });
+  const workers: FleetWorker[] = [];
+  const logLines: Record<string, unknown>[] = [];
+  const lineAdded = new EventEmitter();
+  const write = (line: string) => {
+    logLines.push(JSON.parse(line));
+    lineAdded.emit('line');
+  };
+  const logger = pino({ level: 'debug' }, { write });
+  return {
+    fleet,
+    logLines,
+    logged: async (text) => {
+      while (!logLines.some(({ msg }) => String(msg).includes(text))) await once(lineAdded, 'line');
+    },
+    worker: async (runner, workerOptions = {}) => {
+      const worker = await FleetWorker.start({
+        redisUrl: redis.url,
+        prefix,
+        runner,
+        logger,
+        concurrency: 5,
+        lockMs: 30_000,
+        ...workerOptions,
+      });
+      workers.push(worker);
+      return worker;
+    },
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.stop(5_000)));
+      await fleet.close();
+    },
+  };
+}
