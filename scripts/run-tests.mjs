@@ -36,18 +36,18 @@ const { status } = spawnSync(
   ],
   { cwd: fileURLToPath(new URL('..', import.meta.url)), stdio: 'inherit' },
 );
-const counts = existsSync(reportPath)
-  ? count(JSON.parse(readFileSync(reportPath, 'utf8')))
-  : { passed: 0, failed: 0, skipped: 0 };
+const report = existsSync(reportPath) ? JSON.parse(readFileSync(reportPath, 'utf8')) : undefined;
 rmSync(scratch, { recursive: true, force: true });
 
-if (status !== 0 && counts.failed === 0) {
+const counts = report === undefined ? { passed: 0, failed: 0, skipped: 0 } : count(report);
+const nothingRan = report !== undefined && report.testResults.length === 0;
+if (nothingRan) {
+  console.log('\nNo test ran.');
+} else if (status !== 0 && counts.failed === 0) {
   console.log(
     `\nvitest ended with status ${status} outside of a test (see above); this counts as one failure.`,
   );
   counts.failed = 1;
-} else if (counts.passed + counts.failed === 0) {
-  console.log('\nNo test ran.');
 }
 const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
 console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);

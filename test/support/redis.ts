@@ -25,6 +25,7 @@ export interface TestRedis {
 
 /**
  * A Redis of the calling test file's own, append-only like the embedded one, on a Unix socket in a new folder.
+ * One that is not stopped fails the run (see `global-setup.ts`).
  * @param extraArguments Further `redis-server` arguments, such as `['--maxmemory', '20mb']`; a later one wins.
  */
 export async function startTestRedis(extraArguments: readonly string[] = []): Promise<TestRedis> {
@@ -32,9 +33,6 @@ export async function startTestRedis(extraArguments: readonly string[] = []): Pr
   const socketPath = join(folder, 'redis.sock');
   const url = `unix://${socketPath}`;
   let server = await startServer(folder, socketPath, extraArguments);
-  // A test process that is killed or fails early must not leave its server behind.
-  const endWithProcess = () => server.kill('SIGKILL');
-  process.once('exit', endWithProcess);
 
   async function end(signal: NodeJS.Signals): Promise<void> {
     if (server.exitCode !== null || server.signalCode !== null) return;
@@ -59,7 +57,6 @@ export async function startTestRedis(extraArguments: readonly string[] = []): Pr
     },
     stop: async () => {
       await end('SIGKILL');
-      process.off('exit', endWithProcess);
       rmSync(folder, { recursive: true, force: true });
     },
   };

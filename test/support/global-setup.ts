@@ -1,0 +1,65 @@
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Servers of a killed test command need a moment to notice that they are alone. */
+const FAREWELL_MS = 10_000;
+
+/**
+ * Runs once around all tests. Nothing of the user's environment reaches them (a key would cost money, an address
+ * would be the user's own Redis), all their files go into one folder, and a process that is still at work there
+ * after the last test fails the run.
+ */
+export default function setup(): () => Promise<void> {
+  for (const name of Object.keys(process.env)) {
+    if (/^(FLEET|ANTHROPIC)_/.test(name)) delete process.env[name];
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-'));
+  process.env.TMPDIR = folder;
+  return async () => {
+    const left = await leftProcesses(folder);
+    for (const { pid } of left) process.kill(pid, 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+    if (left.length > 0) {
+      // An error in here is printed, but does not fail the run by itself.
+      process.exitCode = 1;
+      const list = left.map(({ pid, command }) => `  ${pid} ${command}`).join('\n');
+      throw new Error(`The tests left processes behind (killed now):\n${list}`);
+    }
+  };
+}
+
+interface LeftProcess {
+  readonly pid: number;
+  readonly command: string;
+}
+
+async function leftProcesses(folder: string): Promise<LeftProcess[]> {
+  const giveUpAt = Date.now() + FAREWELL_MS;
+  let left = processesIn(folder);
+  while (left.length > 0 && Date.now() < giveUpAt) {
+    await wait(50);
+    left = processesIn(folder);
+  }
+  return left;
+}
+
+/** Processes that work in a folder or are called with a path in it; only Linux tells. */
+function processesIn(folder: string): LeftProcess[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+        const place = readlinkSync(`/proc/${name}/cwd`);
+        return command.includes(`${folder}/`) || place.startsWith(`${folder}/`)
+          ? [{ pid: Number(name), command }]
+          : [];
+      } catch {
+        // It ended while it was looked at, or belongs to another user.
+        return [];
+      }
+    });
+}
