@@ -104,9 +104,8 @@ export function blockFromWholeScript(content: string, located: Span, correction:
   const surroundings = surroundingsOf(located, content);
   const { before, after } = surroundings;
   const answer = textLines(correction);
-  const block = new Set(textLines(located.text).map(({ text }) => text));
-  const outside = [...distinctive(before, block), ...distinctive(after, block)];
-  if (outside.length === 0) return { kind: 'not-whole-script' };
+  const context = before.length + after.length;
+  if (context === 0) return { kind: 'not-whole-script' };
 
   const start = sharedStart(before, answer);
   const end = sharedEnd(after, answer);
@@ -116,9 +115,11 @@ export function blockFromWholeScript(content: string, located: Span, correction:
     const to = end === 0 ? correction.length : (answer.at(-end)?.start ?? correction.length);
     const part = withoutLineParts(correction.slice(from, to), surroundings);
     // A lone line of context with nothing beside it is as likely a block.
-    if (part === '' && outside.length === 1) return { kind: 'not-whole-script' };
+    if (part === '' && context === 1) return { kind: 'not-whole-script' };
     return part === null ? { kind: 'changes-more' } : { kind: 'block', block: part };
   }
+  const block = new Set(textLines(located.text).map(({ text }) => text));
+  const outside = [...distinctive(before, block), ...distinctive(after, block)];
   const present = countPresent(outside, answer);
   const isScript = present >= 2 && present >= outside.length * SCRIPT_SHARE;
   const repeatsOneSide =
