@@ -1,0 +1,210 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parsesAsPython } from '../../src/solution/index.js';
+import { PythonParser } from '../../src/solution/python-parser.js';
+
+let folder = '';
+const environment = process.env.FLEET_PYTHON;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'python-parser-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+afterEach(() => {
+  if (environment === undefined) delete process.env.FLEET_PYTHON;
+  else process.env.FLEET_PYTHON = environment;
+});
+
+/** A program that takes the interpreter's place. */
+async function interpreter(name: string, script: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+async function children(): Promise<string[]> {
+  const { stdout } = await execa('pgrep', ['-P', String(process.pid), '-f', 'ast.parse'], { reject: false });
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+describe('parsesAsPython with a python3', () => {
+  it.each([
+    ['a script', 'import numpy as np\nx = np.mean([1, 2])\nprint(f"{x:.3f}")\n'],
+    ['nothing', ''],
+    ['a byte order mark', '\uFEFFx = 1'],
+    ['line breaks of Windows', 'if x:\r\n    y\r\n'],
+    ['a lone surrogate in a string', 'x = "\ud800"'],
+  ])('REQ-SF-019: takes %s', async (_name, text) => {
+    expect(await parsesAsPython(text)).toEqual({ ok: true, exact: true });
+  });
+
+  it.each([
+    ['an open bracket', 'x = 1\ny = (\n', 2, 5],
+    ['Python 2', 'print "x"', 1, 1],
+    ['a bad dedent', 'if x:\n        y\n    z\n', 3, 6],
+    ['mixed tabs', 'if x:\n\ty\n        z\n', 3, 1],
+    ['prose', 'Here you are', 1, 6],
+    ['an error behind an astral character', 's = "😀" + )', 1, 12],
+    ['NUL', 'x = 1\ny\0', 2, 1],
+    ['too deep brackets', `${'('.repeat(100_000)}${')'.repeat(100_000)}`, 1, 201],
+  ])('REQ-SF-019: refuses %s and says where', async (_name, text, line, column) => {
+    const result = await parsesAsPython(text);
+    expect(result).toMatchObject({ ok: false, exact: true, line });
+    // The column differs between versions of Python, but is one of the line.
+    expect(result).toHaveProperty('column', expect.any(Number));
+    if (!result.ok) expect(Math.abs(result.column - column)).toBeLessThanOrEqual(1);
+    if (!result.ok) expect(result.message).not.toBe('');
+  });
+
+  it.each([
+    ['additions', `${'1+'.repeat(100_000)}1`],
+    ['signs', `${'-'.repeat(100_000)}1`],
+  ])('asks the syntax tree where the parser of Python gives up: %s', async (_name, text) => {
+    expect(await parsesAsPython(text)).toEqual({ ok: true, exact: false });
+    expect(await parsesAsPython('x = 1')).toEqual({ ok: true, exact: true });
+  });
+
+  it('answers many questions in the right order through one child', async () => {
+    const texts = Array.from({ length: 200 }, (_, index) =>
+      index % 3 === 0 ? `x = ${index} (` : `x = ${index}`,
+    );
+    const results = await Promise.all(texts.map((text) => parsesAsPython(text)));
+    expect(results.map(({ ok }) => ok)).toEqual(texts.map((text) => !text.includes('(')));
+    expect(await children()).toHaveLength(1);
+  });
+
+  it('starts another child after one was killed, at once', async () => {
+    await parsesAsPython('x');
+    const [child] = await children();
+    process.kill(Number(child), 'SIGKILL');
+    expect(await parsesAsPython('x = 1')).toEqual({ ok: true, exact: true });
+    expect(await children()).not.toContain(child);
+  });
+
+  it('runs and reads nothing that a text names', async () => {
+    const trace = join(folder, 'trace');
+    const text = `open(${JSON.stringify(trace)}, "w").write("x")\n__import__("os").system("touch ${trace}")\n`;
+    expect(await parsesAsPython(text)).toEqual({ ok: true, exact: true });
+    expect(await parsesAsPython(`# -*- coding: ${trace} -*-\nx = 1`)).toEqual({ ok: true, exact: true });
+    await expect(execa('test', ['-e', trace])).rejects.toThrow();
+  });
+
+  it('does not keep a process alive, and the child goes with it', async () => {
+    const module = new URL('../../src/solution/index.ts', import.meta.url).href;
+    const program =
+      `import { parsesAsPython } from ${JSON.stringify(module)};` +
+      'console.log(JSON.stringify(await parsesAsPython("x = 1")));' +
+      'const { execFileSync } = await import("node:child_process");' +
+      'console.log(execFileSync("pgrep", ["-P", String(process.pid), "-f", "ast.parse"], { encoding: "utf8" }).trim());';
+    const { stdout } = await execa(
+      process.execPath,
+      ['--import', 'tsx', '--input-type=module', '-e', program],
+      { timeout: 30_000 },
+    );
+    const [answer, child] = stdout.split('\n');
+    expect(answer).toBe('{"ok":true,"exact":true}');
+    expect(Number(child)).toBeGreaterThan(0);
+    // Nobody may be there to collect the orphan: gone, or a zombie.
+    const state = async () =>
+      (await execa('ps', ['-o', 'stat=', '-p', child ?? ''], { reject: false })).stdout;
+    await expect.poll(state).toMatch(/^(?:Z.*)?$/);
+  });
+
+  it('answers to any text', async () => {
+    const piece = fc.constantFrom(
+      'def f():\n',
+      '    ',
+      '\t',
+      'x',
+      ' = ',
+      '"""',
+      "f'{",
+      '(',
+      ')',
+      '\n',
+      '\r',
+      '\f',
+      '\0',
+      '😀',
+      '\ud800',
+      '\\',
+      '#',
+      '%time ',
+      '!',
+      ':',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
+        const result = await parsesAsPython(pieces.join(''));
+        expect(result.exact).toBe(true);
+        if (!result.ok) expect(Math.min(result.line, result.column)).toBeGreaterThanOrEqual(1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('parsesAsPython without a python3', () => {
+  it.each([
+    ['a script', 'x = [i for i in range(3)]\nprint(f"{x}")', null],
+    ['an open bracket', 'x = 1\ny = (\n', /syntax/],
+    ['Python 2', 'print "x"', /print/],
+    ['a bad dedent', 'if x:\n        y\n    z\n', /unindent/],
+    ['NUL', 'x\0', /null/],
+    ['prose', 'Here is the code, as you asked:', /syntax/],
+    ['deep brackets', `${'('.repeat(100_000)}x`, /syntax/],
+  ])('REQ-SF-019: judges %s by the syntax tree, and says so', async (_name, text, message) => {
+    process.env.FLEET_PYTHON = '';
+    const result = await parsesAsPython(text);
+    expect(result).toMatchObject({ ok: message === null, exact: false });
+    if (!result.ok) expect(result.message).toMatch(message ?? /^$/);
+  });
+
+  it('gives the line and column of an error', async () => {
+    process.env.FLEET_PYTHON = '';
+    expect(await parsesAsPython('x = 1\nif x:\n        y\n    z\n')).toMatchObject({ line: 4, column: 5 });
+    expect(await parsesAsPython('x = "😀"; print "x"')).toMatchObject({ line: 1, column: 11 });
+  });
+
+  it.each([
+    ['is not there', '/nonexistent/python3'],
+    ['ends at once', 'exit 3'],
+    ['says something else', 'echo hello; cat >/dev/null'],
+  ])('does without an interpreter that %s', async (name, script) => {
+    process.env.FLEET_PYTHON = script.startsWith('/')
+      ? script
+      : await interpreter(name.replaceAll(' ', '-'), script);
+    expect(await parsesAsPython('x = 1')).toEqual({ ok: true, exact: false });
+    expect(await parsesAsPython('x = (')).toMatchObject({ ok: false, exact: false });
+  });
+});
+
+describe('PythonParser', () => {
+  it('gives up on a text that takes too long, and on no other', async () => {
+    // The first child hangs on its first text; the next one is a real python3.
+    const mark = join(folder, 'hung');
+    const path = await interpreter(
+      'hangs-once',
+      `if [ -e ${mark} ]; then exec python3 "$@"; fi; touch ${mark}; echo ready; exec cat >/dev/null`,
+    );
+    const parser = new PythonParser(path, 2_000);
+    const answers = await Promise.all([parser.ask('x = 1'), parser.ask('x = 2')]);
+    expect(answers).toEqual(['timeout', { ok: true }]);
+  });
+
+  it('tries a text twice that its child does not survive, then says so', async () => {
+    const path = await interpreter(
+      'dies',
+      `echo x >> ${folder}/deaths; echo ready; head -c 1 >/dev/null; exit 1`,
+    );
+    const parser = new PythonParser(path);
+    expect(await parser.ask('x = 1')).toBe('died');
+    const { stdout } = await execa('cat', [join(folder, 'deaths')]);
+    expect(stdout.split('\n')).toHaveLength(2);
+  });
+});
