@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { type JudgedOutput, judgeOutputs } from '../test/ablation/judge-outputs.js';
+
+/** `npx tsx scripts/eval-ablation.ts FILE.jsonl [--json]`: how often the offline summary ranks rightly. */
+async function main(): Promise<void> {
+  const args = process.argv.slice(2);
+  const files = args.filter((arg) => !arg.startsWith('--'));
+  if (files.length === 0) {
+    console.error('Name at least one JSON Lines file: npx tsx scripts/eval-ablation.ts FILE.jsonl [--json]');
+    process.exitCode = 2;
+    return;
+  }
+  const judged: JudgedOutput[] = [];
+  for (const file of files) judged.push(...(await judgeOutputs(await readFile(file, 'utf8'))));
+  const ranked = judged.filter((one) => one.expectedUsable);
+  const figures = {
+    outputs: judged.length,
+    mostRight: ranked.filter((one) => one.mostRight).length,
+    leastRight: ranked.filter((one) => one.leastRight).length,
+    ranked: ranked.length,
+    usableRight: judged.filter((one) => one.usableRight).length,
+    wrong: judged.filter((one) => !(one.mostRight && one.leastRight && one.usableRight)),
+  };
+  if (args.includes('--json')) {
+    console.log(JSON.stringify(figures, undefined, 2));
+    return;
+  }
+  console.log(`outputs                ${figures.outputs}`);
+  console.log(`most impactful right   ${figures.mostRight} of ${figures.ranked}`);
+  console.log(`least impactful right  ${figures.leastRight} of ${figures.ranked}`);
+  console.log(`usable right           ${figures.usableRight} of ${figures.outputs}`);
+  for (const one of figures.wrong) {
+    console.log(
+      `\n${one.id}: expected most ${one.expectedMost.join('|')}, least ${one.expectedLeast.join('|')}, usable ${one.expectedUsable}`,
+    );
+    console.log(one.summary.replace(/^/gm, '  '));
+  }
+}
+
+await main();

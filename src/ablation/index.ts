@@ -1,0 +1,13 @@
+export type {
+  AblationInput,
+  AblationReading,
+  AblationScore,
+  AblationVariant,
+  Direction,
+  FailedVariant,
+  VariantKind,
+} from './ablation-reading.js';
+export { checkFigures, type FigureCheck } from './check-figures.js';
+export { readAblation } from './read-ablation.js';
+export { type ShortenedOutput, shortenOutput } from './shorten-output.js';
+export { describeReading, summarizeAblation } from './summarize-ablation.js';

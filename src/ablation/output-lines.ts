@@ -1,0 +1,121 @@
+import { interruptionIn, isLibraryNoise, isWarningSource } from './log-noise.js';
+
+export interface OutputLine {
+  readonly text: string;
+  /** Number of the line in the raw output, from 0. */
+  readonly index: number;
+}
+
+export interface CleanOutput {
+  /** Lines that may hold results: no colour codes, log prefixes, library noise or tracebacks. */
+  readonly lines: readonly OutputLine[];
+  /** Last line of the last traceback, as in `ValueError: could not convert string to float`. */
+  readonly exception?: string;
+  readonly interruption?: string;
+  readonly hasText: boolean;
+}
+
+/** Longest line that is read whole; of a longer one the start and the end are. */
+const LONGEST_LINE = 20_000;
+/** Longer lines that start like a literal are left whole for the literal reader. */
+const LITERAL_START = /^\s*[\w.]{0,60}\s*[:=]?\s*[[{]/;
+
+/** Terminal escape sequences (colours, titles, cursor moves) and control characters that print nothing. */
+const ESCAPES = new RegExp(
+  [
+    '\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]{0,2000}(?:\\u0007|\\u001b\\\\)|[@-Z\\\\-_])',
+    '[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\u200b\\ufeff]',
+  ].join('|'),
+  'g',
+);
+
+const PREFIXES: readonly RegExp[] = [
+  /^\s*[[(]?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?[\])]?\s*(?:[-|:]\s+)?/,
+  /^\s*[[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?\s*(?:[-|:]\s+)?/,
+  /^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+:\d+\]\s*/,
+  /^\s*\[?(?:stdout|stderr|std(?:out|err) [FP])\]?[:|]?\s+/,
+  /^\s*(?:[A-Za-z_][\w.]*(?:\[\d+\])?\s*(?:-\s|\||:)\s*)?[[(]?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|NOTICE|SUCCESS)[\])]?\s*(?:[:|-]\s*|\s)\s*/,
+  /^(?:root|__main__|ablation|logger|main)\s*(?::|\s-\s|\|)\s*(?=\S)/,
+];
+
+function withoutLogPrefix(line: string): string {
+  let text = line;
+  let isLog = false;
+  for (let round = 0; round < 4; round += 1) {
+    const head = text.slice(0, 200);
+    let cut = 0;
+    for (const [position, pattern] of PREFIXES.entries()) {
+      // A bare logger name is a prefix only behind a time or a level.
+      if (position === PREFIXES.length - 1 && !isLog) continue;
+      const match = pattern.exec(head);
+      if (match !== null && match[0].length > 0) {
+        cut = match[0].length;
+        break;
+      }
+    }
+    if (cut === 0) return text;
+    isLog = true;
+    text = text.slice(cut);
+  }
+  return text;
+}
+
+function cutToLength(line: string): string {
+  if (line.length <= LONGEST_LINE || LITERAL_START.test(line.slice(0, 200))) return line;
+  return `${line.slice(0, LONGEST_LINE / 2)} … ${line.slice(-LONGEST_LINE / 2)}`;
+}
+
+/** The text a terminal shows for one line: a carriage return starts it anew. */
+function* terminalLines(raw: string): Generator<OutputLine> {
+  let start = 0;
+  let index = 0;
+  while (start <= raw.length) {
+    let end = raw.indexOf('\n', start);
+    if (end === -1) end = raw.length;
+    const line = raw.slice(start, end);
+    if (line.includes('\r')) {
+      for (const part of line.split('\r')) if (part.trim() !== '') yield { text: part, index };
+      if (line.trim() === '') yield { text: '', index };
+    } else {
+      yield { text: line, index };
+    }
+    start = end + 1;
+    index += 1;
+  }
+}
+
+/**
+ * Takes from a printed output what no reader needs to rank components. Linear in the length of the output.
+ */
+export function cleanOutput(rawOutput: string): CleanOutput {
+  const lines: OutputLine[] = [];
+  let exception: string | undefined;
+  let interruption: string | undefined;
+  let inTraceback = false;
+  let hasText = false;
+  let previous: string | undefined;
+  for (const { text: raw, index } of terminalLines(rawOutput)) {
+    const text = withoutLogPrefix(cutToLength(raw).replace(ESCAPES, '')).trimEnd();
+    if (text.trim() !== '') hasText = true;
+    if (/^\s*(?:\||\+)?\s*Traceback \(most recent call last\)/.test(text)) {
+      inTraceback = true;
+    } else if (inTraceback) {
+      const endsTraceback = /^\S/.test(text) && !/^(?:During handling|The above exception|File )/.test(text);
+      if (endsTraceback) {
+        exception = text.trim().slice(0, 300);
+        inTraceback = false;
+      }
+    } else if (!isLibraryNoise(text.trimStart()) && !isWarningSource(text, previous)) {
+      const words = interruptionIn(text);
+      if (words === undefined) lines.push({ text, index });
+      else interruption = words;
+    }
+    if (text.trim() !== '') previous = text;
+  }
+  return {
+    lines,
+    hasText,
+    ...(exception === undefined ? {} : { exception }),
+    ...(interruption === undefined ? {} : { interruption }),
+  };
+}

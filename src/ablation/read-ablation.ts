@@ -1,0 +1,346 @@
+import type {
+  AblationInput,
+  AblationReading,
+  AblationScore,
+  AblationVariant,
+  Direction,
+  FailedVariant,
+} from './ablation-reading.js';
+import { keptAloneComponent } from './kept-alone.js';
+import { readScript, type ScriptFacts } from './metric-in-code.js';
+import { directionOf, isTrainingMetric, metricIn } from './metric-names.js';
+import { decimalsOf } from './number-text.js';
+import { readEntries } from './read-entries.js';
+import {
+  areRepeats,
+  changeOf,
+  gatherVariants,
+  metricKey,
+  type Outcome,
+  scoreOf,
+  type VariantScores,
+} from './variant-scores.js';
+
+interface Study {
+  readonly metric: string;
+  readonly baseline: VariantScores | undefined;
+  readonly variants: readonly VariantScores[];
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+}
+
+const scoreIn = (outcome: Outcome): AblationScore | undefined =>
+  outcome !== undefined && 'score' in outcome ? outcome.score : undefined;
+
+/** The printed metrics, by the key that makes `val_acc` and `Val Acc` one, in printed order. */
+function metricsOf(variants: readonly VariantScores[]): Map<string, string> {
+  const printed = new Map<string, string>();
+  for (const variant of variants) {
+    for (const entry of variant.entries) {
+      const key = metricKey(entry.metric);
+      if (entry.kind === 'score' && !printed.has(key)) printed.set(key, entry.metric.trim());
+    }
+  }
+  return printed;
+}
+
+/** The baseline among the variants that say of themselves that they are one, or the one unmarked name. */
+function chooseBaseline(
+  variants: readonly VariantScores[],
+  outcomes: ReadonlyMap<string, Outcome>,
+): VariantScores | undefined {
+  const present = variants.filter((variant) => outcomes.get(variant.id) !== undefined);
+  const claimed = present
+    .filter((variant) => variant.role === 'baseline')
+    .sort((a, b) => b.certainty - a.certainty || a.order - b.order);
+  const [first] = claimed;
+  if (first !== undefined) {
+    // "Full model" next to "Baseline": where parts are taken out, they are taken out of the full one.
+    const full = claimed.find((variant) => variant.certainty === 1 && variant.order < first.order);
+    const removals = present.filter(
+      (variant) => variant.role === 'removed' && full !== undefined && variant.order > full.order,
+    );
+    const differs =
+      full !== undefined && scoreIn(outcomes.get(full.id))?.value !== scoreIn(outcomes.get(first.id))?.value;
+    return full !== undefined && differs && removals.length > 0 && first.certainty === 2 ? full : first;
+  }
+  const marked = present.filter((variant) => variant.marked);
+  const unmarked = present.filter((variant) => !variant.marked);
+  const [only] = unmarked;
+  if (only !== undefined && unmarked.length === 1 && marked.length > 0) return only;
+  // The one row without a change, where the others have one.
+  const unchanged = present.filter((variant) => (changeOf(variant)?.value ?? 0) === 0);
+  return unchanged.length === 1 && present.length > 2 ? unchanged[0] : undefined;
+}
+
+/** Lines between two variants of one study. */
+const NEAR = 3;
+
+/** Variants of the study: those marked as such, and others that stand beside them in the same layout. */
+function membersOf(
+  variants: readonly VariantScores[],
+  baseline: VariantScores | undefined,
+  outcomes: ReadonlyMap<string, Outcome>,
+): VariantScores[] {
+  const present = variants.filter(
+    (variant) =>
+      variant !== baseline && (outcomes.get(variant.id) !== undefined || changeOf(variant) !== undefined),
+  );
+  const members = new Set(present.filter((variant) => variant.marked && variant.role !== 'baseline'));
+  const anchors = baseline === undefined ? [...members] : [...members, baseline];
+  let grew = true;
+  const waiting = new Set(present.filter((variant) => !members.has(variant) && variant.role === 'plain'));
+  while (grew) {
+    grew = false;
+    for (const variant of waiting) {
+      const beside = anchors.some((anchor) =>
+        anchor.entries.some((a) =>
+          variant.entries.some(
+            (b) => a.layout === b.layout && Math.abs(a.line - b.line) <= NEAR && a.kind === b.kind,
+          ),
+        ),
+      );
+      if (!beside) continue;
+      waiting.delete(variant);
+      members.add(variant);
+      anchors.push(variant);
+      grew = true;
+    }
+  }
+  return present.filter((variant) => members.has(variant));
+}
+
+function studyBy(metric: string, variants: readonly VariantScores[]): Study {
+  const repeats = areRepeats(variants, metric);
+  const outcomes = new Map(variants.map((variant) => [variant.id, scoreOf(variant, metric, repeats)]));
+  const baseline = chooseBaseline(variants, outcomes);
+  return { metric, baseline, variants: membersOf(variants, baseline, outcomes), outcomes };
+}
+
+/** The study by the metric that ranks best: complete, not on training data, the one the script computes. */
+function chooseStudy(
+  variants: readonly VariantScores[],
+  metrics: ReadonlyMap<string, string>,
+  script: ScriptFacts,
+): Study {
+  const scriptMetric =
+    script.metric === undefined ? undefined : metricIn(script.metric.replace(/_score$/, ''));
+  const rated = [...(metrics.size === 0 ? [''] : metrics.keys())].map((metric, order) => {
+    const study = studyBy(metric, variants);
+    const scored = study.variants.filter(
+      (variant) => scoreIn(study.outcomes.get(variant.id)) !== undefined,
+    ).length;
+    const bare = metricIn(metric);
+    const rating = [
+      study.baseline !== undefined && scored > 0 ? 1 : 0,
+      isTrainingMetric(metric) ? 0 : 1,
+      metric === '' ? 0 : 1,
+      scored,
+      scriptMetric !== undefined && bare === scriptMetric ? 1 : 0,
+      bare === undefined || bare === 'loss' ? 0 : 1,
+      -order,
+    ];
+    return { study, rating };
+  });
+  rated.sort((a, b) => {
+    for (const [position, rate] of a.rating.entries()) {
+      const difference = (b.rating[position] ?? 0) - rate;
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  });
+  return rated[0]?.study ?? studyBy('', variants);
+}
+
+interface Judged {
+  readonly metric: string | undefined;
+  readonly direction: Direction;
+  readonly directionFrom: AblationReading['directionFrom'];
+}
+
+function judgeMetric(printed: string, values: readonly number[], script: ScriptFacts): Judged {
+  const negative = values.length > 0 && values.every((value) => value <= 0);
+  const named = directionOf(printed);
+  const metric = metricIn(printed) !== undefined ? printed : undefined;
+  // A negated error (scikit-learn's `neg_…`) is printed below zero and is the better the larger it is.
+  if (named !== 'unknown')
+    return { metric, direction: negative && named === 'lower' ? 'higher' : named, directionFrom: 'name' };
+  if (script.direction !== 'unknown') {
+    const negated = script.metric?.startsWith('neg_') === true;
+    const direction = negated
+      ? negative
+        ? 'higher'
+        : 'lower'
+      : negative && script.direction === 'lower'
+        ? 'higher'
+        : script.direction;
+    return {
+      metric: metric ?? script.metric?.replace(/^neg_/, '').replaceAll('_', ' '),
+      direction,
+      directionFrom: 'code',
+    };
+  }
+  return { metric, direction: 'unknown', directionFrom: 'none' };
+}
+
+/** 0.1 + 0.2 style remainders are no change. */
+const ROUNDING = 1e-12;
+
+function effectOf(
+  change: number,
+  direction: Direction,
+  kind: AblationVariant['kind'],
+): AblationVariant['effect'] {
+  if (Math.abs(change) < ROUNDING) return 'none';
+  if (direction === 'unknown') return 'unknown';
+  const worse = direction === 'higher' ? change < 0 : change > 0;
+  return (kind === 'added') !== worse ? 'helps' : 'harms';
+}
+
+function exactChange(score: AblationScore, baseline: AblationScore): number {
+  const change = score.value - baseline.value;
+  if (score.printed === undefined || baseline.printed === undefined) return change;
+  const decimals = Math.max(decimalsOf(score.printed), decimalsOf(baseline.printed));
+  return Number(change.toFixed(Math.min(decimals + 1, 18)));
+}
+
+/** Brings 81.96 % and 0.8196 to one scale where a study prints both. */
+function onOneScale(score: AblationScore, baseline: AblationScore): AblationScore {
+  const percent = (text: string | undefined): boolean => text?.endsWith('%') === true;
+  if (percent(score.printed) === percent(baseline.printed)) return score;
+  return { ...score, value: percent(score.printed) ? score.value / 100 : score.value * 100 };
+}
+
+function rankedVariants(study: Study, direction: Direction, script: ScriptFacts): AblationVariant[] {
+  const base = study.baseline === undefined ? undefined : scoreIn(study.outcomes.get(study.baseline.id));
+  const ranked: AblationVariant[] = [];
+  for (const variant of study.variants) {
+    const kind = variant.role === 'plain' || variant.role === 'baseline' ? 'changed' : variant.role;
+    const component =
+      kind === 'kept-alone'
+        ? keptAloneComponent(variant, study.variants, study.baseline?.label ?? '', script.models)
+        : variant.component;
+    const printed = scoreIn(study.outcomes.get(variant.id));
+    const shared = { component, label: variant.label, kind } as const;
+    if (printed !== undefined && base !== undefined) {
+      const score = onOneScale(printed, base);
+      const change = exactChange(score, base);
+      ranked.push({
+        ...shared,
+        score,
+        change,
+        impact: Math.abs(change),
+        effect: effectOf(change, direction, kind),
+      });
+    } else if (base === undefined) {
+      const change = changeOf(variant);
+      if (change !== undefined) {
+        ranked.push({
+          ...shared,
+          change: change.value,
+          printedChange: change.text,
+          impact: Math.abs(change.value),
+          effect: Math.abs(change.value) < ROUNDING ? 'none' : 'unknown',
+        });
+      }
+    }
+  }
+  // A stable sort: equal impacts stay in printed order.
+  return ranked.sort((a, b) => (Math.abs(b.impact - a.impact) < ROUNDING ? 0 : b.impact - a.impact));
+}
+
+function failedVariants(study: Study): FailedVariant[] {
+  return study.variants.flatMap((variant) => {
+    const outcome = study.outcomes.get(variant.id);
+    return outcome !== undefined && 'missing' in outcome
+      ? [{ component: variant.component, label: variant.label, reason: outcome.missing }]
+      : [];
+  });
+}
+
+function reasonAgainst(
+  hasText: boolean,
+  exception: string | undefined,
+  interruption: string | undefined,
+  study: Study,
+  ranked: readonly AblationVariant[],
+  failed: readonly FailedVariant[],
+): string | undefined {
+  if (!hasText) return 'The ablation script printed nothing, so there is no result to rank.';
+  const baseline = study.baseline === undefined ? undefined : study.outcomes.get(study.baseline.id);
+  if (ranked.length > 0 && (baseline === undefined || 'score' in baseline)) {
+    const [first] = ranked;
+    const allEqual = ranked.every((variant) => Math.abs(variant.impact - (first?.impact ?? 0)) < ROUNDING);
+    if (!allEqual || (ranked.length === 1 && (first?.impact ?? 0) >= ROUNDING)) return undefined;
+    return (first?.impact ?? 0) < ROUNDING
+      ? 'No variant differs from the baseline, so no component can be singled out.'
+      : 'All variants differ from the baseline by the same amount, so no component can be singled out.';
+  }
+  const ending = exception ?? interruption;
+  if (ending !== undefined && ranked.length === 0) {
+    const how = exception === undefined ? 'was stopped' : 'ended with an exception (traceback)';
+    return `The ablation script ${how} before it printed scores that can be compared: ${ending}`;
+  }
+  if (baseline !== undefined && 'missing' in baseline)
+    return `The baseline run gave no score (${baseline.missing}), so no change can be computed.`;
+  if (failed.length > 0 && ranked.length === 0)
+    return `No variant gave a score (${failed[0]?.reason ?? 'nan'}), so there is nothing to rank.`;
+  if (baseline !== undefined)
+    return 'Only a score of the baseline was found, and none of a variant, so there is nothing to rank.';
+  return study.variants.length > 0
+    ? 'Scores of variants were found, but none of a baseline to compare them with.'
+    : 'No scores of a baseline and its variants were found in the output.';
+}
+
+/**
+ * Reads the printed scores of an ablation run and ranks its components by the absolute change of the score
+ * (REQ-P2O-011). The ranking is computed from the figures; what the output says about itself is not believed.
+ * Linear in the length of the output.
+ */
+export async function readAblation(input: AblationInput): Promise<AblationReading> {
+  const script = await readScript(input.ablationCode);
+  const { entries, namesByNumber, output } = readEntries(input.rawOutput);
+  const all = gatherVariants(
+    entries,
+    (number) => namesByNumber.get(number) ?? script.namesByNumber.get(number),
+  );
+  const metrics = metricsOf(all);
+  const study = chooseStudy(all, metrics, script);
+  const values = [study.baseline, ...study.variants].flatMap((variant) => {
+    const value = variant === undefined ? undefined : scoreIn(study.outcomes.get(variant.id))?.value;
+    return value === undefined ? [] : [value];
+  });
+  const { metric, direction, directionFrom } = judgeMetric(metrics.get(study.metric) ?? '', values, script);
+  const ranked = rankedVariants(study, direction, script);
+  const failed = failedVariants(study);
+  const unusable = reasonAgainst(
+    output.hasText,
+    output.exception,
+    output.interruption,
+    study,
+    ranked,
+    failed,
+  );
+  const baselineScore =
+    study.baseline === undefined ? undefined : scoreIn(study.outcomes.get(study.baseline.id));
+  const interruption = output.exception ?? output.interruption;
+  const others = [...metrics].filter(
+    ([key, printed]) =>
+      key !== study.metric &&
+      metricIn(key) !== undefined &&
+      metricIn(key) !== metricIn(metric ?? '') &&
+      printed !== '',
+  );
+  return {
+    direction,
+    directionFrom,
+    otherMetrics: others.map(([, printed]) => printed).slice(0, 8),
+    variants: unusable === undefined ? ranked : [],
+    failed,
+    ...(metric === undefined ? {} : { metric }),
+    ...(study.baseline === undefined || baselineScore === undefined
+      ? {}
+      : { baseline: { label: study.baseline.label, score: baselineScore } }),
+    ...(interruption === undefined ? {} : { interruption }),
+    ...(unusable === undefined ? {} : { unusable }),
+  };
+}

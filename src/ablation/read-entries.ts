@@ -1,0 +1,202 @@
+import { lineEntries, readKey } from './line-entries.js';
+import { holdsNamedFigures, literalEntries } from './literal-entries.js';
+import { readLiteral } from './literal-values.js';
+import { isConclusion, isHousekeeping, isOrder } from './log-noise.js';
+import { isMetricPhrase } from './metric-names.js';
+import { type CleanOutput, cleanOutput, type OutputLine } from './output-lines.js';
+import { type ScoreEntry, speaksOfChange } from './score-entry.js';
+import { tableEntries } from './table-entries.js';
+import { findTable, isBorder } from './table-layout.js';
+import { plainLabel, readLabel } from './variant-label.js';
+
+export interface PrintedEntries {
+  readonly entries: readonly ScoreEntry[];
+  /** What stands behind a bare `Ablation 2` elsewhere in the output, by `ablation 2`. */
+  readonly namesByNumber: ReadonlyMap<string, string>;
+  readonly output: CleanOutput;
+}
+
+/** Longest literal that is read, and how many characters may be tried in vain in one output. */
+const LONGEST_LITERAL = 512 * 1024;
+const VAIN_CHARACTERS = 4 * 1024 * 1024;
+
+const SECTION_WORDS =
+  /(?:^|\s)(?:study|studies|results?|summary|analysis|report|conclusions?|comparison|overview|contributions?|performance|scores?|ranking|details|evaluation|experiments?|résultats?|ergebnisse|resultados|risultati|结果|結果)\s*$/iu;
+const FAILED_RUN =
+  /(?:error|exception|failure|failed)\s+(?:in|while|during|for|with|on|at)?\s*(?:running|evaluating|training|executing)?\s*(?:the\s+)?(?:scenario|variant|ablation|experiment|config(?:uration)?|run)?\s*["'`[](.{1,120}?)["'`\]]|^\W*(.{2,120}?)[\s:–-]+(?:has |have |run )?(?:failed|crashed|errored out|raised (?:an? )?\w+|was skipped|timed out|diverged)\b/i;
+
+class EntryReader {
+  readonly entries: ScoreEntry[] = [];
+  readonly names = new Map<string, string>();
+  private heading = '';
+  private lastLabel = '';
+  private inChanges = false;
+  private vain = 0;
+  private readonly joined: string;
+  private readonly offsets: number[] = [];
+
+  constructor(
+    private readonly lines: readonly OutputLine[],
+    private readonly commaIsDecimal: boolean,
+  ) {
+    let offset = 0;
+    for (const line of lines) {
+      this.offsets.push(offset);
+      offset += line.text.length + 1;
+    }
+    this.joined = lines.map((line) => line.text).join('\n');
+  }
+
+  read(): void {
+    let position = 0;
+    while (position < this.lines.length) {
+      position = this.literal(position) ?? this.table(position) ?? this.line(position);
+    }
+  }
+
+  /** Reads a printed dict, list or JSON text that starts on the line. */
+  private literal(position: number): number | undefined {
+    const text = this.lines[position]?.text ?? '';
+    const head = text.slice(0, 120);
+    const open = head.search(/[[{]/);
+    if (open === -1 || this.vain > VAIN_CHARACTERS) return undefined;
+    const before = head.slice(0, open);
+    if (!/^[^{}[\]]*$/.test(before) || /\d\s*$/.test(before)) return undefined;
+    const start = (this.offsets[position] ?? 0) + open;
+    const found = readLiteral(this.joined, start, LONGEST_LITERAL);
+    if (found === undefined || !holdsNamedFigures(found.value)) {
+      this.vain += found === undefined ? Math.min(text.length, LONGEST_LITERAL) : found.end - start;
+      return undefined;
+    }
+    const label = readKey(before.replace(/(?:dict|ordereddict)\s*\(?$/i, '')).label;
+    const prefix = readLabel(label).marked ? label : readLabel(this.heading).marked ? this.heading : '';
+    const line = this.lines[position]?.index ?? 0;
+    this.entries.push(...literalEntries(found.value, prefix, line, this.joined.slice(start, found.end)));
+    let next = position + 1;
+    while (next < this.lines.length && (this.offsets[next] ?? 0) < found.end) next += 1;
+    return next;
+  }
+
+  private table(position: number): number | undefined {
+    const text = this.lines[position]?.text ?? '';
+    if (isConclusion(text) || isOrder(text)) return undefined;
+    let before = position - 1;
+    while (before >= 0 && isBorder(this.lines[before]?.text ?? '')) before -= 1;
+    const found = findTable(this.lines, position, this.lines[before]?.text);
+    if (found === undefined) return undefined;
+    let entries = tableEntries(found.table, this.commaIsDecimal);
+    // pandas prints the name of a Series below it.
+    const seriesName = /^Name: ([\w ]+), (?:Length|dtype)/.exec(this.lines[found.end]?.text ?? '')?.[1];
+    if (seriesName !== undefined)
+      entries = entries.map((entry) => (entry.metric === '' ? { ...entry, metric: seriesName } : entry));
+    if (entries.length === 0) return undefined;
+    if (this.inChanges && found.table.header === undefined)
+      entries = entries.map((entry) => this.asChange(entry));
+    this.entries.push(...entries.filter((entry) => !isOrder(entry.label)));
+    this.lastLabel = entries.at(-1)?.label ?? this.lastLabel;
+    return found.end;
+  }
+
+  private asChange(entry: ScoreEntry): ScoreEntry {
+    return readLabel(entry.label).role === 'baseline' ? entry : { ...entry, kind: 'change' };
+  }
+
+  private line(position: number): number {
+    const line = this.lines[position];
+    const text = line?.text ?? '';
+    if (line === undefined || text.trim() === '' || isBorder(text)) {
+      if (text.trim() === '') this.inChanges = false;
+      return position + 1;
+    }
+    if (isConclusion(text)) {
+      if (/^\W*(?:conclusions?|analysis|interpretation|key findings?|findings?|summary of)\b/i.test(text))
+        this.heading = '';
+      return position + 1;
+    }
+    if (isOrder(text) || isHousekeeping(text)) return position + 1;
+    const failed = this.failedRun(line);
+    const found = failed === undefined ? lineEntries(text, line.index, this.commaIsDecimal) : [failed];
+    if (found.length === 0) this.readHeading(text);
+    for (const entry of found) this.take(entry);
+    return position + 1;
+  }
+
+  private failedRun(line: OutputLine): ScoreEntry | undefined {
+    const match = FAILED_RUN.exec(line.text.slice(0, 400));
+    const label = match?.[1] ?? match?.[2];
+    if (label === undefined) return undefined;
+    const reading = readLabel(label);
+    if (!reading.marked && match?.[1] === undefined) return undefined;
+    return {
+      label,
+      metric: '',
+      value: Number.NaN,
+      text: 'failed',
+      kind: 'score',
+      isRun: reading.isRun,
+      isMean: false,
+      labelIsComponent: false,
+      layout: 'failed',
+      line: line.index,
+    };
+  }
+
+  private take(entry: ScoreEntry): void {
+    const own = readLabel(entry.label);
+    let label = entry.label;
+    if (own.text === '' && own.number === undefined) {
+      const context = this.heading !== '' ? this.heading : entry.isRun ? this.lastLabel : '';
+      if (context === '') return;
+      label = context;
+    } else {
+      if (own.number !== undefined && own.text !== '') this.names.set(own.number, own.text);
+      if (!entry.isRun) {
+        this.lastLabel = entry.label;
+        this.heading = '';
+      }
+    }
+    const placed = { ...entry, label, layout: label === entry.label ? entry.layout : 'heading' };
+    this.entries.push(this.inChanges ? this.asChange(placed) : placed);
+  }
+
+  /** A line without a figure may name the variant whose scores follow, or open a list of changes. */
+  private readHeading(text: string): void {
+    const plain = plainLabel(text);
+    if (plain === '' || plain.length > 160) return;
+    const decorated = /^\W*[=\-#*~─━]{2,}|[=\-#*~─━]{2,}\W*$|^#+\s|^\*\*/u.test(text.trim());
+    const opens = /(?::|\.{3,}|…)\s*$/.test(text.trim());
+    const reading = readLabel(plain);
+    this.inChanges = speaksOfChange(plain) && (opens || decorated) && !reading.marked;
+    if (SECTION_WORDS.test(plain) && reading.role !== 'removed' && reading.number === undefined) {
+      if (decorated || opens) this.heading = '';
+      return;
+    }
+    if (reading.number !== undefined && reading.text !== '') this.names.set(reading.number, reading.text);
+    const announced =
+      /^\W*(?:now |starting |\[?\d+\s*\/\s*\d+\]?\W*)?(?:running|evaluating|training|testing|variant|config\w*|experiment|scenario|setting|model|name|ablation)\b/i.test(
+        text,
+      );
+    if ((reading.marked || decorated || opens || announced) && !isMetricPhrase(plain) && !this.inChanges)
+      this.heading = plain;
+  }
+}
+
+/** Whether the output writes 0,81 for 0.81. */
+function usesDecimalComma(lines: readonly OutputLine[]): boolean {
+  let commas = 0;
+  for (const { text } of lines) {
+    const line = text.slice(0, 2000);
+    if (/[:=|\s]\s*[-+]?\d+\.\d+(?!\.\d)/.test(line)) return false;
+    // `0,682` and `12,5`, but neither a list such as `1, 2` nor CSV such as `a,0,1`.
+    if (/(?:^|[:=|;\s(≈])[-+−]?\d+,\d+(?![,\d])/.test(line)) commas += 1;
+  }
+  return commas >= 2;
+}
+
+/** All figures of an output that could be scores of variants, in printed order. */
+export function readEntries(rawOutput: string): PrintedEntries {
+  const output = cleanOutput(rawOutput);
+  const reader = new EntryReader(output.lines, usesDecimalComma(output.lines));
+  reader.read();
+  return { entries: reader.entries, namesByNumber: reader.names, output };
+}

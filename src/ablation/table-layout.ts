@@ -1,0 +1,229 @@
+import { numbersIn } from './number-text.js';
+import type { OutputLine } from './output-lines.js';
+import { missingScore } from './score-entry.js';
+import type { Table } from './table-entries.js';
+
+const BORDER = /^[\s|+\-=:*─━═│┃┌┐└┘├┤┬┴┼╒╕╘╛╞╡╤╧╪╔╗╚╝╠╣╦╩╬╭╮╰╯┏┓┗┛┣┫┳┻╋╇┡┩╈┠┨┯┷┿_.·]+$/u;
+const BARS = /[|│┃║]/u;
+const LONGEST_ROW = 4000;
+
+export function isBorder(text: string): boolean {
+  return text.trim().length >= 2 && BORDER.test(text);
+}
+
+/** A found table, and the position of the first line behind it. */
+export interface FoundTable {
+  readonly table: Table;
+  readonly end: number;
+}
+
+function isFigure(cell: string): boolean {
+  const text = cell.replace(/\*\*|`/g, '').trim();
+  if (text === '' || text.length > 60) return false;
+  const [first] = numbersIn(text);
+  return first !== undefined
+    ? !/\p{L}{3,}/u.test(`${text.slice(0, first.start)}${text.slice(first.end)}`)
+    : missingScore(text) === text;
+}
+
+function withHeader(rows: string[][], lines: number[], layout: string, end: number): FoundTable {
+  const first = rows[0] ?? [];
+  const titled =
+    rows.length > 1 &&
+    first.filter((cell) => cell.trim() !== '').length >= 2 &&
+    !first.some((cell) => isFigure(cell) || /[:=]\s*[-+]?\d/.test(cell));
+  return {
+    table: titled
+      ? { header: first, rows: rows.slice(1), lines: lines.slice(1), layout }
+      : { header: undefined, rows, lines, layout },
+    end,
+  };
+}
+
+function pipeCells(text: string): string[] {
+  const cells = text.split(BARS);
+  if (cells[0]?.trim() === '') cells.shift();
+  if (cells.at(-1)?.trim() === '') cells.pop();
+  return cells.map((cell) => cell.trim());
+}
+
+/** Rows divided by bars: Markdown, psql, grid and box layouts, or `name | AUC: 0.9`. */
+function pipeTable(lines: readonly OutputLine[], start: number): FoundTable | undefined {
+  const rows: string[][] = [];
+  const indexes: number[] = [];
+  let position = start;
+  for (; position < lines.length; position += 1) {
+    const text = lines[position]?.text ?? '';
+    if (text.length > LONGEST_ROW) break;
+    if (isBorder(text)) continue;
+    if (!BARS.test(text)) break;
+    const cells = pipeCells(text);
+    if (cells.length < 2) break;
+    rows.push(cells);
+    indexes.push(lines[position]?.index ?? 0);
+  }
+  if (rows.length === 0) return undefined;
+  // `Baseline: 0.81 | No scaler: 0.80` is a row of names with scores and no table.
+  if (rows.some((row) => /[:=]\s*[-+]?\d/.test(row[0] ?? ''))) return undefined;
+  return withHeader(rows, indexes, 'bars', position);
+}
+
+function delimitedCells(text: string, delimiter: string): string[] {
+  if (!text.includes('"')) return text.split(delimiter).map((cell) => cell.trim());
+  const cells: string[] = [];
+  let cell = '';
+  let quoted = false;
+  for (const sign of text) {
+    if (sign === '"') quoted = !quoted;
+    else if (sign === delimiter && !quoted) {
+      cells.push(cell.trim());
+      cell = '';
+    } else cell += sign;
+  }
+  return [...cells, cell.trim()];
+}
+
+/** Lines divided by tabs, semicolons or commas, the first of them perhaps titles. */
+function delimitedTable(lines: readonly OutputLine[], start: number): FoundTable | undefined {
+  const first = lines[start]?.text ?? '';
+  for (const delimiter of ['\t', ';', ',']) {
+    if (!first.includes(delimiter) || first.length > LONGEST_ROW) continue;
+    const width = delimitedCells(first.trim(), delimiter).length;
+    const rows: string[][] = [];
+    let position = start;
+    for (; position < lines.length; position += 1) {
+      const text = lines[position]?.text.trim() ?? '';
+      if (text === '' || text.length > LONGEST_ROW) break;
+      const cells = delimitedCells(text, delimiter);
+      if (cells.length !== width || cells.some((cell) => /[:=]\s*[-+]?[\d.]/.test(cell))) break;
+      const isTitles = rows.length === 0 && !cells.some(isFigure);
+      if (!isTitles && !(cells.some(isFigure) && cells.some((cell) => /\p{L}/u.test(cell)))) break;
+      if (isTitles && cells.some((cell) => cell.length > 60)) break;
+      rows.push(cells);
+    }
+    const scored = rows.filter((row) => row.some(isFigure)).length;
+    if (rows.length >= 2 && scored >= Math.min(2, rows.length - 1)) {
+      return withHeader(
+        rows,
+        lines.slice(start, position).map((line) => line.index),
+        'delimited',
+        position,
+      );
+    }
+  }
+  return undefined;
+}
+
+const TRAILING_FIGURES =
+  /(?:\s+(?:[-+−]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?%?\*{0,2}|[-+]?(?:nan|inf)|n\/a|none|failed|<NA>|-))+$/i;
+const DEVIATION = /\s*(?:±|\+\/-|\+-)\s*[\d.,]+%?/g;
+
+function alignedRow(text: string): { label: string; figures: string[] } | undefined {
+  if (text.length > 400) return undefined;
+  const flat = text
+    .replace(DEVIATION, '')
+    .replace(/\.{3,}/g, '   ')
+    .trimEnd();
+  const match = TRAILING_FIGURES.exec(flat);
+  if (match === null || match.index === 0) return undefined;
+  const label = flat.slice(0, match.index).trim();
+  const figures = match[0].trim().split(/\s+/);
+  if (
+    !/\p{L}/u.test(label) ||
+    /[:=(]$/.test(label) ||
+    !figures.some((figure) => /[.,]\d|nan|inf|fail/i.test(figure))
+  )
+    return undefined;
+  return { label, figures };
+}
+
+/** Columns set by spaces: pandas, tabulate without bars, padded f-strings. */
+function alignedTable(
+  lines: readonly OutputLine[],
+  start: number,
+  previous: string | undefined,
+): FoundTable | undefined {
+  const rows: { label: string; figures: string[]; text: string; index: number }[] = [];
+  let position = start;
+  for (; position < lines.length; position += 1) {
+    const line = lines[position];
+    if (line === undefined || (isBorder(line.text) && rows.length > 0)) {
+      if (line !== undefined) continue;
+      break;
+    }
+    const row = alignedRow(line.text);
+    if (row === undefined) break;
+    rows.push({ ...row, text: line.text.replace(DEVIATION, '').trim(), index: line.index });
+  }
+  if (rows.length < 2) return undefined;
+  const indexes = rows.map((row) => row.index);
+  const titles =
+    previous !== undefined &&
+    previous.trim() !== '' &&
+    !isBorder(previous) &&
+    !/\d\.\d|[:.]$/.test(previous.trim())
+      ? previous
+      : undefined;
+  if (titles !== undefined) {
+    for (const gap of [/\s{2,}|\t/, /\s+/]) {
+      const header = titles.trim().split(gap);
+      const cells = rows.map((row) => row.text.split(gap));
+      const offset = (cells[0]?.length ?? 0) - header.length;
+      // pandas prints an index without a title before the first column.
+      if (
+        header.length >= 2 &&
+        (offset === 0 || offset === 1) &&
+        cells.every((row) => row.length === header.length + offset)
+      ) {
+        return {
+          table: {
+            header: offset === 1 ? ['', ...header] : header,
+            rows: cells,
+            lines: indexes,
+            layout: 'aligned',
+          },
+          end: position,
+        };
+      }
+    }
+  }
+  const width = Math.min(...rows.map((row) => row.figures.length));
+  const headerCells = titles?.trim().split(/\s{2,}|\t/) ?? [];
+  const loose = headerCells.length > width ? headerCells : (titles?.trim().split(/\s+/) ?? []);
+  const header =
+    loose.length > width
+      ? [loose.slice(0, loose.length - width).join(' '), ...loose.slice(-width)]
+      : undefined;
+  return {
+    table: {
+      header,
+      rows: rows.map((row) => {
+        const extra = row.figures.length - width;
+        const label = [row.label, ...row.figures.slice(0, extra)].join(' ');
+        return [
+          header === undefined ? label : label.replace(/^\d+\s+(?=\p{L})/u, ''),
+          ...row.figures.slice(extra),
+        ];
+      }),
+      lines: indexes,
+      layout: 'aligned',
+    },
+    end: position,
+  };
+}
+
+/**
+ * Finds the table that starts at a line.
+ *
+ * @param previous text of the line before, which holds the titles of an aligned table.
+ */
+export function findTable(
+  lines: readonly OutputLine[],
+  start: number,
+  previous: string | undefined,
+): FoundTable | undefined {
+  const text = lines[start]?.text ?? '';
+  if (text.trim() === '') return undefined;
+  if (BARS.test(text)) return pipeTable(lines, start);
+  return delimitedTable(lines, start) ?? alignedTable(lines, start, previous);
+}
