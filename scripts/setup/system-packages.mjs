@@ -56,13 +56,13 @@ export function installSystemPart(name) {
   const packages = manager === undefined ? undefined : part.packages[manager];
   if (manager === undefined || packages === undefined) {
     const known = Object.keys(part.packages).join(', ');
-    return `${part.title} is missing, and no package manager that has it was found (${known}); install it by hand.`;
+    return `Missing: ${part.title}. No package manager that has it was found (${known}); install it by hand.`;
   }
   const { install, refresh, needsRoot } = MANAGERS[manager];
   const byHand = `${needsRoot ? 'sudo ' : ''}${manager} ${install[1]} ${packages[0]}`;
   const asRoot = needsRoot ? rootWords() : [];
   if (asRoot === undefined) {
-    return `${part.title} is missing, and this user may not install it. By hand: ${byHand}`;
+    return `Missing: ${part.title}. This user may not install it; by hand: ${byHand}`;
   }
   for (const candidate of packages) {
     say(`Installing ${part.title}: ${[...asRoot, manager, install[1], candidate].join(' ')} …`);
@@ -75,7 +75,7 @@ export function installSystemPart(name) {
       return undefined;
     }
   }
-  return `${part.title} could not be installed, see above. By hand: ${byHand}`;
+  return `Missing: ${part.title}. It could not be installed, see above; by hand: ${byHand}`;
 }
 
 /** Debian enables a new service for the next boot; the fleet starts a server of its own and needs no other. */

@@ -1,0 +1,132 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+import { PackedPackage } from '../support/packed-package.js';
+
+const LEAKY_SCRIPT = `import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+data = pd.read_csv("train.csv")
+X = data.drop(columns=["target"])
+y = data["target"]
+scaler = StandardScaler()
+X_scaled = scaler.fit_transform(X)
+X_train, X_val, y_train, y_val = train_test_split(X_scaled, y, random_state=0)
+model = LogisticRegression().fit(X_train, y_train)
+print(f"Final Validation Performance: {model.score(X_val, y_val)}")
+`;
+const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string };
+
+let installed: PackedPackage;
+beforeAll(() => {
+  installed = PackedPackage.install();
+}, 300_000);
+afterAll(() => rmSync(dirname(installed.project), { recursive: true, force: true }));
+
+describe('the packed package', () => {
+  it('holds the compiled code, prompts, grammar and licences, and nothing else', () => {
+    for (const file of ['dist/cli/main.js', 'dist/index.js', 'dist/index.d.ts', 'LICENSE', 'package.json']) {
+      expect(installed.files).toContain(file);
+    }
+    for (const file of ['assets/tree-sitter-python.wasm', 'assets/tree-sitter-python.LICENSE']) {
+      expect(installed.files).toContain(file);
+    }
+    expect(installed.files.filter((file) => /^prompts\/.*\.md$/.test(file)).length).toBeGreaterThanOrEqual(5);
+    const shipped = /^(dist|prompts|assets|examples)\/|^(package\.json|README\.md|LICENSE)$/;
+    expect(installed.files.filter((file) => !shipped.test(file))).toEqual([]);
+    expect(installed.files.filter((file) => /\.(new|tmp|log|tgz)$|\.fleet\//.test(file))).toEqual([]);
+  });
+
+  it('installs no development tools with it', () => {
+    for (const tool of ['vitest', 'typescript', 'tsx'])
+      expect(installed.installedPackages()).not.toContain(tool);
+  });
+});
+
+describe('the fleet command of an installed package', () => {
+  it('says its version', () => {
+    const { status, stdout } = installed.run(join(installed.project, 'node_modules', '.bin', 'fleet'), [
+      '--version',
+    ]);
+    expect([status, stdout.trim()]).toEqual([0, version]);
+  });
+
+  it('checks a script through a Redis and a worker of its own: `npx fleet check FILE`', () => {
+    writeFileSync(join(installed.project, 'leaky.py'), LEAKY_SCRIPT);
+    const { status, stdout, stderr } = installed.run('npx', ['--no', 'fleet', 'check', 'leaky.py', '--json']);
+    expect([status, stderr]).toEqual([1, expect.any(String)]);
+    const [entry, ...others] = JSON.parse(stdout) as { file: string; status: string; findings: unknown[] }[];
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({ file: 'leaky.py', agent: { runner: 'offline' } });
+    expect(entry?.findings).not.toEqual([]);
+  });
+});
+
+describe('importing the installed package', () => {
+  it('loads neither the Anthropic SDK nor Express with the root', () => {
+    const loaded = installed.packagesLoadedBy('solution-fleet');
+    // What it does load shows that the probe sees both kinds of modules.
+    expect([...loaded]).toEqual(expect.arrayContaining(['solution-fleet', 'zod', 'bullmq']));
+    for (const heavy of ['@anthropic-ai/sdk', 'express', '@bull-board/api', '@bull-board/express', 'pino']) {
+      expect([...loaded]).not.toContain(heavy);
+    }
+  });
+
+  it('would see either if it were loaded', () => {
+    expect([...installed.packagesLoadedBy('@anthropic-ai/sdk')]).toContain('@anthropic-ai/sdk');
+    expect([...installed.packagesLoadedBy('express')]).toEqual(
+      expect.arrayContaining(['express', 'body-parser']),
+    );
+  });
+
+  it('loads no queue, Redis or HTTP with the contamination detector', () => {
+    const loaded = [...installed.packagesLoadedBy('solution-fleet/contamination')];
+    expect(loaded).toContain('solution-fleet');
+    for (const heavy of ['bullmq', 'ioredis', '@anthropic-ai/sdk', 'express'])
+      expect(loaded).not.toContain(heavy);
+  });
+
+  it.each(['solution-fleet', 'solution-fleet/worker', 'solution-fleet/contamination'])(
+    '%s is there, as code and as types',
+    (entry) => {
+      expect(installed.evaluate(`await import('${entry}'); process.exit()`)).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+      writeFileSync(
+        join(installed.project, 'use.ts'),
+        `import * as entry from '${entry}';\nexport const all = entry;\n`,
+      );
+      const compiler = packagePath('node_modules', 'typescript', 'bin', 'tsc');
+      const options = [
+        '--strict',
+        '--module',
+        'nodenext',
+        '--target',
+        'es2023',
+        '--types',
+        '',
+        '--skipLibCheck',
+      ];
+      const { status, stdout } = installed.run(process.execPath, [
+        compiler,
+        '--noEmit',
+        ...options,
+        'use.ts',
+      ]);
+      expect([status, stdout]).toEqual([0, '']);
+    },
+  );
+
+  it.each(['solution-fleet/dist/errors.js', 'solution-fleet/src/errors.ts', 'solution-fleet/queues/kind'])(
+    'blocks the deep import %s',
+    (specifier) => {
+      const { status, stderr } = installed.evaluate(`await import('${specifier}')`);
+      expect(status).toBe(1);
+      expect(stderr).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
+    },
+  );
+});

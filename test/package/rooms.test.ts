@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { importsOf, type SourceImport, sourceImports } from '../support/source-imports.js';
+
+/** Modules that every room may use. */
+const LEAVES = ['errors', 'package-root', 'config'];
+
+/** Rooms that each room may import. Whoever needs another first asks whether the arrow should exist. */
+const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  config: [],
+  'package-root': [],
+  // Types only: an agent's error carries what its calls used.
+  errors: ['queues'],
+  queues: [],
+  solution: [],
+  leakage: ['solution'],
+  ablation: ['solution'],
+  contamination: [],
+  calls: ['queues'],
+  agents: ['queues', 'solution', 'leakage', 'ablation', 'calls'],
+  processors: ['agents', 'calls', 'solution', 'leakage', 'ablation', 'contamination', 'queues'],
+  producers: ['queues'],
+  fleet: ['processors', 'agents', 'calls', 'queues'],
+  gateway: ['producers', 'queues'],
+};
+/** The public entries and the command line put the rooms together. */
+const ASSEMBLIES = ['index', 'worker', 'cli'];
+
+/** Packages of the rooms that only compute: they know no queue, no Redis, no HTTP, no provider. */
+const PURE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  solution: ['web-tree-sitter', 'diff', 'zod'],
+  leakage: ['zod'],
+  ablation: ['zod'],
+  contamination: ['js-tokens', 'zod'],
+};
+const HTTP_PACKAGES = ['express', '@bull-board/api', '@bull-board/express'];
+const FORBIDDEN_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  config: ['bullmq', 'ioredis', '@anthropic-ai/sdk', ...HTTP_PACKAGES],
+  queues: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
+  agents: ['bullmq', ...HTTP_PACKAGES],
+  calls: ['bullmq', ...HTTP_PACKAGES],
+  processors: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
+  producers: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
+  fleet: ['@anthropic-ai/sdk', ...HTTP_PACKAGES],
+  gateway: ['@anthropic-ai/sdk'],
+};
+
+const imports = sourceImports();
+
+function show({ file, target }: SourceImport): string {
+  return `${file} imports ${target}`;
+}
+
+describe('the rooms of src/', () => {
+  it('are all in the table, so that a new room gets its rule', () => {
+    const known = [...Object.keys(ALLOWED_ROOMS), ...ASSEMBLIES];
+    const rooms = new Set(imports.map(({ room }) => room));
+    expect([...rooms]).toEqual(expect.arrayContaining(['agents', 'cli', 'fleet', 'processors', 'queues']));
+    expect([...rooms].filter((room) => !known.includes(room))).toEqual([]);
+  });
+
+  it('import only the rooms that they may know', () => {
+    const wrong = imports.filter(({ room, target }) => {
+      if (!target.startsWith('room:') || ASSEMBLIES.includes(room)) return false;
+      return ![...LEAVES, ...(ALLOWED_ROOMS[room] ?? [])].includes(target.slice('room:'.length));
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('have no arrows in a circle', () => {
+    const circles = Object.keys(ALLOWED_ROOMS).filter((room) => reachable(room).has(room));
+    expect(circles).toEqual([]);
+  });
+
+  it('that only compute import nothing that reaches out', () => {
+    const wrong = imports.filter(({ room, target }) => {
+      const packages = PURE_PACKAGES[room];
+      return packages !== undefined && !target.startsWith('room:') && !packages.includes(target);
+    });
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('import no package that is another room’s business', () => {
+    const wrong = imports.filter(({ room, target }) => FORBIDDEN_PACKAGES[room]?.includes(target));
+    expect(wrong.filter(({ typeOnly }) => !typeOnly).map(show)).toEqual([]);
+  });
+
+  it('let errors.ts know the contracts by type only', () => {
+    expect(imports.filter(({ room, typeOnly }) => room === 'errors' && !typeOnly)).toEqual([]);
+  });
+});
+
+describe('reading import statements', () => {
+  it('finds every form, and no text that only looks like one', () => {
+    const text = [
+      "import { Redis } from 'ioredis';",
+      "import type Anthropic from '@anthropic-ai/sdk/resources/messages';",
+      "import {\n  one,\n  two,\n} from '../queues/kind.js';",
+      "export * from '../errors.js';",
+      "import '../config/settings.js';",
+      "const sdk = await import('express');",
+      "import { join } from 'node:path';",
+      "import { own } from './deeper/own.js';",
+      "const text = `import { no } from 'nowhere'`;",
+      "  // import { no } from 'nowhere';",
+    ].join('\n');
+    expect(importsOf('agents/ask.ts', text).map(({ target, typeOnly }) => [target, typeOnly])).toEqual([
+      ['ioredis', false],
+      ['@anthropic-ai/sdk', true],
+      ['room:queues', false],
+      ['room:errors', false],
+      ['room:config', false],
+      ['express', false],
+    ]);
+  });
+});
+
+function reachable(start: string): Set<string> {
+  const found = new Set<string>();
+  const open = [...(ALLOWED_ROOMS[start] ?? [])];
+  for (let room = open.pop(); room !== undefined; room = open.pop()) {
+    // A type-only arrow leaves nothing in the compiled code.
+    if (found.has(room) || room === 'errors') continue;
+    found.add(room);
+    open.push(...(ALLOWED_ROOMS[room] ?? []));
+  }
+  return found;
+}

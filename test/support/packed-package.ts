@@ -1,0 +1,90 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packagePath } from '../../src/package-root.js';
+
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The package as a stranger gets it: packed, and installed into an empty folder. */
+export class PackedPackage {
+  private constructor(
+    /** Files in the tarball, relative to the package. */
+    readonly files: readonly string[],
+    /** A project of somebody else's that has the package installed. */
+    readonly project: string,
+  ) {}
+
+  static install(): PackedPackage {
+    const root = packagePath();
+    // A folder with a space, as users have them.
+    const scratch = mkdtempSync(join(tmpdir(), 'fleet-pack '));
+    execFileSync(process.execPath, [packagePath('scripts', 'build.mjs')], { stdio: 'pipe' });
+    const packed = execFileSync(
+      'npm',
+      ['pack', '--ignore-scripts', '--json', '--pack-destination', scratch],
+      {
+        cwd: root,
+        encoding: 'utf8',
+      },
+    );
+    const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+    const project = join(scratch, 'project');
+    mkdirSync(project);
+    writeFileSync(
+      join(project, 'package.json'),
+      JSON.stringify({ name: 'stranger', private: true, type: 'module' }),
+    );
+    const install = ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+    execFileSync('npm', [...install, join(scratch, filename)], { cwd: project, stdio: 'pipe' });
+    return new PackedPackage(
+      files.map(({ path }) => path),
+      project,
+    );
+  }
+
+  run(program: string, args: readonly string[]): Ended {
+    const { status, stdout, stderr, error } = spawnSync(program, args, {
+      cwd: this.project,
+      encoding: 'utf8',
+    });
+    if (error !== undefined) throw error;
+    return { status, stdout, stderr };
+  }
+
+  /** Runs JavaScript as a module of the stranger's project. */
+  evaluate(code: string, nodeOptions: readonly string[] = []): Ended {
+    return this.run(process.execPath, [...nodeOptions, '--input-type=module', '--eval', code]);
+  }
+
+  /** Names of all packages of which any module is loaded by `import SPECIFIER`, ESM and CommonJS alike. */
+  packagesLoadedBy(specifier: string): Set<string> {
+    const list = join(this.project, 'loaded.txt');
+    writeFileSync(list, '');
+    const hooks = `import { appendFileSync } from 'node:fs';
+      export async function load(url, context, next) {
+        appendFileSync(${JSON.stringify(list)}, url + '\\n');
+        return next(url, context);
+      }`;
+    // The hooks see ES modules and the CommonJS modules these import; the cache has what those require.
+    const code = `import { appendFileSync } from 'node:fs';
+      import { createRequire, register } from 'node:module';
+      register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}));
+      await import(${JSON.stringify(specifier)});
+      const cached = Object.keys(createRequire(import.meta.url).cache);
+      appendFileSync(${JSON.stringify(list)}, cached.join('\\n'));
+      process.exit();`;
+    const { status, stderr } = this.evaluate(code);
+    if (status !== 0) throw new Error(stderr);
+    const paths = readFileSync(list, 'utf8').split('\n').map(decodeURIComponent);
+    return new Set(paths.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
+  }
+
+  installedPackages(): string[] {
+    return readdirSync(join(this.project, 'node_modules'));
+  }
+}
