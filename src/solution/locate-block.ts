@@ -18,33 +18,28 @@ export function validateCodeBlock(codeBlock: string, solution: { readonly conten
   return searchText(codeBlock, solution.content) !== null;
 }
 
-interface Line {
-  readonly start: number;
-  /** Offset of the line break, `\r\n` counted as one; the end of the text where there is none. */
-  readonly end: number;
-  /** Offset behind the line break. */
-  readonly next: number;
+/**
+ * Offsets at which the lines begin, and the end of the last one. Lines end at `\n`; one at the very end of the
+ * text ends the last line and starts no new one.
+ */
+function lineBounds(text: string): number[] {
+  const bounds = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) bounds.push(at + 1);
+  if (bounds.at(-1) !== text.length) bounds.push(text.length);
+  return bounds;
 }
 
-/** Lines end at `\n`. A line break at the very end of the text ends the last line and starts no new one. */
-function linesOf(text: string): Line[] {
-  const lines: Line[] = [];
-  let start = 0;
-  while (start < text.length) {
-    const lineFeed = text.indexOf('\n', start);
-    if (lineFeed === -1) {
-      lines.push({ start, end: text.length, next: text.length });
-      break;
-    }
-    const end = lineFeed > start && text[lineFeed - 1] === '\r' ? lineFeed - 1 : lineFeed;
-    lines.push({ start, end, next: lineFeed + 1 });
-    start = lineFeed + 1;
+/** Gives each line, stripped of its line break and trailing whitespace, the number that `numberOf` knows. */
+function lineNumbers(
+  text: string,
+  bounds: readonly number[],
+  numberOf: (line: string) => number,
+): Int32Array {
+  const numbers = new Int32Array(bounds.length - 1);
+  for (let i = 0; i < numbers.length; i += 1) {
+    numbers[i] = numberOf(text.slice(bounds[i], bounds[i + 1]).trimEnd());
   }
-  return lines;
-}
-
-function strip(text: string, line: Line): string {
-  return text.slice(line.start, line.end).trimEnd();
+  return numbers;
 }
 
 /** Blanks behind the block's last line break are trailing whitespace too, and no line of their own. */
@@ -55,24 +50,26 @@ function withoutTrailingBlanks(codeBlock: string): string {
 
 function locateByWholeLines(asked: string, content: string): LocatedBlock | null {
   const codeBlock = withoutTrailingBlanks(asked);
-  const contentLines = linesOf(content);
-  // Each different line of the block gets a number, so that lines are compared in one step.
   const numbers = new Map<string, number>();
-  const wanted = linesOf(codeBlock).map((line) => {
-    const stripped = strip(codeBlock, line);
-    const number = numbers.get(stripped) ?? numbers.size;
-    numbers.set(stripped, number);
+  const wanted = lineNumbers(codeBlock, lineBounds(codeBlock), (line) => {
+    const number = numbers.get(line) ?? numbers.size;
+    numbers.set(line, number);
     return number;
   });
-  const present = contentLines.map((line) => numbers.get(strip(content, line)) ?? -1);
+  const bounds = lineBounds(content);
+  const present = lineNumbers(content, bounds, (line) => numbers.get(line) ?? -1);
   const found = search(wanted, present);
   if (found === null) return null;
-  const first = contentLines[found.first];
-  const last = contentLines[found.first + wanted.length - 1];
-  if (first === undefined || last === undefined) return null;
-  const start = first.start;
-  const end = codeBlock.endsWith('\n') ? last.next : last.end;
+  const start = bounds[found.first] ?? 0;
+  const next = bounds[found.first + wanted.length] ?? content.length;
+  const end = codeBlock.endsWith('\n') ? next : next - lineBreakLength(content, next);
   return { start, end, text: content.slice(start, end), matched: 'whitespace', occurrences: found.count };
+}
+
+/** Length of the line break that ends at an offset; a carriage return in front of it belongs to it. */
+function lineBreakLength(text: string, end: number): number {
+  if (text[end - 1] !== '\n') return 0;
+  return text[end - 2] === '\r' ? 2 : 1;
 }
 
 /**
