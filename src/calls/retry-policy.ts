@@ -3,19 +3,19 @@ export interface RetryPolicy {
   /** How often at most, after the first time. */
   readonly retries: number;
   /** Longest first wait, in milliseconds; doubles every time. */
-  readonly baseMs: number;
+  readonly baseDelayMs: number;
   /** Longest wait by back-off. */
-  readonly capMs: number;
+  readonly maxDelayMs: number;
   /** Longest wait that a server may ask for; a longer one is cut to this. */
-  readonly retryAfterCapMs: number;
+  readonly maxRetryAfterMs: number;
 }
 
 /** Waits of at most 1, 2, 4 and 8 s: about 15 s in all, in which most overloads pass. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   retries: 4,
-  baseMs: 1_000,
-  capMs: 30_000,
-  retryAfterCapMs: 60_000,
+  baseDelayMs: 1_000,
+  maxDelayMs: 30_000,
+  maxRetryAfterMs: 60_000,
 };
 
 const HTTP_DATE = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i;
@@ -45,8 +45,8 @@ export function retryDelay(
   random: number,
 ): number {
   if (retryAfterMs !== null) {
-    return Math.round(Math.min(retryAfterMs, policy.retryAfterCapMs) * (1 + random / 10));
+    return Math.round(Math.min(retryAfterMs, policy.maxRetryAfterMs) * (1 + random / 10));
   }
-  const step = Math.min(policy.baseMs * 2 ** (retry - 1), policy.capMs);
+  const step = Math.min(policy.baseDelayMs * 2 ** (retry - 1), policy.maxDelayMs);
   return Math.round(step * (0.5 + random / 2));
 }

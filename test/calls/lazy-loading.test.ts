@@ -1,0 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+
+const LAZY = /from '(@anthropic-ai\/sdk[^']*|undici)'/;
+
+it('the Anthropic SDK and its HTTP client are loaded at the first call, never by an import', () => {
+  const statements = readdirSync(packagePath('src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap(
+      (name) => readFileSync(packagePath('src', name), 'utf8').match(/^(import|export)\b[^;]*;/gm) ?? [],
+    )
+    .filter((statement) => LAZY.test(statement));
+  expect(statements.length).toBeGreaterThan(0);
+  expect(statements.filter((statement) => !statement.startsWith('import type'))).toEqual([]);
+});
