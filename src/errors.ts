@@ -181,6 +181,21 @@ export const ERROR_TABLE = {
     2,
     'Only a failed job can be run again; submit a new one.',
   ),
+  'child-failed': entry('JobError', true, 502, 2, 'Run the failed child job again; this job then goes on.'),
+  'key-conflict': entry(
+    'JobError',
+    false,
+    409,
+    2,
+    'Use another key: this one names a job with another payload.',
+  ),
+  'unchecked-solution': entry(
+    'UncheckedSolutionError',
+    false,
+    409,
+    2,
+    'Create evaluation jobs with addGuardedEvaluation, and take the script from checkedSolution alone.',
+  ),
   'wait-timeout': entry('JobError', true, 504, 2, 'The job goes on: wait longer, or ask later with its id.'),
   internal: entry(
     'InternalError',
@@ -263,6 +278,12 @@ export class AgentError extends FleetError {
   }
 }
 export class JobError extends FleetError {}
+/** Thrown on the evaluating side: the script of this job was not checked, or not this script (REQ-SF-022). */
+export class UncheckedSolutionError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('unchecked-solution', message, details);
+  }
+}
 export class RedisError extends FleetError {}
 export class InternalError extends FleetError {
   constructor(message: string, details?: ErrorDetails) {

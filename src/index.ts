@@ -28,12 +28,25 @@ export { cancelJob } from './producers/cancel-job.js';
 export { addContamination } from './producers/contamination.js';
 export { addExtract } from './producers/extract.js';
 export { FleetConnection, type FleetConnectionOptions } from './producers/fleet-connection.js';
-export { JobHandle, type WaitOptions, waitForJob } from './producers/job-handle.js';
+export {
+  addCandidateBatch,
+  type BatchOutcome,
+  batchOutcomes,
+  type Candidate,
+  type CandidateBatch,
+} from './producers/flows/candidate-batch.js';
+export { type CheckedSolution, checkedSolution } from './producers/flows/checked-solution.js';
+export { addGuardedEvaluation, type GuardedEvaluation } from './producers/flows/guarded-evaluation.js';
+export { addRefinementStep, type RefinementStep } from './producers/flows/refinement-step.js';
+export { addFollowUp } from './producers/follow-up.js';
+export { JobHandle, QueuedJob } from './producers/job-handle.js';
 export { JOB_STATES, type JobState, type JobView } from './producers/job-view.js';
 export { type ListFilter, listJobs } from './producers/list-jobs.js';
 export { retryJob } from './producers/retry-job.js';
 export { addSolutionCheck } from './producers/solution-check.js';
+export type { SubmitOutcome } from './producers/submit-once.js';
 export { addSummarize } from './producers/summarize.js';
+export { type WaitOptions, waitForJob } from './producers/wait-for-job.js';
 export { CONTRACT_VERSION, digestOf, RESERVED_TAGS, type Solution, SolutionSchema } from './queues/common.js';
 export {
   type ContaminationPayload,

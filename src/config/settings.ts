@@ -36,7 +36,15 @@ export const SETTINGS = {
     optionalText,
     'Redis to use: `redis://`, `rediss://` or `unix://`.',
   ),
-  prefix: setting('FLEET_PREFIX', 'fleet', text('fleet'), 'Prefix of every key in Redis.'),
+  prefix: setting(
+    'FLEET_PREFIX',
+    'fleet',
+    z
+      .string()
+      .regex(/^[^:\s]{1,100}$/, 'must be 1 to 100 characters without a colon or a space')
+      .default('fleet'),
+    'Prefix of every key in Redis.',
+  ),
   dataDirectory: setting(
     'FLEET_DATA_DIR',
     '.',

@@ -3,7 +3,9 @@ import type { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
 import { AgentError, type FleetError, InternalError, JobError, toFleetError } from '../errors.js';
 import { loadProcessor } from '../processors/registry.js';
+import { RESERVED_TAGS, TagsSchema } from '../queues/common.js';
 import { encodeFailure } from '../queues/failure.js';
+import { parseJobKey } from '../queues/job-key.js';
 import { readMarks, writeUsage } from '../queues/job-marks.js';
 import type { ChildResult, JobKind } from '../queues/kind.js';
 import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
@@ -40,12 +42,12 @@ export async function runJob<K extends KindName>(
   context: JobContext,
 ): Promise<ResultOf<K>> {
   const { job } = held;
-  const logger = context.logger.child({ jobId: job.id, kind });
+  const logger = context.logger.child({ jobId: job.id, kind, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
   try {
     await refuseCancelled(held, context);
-    const payload = completePayload(kind, parsePayload(kind, job.data), await childResults(job));
+    const payload = await payloadOf(kind, job);
     const result = await process(kind, payload, held, context, logger);
     const checked = checkResult(kind, result);
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
@@ -53,6 +55,14 @@ export async function runJob<K extends KindName>(
   } catch (thrown) {
     return settleFailure(thrown, held, context, logger);
   }
+}
+
+/** Where in a pipeline run the job belongs, for its log lines. */
+function lineageOf(job: Job): Record<string, string> {
+  const tags = TagsSchema.safeParse((job.data as { tags?: unknown } | null)?.tags).data ?? {};
+  return Object.fromEntries(
+    RESERVED_TAGS.flatMap((name) => (tags[name] === undefined ? [] : [[name, tags[name]]])),
+  );
 }
 
 async function refuseCancelled({ job }: Held, { client }: JobContext): Promise<void> {
@@ -65,11 +75,17 @@ function jobKey(job: Job): string {
   return `${job.queueQualifiedName}:${job.id}`;
 }
 
-/** What the job's children returned; a child's key is `prefix:queue:id`. */
+async function payloadOf<K extends KindName>(kind: K, job: Job): Promise<PayloadOf<K>> {
+  const payload = parsePayload(kind, job.data);
+  const supplied = Object.keys(KINDS[kind].suppliedByChild);
+  const complete = supplied.every((field) => field in payload);
+  return complete ? payload : completePayload(kind, payload, await childResults(job));
+}
+
+/** What the job's children returned. */
 async function childResults(job: Job): Promise<ChildResult[]> {
-  if (job.parentKey === undefined && (await job.getDependenciesCount()).processed === 0) return [];
   const values = await job.getChildrenValues<unknown>();
-  return Object.entries(values).map(([key, result]) => ({ kind: key.split(':').at(-2) ?? '', result }));
+  return Object.entries(values).map(([key, result]) => ({ kind: parseJobKey(key).queue, result }));
 }
 
 async function process<K extends KindName>(

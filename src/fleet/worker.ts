@@ -8,6 +8,7 @@ import { connectProducer, workerConnection } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import type { Logger } from './logger.js';
+import { reviveParent } from './parent-link.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
 
@@ -89,6 +90,14 @@ export class FleetWorker {
         },
       );
       worker.on('error', (error) => logger.warn({ kind, reason: error.message }, 'worker'));
+      worker.on('completed', (job) => {
+        reviveParent(client, job).catch((thrown: unknown) => {
+          logger.warn(
+            { kind, jobId: job.id, reason: messageOf(thrown) },
+            'its failed parent could not be run again',
+          );
+        });
+      });
       worker.on('stalled', (jobId) =>
         logger.warn({ kind, jobId }, 'the worker of this job died; it is taken over'),
       );

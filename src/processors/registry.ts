@@ -6,6 +6,8 @@ type Loaders = { readonly [K in KindName]?: () => Promise<Processor<K>> };
 /** Where the processor of each kind is found; loaded when a worker first needs it. */
 const LOADERS: Loaders = {
   'solution-check': async () => (await import('./solution-check.js')).processSolutionCheck,
+  summarize: async () => (await import('./summarize.js')).processSummarize,
+  extract: async () => (await import('./extract.js')).processExtract,
 };
 
 /** Kinds that this version can process. */

@@ -1,13 +1,24 @@
 import type { JobsOptions } from 'bullmq';
 import { CONTRACT_VERSION } from '../queues/common.js';
-
 import { KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
 import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
-import { newJobId } from './job-id.js';
+import { chooseJobId } from './job-id.js';
+import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from './submit-once.js';
 
-export interface AddOptions {
+/** How a submission is named. */
+export interface KeyOptions {
+  /**
+   * The pipeline's own name for the work. The same key and payload is the same job: it gives its result while it
+   * is kept, runs again after a failure, and is refused with another payload.
+   */
+  readonly key?: string;
+  /** Runs a job anew although the key's job has ended. */
+  readonly force?: boolean;
+}
+
+export interface AddOptions extends KeyOptions {
   /** 1 is the most urgent, 2,097,151 the least; absent: before all that have one. */
   readonly priority?: number;
   /** Wait before the job may start, in milliseconds. */
@@ -19,19 +30,23 @@ export function jobOptions(
   fleet: FleetConnection,
   kindName: KindName,
   id: string,
-  options: AddOptions,
+  options: AddOptions = {},
 ): JobsOptions {
   const { attempts, backoffMs } = KINDS[kindName].defaults;
   return {
     jobId: id,
     attempts,
     backoff: { type: 'exponential', delay: backoffMs },
-    removeOnComplete: { age: fleet.retentionSeconds },
-    removeOnFail: { age: fleet.retentionSeconds },
+    ...retention(fleet),
     keepLogs: 500,
     ...(options.priority === undefined ? {} : { priority: options.priority }),
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
   };
+}
+
+/** How long ended jobs are kept. */
+export function retention(fleet: FleetConnection): Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'> {
+  return { removeOnComplete: { age: fleet.retentionSeconds }, removeOnFail: { age: fleet.retentionSeconds } };
 }
 
 /**
@@ -50,7 +65,8 @@ export function preparePayload<K extends KindName>(
 
 /**
  * Submits one job of a kind.
- * @throws PayloadError where the payload breaks the contract or a size limit; RedisError where Redis is away.
+ * @throws PayloadError where the payload breaks the contract or a size limit; JobError `key-conflict` where the
+ *   key names a job with another payload.
  */
 export async function addJob<K extends KindName>(
   fleet: FleetConnection,
@@ -59,7 +75,32 @@ export async function addJob<K extends KindName>(
   options: AddOptions = {},
 ): Promise<JobHandle<K>> {
   const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
-  const id = newJobId(kind);
-  await fleet.queue(kind).add(kind, data, jobOptions(fleet, kind, id, options));
-  return new JobHandle(fleet, kind, id);
+  const submission = { queue: kind, id: chooseJobId(kind, options.key), data };
+  const create = async () => {
+    await fleet.queue(kind).add(kind, data, jobOptions(fleet, kind, submission.id, options));
+  };
+  const outcome =
+    options.key === undefined ? 'created' : await submitByKey(fleet, submission, options, create);
+  if (options.key === undefined) await create();
+  return new JobHandle(fleet, kind, submission.id, outcome);
+}
+
+async function submitByKey(
+  fleet: FleetConnection,
+  submission: Submission,
+  { force }: KeyOptions,
+  create: () => Promise<void>,
+): Promise<SubmitOutcome> {
+  const job = await existingJob(fleet, submission);
+  if (job === undefined) {
+    await create();
+    // Somebody else may have been first: BullMQ then kept that job, which must be the same one.
+    await existingJob(fleet, submission);
+    return 'created';
+  }
+  if (force && (await removeEnded(job))) {
+    await create();
+    return 'replaced';
+  }
+  return (await runAgain(fleet, submission.queue, job)) ? 'retried' : 'existing';
 }

@@ -1,18 +1,19 @@
-import { QueueEventsProducer } from 'bullmq';
-import { JobError } from '../errors.js';
+import { type Queue, QueueEventsProducer } from 'bullmq';
+import { FleetError, JobError } from '../errors.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
+import { parseJobKey } from '../queues/job-key.js';
 import { markCancelled } from '../queues/job-marks.js';
 import { CANCELLED_EVENT } from './end-events.js';
 import { findJob } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 
 /**
- * Cancels a job wherever it is. The mark is final: a running call is aborted by the worker that holds the job,
- * a waiting one is never started, and neither is retried.
+ * Cancels a job wherever it is, and the children it still waits for. The mark is final: a running call is aborted
+ * by the worker that holds the job, a waiting one is never started, and neither is retried.
  * @throws JobError `job-not-found`, or `job-already-ended`.
  */
-export async function cancelJob(fleet: FleetConnection, id: string): Promise<void> {
-  const { queue, job } = await findJob(fleet, id);
+export async function cancelJob(fleet: FleetConnection, id: string, queueName?: string): Promise<void> {
+  const { queue, job } = await findJob(fleet, id, queueName);
   const outcome = await markCancelled(fleet.client, queue.toKey(id));
   if (outcome === 'gone') throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
   if (outcome === 'ended') {
@@ -20,6 +21,17 @@ export async function cancelJob(fleet: FleetConnection, id: string): Promise<voi
       jobId: id,
     });
   }
+  await announce(fleet, queue, id);
+  const state = await job.getState();
+  // A worker ends a cancelled job when it meets it, so a delayed one need not wait for its time.
+  if (state === 'delayed') await job.promote();
+  if (state === 'waiting-children') {
+    const { unprocessed = [] } = await job.getDependencies();
+    await Promise.all(unprocessed.map((key) => cancelChild(fleet, key)));
+  }
+}
+
+async function announce(fleet: FleetConnection, queue: Queue, id: string): Promise<void> {
   await fleet.client.publish(cancelChannel(fleet.prefix), id);
   const events = new QueueEventsProducer(queue.name, { connection: fleet.client, prefix: fleet.prefix });
   try {
@@ -27,6 +39,14 @@ export async function cancelJob(fleet: FleetConnection, id: string): Promise<voi
   } finally {
     await events.close();
   }
-  // A worker ends a cancelled job when it meets it, so a delayed one need not wait for its time.
-  if ((await job.getState()) === 'delayed') await job.promote();
+}
+
+async function cancelChild(fleet: FleetConnection, key: string): Promise<void> {
+  const { queue, id } = parseJobKey(key);
+  try {
+    await cancelJob(fleet, id, queue);
+  } catch (thrown) {
+    // A child that ended while its parent was being cancelled needs no cancelling.
+    if (!(thrown instanceof FleetError && thrown.code === 'job-already-ended')) throw thrown;
+  }
 }

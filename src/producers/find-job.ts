@@ -1,24 +1,24 @@
 import type { Job, Queue } from 'bullmq';
 import { JobError } from '../errors.js';
-import type { KindName } from '../queues/registry.js';
+import { KIND_NAMES } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { kindOfJobId } from './job-id.js';
 
 export interface FoundJob {
-  readonly kind: KindName;
+  /** Name of the job's kind, or of the pipeline's own queue. */
+  readonly kind: string;
   readonly queue: Queue;
   readonly job: Job;
 }
 
 /**
- * Finds a job of any kind by its id.
+ * Finds a job by its id: of any kind, or of the pipeline's own queue where one is named.
  * @throws JobError `job-not-found`.
  */
-export async function findJob(fleet: FleetConnection, id: string): Promise<FoundJob> {
-  const named = kindOfJobId(id);
-  const queues = fleet.kindQueues.filter(([kind]) => named === undefined || kind === named);
+export async function findJob(fleet: FleetConnection, id: string, queueName?: string): Promise<FoundJob> {
   const found = await Promise.all(
-    queues.map(async ([kind, queue]) => {
+    candidateQueues(id, queueName).map(async (kind) => {
+      const queue = fleet.queue(kind);
       const job: Job | undefined = await queue.getJob(id);
       return job && { kind, queue, job };
     }),
@@ -26,4 +26,10 @@ export async function findJob(fleet: FleetConnection, id: string): Promise<Found
   const first = found.find((entry) => entry !== undefined);
   if (first === undefined) throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
   return first;
+}
+
+function candidateQueues(id: string, queueName: string | undefined): readonly string[] {
+  if (queueName !== undefined) return [queueName];
+  const kind = kindOfJobId(id);
+  return kind === undefined ? KIND_NAMES : [kind];
 }

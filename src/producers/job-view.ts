@@ -1,8 +1,8 @@
 import type { Job } from 'bullmq';
 import { JobError } from '../errors.js';
+import { childFailure, failedChildOf } from '../queues/child-failure.js';
 import { decodeFailure, type JobFailure } from '../queues/failure.js';
 import { type JobMarks, readMarks } from '../queues/job-marks.js';
-import type { KindName } from '../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import type { FoundJob } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
@@ -21,7 +21,8 @@ export type JobState = (typeof JOB_STATES)[number];
 /** A job as people and other programs see it, whichever door they look through. Times are ISO 8601. */
 export interface JobView {
   readonly id: string;
-  readonly kind: KindName;
+  /** Name of the kind, or of the pipeline's own queue. */
+  readonly kind: string;
   readonly state: JobState;
   readonly progress?: string;
   readonly result?: unknown;
@@ -62,11 +63,14 @@ function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], u
   };
 }
 
-function errorOf(state: JobState, job: Job): JobFailure | undefined {
+async function errorOf(fleet: FleetConnection, state: JobState, job: Job): Promise<JobFailure | undefined> {
   if (state === 'cancelled') {
     return { code: 'job-cancelled', message: 'the job was cancelled', retryable: false };
   }
-  return state === 'failed' ? decodeFailure(job.failedReason ?? 'no reason was recorded') : undefined;
+  if (state !== 'failed') return undefined;
+  const reason = job.failedReason ?? 'no reason was recorded';
+  const childKey = failedChildOf(reason);
+  return childKey === undefined ? decodeFailure(reason) : childFailure(fleet.client, childKey);
 }
 
 /**
@@ -93,6 +97,7 @@ export async function viewJob(fleet: FleetConnection, found: FoundJob): Promise<
   ]);
   if (job === undefined) throw new JobError('job-not-found', `job ${id} was removed`, { jobId: id });
   const shown = publicState(stateWith(job, state), marks.cancelled);
+  const error = await errorOf(fleet, shown, job);
   return {
     id,
     kind,
@@ -104,7 +109,7 @@ export async function viewJob(fleet: FleetConnection, found: FoundJob): Promise<
     ...defined({
       progress: typeof job.progress === 'string' ? job.progress : undefined,
       result: shown === 'completed' ? (job.returnvalue as unknown) : undefined,
-      error: errorOf(shown, job),
+      error,
       parent: job.parent?.id,
       startedAt: isoTime(job.processedOn),
       endedAt: isoTime(job.finishedOn),

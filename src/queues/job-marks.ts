@@ -39,6 +39,11 @@ export async function markCancelled(client: Redis, jobKey: string): Promise<'mar
   return code === 0 ? 'ended' : 'gone';
 }
 
+/** Takes a cancellation back, so that the job may run after all. */
+export async function unmarkCancelled(client: Redis, jobKey: string): Promise<void> {
+  await client.hdel(jobKey, CANCELLED);
+}
+
 /**
  * Keeps what a failed attempt used, added to what earlier ones did, so that a failed job shows its cost.
  * Only the worker that holds the job's lock writes here, so reading and writing need not be one step.

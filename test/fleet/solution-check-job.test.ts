@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addJob } from '../../src/producers/add-job.js';
 import { findJob } from '../../src/producers/find-job.js';
-import { waitForJob } from '../../src/producers/job-handle.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';

@@ -1,0 +1,61 @@
+import type { FlowJob, Job, JobsOptions } from 'bullmq';
+import type { KeyOptions } from '../add-job.js';
+import type { FleetConnection } from '../fleet-connection.js';
+import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from '../submit-once.js';
+
+/** A job of a flow: what is submitted, how, and the jobs that must end before it starts. */
+export interface FlowNode extends Submission {
+  readonly name: string;
+  readonly options: JobsOptions;
+  readonly children?: readonly FlowNode[];
+}
+
+/** BullMQ's own form of a flow. */
+export function toFlowJob(node: FlowNode): FlowJob {
+  return {
+    name: node.name,
+    queueName: node.queue,
+    data: node.data,
+    opts: { ...node.options, jobId: node.id },
+    ...(node.children === undefined ? {} : { children: node.children.map(toFlowJob) }),
+  };
+}
+
+/**
+ * Submits a flow, whole or not at all. With a key it is submitted once: a flow that is there is left to its course,
+ * one that failed is run again where it failed.
+ * @throws JobError `key-conflict` where the key names a flow with other payloads.
+ */
+export async function addFlow(
+  fleet: FleetConnection,
+  root: FlowNode,
+  { key, force }: KeyOptions,
+): Promise<SubmitOutcome> {
+  const create = async () => {
+    await fleet.flows.add(toFlowJob(root));
+  };
+  const parent = key === undefined ? undefined : await existingJob(fleet, root);
+  if (parent === undefined) {
+    await create();
+    return 'created';
+  }
+  if (force && (await removeEnded(parent))) {
+    await create();
+    return 'replaced';
+  }
+  return (await runFlowAgain(fleet, root, parent)) ? 'retried' : 'existing';
+}
+
+/**
+ * Runs a flow again where it failed: a failed child, and its parent with it when that succeeds; a parent that failed
+ * by itself on the results it has. Tells whether there was anything to run.
+ * @throws JobError `key-conflict` where a child has another payload than the one submitted now.
+ */
+export async function runFlowAgain(fleet: FleetConnection, root: FlowNode, parent: Job): Promise<boolean> {
+  const children = await Promise.all((root.children ?? []).map((child) => existingJob(fleet, child)));
+  const again = await Promise.all(
+    children.map((child) => (child === undefined ? false : runAgain(fleet, child.queueName, child))),
+  );
+  if (again.some(Boolean)) return true;
+  return runAgain(fleet, root.queue, parent);
+}

@@ -1,0 +1,183 @@
+import type { Job } from 'bullmq';
+import { JobError, PayloadError } from '../../errors.js';
+import { childFailure, failedChildOf } from '../../queues/child-failure.js';
+import { decodeFailure, type JobFailure } from '../../queues/failure.js';
+import { parseJobKey } from '../../queues/job-key.js';
+import { type KeyOptions, retention } from '../add-job.js';
+import type { FleetConnection } from '../fleet-connection.js';
+import { JobHandle, QueuedJob } from '../job-handle.js';
+import { chooseJobId } from '../job-id.js';
+import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submit-once.js';
+import { type FlowNode, runFlowAgain, toFlowJob } from './add-flow.js';
+import {
+  type CheckSettings,
+  type Evaluation,
+  type GuardedEvaluationHandles,
+  guardedEvaluationNode,
+} from './guarded-evaluation.js';
+
+export interface Candidate {
+  readonly solution: { readonly content: string };
+  /** Added to the evaluation's data. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** The pipeline's own name for the evaluation of this candidate. */
+  readonly key?: string;
+}
+
+export interface CandidateBatch extends CheckSettings {
+  readonly candidates: readonly Candidate[];
+  readonly evaluation: Evaluation;
+  /** A job of the pipeline's that starts when every candidate has ended, well or not. */
+  readonly afterAll?: Evaluation;
+}
+
+export interface CandidateBatchHandles {
+  /** In the order of the candidates. */
+  readonly evaluations: readonly GuardedEvaluationHandles[];
+  readonly afterAll?: QueuedJob;
+}
+
+/**
+ * Guarded evaluations of many candidates. One that fails does not sink the others: the job behind them sees what
+ * became of each by `batchOutcomes`. A batch has a key where it is given one, or where all its candidates have keys;
+ * a candidate whose key names an evaluation that is completed brings that one's result along.
+ *
+ * @throws PayloadError with the field at fault; JobError `key-conflict` where a key names another payload, or an
+ *   evaluation that another batch waits for.
+ */
+export async function addCandidateBatch(
+  fleet: FleetConnection,
+  batch: CandidateBatch,
+  options: KeyOptions = {},
+): Promise<CandidateBatchHandles> {
+  const { candidates, evaluation, afterAll, ...settings } = batch;
+  if (candidates.length === 0) {
+    throw new PayloadError('invalid-payload', 'candidates: is empty', { field: 'candidates' });
+  }
+  const nodes = candidates.map(({ solution, data, key }) =>
+    guardedEvaluationNode(
+      fleet,
+      { ...settings, solution, evaluation: { ...evaluation, data: { ...evaluation.data, ...data } } },
+      key,
+    ),
+  );
+  const handles = (outcomes: readonly SubmitOutcome[]) =>
+    nodes.map(({ root, checkId }, index) => ({
+      evaluation: new QueuedJob(fleet, root.queue, root.id, outcomes[index] ?? 'created'),
+      check: new JobHandle(fleet, 'solution-check', checkId, outcomes[index] ?? 'created'),
+    }));
+  if (afterAll === undefined) return { evaluations: handles(await addEach(fleet, nodes, options)) };
+
+  const root = parentNode(fleet, afterAll, nodes, options.key ?? commonKey(candidates));
+  const outcome = await addBehindOneParent(fleet, root, options);
+  return {
+    evaluations: handles(nodes.map(() => outcome)),
+    afterAll: new QueuedJob(fleet, root.queue, root.id, outcome),
+  };
+}
+
+type GuardedNode = ReturnType<typeof guardedEvaluationNode>;
+
+/** Without a parent every evaluation stands for itself; the new ones go to Redis in one transaction. */
+async function addEach(
+  fleet: FleetConnection,
+  nodes: readonly GuardedNode[],
+  { force }: KeyOptions,
+): Promise<SubmitOutcome[]> {
+  const outcomes = await Promise.all(
+    nodes.map(async ({ root }): Promise<SubmitOutcome> => {
+      const job = await existingJob(fleet, root);
+      if (job === undefined) return 'created';
+      if (force && (await removeEnded(job))) return 'replaced';
+      return (await runFlowAgain(fleet, root, job)) ? 'retried' : 'existing';
+    }),
+  );
+  const missing = nodes.filter((_, index) => outcomes[index] === 'created' || outcomes[index] === 'replaced');
+  if (missing.length > 0) await fleet.flows.addBulk(missing.map(({ root }) => toFlowJob(root)));
+  return outcomes;
+}
+
+/** The key of a batch that was given none: that of all its candidates together, where all have one. */
+function commonKey(candidates: readonly Candidate[]): string | undefined {
+  const keys = candidates.map(({ key }) => key);
+  return keys.includes(undefined) ? undefined : JSON.stringify(keys);
+}
+
+function parentNode(
+  fleet: FleetConnection,
+  afterAll: Evaluation,
+  nodes: readonly GuardedNode[],
+  key: string | undefined,
+): FlowNode {
+  return {
+    queue: afterAll.queue,
+    name: afterAll.name,
+    id: chooseJobId(afterAll.queue, key),
+    data: { ...afterAll.data },
+    options: { ...retention(fleet), ...afterAll.opts },
+    children: nodes.map(({ root }) => ({
+      ...root,
+      options: { ...root.options, ignoreDependencyOnFailure: true },
+    })),
+  };
+}
+
+async function addBehindOneParent(
+  fleet: FleetConnection,
+  root: FlowNode,
+  { force }: KeyOptions,
+): Promise<SubmitOutcome> {
+  const parent = await existingJob(fleet, root);
+  if (parent !== undefined && !(force && (await removeEnded(parent)))) {
+    return (await runAgain(fleet, root.queue, parent)) ? 'retried' : 'existing';
+  }
+  await Promise.all((root.children ?? []).map((child) => makeAttachable(fleet, root, child)));
+  await fleet.flows.add(toFlowJob(root));
+  return parent === undefined ? 'created' : 'replaced';
+}
+
+/**
+ * Makes sure that a candidate's evaluation can become a child of the batch: it is new, or completed and nobody
+ * else's; one that failed makes room for a new try.
+ */
+async function makeAttachable(fleet: FleetConnection, root: FlowNode, child: FlowNode): Promise<void> {
+  const job = await existingJob(fleet, child);
+  if (job === undefined) return;
+  const state = await job.getState();
+  if (state === 'failed') {
+    await job.remove({ removeChildren: true });
+    return;
+  }
+  const elsewhere = job.parentKey !== undefined && (await fleet.client.exists(job.parentKey)) === 1;
+  if (state === 'completed' && !elsewhere) return;
+  const why = elsewhere ? 'which another batch waits for' : `which is still ${state}`;
+  throw new JobError('key-conflict', `a candidate of ${root.name} names evaluation ${child.id}, ${why}`, {
+    jobId: child.id,
+    field: 'candidates.key',
+  });
+}
+
+/** What became of one candidate, as the job behind the batch sees it. */
+export type BatchOutcome =
+  | { readonly evaluation: string; readonly state: 'evaluated'; readonly result: unknown }
+  | { readonly evaluation: string; readonly state: 'failed'; readonly error: JobFailure };
+
+/**
+ * For the job behind a batch: what became of every candidate, in no particular order. A candidate whose check failed
+ * says why that failed.
+ */
+export async function batchOutcomes(fleet: FleetConnection, job: Job): Promise<BatchOutcome[]> {
+  const [results, failures] = await Promise.all([
+    job.getChildrenValues<unknown>(),
+    job.getIgnoredChildrenFailures(),
+  ]);
+  const evaluated = Object.entries(results).map(
+    ([key, result]): BatchOutcome => ({ evaluation: parseJobKey(key).id, state: 'evaluated', result }),
+  );
+  const failed = Object.entries(failures).map(async ([key, reason]): Promise<BatchOutcome> => {
+    const child = failedChildOf(reason);
+    const error = child === undefined ? decodeFailure(reason) : await childFailure(fleet.client, child);
+    return { evaluation: parseJobKey(key).id, state: 'failed', error };
+  });
+  return [...evaluated, ...(await Promise.all(failed))];
+}

@@ -1,0 +1,67 @@
+import type { Job } from 'bullmq';
+import { UncheckedSolutionError } from '../../errors.js';
+import { digestOf, type Solution } from '../../queues/common.js';
+import { parseJobKey } from '../../queues/job-key.js';
+import {
+  type Finding,
+  type SolutionCheckResult,
+  SolutionCheckResultSchema,
+} from '../../queues/solution-check.js';
+import { type EvaluationGuard, EvaluationGuardSchema, GUARD_FIELD } from './evaluation-guard.js';
+import { restoresOriginal } from './restore-original.js';
+
+/** A script that may be evaluated, and what its check found. */
+export interface CheckedSolution {
+  readonly solution: Solution;
+  readonly status: SolutionCheckResult['status'];
+  readonly findings: readonly Finding[];
+  /** The whole result of the check. */
+  readonly check: SolutionCheckResult;
+}
+
+/**
+ * The script that an evaluation job may run: the only way for the evaluating side to get one (REQ-SF-022).
+ *
+ * @throws UncheckedSolutionError where the job was not made by `addGuardedEvaluation`, has no completed
+ *   solution-check among its children, its script or the check's was changed since, or a leak was left in a script
+ *   that the pipeline wanted refused.
+ */
+export async function checkedSolution(job: Job): Promise<CheckedSolution> {
+  const refuse = (why: string): never => {
+    throw new UncheckedSolutionError(`evaluation job ${job.id} ${why}`, { jobId: job.id ?? '' });
+  };
+  const guard = EvaluationGuardSchema.safeParse(
+    (job.data as Record<string, unknown> | null)?.[GUARD_FIELD],
+  ).data;
+  if (guard === undefined) return refuse('was not created by addGuardedEvaluation');
+  const returned = await checkResultOf(job, guard);
+  if (returned === undefined)
+    return refuse(`has no completed solution-check ${guard.check} among its children`);
+  const check = SolutionCheckResultSchema.safeParse(returned.result).data;
+  if (check === undefined) return refuse('has a check whose result breaks its contract');
+  if (check.solutionDigest !== guard.digest)
+    return refuse('has a check of another script than it was created for');
+  if (!isUntouched(check)) return refuse('has a check whose script was changed after the check');
+  if (
+    guard.onUncorrected === 'refuse' &&
+    (check.status === 'uncorrected' || check.status === 'partly-corrected')
+  ) {
+    return refuse(`has a script whose leakage could not be corrected (${check.status})`);
+  }
+  return { solution: check.solution, status: check.status, findings: check.findings, check };
+}
+
+async function checkResultOf(job: Job, guard: EvaluationGuard): Promise<{ result: unknown } | undefined> {
+  const children = await job.getChildrenValues<unknown>();
+  for (const [key, result] of Object.entries(children)) {
+    const { queue, id } = parseJobKey(key);
+    if (queue === 'solution-check' && id === guard.check) return { result };
+  }
+  return undefined;
+}
+
+/** Whether the script is what the check made of the one it judged: its corrections taken back give that one. */
+function isUntouched({ solution, solutionDigest, findings }: SolutionCheckResult): boolean {
+  if (digestOf(solution.content) === solutionDigest) return true;
+  return restoresOriginal(solution.content, findings, solutionDigest);
+}

@@ -1,0 +1,104 @@
+import type { JobsOptions } from 'bullmq';
+import { PayloadError } from '../../errors.js';
+import { digestOf } from '../../queues/common.js';
+import type { SolutionCheckPayload } from '../../queues/solution-check.js';
+import { jobOptions, type KeyOptions, preparePayload, retention } from '../add-job.js';
+import type { FleetConnection } from '../fleet-connection.js';
+import { JobHandle, QueuedJob } from '../job-handle.js';
+import { chooseJobId } from '../job-id.js';
+import { addFlow, type FlowNode } from './add-flow.js';
+import { type EvaluationGuard, GUARD_FIELD } from './evaluation-guard.js';
+
+/** The pipeline's own evaluation job. It lives under the fleet's prefix. */
+export interface Evaluation {
+  /** The pipeline's queue. */
+  readonly queue: string;
+  /** Name of the job in that queue. */
+  readonly name: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly opts?: JobsOptions;
+}
+
+/** What the check of a script may be given besides the script. */
+export interface CheckSettings {
+  readonly workspace?: string;
+  readonly model?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /**
+   * What becomes of a script with a leak that could not be corrected: it is evaluated, and its status says so
+   * (REQ-SF-021, default), or `checkedSolution` refuses to hand it out.
+   */
+  readonly onUncorrected?: EvaluationGuard['onUncorrected'];
+}
+
+export interface GuardedEvaluation extends CheckSettings {
+  readonly solution: { readonly content: string };
+  readonly evaluation: Evaluation;
+}
+
+/** The jobs of a guarded evaluation. */
+export interface GuardedEvaluationHandles {
+  readonly evaluation: QueuedJob;
+  readonly check: JobHandle<'solution-check'>;
+}
+
+/**
+ * An evaluation that can only start once its script was checked (REQ-SF-022): the pipeline's job is the parent, the
+ * solution-check its child. A check that fails for good fails the evaluation, which then never runs. The evaluating
+ * side takes the script from `checkedSolution(job)`.
+ *
+ * @throws PayloadError with the field at fault; JobError `key-conflict`.
+ */
+export async function addGuardedEvaluation(
+  fleet: FleetConnection,
+  request: GuardedEvaluation,
+  options: KeyOptions = {},
+): Promise<GuardedEvaluationHandles> {
+  const { root, checkId } = guardedEvaluationNode(fleet, request, options.key);
+  const outcome = await addFlow(fleet, root, options);
+  return {
+    evaluation: new QueuedJob(fleet, root.queue, root.id, outcome),
+    check: new JobHandle(fleet, 'solution-check', checkId, outcome),
+  };
+}
+
+/** A guarded evaluation as a node of a flow. */
+export function guardedEvaluationNode(
+  fleet: FleetConnection,
+  { solution, evaluation, workspace, model, tags, onUncorrected = 'evaluate' }: GuardedEvaluation,
+  key: string | undefined,
+): { root: FlowNode; checkId: string } {
+  const payload: SolutionCheckPayload = {
+    solution,
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(model === undefined ? {} : { model }),
+    ...(tags === undefined ? {} : { tags: { ...tags } }),
+  };
+  const check = {
+    queue: 'solution-check',
+    name: 'solution-check',
+    id: chooseJobId('solution-check', key === undefined ? undefined : `${evaluation.queue}\0${key}`),
+    data: preparePayload(fleet, 'solution-check', payload),
+  };
+  if (evaluation.data !== undefined && GUARD_FIELD in evaluation.data) {
+    const field = `evaluation.data.${GUARD_FIELD}`;
+    throw new PayloadError('invalid-payload', `${field}: is the fleet's own field`, { field });
+  }
+  const guard: EvaluationGuard = { v: 1, check: check.id, digest: digestOf(solution.content), onUncorrected };
+  return {
+    checkId: check.id,
+    root: {
+      queue: evaluation.queue,
+      name: evaluation.name,
+      id: chooseJobId(evaluation.queue, key),
+      data: { ...evaluation.data, [GUARD_FIELD]: guard },
+      options: { ...retention(fleet), ...evaluation.opts },
+      children: [
+        {
+          ...check,
+          options: { ...jobOptions(fleet, 'solution-check', check.id), failParentOnFailure: true },
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { ExtractPayload } from '../../queues/extract.js';
+import type { SummarizePayload } from '../../queues/summarize.js';
+import { jobOptions, type KeyOptions, preparePayload } from '../add-job.js';
+import type { FleetConnection } from '../fleet-connection.js';
+import { JobHandle } from '../job-handle.js';
+import { chooseJobId } from '../job-id.js';
+import { addFlow } from './add-flow.js';
+
+export interface RefinementStep {
+  readonly ablationCode: string;
+  /** What the ablation script printed; may be empty. */
+  readonly rawOutput: string;
+  readonly solution: { readonly content: string };
+  /** Blocks that earlier steps refined. */
+  readonly previousBlocks: readonly string[];
+  readonly workspace?: string;
+  readonly model?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+/** The jobs of a refinement step. */
+export interface RefinementHandles {
+  /** The parent: its result is the block and the plan. */
+  readonly extract: JobHandle<'extract'>;
+  readonly summarize: JobHandle<'summarize'>;
+}
+
+/**
+ * One step of the outer loop (MLE-STAR, Algorithm 2, lines 7 and 8) as a flow: the ablation's output is summarized,
+ * then the block with most impact is extracted. The extract job starts when the summary is there.
+ *
+ * @throws PayloadError with the field at fault; JobError `key-conflict`.
+ */
+export async function addRefinementStep(
+  fleet: FleetConnection,
+  step: RefinementStep,
+  options: KeyOptions = {},
+): Promise<RefinementHandles> {
+  const { ablationCode, rawOutput, solution, previousBlocks, workspace, model, tags } = step;
+  const common = {
+    ...(model === undefined ? {} : { model }),
+    ...(tags === undefined ? {} : { tags: { ...tags } }),
+  };
+  const extractPayload: ExtractPayload = {
+    solution,
+    previousBlocks: [...previousBlocks],
+    ...common,
+    ...(workspace === undefined ? {} : { workspace }),
+  };
+  const summarizePayload: SummarizePayload = { ablationCode, rawOutput, ...common };
+  const child = {
+    queue: 'summarize',
+    name: 'summarize',
+    id: chooseJobId('summarize', options.key),
+    data: preparePayload(fleet, 'summarize', summarizePayload),
+  };
+  const root = {
+    queue: 'extract',
+    name: 'extract',
+    id: chooseJobId('extract', options.key),
+    data: preparePayload(fleet, 'extract', extractPayload),
+  };
+  const outcome = await addFlow(
+    fleet,
+    {
+      ...root,
+      options: jobOptions(fleet, 'extract', root.id),
+      children: [
+        { ...child, options: { ...jobOptions(fleet, 'summarize', child.id), failParentOnFailure: true } },
+      ],
+    },
+    options,
+  );
+  return {
+    extract: new JobHandle(fleet, 'extract', root.id, outcome),
+    summarize: new JobHandle(fleet, 'summarize', child.id, outcome),
+  };
+}

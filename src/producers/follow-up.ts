@@ -1,0 +1,36 @@
+import type { KindName, PayloadOf } from '../queues/registry.js';
+import { type AddOptions, addJob } from './add-job.js';
+import type { FleetConnection } from './fleet-connection.js';
+import type { JobHandle } from './job-handle.js';
+
+/** The job that something follows: BullMQ's job, or a view of one. */
+export interface Predecessor {
+  readonly id?: string | undefined;
+  readonly data?: unknown;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+/** Tags that place a job behind another in the same pipeline run. */
+export function lineageTags(job: Predecessor): Record<string, string> {
+  const tags = job.tags ?? (job.data as { tags?: Record<string, string> } | undefined)?.tags ?? {};
+  return {
+    ...(tags.run === undefined ? {} : { run: tags.run }),
+    ...(tags.step === undefined ? {} : { step: tags.step }),
+    ...(job.id === undefined ? {} : { parent: job.id }),
+  };
+}
+
+/**
+ * Submits a job that follows another: it carries the other's `run` and `step` and names it as its `parent` in its tags
+ * and log lines, so that everything of one pipeline run can be found. Tags of the payload win.
+ * @throws PayloadError, JobError as `addJob`.
+ */
+export function addFollowUp<K extends KindName>(
+  fleet: FleetConnection,
+  job: Predecessor,
+  kind: K,
+  payload: PayloadOf<K>,
+  options?: AddOptions,
+): Promise<JobHandle<K>> {
+  return addJob(fleet, kind, { ...payload, tags: { ...lineageTags(job), ...payload.tags } }, options);
+}

@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Job } from 'bullmq';
+import { JobError } from '../errors.js';
+import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
+import type { FleetConnection } from './fleet-connection.js';
+
+/**
+ * What a submission came to: a new job; the one there was (its result, or its turn still to come); the one that
+ * had failed or was cancelled, run again; or a finished one run anew because that was asked for.
+ */
+export type SubmitOutcome = 'created' | 'existing' | 'retried' | 'replaced';
+
+/** A job to be submitted, with its id. */
+export interface Submission {
+  readonly queue: string;
+  readonly id: string;
+  readonly data: Record<string, unknown>;
+}
+
+function payloadOf({ v: _version, ...payload }: Record<string, unknown>): unknown {
+  // What was stored went through JSON, which drops fields that are undefined.
+  return JSON.parse(JSON.stringify(payload));
+}
+
+/**
+ * Finds the job that a key already names.
+ * @throws JobError `key-conflict` where it has another payload.
+ */
+export async function existingJob(
+  fleet: FleetConnection,
+  { queue, id, data }: Submission,
+): Promise<Job | undefined> {
+  const job: Job | undefined = await fleet.queue(queue).getJob(id);
+  if (job !== undefined && !isDeepStrictEqual(payloadOf(job.data), payloadOf(data))) {
+    throw new JobError(
+      'key-conflict',
+      `the key of this submission already names job ${id}, which has another payload`,
+      {
+        jobId: id,
+        field: 'key',
+      },
+    );
+  }
+  return job;
+}
+
+/** Runs a job that failed or was cancelled again; tells whether it did. */
+export async function runAgain(fleet: FleetConnection, queueName: string, job: Job): Promise<boolean> {
+  const key = fleet.queue(queueName).toKey(job.id ?? '');
+  const [state, { cancelled }] = await Promise.all([job.getState(), readMarks(fleet.client, key)]);
+  if (cancelled && state !== 'completed') await unmarkCancelled(fleet.client, key);
+  if (state !== 'failed') return cancelled && state !== 'completed';
+  await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+  return true;
+}
+
+/** Removes a job that has ended, with its children, so that it can be submitted anew. */
+export async function removeEnded(job: Job): Promise<boolean> {
+  const state = await job.getState();
+  if (state !== 'completed' && state !== 'failed') return false;
+  await job.remove({ removeChildren: true });
+  return true;
+}

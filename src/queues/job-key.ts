@@ -1,0 +1,18 @@
+/** The parts of a job's key in Redis, which is `prefix:queue:id`; ids may hold colons, queue names may not. */
+export interface JobKeyParts {
+  readonly prefix: string;
+  readonly queue: string;
+  readonly id: string;
+}
+
+/**
+ * Takes a job's key apart.
+ * @throws RangeError where it is no job key.
+ */
+export function parseJobKey(key: string): JobKeyParts {
+  const [, prefix, queue, id] = /^([^:]*):([^:]+):(.+)$/s.exec(key) ?? [];
+  if (prefix === undefined || queue === undefined || id === undefined) {
+    throw new RangeError(`"${key}" is not the key of a job`);
+  }
+  return { prefix, queue, id };
+}

@@ -1,0 +1,363 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { UncheckedSolutionError } from '../../src/errors.js';
+import { findJob } from '../../src/producers/find-job.js';
+import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
+import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
+import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
+import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
+import { addFollowUp } from '../../src/producers/follow-up.js';
+import { retryJob } from '../../src/producers/retry-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { correction, leaks, runnerFor } from '../support/agent-answers.js';
+import { startPipelineWorker } from '../support/evaluation-worker.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import {
+  errorReply,
+  jsonReply,
+  type MessagesApi,
+  type RecordedRequest,
+  type Reply,
+  type Script,
+  startMessagesApi,
+  textReply,
+} from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const SCRIPT = 'a = fit(all)\nprint(a)\n';
+const STEP = {
+  ablationCode: 'print("x")',
+  rawOutput: 'a: 1',
+  solution: { content: SCRIPT },
+  previousBlocks: [],
+};
+const PLAN = { code_block: 'a = fit(all)', plan: 'Fit it on less.' };
+
+let redis: TestRedis;
+let fleets = 0;
+let test: TestFleet;
+let api: MessagesApi | undefined;
+const closers: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  await test.close();
+  await api?.close();
+  api = undefined;
+});
+
+async function startFleet(reply: Script) {
+  fleets += 1;
+  test = await startTestFleet(redis, `flow-${fleets}`);
+  api = await startMessagesApi({ reply });
+  return { ...test, api, runner: runnerFor(api) };
+}
+
+/** The pipeline's evaluating side: it takes its script from the check alone, and returns it. */
+function evaluate(queue = 'evaluate') {
+  const worker = startPipelineWorker(redis, test.fleet, queue, async (job) => {
+    const { solution, status } = await checkedSolution(job);
+    return { script: solution.content, status };
+  });
+  closers.push(worker.close);
+  return worker;
+}
+
+const isSummary = ({ text }: RecordedRequest) => text.includes('<ablation-code-');
+
+describe('addRefinementStep', () => {
+  const reply = (request: RecordedRequest): Reply =>
+    isSummary(request) ? textReply('The fit matters most.') : jsonReply({ plans: [PLAN] });
+
+  it('REQ-P2O-016: the summary of the child is what the parent is asked with', async () => {
+    const { fleet, worker, runner, api: server } = await startFleet(reply);
+    await worker(runner);
+    const { extract, summarize } = await addRefinementStep(fleet, { ...STEP, tags: { run: 'r' } });
+    const result = await extract.result();
+    expect(result).toMatchObject({
+      outcome: 'selected',
+      codeBlock: 'a = fit(all)',
+      planIndex: 0,
+      attempts: 1,
+    });
+    expect((await summarize.result()).summary).toBe('The fit matters most.');
+    expect(server.requests[1]?.text).toContain('The fit matters most.');
+    expect((await extract.view()).tags).toEqual({ run: 'r' });
+  });
+
+  it('a summary that fails for good fails the step, which names the child and its reason', async () => {
+    const { fleet, worker, runner } = await startFleet(() => errorReply(401, 'invalid x-api-key'));
+    await worker(runner);
+    const { extract, summarize } = await addRefinementStep(fleet, STEP);
+    const view = await extract.wait();
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'child-failed', retryable: false } });
+    expect(view.error?.message).toContain(summarize.id);
+    expect(view.error?.message).toContain('unauthorised');
+  });
+
+  it('a child that is run again and succeeds lets its parent go on', async () => {
+    let broken = true;
+    const { fleet, worker, runner } = await startFleet((request) =>
+      broken ? errorReply(401) : reply(request),
+    );
+    await worker(runner);
+    const { extract, summarize } = await addRefinementStep(fleet, STEP);
+    expect((await extract.wait()).state).toBe('failed');
+    broken = false;
+    await retryJob(fleet, summarize.id);
+    await summarize.result();
+    const { queue } = await findJob(fleet, extract.id);
+    await untilCompleted(queue.name, extract.id);
+    expect((await extract.result()).outcome).toBe('selected');
+  });
+
+  it('with a key is one step, however often it is submitted, and is refused with other inputs', async () => {
+    const { fleet, worker, runner, api: server } = await startFleet(reply);
+    const first = await addRefinementStep(fleet, STEP, { key: 'run:1/step:1' });
+    const second = await addRefinementStep(fleet, STEP, { key: 'run:1/step:1' });
+    expect(second.extract.id).toBe(first.extract.id);
+    expect([first.extract.outcome, second.extract.outcome]).toEqual(['created', 'existing']);
+    await worker(runner);
+    await first.extract.result();
+    const third = await addRefinementStep(fleet, STEP, { key: 'run:1/step:1' });
+    expect((await third.extract.result()).outcome).toBe('selected');
+    expect(server.requests).toHaveLength(2);
+    const other = addRefinementStep(fleet, { ...STEP, rawOutput: 'b: 2' }, { key: 'run:1/step:1' });
+    await expect(other).rejects.toMatchObject({ code: 'key-conflict' });
+  });
+
+  it('with a key runs again after a failure, where it failed', async () => {
+    let broken = true;
+    const { fleet, worker, runner } = await startFleet((request) =>
+      broken ? errorReply(401) : reply(request),
+    );
+    await worker(runner);
+    const first = await addRefinementStep(fleet, STEP, { key: 'k' });
+    await first.extract.wait();
+    broken = false;
+    const again = await addRefinementStep(fleet, STEP, { key: 'k' });
+    expect(again.extract.outcome).toBe('retried');
+    await untilCompleted('extract', again.extract.id);
+    expect((await again.extract.result()).outcome).toBe('selected');
+  });
+
+  it('with a key and force runs anew after success', async () => {
+    const { fleet, worker, runner, api: server } = await startFleet(reply);
+    await worker(runner);
+    const first = await addRefinementStep(fleet, STEP, { key: 'k' });
+    await first.extract.result();
+    const again = await addRefinementStep(fleet, STEP, { key: 'k', force: true });
+    expect(again.extract.outcome).toBe('replaced');
+    await again.extract.result();
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it('whose child was removed by hand ends instead of waiting for ever', async () => {
+    const { fleet, worker, runner } = await startFleet(reply);
+    const { extract, summarize } = await addRefinementStep(fleet, STEP);
+    const { job } = await findJob(fleet, summarize.id);
+    await job.remove();
+    await worker(runner);
+    const view = await extract.wait();
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'invalid-payload' }, attempts: 1 });
+    expect(view.error?.message).toContain('no child job supplies it');
+  });
+
+  it('that is cancelled takes its child along', async () => {
+    const { fleet } = await startFleet(reply);
+    const { extract, summarize } = await addRefinementStep(fleet, STEP);
+    await extract.cancel();
+    expect((await extract.view()).state).toBe('cancelled');
+    expect((await summarize.view()).state).toBe('cancelled');
+  });
+});
+
+describe('addGuardedEvaluation', () => {
+  const evaluation = { queue: 'evaluate', name: 'score', data: { fold: 3 } };
+
+  it('REQ-SF-022: the evaluation gets the corrected script, and only after the check', async () => {
+    const { fleet, worker, runner } = await startFleet([leaks('a = fit(all)'), correction('a = fit(train)')]);
+    const pipeline = evaluate();
+    const handles = await addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation });
+    expect((await handles.evaluation.view()).state).toBe('waiting-children');
+    await worker(runner);
+    expect(await handles.evaluation.returned()).toEqual({
+      script: 'a = fit(train)\nprint(a)\n',
+      status: 'corrected',
+    });
+    expect(pipeline.ran).toEqual([handles.evaluation.id]);
+    const { job } = await findJob(fleet, handles.evaluation.id, 'evaluate');
+    expect(job.data).toMatchObject({ fold: 3 });
+  });
+
+  it('REQ-SF-022: a check that fails for good fails the evaluation with the reason, and it never runs', async () => {
+    const { fleet, worker, runner } = await startFleet(() => errorReply(401));
+    await worker(runner);
+    const pipeline = evaluate();
+    const handles = await addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation });
+    const view = await handles.evaluation.wait();
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'child-failed' } });
+    expect(view.error?.message).toContain(handles.check.id);
+    expect(pipeline.ran).toEqual([]);
+  });
+
+  it('a leak that could not be corrected is evaluated and visible, or refused where the pipeline says so', async () => {
+    const { fleet, worker, runner } = await startFleet(() => leaks('nowhere()'));
+    await worker(runner);
+    evaluate();
+    const request = { solution: { content: SCRIPT }, evaluation };
+    const shown = await addGuardedEvaluation(fleet, request);
+    expect(await shown.evaluation.returned()).toMatchObject({ status: 'uncorrected', script: SCRIPT });
+    const refused = await addGuardedEvaluation(fleet, { ...request, onUncorrected: 'refuse' });
+    const view = await refused.evaluation.wait();
+    expect(view.state).toBe('failed');
+    expect(view.error?.message).toContain('could not be corrected');
+  });
+
+  it.each([
+    ['that was not made this way', {}],
+    [
+      'that only claims a check',
+      { solutionFleet: { v: 1, check: 'x', digest: 'f'.repeat(64), onUncorrected: 'evaluate' } },
+    ],
+    ['that has a script of its own', { solution: { content: SCRIPT } }],
+  ])('REQ-SF-022: a job %s is refused', async (_what, data) => {
+    const { fleet } = await startFleet([]);
+    const job = await fleet.queue('evaluate').add('score', data);
+    await expect(checkedSolution(job)).rejects.toBeInstanceOf(UncheckedSolutionError);
+  });
+
+  it('REQ-SF-022: a child of another kind is no check', async () => {
+    const { fleet } = await startFleet([]);
+    const handles = await addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation });
+    const { job } = await findJob(fleet, handles.evaluation.id, 'evaluate');
+    const key = `${fleet.prefix}:evaluate:${job.id}:processed`;
+    await fleet.client.hset(
+      key,
+      `${fleet.prefix}:summarize:${handles.check.id}`,
+      JSON.stringify({ solution: SCRIPT }),
+    );
+    await expect(checkedSolution(job)).rejects.toThrow('no completed solution-check');
+  });
+
+  it.each([
+    ['clean', [leaks()]],
+    ['corrected', [leaks('a = fit(all)'), correction('a = fit(train)')]],
+  ])('REQ-SF-022: a %s script that was changed after its check is refused', async (_status, reply) => {
+    const { fleet, worker, runner } = await startFleet(reply);
+    await worker(runner);
+    const handles = await addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation });
+    const result = await handles.check.result();
+    const { job } = await findJob(fleet, handles.evaluation.id, 'evaluate');
+    expect((await checkedSolution(job)).status).toBe(result.status);
+    const tampered = { ...result, solution: { content: `${result.solution.content}print(1.0)\n` } };
+    const processed = `${fleet.prefix}:evaluate:${job.id}:processed`;
+    await fleet.client.hset(
+      processed,
+      `${fleet.prefix}:solution-check:${handles.check.id}`,
+      JSON.stringify(tampered),
+    );
+    await expect(checkedSolution(job)).rejects.toThrow('changed after the check');
+  });
+
+  it('REQ-SF-022: a check of another script is refused', async () => {
+    const { fleet, worker, runner } = await startFleet([leaks()]);
+    await worker(runner);
+    const handles = await addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation });
+    await handles.check.result();
+    const { job } = await findJob(fleet, handles.evaluation.id, 'evaluate');
+    const guard = (job.data as { solutionFleet: Record<string, unknown> }).solutionFleet;
+    await job.updateData({ ...job.data, solutionFleet: { ...guard, digest: '0'.repeat(64) } });
+    await expect(checkedSolution(job)).rejects.toThrow('another script');
+  });
+});
+
+describe('addCandidateBatch', () => {
+  const evaluation = { queue: 'evaluate', name: 'score' };
+  const content = (index: number) => `candidate = ${index}\n`;
+  const candidates = [0, 1, 2].map((index) => ({ solution: { content: content(index) }, data: { index } }));
+
+  it('one bad candidate does not sink the others, and the job behind them sees which failed and why', async () => {
+    const { fleet, worker, runner } = await startFleet(({ text }) =>
+      text.includes('candidate = 1') ? errorReply(401) : leaks(),
+    );
+    await worker(runner);
+    evaluate();
+    const pipeline = startPipelineWorker(redis, fleet, 'select', (job) => batchOutcomes(fleet, job));
+    closers.push(pipeline.close);
+    const afterAll = { queue: 'select', name: 'best' };
+    const batch = await addCandidateBatch(fleet, { candidates, evaluation, afterAll });
+    const outcomes = (await batch.afterAll?.returned()) as Awaited<ReturnType<typeof batchOutcomes>>;
+    const byEvaluation = new Map(outcomes.map((outcome) => [outcome.evaluation, outcome]));
+    const [good, bad, alsoGood] = batch.evaluations.map((handles) => byEvaluation.get(handles.evaluation.id));
+    expect(good).toMatchObject({ state: 'evaluated', result: { script: content(0) } });
+    expect(alsoGood).toMatchObject({ state: 'evaluated', result: { script: content(2) } });
+    expect(bad).toMatchObject({ state: 'failed', error: { code: 'child-failed' } });
+    expect(JSON.stringify(bad)).toContain('unauthorised');
+  });
+
+  it('candidates with keys are evaluated once, also when the batch is submitted again', async () => {
+    const { fleet, worker, runner, api: server } = await startFleet(() => leaks());
+    await worker(runner);
+    evaluate();
+    const keyed = candidates.map((candidate, index) => ({ ...candidate, key: `c:${index}` }));
+    const first = await addCandidateBatch(fleet, { candidates: keyed, evaluation });
+    await Promise.all(first.evaluations.map((handles) => handles.evaluation.returned()));
+    const second = await addCandidateBatch(fleet, { candidates: keyed, evaluation });
+    expect(second.evaluations.map((handles) => handles.evaluation.outcome)).toEqual(
+      Array(3).fill('existing'),
+    );
+    const pipeline = startPipelineWorker(redis, fleet, 'select', (job) => batchOutcomes(fleet, job));
+    closers.push(pipeline.close);
+    const third = await addCandidateBatch(fleet, {
+      candidates: keyed,
+      evaluation,
+      afterAll: { queue: 'select', name: 'best' },
+    });
+    expect(await third.afterAll?.returned()).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('without a candidate is refused', async () => {
+    const { fleet } = await startFleet([]);
+    const empty = addCandidateBatch(fleet, { candidates: [], evaluation });
+    await expect(empty).rejects.toMatchObject({ code: 'invalid-payload', field: 'candidates' });
+  });
+});
+
+describe('addFollowUp', () => {
+  it('carries the run and names the job before it, in tags and log lines', async () => {
+    const { fleet, worker, runner, logLines } = await startFleet(() => leaks());
+    await worker(runner);
+    const first = await addSolutionCheck(fleet, {
+      solution: { content: SCRIPT },
+      tags: { run: 'r7', step: '2' },
+    });
+    await first.result();
+    const { job } = await findJob(fleet, first.id);
+    const next = await addFollowUp(fleet, job, 'solution-check', {
+      solution: { content: SCRIPT },
+      tags: { note: 'x' },
+    });
+    await next.result();
+    expect((await next.view()).tags).toEqual({ run: 'r7', step: '2', parent: first.id, note: 'x' });
+    expect(logLines.find(({ jobId }) => jobId === next.id)).toMatchObject({ run: 'r7', parent: first.id });
+  });
+});
+
+/** Waits for an event that a job completed, whatever its state was before. */
+async function untilCompleted(queue: string, id: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const look = () => {
+      findJob(test.fleet, id, queue)
+        .then(async ({ job }) => {
+          if ((await job.getState()) === 'completed') resolve();
+        })
+        .catch(reject);
+    };
+    test.fleet.events(queue).listen(id, look).then(look, reject);
+  });
+}
