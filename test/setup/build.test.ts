@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+
+let project: string;
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'fleet-build-'));
+  for (const file of [
+    'scripts/build.mjs',
+    'scripts/setup',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package.json',
+  ]) {
+    cpSync(packagePath(file), join(project, file), { recursive: true });
+  }
+  write('package-lock.json', '{}');
+  mkdirSync(join(project, 'node_modules', '@types'), { recursive: true });
+  for (const name of ['typescript', '@typescript', '@types/node', 'undici-types']) {
+    symlinkSync(packagePath('node_modules', name), join(project, 'node_modules', name));
+  }
+  write('src/cli/main.ts', '#!/usr/bin/env node\nexport const one: number = 1;\n');
+  write('src/other.ts', 'export const two: number = 2;\n');
+});
+afterEach(() => rmSync(project, { recursive: true, force: true }));
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(project, file)), { recursive: true });
+  writeFileSync(join(project, file), text);
+}
+
+function read(file: string): string {
+  return readFileSync(join(project, file), 'utf8');
+}
+
+function build(): { readonly status: number | null; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(project, 'scripts', 'build.mjs')], {
+    encoding: 'utf8',
+  });
+  return { status, output: stdout + stderr };
+}
+
+const inode = (file: string) => statSync(join(project, file)).ino;
+
+describe('npm run build', () => {
+  it('compiles src/ into dist/, with a command that can be run', () => {
+    expect(build()).toEqual({ status: 0, output: '' });
+    expect(read('dist/cli/main.js')).toMatch(/^#!\/usr\/bin\/env node\nexport const one = 1;/);
+    expect(statSync(join(project, 'dist/cli/main.js')).mode & 0o111).toBe(0o111);
+    expect(readdirSync(join(project, 'dist')).sort()).toEqual(['cli', 'other.d.ts', 'other.js']);
+    expect(readdirSync(join(project, '.fleet'))).toEqual([]);
+  });
+
+  it('does nothing where nothing has changed', () => {
+    build();
+    const before = inode('dist/other.js');
+    expect(build().status).toBe(0);
+    expect(inode('dist/other.js')).toBe(before);
+  });
+
+  it('compiles again after a change of the sources, and removes what has no source any more', () => {
+    build();
+    write('src/cli/main.ts', 'export const one: number = 3;\n');
+    rmSync(join(project, 'src/other.ts'));
+    write('src/deeper/third.ts', 'export const third: number = 3;\n');
+    expect(build().status).toBe(0);
+    expect(read('dist/cli/main.js')).toContain('one = 3');
+    expect(existsSync(join(project, 'dist/other.js'))).toBe(false);
+    expect(existsSync(join(project, 'dist/deeper/third.js'))).toBe(true);
+  });
+
+  it.each([
+    ['a changed file', () => write('dist/other.js', 'export const two = 666;\n')],
+    ['a missing file', () => rmSync(join(project, 'dist/other.js'))],
+    ['a file of another hand', () => write('dist/stray.js', '')],
+    ['no dist/ at all', () => rmSync(join(project, 'dist'), { recursive: true })],
+  ])('puts dist/ right again: %s', (_, spoil) => {
+    build();
+    spoil();
+    expect(build().status).toBe(0);
+    expect(read('dist/other.js')).toContain('two = 2');
+    expect(existsSync(join(project, 'dist/stray.js'))).toBe(false);
+  });
+
+  it('compiles again after a change of the configuration', () => {
+    build();
+    const before = inode('dist/other.js');
+    write('tsconfig.json', read('tsconfig.json').replace('"es2023",\n    "lib"', '"es2022",\n    "lib"'));
+    build();
+    expect(inode('dist/other.js')).not.toBe(before);
+  });
+
+  it('leaves dist/ as it was where the sources do not compile, and says where', () => {
+    build();
+    write('src/other.ts', 'export const two: number = "two";\n');
+    const { status, output } = build();
+    expect(status).toBe(1);
+    expect(output).toMatch(/src\/other\.ts\(1,14\)[\s\S]*The build failed; dist\/ is as it was/);
+    expect(read('dist/other.js')).toContain('two = 2');
+    // A failure is not remembered as a success.
+    expect(build().status).toBe(1);
+  });
+
+  it('asks for the set-up where TypeScript is not installed', () => {
+    rmSync(join(project, 'node_modules/typescript'));
+    expect(build()).toEqual({ status: 2, output: expect.stringContaining('npm run setup') });
+  });
+});
