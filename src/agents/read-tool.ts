@@ -10,7 +10,7 @@ export const LARGEST_SCAN_BYTES = 4 * 1024 * 1024;
 export const LARGEST_READ_CHARACTERS = 64 * 1024;
 const DEFAULT_LINES = 2_000;
 
-/** The tool as it is offered to the model (decision: `tools: ["Read"]`). */
+/** The tool as it is offered to the model (REQ-SF-011, REQ-SF-016, REQ-P2O-012). */
 export const READ_TOOL: Tool = {
   name: 'Read',
   description:
