@@ -4,5 +4,5 @@ export { acquireEmbeddedRedis } from './fleet/embedded-redis.js';
 export { createLogger } from './fleet/logger.js';
 export { checkRedis } from './fleet/redis-check.js';
 export { FleetWorker, type WorkerOptions } from './fleet/worker.js';
-export { PROCESSED_KINDS } from './processors/registry.js';
 export type { Processor, Work } from './processors/processor.js';
+export { PROCESSED_KINDS } from './processors/registry.js';
