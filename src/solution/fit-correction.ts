@@ -40,6 +40,14 @@ function indentationOf(line: string): string {
   return line.slice(0, line.length - line.trimStart().length);
 }
 
+/** How many of the lines are lines of the block as they stand. */
+type Known = (lines: readonly (string | null)[]) => number;
+
+function linesKnownTo(block: string): Known {
+  const blockLines = new Set(block.split(/\r\n|\n|\r/));
+  return (lines) => lines.filter((line) => line !== null && blockLines.has(line)).length;
+}
+
 interface CorrectionLine {
   readonly text: string;
   readonly line: PythonLine;
@@ -52,24 +60,33 @@ function isCode({ text, line }: CorrectionLine): boolean {
 /** Whether the first statement of the lines ends with a colon, so that the next one has to be deeper. */
 function opensSuite(lines: readonly CorrectionLine[]): boolean {
   const next = lines.findIndex((line, index) => index > 0 && isCode(line));
-  const statement = lines
+  const code = lines
     .slice(0, next === -1 ? lines.length : next)
-    .filter(({ text }) => text.trim() !== '');
-  return statement.some(({ text, line }) => {
-    const code = line.comment === -1 ? text : text.slice(0, line.comment - line.start);
-    return code.trimEnd().endsWith(':');
-  });
+    .map(({ text, line }) =>
+      (line.comment === -1 ? text : text.slice(0, line.comment - line.start)).trimEnd(),
+    );
+  return code.findLast((text) => text !== '')?.endsWith(':') ?? false;
 }
 
 /**
  * Whether only the first line lost its indentation, as it does in an answer that was trimmed or copies a
  * block which begins behind the indentation of its line: all other statements stand where they have to.
  */
-function onlyFirstIsShifted(lines: readonly CorrectionLine[], from: string, to: string): boolean {
+function onlyFirstIsShifted(
+  lines: readonly CorrectionLine[],
+  from: string,
+  to: string,
+  known: Known,
+): boolean {
   if (from === to || !to.startsWith(from)) return false;
-  const others = lines.slice(1).filter(isCode);
-  const next = others[0];
-  if (next === undefined || !others.every(({ text }) => text.startsWith(to))) return false;
+  const others = lines.slice(1);
+  const statements = others.filter(isCode);
+  const next = statements[0];
+  if (next === undefined) {
+    const rest = others.map(({ text }) => text);
+    return known(rest) > known(rest.map((text) => shift(text, from, to)));
+  }
+  if (!statements.every(({ text }) => text.startsWith(to))) return false;
   return !opensSuite(lines) || indentationOf(next.text).length > to.length;
 }
 
@@ -86,21 +103,30 @@ function reindented(lines: readonly CorrectionLine[], to: string, block: string)
   const [first = '', ...others] = texts;
   const from = indentationOf(first);
   if (from === to) return texts;
-  if (onlyFirstIsShifted(lines, from, to)) return [to + first.trimStart(), ...others];
-  const blockLines = new Set(block.split(/\r\n|\n|\r/));
-  const shifted = lines.map((line) => {
-    const { text } = line;
-    if (text.trim() === '') return text;
-    const moved = shift(text, from, to);
-    if (line.line.context === 'string') {
-      // The inside of a string is its value. It moves only where that brings back a line of the block.
-      return moved !== null && blockLines.has(moved) && !blockLines.has(text) ? moved : text;
-    }
-    // Comments and lines within brackets may stand anywhere.
-    return moved ?? (isCode(line) ? null : text);
-  });
+  const known = linesKnownTo(block);
+  if (onlyFirstIsShifted(lines, from, to, known)) return [to + first.trimStart(), ...others];
+  const shifted = lines.map(({ text }) => (text.trim() === '' ? text : shift(text, from, to)));
+  keepStrings(lines, shifted, known);
   // A statement that cannot move says that the indentation does not differ uniformly.
-  return shifted.every((text) => text !== null) ? shifted : texts;
+  if (lines.some((line, index) => shifted[index] === null && isCode(line))) return texts;
+  // Comments and lines within brackets may stand anywhere.
+  return lines.map(({ text }, index) => shifted[index] ?? text);
+}
+
+/**
+ * The inside of a string is its value, so its lines stay as the answer has them; but where moving them brings
+ * back more lines of the block than leaving them does, the answer had moved them with the code.
+ */
+function keepStrings(lines: readonly CorrectionLine[], shifted: (string | null)[], known: Known): void {
+  const inString = (index: number) => lines[index]?.line.context === 'string';
+  for (let from = 0; from < lines.length; from += 1) {
+    let to = from;
+    while (inString(to)) to += 1;
+    const asTheyAre = lines.slice(from, to).map(({ text }) => text);
+    const moved = shifted.slice(from, to);
+    if (known(moved) <= known(asTheyAre)) shifted.splice(from, to - from, ...asTheyAre);
+    from = to;
+  }
 }
 
 /**

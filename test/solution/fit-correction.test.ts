@@ -61,6 +61,16 @@ describe('fitCorrection, indentation', () => {
     );
   });
 
+  it.each([
+    ['a string that ends a line with a colon', 'a = "" """Values:\n  one\n"""\n    b = 4\n'],
+    ['brackets only', 'a = f(\n        1,\n    )\n'],
+  ])('sees that only the first line was trimmed in front of %s', (_name, trimmed) => {
+    const script = content.replace(block, `${block}    a = f(\n        1,\n    )\n`);
+    expect(
+      corrected(script, script.slice(script.indexOf('    a'), script.indexOf('    return')), trimmed),
+    ).toBe(`def f():\n    ${trimmed}    return b\n`);
+  });
+
   it('goes deeper and comes back with a block that does', () => {
     const script = 'for a in b:\n    for c in d:\n        e = 1\n    f = 2\n';
     expect(corrected(script, '        e = 1\n    f = 2\n', '    e = 3\nf = 4\n')).toBe(
