@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 import { PackedPackage } from '../support/packed-package.js';
 
@@ -23,8 +23,8 @@ const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')
 let installed: PackedPackage;
 beforeAll(() => {
   installed = PackedPackage.install();
+  return () => rmSync(dirname(installed.project), { recursive: true, force: true });
 }, 300_000);
-afterAll(() => rmSync(dirname(installed.project), { recursive: true, force: true }));
 
 describe('the packed package', () => {
   it('holds the compiled code, prompts, grammar and licences, and nothing else', () => {

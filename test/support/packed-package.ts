@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,24 +23,19 @@ export class PackedPackage {
     const root = packagePath();
     // A folder with a space, as users have them.
     const scratch = mkdtempSync(join(tmpdir(), 'fleet-pack '));
-    execFileSync(process.execPath, [packagePath('scripts', 'build.mjs')], { stdio: 'pipe' });
-    const packed = execFileSync(
+    mustRun(process.execPath, [packagePath('scripts', 'build.mjs')], root);
+    const packed = mustRun(
       'npm',
       ['pack', '--ignore-scripts', '--json', '--pack-destination', scratch],
-      {
-        cwd: root,
-        encoding: 'utf8',
-      },
+      root,
     );
     const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
     const project = join(scratch, 'project');
     mkdirSync(project);
-    writeFileSync(
-      join(project, 'package.json'),
-      JSON.stringify({ name: 'stranger', private: true, type: 'module' }),
-    );
-    const install = ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
-    execFileSync('npm', [...install, join(scratch, filename)], { cwd: project, stdio: 'pipe' });
+    const manifest = { name: 'stranger', private: true, type: 'module' };
+    writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
+    const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+    mustRun('npm', ['install', ...options, join(scratch, filename)], project);
     return new PackedPackage(
       files.map(({ path }) => path),
       project,
@@ -87,4 +82,11 @@ export class PackedPackage {
   installedPackages(): string[] {
     return readdirSync(join(this.project, 'node_modules'));
   }
+}
+
+function mustRun(program: string, args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, encoding: 'utf8' });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+  return stdout;
 }
