@@ -8,6 +8,7 @@ export type {
   VariantKind,
 } from './ablation-reading.js';
 export { checkFigures, type FigureCheck } from './check-figures.js';
+export { type PlannedBlock, planRefinement, type RefinementInput } from './plan-refinement.js';
 export { readAblation } from './read-ablation.js';
 export { type ShortenedOutput, shortenOutput } from './shorten-output.js';
 export { describeReading, summarizeAblation } from './summarize-ablation.js';

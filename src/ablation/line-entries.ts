@@ -46,6 +46,9 @@ function depthsOf(line: string): Uint8Array {
   return depths;
 }
 
+/** Figures of one line that are looked at; a longer line is no list of variants. */
+const MOST_CANDIDATES = 200;
+
 function candidatesOf(line: string, commaIsDecimal: boolean): Candidate[] {
   const depths = depthsOf(line);
   const numbers: Candidate[] = numbersIn(line, commaIsDecimal).map((number) => {
@@ -66,7 +69,10 @@ function candidatesOf(line: string, commaIsDecimal: boolean): Candidate[] {
       separator: 'sign',
     });
   }
-  return [...numbers, ...missing].sort((a, b) => a.start - b.start);
+  const all = [...numbers, ...missing].sort((a, b) => a.start - b.start);
+  return all.length <= MOST_CANDIDATES
+    ? all
+    : [...all.slice(0, MOST_CANDIDATES / 2), ...all.slice(-MOST_CANDIDATES / 2)];
 }
 
 interface Key {
@@ -79,9 +85,13 @@ interface Key {
 const JOINT =
   /^\s*(?:for|of|on|with(?=\s+(?:only|just|all|the full))|in|when|after|if|pour|für|para|per|:|-|–|—|\||>|,)\s*/iu;
 
+/** Words before a figure that are looked at. */
+const LONGEST_KEY = 300;
+
 /** Divides the words before a figure into the variant's label and the metric. */
 export function readKey(words: string): Key {
   let text = words
+    .slice(-LONGEST_KEY)
     .replace(FROM_NUMBER, '')
     .replace(/[\s:=：＝>→~≈*_`"'[(]+$/u, '')
     .replace(/(?:[-=]+|\s[-–—])$/, '')
@@ -144,7 +154,9 @@ function runsAt(line: string, first: Candidate, all: readonly Candidate[]): Numb
     runs.push(candidate.number);
     position = candidate.end;
   }
-  const inBrackets = /[[(]\s*$/.test(line.slice(0, first.start)) && /^\s*[\])]/.test(line.slice(position));
+  const inBrackets =
+    /[[(]\s*$/.test(line.slice(Math.max(0, first.start - 12), first.start)) &&
+    /^\s*[\])]/.test(line.slice(position));
   const decimals = runs.every((run) => run.decimals > 0);
   const plain =
     runs.length >= 3 &&
@@ -166,7 +178,8 @@ function piecesOf(line: string, candidates: readonly Candidate[]): Piece[] {
   let skipUntil = 0;
   const outer = candidates.filter(
     (one) =>
-      one.separator !== 'none' && (one.depth === 0 || /[:=]\s*[[(]\s*$/.test(line.slice(0, one.start))),
+      one.separator !== 'none' &&
+      (one.depth === 0 || /[:=]\s*[[(]\s*$/.test(line.slice(Math.max(0, one.start - 12), one.start))),
   );
   for (const [position, candidate] of outer.entries()) {
     if (candidate.start < skipUntil) continue;
@@ -217,7 +230,9 @@ const LABEL_LIMIT = 220;
  * Reads the scores of one line of running text: `name: score`, several names in a row, several metrics for
  * one name, and sentences such as "Without the scaler, accuracy drops to 0.81".
  */
-export function lineEntries(line: string, index: number, commaIsDecimal: boolean): ScoreEntry[] {
+export function lineEntries(given: string, index: number, commaIsDecimal: boolean): ScoreEntry[] {
+  // Long runs of one sign say no more than short ones, and cost patterns that look for their end.
+  const line = given.replace(/([\s,;|])\1{3,}/g, '$1$1$1');
   const candidates = candidatesOf(line, commaIsDecimal);
   if (candidates.length === 0) return [];
   let pieces = piecesOf(line, candidates);
@@ -241,13 +256,15 @@ export function lineEntries(line: string, index: number, commaIsDecimal: boolean
     const number = candidate.number;
     const word =
       candidate.missing === undefined ? undefined : (missingScore(candidate.missing) ?? candidate.missing);
-    const by = candidate.separator === 'word' && /\bby\s*$/i.test(line.slice(0, candidate.start));
+    const by =
+      candidate.separator === 'word' &&
+      /\bby\s*$/i.test(line.slice(Math.max(0, candidate.start - 12), candidate.start));
     const base = {
       label,
       metric: key.metric,
       isRun: readLabel(`${label}`).isRun,
       isMean: speaksOfMean(key.metric) || speaksOfMean(line.slice(0, candidate.start).slice(-40)),
-      labelIsComponent: false,
+      labelIsComponent: key.isChange,
       layout: `${candidate.separator}:${pieces.length > 1 ? 'row' : 'line'}`,
       line: index,
     };

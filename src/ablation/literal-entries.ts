@@ -160,6 +160,10 @@ class LiteralWalk {
     else if (isMap(value)) this.map(value, path);
   }
 
+  private records(records: readonly Map<string, LiteralValue>[]): void {
+    for (const entry of recordTable(records, this.line, this.sourceOf)) this.entries.push(entry);
+  }
+
   private text(value: string, path: readonly string[]): void {
     const figure = /^[-+]?\d+\.\d+%?$/.exec(value.trim())?.[0];
     if (figure !== undefined) this.add(path, Number(figure.replace('%', '')), figure);
@@ -172,7 +176,7 @@ class LiteralWalk {
     const records = columnRecords(value);
     const isRecord = [...value].some(([key, named]) => NAME_KEY.test(key) && typeof named === 'string');
     if (records !== undefined || isRecord) {
-      this.entries.push(...recordTable(records ?? [value], this.line, this.sourceOf));
+      this.records(records ?? [value]);
       return;
     }
     for (const [key, child] of value) this.walk(child, [...path, key]);
@@ -186,7 +190,7 @@ class LiteralWalk {
           [...record.keys()].some((key) => NAME_KEY.test(key)) ||
           [...record.values()].some((cell) => typeof cell === 'boolean'),
       );
-      if (named) this.entries.push(...recordTable(maps, this.line, this.sourceOf));
+      if (named) this.records(maps);
       else for (const record of maps) this.walk(record, path);
     } else if (isNumberList(items)) {
       const words = path.filter((part) => !WRAPPER.test(part) && !isMetricPhrase(part)).join(' ');

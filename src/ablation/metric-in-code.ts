@@ -1,6 +1,7 @@
-import { parsePython, type SyntaxNode } from '../solution/python-syntax.js';
+import { parsePython } from '../solution/python-syntax.js';
 import type { Direction } from './ablation-reading.js';
 import { directionOf, metricIn } from './metric-names.js';
+import { calledName, nodesOf } from './syntax-nodes.js';
 
 /** What the source of an ablation script tells about its output. */
 export interface ScriptFacts {
@@ -38,32 +39,6 @@ const MODEL_FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^MLP\w+$/, 'MLP'],
   [/^TabNet\w+$/, 'TabNet'],
 ];
-
-/** Calls in source order, without recursion so that deep nesting cannot exhaust the stack. */
-function* nodesOf(root: SyntaxNode): Generator<SyntaxNode> {
-  const cursor = root.walk();
-  try {
-    let reached = true;
-    while (reached) {
-      yield cursor.currentNode;
-      if (cursor.gotoFirstChild() || cursor.gotoNextSibling()) continue;
-      reached = false;
-      while (cursor.gotoParent()) {
-        if (cursor.gotoNextSibling()) {
-          reached = true;
-          break;
-        }
-      }
-    }
-  } finally {
-    cursor.delete();
-  }
-}
-
-function calledName(node: SyntaxNode): string {
-  const text = node.childForFieldName('function')?.text ?? '';
-  return text.slice(text.lastIndexOf('.') + 1);
-}
 
 const NUMBERED =
   /(?:ablation|experiment|variant|scenario|exp|config)\s*#?(\d{1,3})\s*[:.)(–—-]+\s*([^\n"'{}]{3,120})/i;

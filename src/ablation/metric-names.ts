@@ -270,7 +270,12 @@ export function metricAtEnd(text: string): MetricPhrase | undefined {
     if (before.trim() !== '' && !/(?:[:)\]},|'"=]|\s-|\s{2})\s*$/.test(before)) return undefined;
   }
   const phrase = phraseOf(text.slice(from), match);
-  return phrase && { ...phrase, start: phrase.start + from, end: phrase.end + from };
+  if (phrase === undefined) return undefined;
+  let start = phrase.start + from;
+  // "no_rolling_mean mae": an underscore ties the word to the name before it.
+  const gap = text.slice(start).search(/\s/);
+  if (text[start - 1] === '_' && gap !== -1) start += gap + 1;
+  return { metric: phrase.metric === '' ? '' : text.slice(start).trim(), start, end: phrase.end + from };
 }
 
 /** A metric or score phrase at the start of a text, as in `Accuracy without stop words`. */

@@ -16,7 +16,7 @@ export interface CleanOutput {
 }
 
 /** Longest line that is read whole; of a longer one the start and the end are. */
-const LONGEST_LINE = 20_000;
+const LONGEST_LINE = 4000;
 /** Longer lines that start like a literal are left whole for the literal reader. */
 const LITERAL_START = /^\s*[\w.]{0,60}\s*[:=]?\s*[[{]/;
 
@@ -60,8 +60,9 @@ function withoutLogPrefix(line: string): string {
   return text;
 }
 
-function cutToLength(line: string): string {
-  if (line.length <= LONGEST_LINE || LITERAL_START.test(line.slice(0, 200))) return line;
+/** Start and end of a line that is too long to be read word by word. */
+export function cutLine(line: string): string {
+  if (line.length <= LONGEST_LINE) return line;
   return `${line.slice(0, LONGEST_LINE / 2)} … ${line.slice(-LONGEST_LINE / 2)}`;
 }
 
@@ -95,7 +96,9 @@ export function cleanOutput(rawOutput: string): CleanOutput {
   let hasText = false;
   let previous: string | undefined;
   for (const { text: raw, index } of terminalLines(rawOutput)) {
-    const text = withoutLogPrefix(cutToLength(raw).replace(ESCAPES, '')).trimEnd();
+    const text = withoutLogPrefix(
+      (LITERAL_START.test(raw.slice(0, 200)) ? raw : cutLine(raw)).replace(ESCAPES, ''),
+    ).trimEnd();
     if (text.trim() !== '') hasText = true;
     if (/^\s*(?:\||\+)?\s*Traceback \(most recent call last\)/.test(text)) {
       inTraceback = true;

@@ -31,16 +31,28 @@ interface Study {
 const scoreIn = (outcome: Outcome): AblationScore | undefined =>
   outcome !== undefined && 'score' in outcome ? outcome.score : undefined;
 
+/** Metrics that are weighed against each other; more are no metrics but names taken for them. */
+const MOST_METRICS = 12;
+
 /** The printed metrics, by the key that makes `val_acc` and `Val Acc` one, in printed order. */
 function metricsOf(variants: readonly VariantScores[]): Map<string, string> {
-  const printed = new Map<string, string>();
+  const printed = new Map<string, { metric: string; count: number }>();
   for (const variant of variants) {
     for (const entry of variant.entries) {
+      if (entry.kind !== 'score') continue;
       const key = metricKey(entry.metric);
-      if (entry.kind === 'score' && !printed.has(key)) printed.set(key, entry.metric.trim());
+      const known = printed.get(key) ?? { metric: entry.metric.trim(), count: 0 };
+      known.count += 1;
+      printed.set(key, known);
     }
   }
-  return printed;
+  const often = new Set(
+    [...printed]
+      .sort((a, b) => b[1].count - a[1].count)
+      .slice(0, MOST_METRICS)
+      .map(([key]) => key),
+  );
+  return new Map([...printed].filter(([key]) => often.has(key)).map(([key, { metric }]) => [key, metric]));
 }
 
 /** The baseline among the variants that say of themselves that they are one, or the one unmarked name. */
@@ -86,24 +98,17 @@ function membersOf(
       variant !== baseline && (outcomes.get(variant.id) !== undefined || changeOf(variant) !== undefined),
   );
   const members = new Set(present.filter((variant) => variant.marked && variant.role !== 'baseline'));
-  const anchors = baseline === undefined ? [...members] : [...members, baseline];
-  let grew = true;
-  const waiting = new Set(present.filter((variant) => !members.has(variant) && variant.role === 'plain'));
-  while (grew) {
-    grew = false;
-    for (const variant of waiting) {
-      const beside = anchors.some((anchor) =>
-        anchor.entries.some((a) =>
-          variant.entries.some(
-            (b) => a.layout === b.layout && Math.abs(a.line - b.line) <= NEAR && a.kind === b.kind,
-          ),
-        ),
-      );
-      if (!beside) continue;
-      waiting.delete(variant);
-      members.add(variant);
-      anchors.push(variant);
-      grew = true;
+  const placed = [...present, ...(baseline === undefined ? [] : [baseline])].flatMap((variant) =>
+    variant.entries.map((entry) => ({ variant, entry })),
+  );
+  placed.sort((a, b) => a.entry.line - b.entry.line);
+  for (const pass of [placed, placed.toReversed()]) {
+    const lastLine = new Map<string, number>();
+    for (const { variant, entry } of pass) {
+      const form = `${entry.kind} ${entry.layout}`;
+      const near = Math.abs(entry.line - (lastLine.get(form) ?? Number.POSITIVE_INFINITY)) <= NEAR;
+      if (near && variant !== baseline && variant.role === 'plain') members.add(variant);
+      if (members.has(variant) || variant === baseline) lastLine.set(form, entry.line);
     }
   }
   return present.filter((variant) => members.has(variant));

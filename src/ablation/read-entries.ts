@@ -3,7 +3,7 @@ import { holdsNamedFigures, literalEntries } from './literal-entries.js';
 import { readLiteral } from './literal-values.js';
 import { isConclusion, isHousekeeping, isOrder } from './log-noise.js';
 import { isMetricPhrase } from './metric-names.js';
-import { type CleanOutput, cleanOutput, type OutputLine } from './output-lines.js';
+import { type CleanOutput, cleanOutput, cutLine, type OutputLine } from './output-lines.js';
 import { type ScoreEntry, speaksOfChange } from './score-entry.js';
 import { tableEntries } from './table-entries.js';
 import { findTable, isBorder } from './table-layout.js';
@@ -14,6 +14,8 @@ export interface PrintedEntries {
   /** What stands behind a bare `Ablation 2` elsewhere in the output, by `ablation 2`. */
   readonly namesByNumber: ReadonlyMap<string, string>;
   readonly output: CleanOutput;
+  /** Whether the middle of a very long output was not read. */
+  readonly partlyRead: boolean;
 }
 
 /** Longest literal that is read, and how many characters may be tried in vain in one output. */
@@ -32,6 +34,8 @@ class EntryReader {
   private lastLabel = '';
   private inChanges = false;
   private vain = 0;
+  /** Lines before this one are known to hold no table that names variants. */
+  private noTableBefore = 0;
   private readonly joined: string;
   private readonly offsets: number[] = [];
 
@@ -71,7 +75,8 @@ class EntryReader {
     const label = readKey(before.replace(/(?:dict|ordereddict)\s*\(?$/i, '')).label;
     const prefix = readLabel(label).marked ? label : readLabel(this.heading).marked ? this.heading : '';
     const line = this.lines[position]?.index ?? 0;
-    this.entries.push(...literalEntries(found.value, prefix, line, this.joined.slice(start, found.end)));
+    const entries = literalEntries(found.value, prefix, line, this.joined.slice(start, found.end));
+    for (const entry of entries) this.entries.push(entry);
     let next = position + 1;
     while (next < this.lines.length && (this.offsets[next] ?? 0) < found.end) next += 1;
     return next;
@@ -79,7 +84,8 @@ class EntryReader {
 
   private table(position: number): number | undefined {
     const text = this.lines[position]?.text ?? '';
-    if (isConclusion(text) || isOrder(text)) return undefined;
+    if (position < this.noTableBefore || isBorder(text) || isConclusion(text) || isOrder(text))
+      return undefined;
     let before = position - 1;
     while (before >= 0 && isBorder(this.lines[before]?.text ?? '')) before -= 1;
     const found = findTable(this.lines, position, this.lines[before]?.text);
@@ -89,10 +95,13 @@ class EntryReader {
     const seriesName = /^Name: ([\w ]+), (?:Length|dtype)/.exec(this.lines[found.end]?.text ?? '')?.[1];
     if (seriesName !== undefined)
       entries = entries.map((entry) => (entry.metric === '' ? { ...entry, metric: seriesName } : entry));
-    if (entries.length === 0) return undefined;
+    if (entries.length === 0) {
+      this.noTableBefore = found.end;
+      return undefined;
+    }
     if (this.inChanges && found.table.header === undefined)
       entries = entries.map((entry) => this.asChange(entry));
-    this.entries.push(...entries.filter((entry) => !isOrder(entry.label)));
+    for (const entry of entries) if (!isOrder(entry.label)) this.entries.push(entry);
     this.lastLabel = entries.at(-1)?.label ?? this.lastLabel;
     return found.end;
   }
@@ -103,7 +112,7 @@ class EntryReader {
 
   private line(position: number): number {
     const line = this.lines[position];
-    const text = line?.text ?? '';
+    const text = cutLine(line?.text ?? '');
     if (line === undefined || text.trim() === '' || isBorder(text)) {
       if (text.trim() === '') this.inChanges = false;
       return position + 1;
@@ -193,10 +202,19 @@ function usesDecimalComma(lines: readonly OutputLine[]): boolean {
   return commas >= 2;
 }
 
+/** Lines that are read, at most; of more, the first quarter of this and the last three. */
+const MOST_LINES = 40_000;
+
+function withoutMiddle(lines: readonly OutputLine[]): readonly OutputLine[] {
+  if (lines.length <= MOST_LINES) return lines;
+  return [...lines.slice(0, MOST_LINES / 4), ...lines.slice((-MOST_LINES * 3) / 4)];
+}
+
 /** All figures of an output that could be scores of variants, in printed order. */
 export function readEntries(rawOutput: string): PrintedEntries {
   const output = cleanOutput(rawOutput);
-  const reader = new EntryReader(output.lines, usesDecimalComma(output.lines));
+  const lines = withoutMiddle(output.lines);
+  const reader = new EntryReader(lines, usesDecimalComma(lines));
   reader.read();
-  return { entries: reader.entries, namesByNumber: reader.names, output };
+  return { entries: reader.entries, namesByNumber: reader.names, output, partlyRead: lines !== output.lines };
 }

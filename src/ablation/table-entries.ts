@@ -211,7 +211,6 @@ export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[
         if (column !== columns.name) add(column, 'score');
     }
   }
-  return entries.filter(
-    (entry) => !isTrainingMetric(entry.metric) || entries.every((other) => isTrainingMetric(other.metric)),
-  );
+  const onlyTraining = entries.every((entry) => isTrainingMetric(entry.metric));
+  return onlyTraining ? entries : entries.filter((entry) => !isTrainingMetric(entry.metric));
 }

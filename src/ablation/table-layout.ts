@@ -58,13 +58,12 @@ function pipeTable(lines: readonly OutputLine[], start: number): FoundTable | un
     if (isBorder(text)) continue;
     if (!BARS.test(text)) break;
     const cells = pipeCells(text);
-    if (cells.length < 2) break;
+    // `Baseline: 0.81 | No scaler: 0.80` is a row of names with scores and no table.
+    if (cells.length < 2 || /[:=]\s*[-+]?\d/.test(cells[0] ?? '')) break;
     rows.push(cells);
     indexes.push(lines[position]?.index ?? 0);
   }
   if (rows.length === 0) return undefined;
-  // `Baseline: 0.81 | No scaler: 0.80` is a row of names with scores and no table.
-  if (rows.some((row) => /[:=]\s*[-+]?\d/.test(row[0] ?? ''))) return undefined;
   return withHeader(rows, indexes, 'bars', position);
 }
 

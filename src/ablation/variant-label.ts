@@ -213,7 +213,7 @@ export function readLabel(label: string): LabelReading {
   let isRun = false;
   let marked = false;
   let number: string | undefined;
-  const run = RUN.exec(text);
+  const run = /fold|split|seed|rep|pli|durchlauf/i.test(text) ? RUN.exec(text) : null;
   if (run !== null) {
     isRun = true;
     text = withoutQuotes(`${text.slice(0, run.index)} ${text.slice(run.index + run[0].length)}`);

@@ -144,7 +144,7 @@ export type Outcome = { readonly score: AblationScore } | { readonly missing: st
 /** Score of one variant by the wanted metric: a printed mean, a printed score, or the mean of its runs. */
 export function scoreOf(variant: VariantScores, wanted: string, repeats: boolean): Outcome {
   const scores = variant.entries.filter((entry) => entry.kind === 'score');
-  const best = Math.max(0, ...scores.map((entry) => nearness(entry, wanted)));
+  const best = scores.reduce((most, entry) => Math.max(most, nearness(entry, wanted)), 0);
   const near = scores.filter((entry) => nearness(entry, wanted) === best && best > 0);
   const singles = near.filter((entry) => !entry.isRun && entry.runs === undefined);
   const finite = singles.filter((entry) => Number.isFinite(entry.value));
@@ -195,7 +195,7 @@ export function areRepeats(variants: readonly VariantScores[], wanted: string): 
     const [first] = singles;
     return first !== undefined && singles.some((entry) => !agree(entry, first)) ? singles.length : 0;
   });
-  const most = Math.max(0, ...counts);
+  const most = counts.reduce((a, b) => Math.max(a, b), 0);
   return most >= 2 && counts.filter((count) => count === most).length >= Math.max(2, variants.length * 0.75);
 }
 

@@ -1,0 +1,118 @@
+import type { ComponentKind } from './component-kinds.js';
+import type { SolutionStatement } from './solution-statements.js';
+
+export interface ComponentBlock {
+  readonly start: number;
+  readonly end: number;
+  /** How well the block fits the component; comparable within one component. */
+  readonly fit: number;
+}
+
+const STOP_WORDS = new Set(
+  'the and for with without feature features component components step part model models using use from into only all off out not non its based type layer data column columns values value of in on to by a an is was as it no or de des du la le les'.split(
+    ' ',
+  ),
+);
+
+function squeeze(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+/** `OneHotEncoder`, `one_hot` and `one-hot` give the same words; endings are cut for comparison. */
+function wordsOf(text: string): string[] {
+  return text
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .map((word) =>
+      word.length > 5
+        ? word.replace(/(?:ations?|ings?|ers?|ors?|ies|es|s|ed|e)$/u, '')
+        : word.replace(/s$/u, ''),
+    )
+    .filter((word) => word.length > 1);
+}
+
+function fitOf(statement: SolutionStatement, component: string, kind: ComponentKind | undefined): number {
+  const wanted = squeeze(component);
+  const words = [...new Set(wordsOf(component))].filter((word) => !STOP_WORDS.has(word) && word.length > 2);
+  let fit = 0;
+  const makes = statement.makes.map(squeeze).filter((name) => name.length >= 3);
+  if (wanted.length >= 3 && makes.includes(wanted)) fit += 12;
+  else if (
+    makes.some(
+      (name) => name.length >= 5 && (wanted.includes(name) || (wanted.length >= 4 && name.includes(wanted))),
+    )
+  )
+    fit += 8;
+  if (words.length > 0) {
+    const made = new Set(statement.makes.flatMap(wordsOf));
+    const mentioned = new Set(statement.mentions.flatMap(wordsOf));
+    const strong = words.filter((word) => made.has(word)).length / words.length;
+    const weak = words.filter((word) => mentioned.has(word)).length / words.length;
+    fit += 6 * strong + 2 * weak;
+  }
+  if (kind !== undefined) {
+    if (statement.makes.some((name) => kind.code.test(name))) fit += 4;
+    else if (statement.mentions.some((name) => kind.code.test(name))) fit += 1;
+  }
+  // A class that is built says more than a variable that is passed on.
+  if (
+    fit > 0 &&
+    statement.makes.some(
+      (name) => /^[A-Z]\w*[a-z]/.test(name) && (kind?.code.test(name) === true || squeeze(name) === wanted),
+    )
+  )
+    fit += 2;
+  return statement.isPrint ? fit / 6 : fit;
+}
+
+/** Less than this is no sign that a statement makes the component. */
+const LEAST_FIT = 3;
+const LONGEST_BLOCK = 6;
+
+/**
+ * Groups the statements that make a component into blocks of whole, adjacent statements, best first.
+ *
+ * @param component name of the component; empty to go by the kind alone.
+ */
+export function blocksFor(
+  statements: readonly SolutionStatement[],
+  component: string,
+  kind: ComponentKind | undefined,
+): ComponentBlock[] {
+  const fits = new Map(statements.map((statement) => [statement, fitOf(statement, component, kind)]));
+  const byPlace = new Map(
+    statements.map((statement) => [`${statement.block}:${statement.place}`, statement]),
+  );
+  const fitting = statements.filter((statement) => (fits.get(statement) ?? 0) >= LEAST_FIT);
+  fitting.sort((a, b) => (fits.get(b) ?? 0) - (fits.get(a) ?? 0) || a.start - b.start);
+  const taken = new Set<SolutionStatement>();
+  const blocks: ComponentBlock[] = [];
+  for (const seed of fitting) {
+    if (taken.has(seed)) continue;
+    const fit = fits.get(seed) ?? 0;
+    const members = [seed];
+    const neighbour = (from: SolutionStatement, step: 1 | -1): SolutionStatement | undefined =>
+      byPlace.get(`${from.block}:${from.place + step}`);
+    const belongs = (other: SolutionStatement | undefined): other is SolutionStatement =>
+      other !== undefined &&
+      !other.isDefinition &&
+      !seed.isDefinition &&
+      !other.isPrint &&
+      !taken.has(other) &&
+      members.length < LONGEST_BLOCK;
+    for (let next = neighbour(seed, 1); belongs(next); next = neighbour(next, 1)) {
+      const assigned = new Set(members.flatMap((member) => member.assigns));
+      const goesOn = next.fits.some((name) => assigned.has(name));
+      if (!goesOn && (fits.get(next) ?? 0) < Math.max(LEAST_FIT, fit * 0.6)) break;
+      members.push(next);
+    }
+    for (let before = neighbour(seed, -1); belongs(before); before = neighbour(before, -1)) {
+      if ((fits.get(before) ?? 0) < Math.max(LEAST_FIT, fit * 0.6)) break;
+      members.unshift(before);
+    }
+    for (const member of members) taken.add(member);
+    blocks.push({ start: members[0]?.start ?? seed.start, end: members.at(-1)?.end ?? seed.end, fit });
+  }
+  return blocks;
+}

@@ -1,0 +1,171 @@
+import { parsePython, type SyntaxNode } from '../solution/python-syntax.js';
+import { calledName, nodesOf } from './syntax-nodes.js';
+
+/** One whole statement of a script. Offsets are UTF-16 code units of the script. */
+export interface SolutionStatement {
+  /** Start of the statement's first line, its indentation included, where nothing else stands before it. */
+  readonly start: number;
+  readonly end: number;
+  /** Names that say what the statement makes: called functions, keyword arguments, assigned names. */
+  readonly makes: readonly string[];
+  /** Other names and texts in it. */
+  readonly mentions: readonly string[];
+  /** Names that the statement assigns. */
+  readonly assigns: readonly string[];
+  /** Names whose methods it calls with `fit`, `transform` and the like. */
+  readonly fits: readonly string[];
+  readonly isDefinition: boolean;
+  readonly isPrint: boolean;
+  /** Statements of one block of code have the same number, and follow each other by `place`. */
+  readonly block: number;
+  readonly place: number;
+}
+
+const SKIPPED = new Set([
+  'comment',
+  'import_statement',
+  'import_from_statement',
+  'future_import_statement',
+  'pass_statement',
+  'break_statement',
+  'continue_statement',
+  'global_statement',
+  'nonlocal_statement',
+]);
+const COMPOUND = new Set([
+  'if_statement',
+  'for_statement',
+  'while_statement',
+  'try_statement',
+  'with_statement',
+  'function_definition',
+  'class_definition',
+  'decorated_definition',
+  'match_statement',
+]);
+const FITTING = /^(?:fit|fit_transform|transform|fit_resample|compile|train|partial_fit|set_output)$/;
+/** A definition longer than this is no block that one step of refinement rewrites. */
+const LONGEST_DEFINITION = 8000;
+
+function startOfLine(source: string, position: number): number {
+  const line = source.lastIndexOf('\n', position - 1) + 1;
+  return /^[ \t]*$/.test(source.slice(line, position)) ? line : position;
+}
+
+interface Terms {
+  readonly makes: Set<string>;
+  readonly mentions: Set<string>;
+  readonly assigns: Set<string>;
+  readonly fits: Set<string>;
+}
+
+function addTargets(target: SyntaxNode, terms: Terms): void {
+  for (const node of nodesOf(target)) {
+    if (node.type === 'identifier') terms.assigns.add(node.text);
+    if (node.type === 'string_content' || node.type === 'identifier') terms.makes.add(node.text.slice(0, 80));
+  }
+}
+
+function termsOf(statement: SyntaxNode): Terms {
+  const terms: Terms = { makes: new Set(), mentions: new Set(), assigns: new Set(), fits: new Set() };
+  for (const node of nodesOf(statement)) {
+    if (node.type === 'call') {
+      const name = calledName(node);
+      terms.makes.add(name);
+      const owner = node.childForFieldName('function')?.childForFieldName('object');
+      if (FITTING.test(name) && owner?.type === 'identifier') terms.fits.add(owner.text);
+    } else if (node.type === 'keyword_argument') {
+      terms.makes.add(node.childForFieldName('name')?.text ?? '');
+    } else if (node.type === 'assignment' || node.type === 'augmented_assignment') {
+      const target = node.childForFieldName('left');
+      if (target !== null) addTargets(target, terms);
+    } else if (node.type === 'identifier' || node.type === 'string_content') {
+      terms.mentions.add(node.text.slice(0, 80));
+    }
+  }
+  return terms;
+}
+
+function definitionName(node: SyntaxNode): string | undefined {
+  const inner = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node;
+  const isDefinition = inner?.type === 'function_definition' || inner?.type === 'class_definition';
+  return isDefinition ? (inner.childForFieldName('name')?.text ?? '') : undefined;
+}
+
+/** Bodies below a compound statement that hold statements of their own. */
+function bodiesOf(statement: SyntaxNode): SyntaxNode[] {
+  const bodies: SyntaxNode[] = [];
+  const waiting = [statement];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    for (const child of node.namedChildren) {
+      if (child === null) continue;
+      if (child.type === 'block') bodies.push(child);
+      else if (/_clause$|_definition$/.test(child.type)) waiting.push(child);
+    }
+  }
+  return bodies;
+}
+
+const LONGEST_SCRIPT = 1024 * 1024;
+
+/**
+ * The statements of a script that could be refined: at any depth, without imports. Of a script with syntax
+ * errors those that parse.
+ */
+export async function solutionStatements(source: string): Promise<SolutionStatement[]> {
+  if (source.length > LONGEST_SCRIPT) return [];
+  const tree = await parsePython(source);
+  try {
+    const statements: SolutionStatement[] = [];
+    const waiting: SyntaxNode[] = [tree.rootNode];
+    let block = 0;
+    for (let body = waiting.pop(); body !== undefined; body = waiting.pop()) {
+      block += 1;
+      let place = 0;
+      for (const node of body.namedChildren) {
+        if (node === null || node.type === 'comment') continue;
+        place += 1;
+        if (SKIPPED.has(node.type) || node.type === 'ERROR' || node.isMissing) continue;
+        if (COMPOUND.has(node.type)) {
+          waiting.push(...bodiesOf(node));
+          const name = definitionName(node);
+          if (name === undefined || node.hasError || node.endIndex - node.startIndex > LONGEST_DEFINITION)
+            continue;
+          statements.push({
+            ...span(source, node),
+            makes: [name],
+            mentions: [],
+            assigns: [],
+            fits: [],
+            isDefinition: true,
+            isPrint: false,
+            block,
+            place,
+          });
+          continue;
+        }
+        if (node.hasError || node.firstNamedChild?.type === 'string') continue;
+        const terms = termsOf(node);
+        statements.push({
+          ...span(source, node),
+          makes: [...terms.makes],
+          mentions: [...terms.mentions],
+          assigns: [...terms.assigns],
+          fits: [...terms.fits],
+          isDefinition: false,
+          isPrint: terms.makes.has('print') || /^(?:logger|logging)\b/.test(node.text.slice(0, 8)),
+          block,
+          place,
+        });
+      }
+    }
+    return statements.sort((a, b) => a.start - b.start);
+  } finally {
+    tree.delete();
+  }
+}
+
+function span(source: string, node: SyntaxNode): { start: number; end: number } {
+  const end = node.endIndex - (/[\r\n\s]*$/.exec(node.text.slice(-40))?.[0].length ?? 0);
+  return { start: startOfLine(source, node.startIndex), end };
+}
