@@ -4,6 +4,7 @@ import { packagePath } from '../package-root.js';
 import { addCheckCommand } from './commands/check.js';
 import { addConfigCommand } from './commands/config.js';
 import { addDemoCommand } from './commands/demo.js';
+import { addDoctorCommand } from './commands/doctor.js';
 import { addJobCommands } from './commands/jobs.js';
 import { addSubmitCommand } from './commands/submit.js';
 import { addWorkerCommand } from './commands/worker.js';
@@ -26,6 +27,7 @@ export function createProgram(): Command {
   addWorkerCommand(program);
   addDemoCommand(program);
   addConfigCommand(program);
+  addDoctorCommand(program);
   for (const command of program.commands) command.exitOverride();
   return program;
 }

@@ -1,0 +1,162 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+import { correction, leaks } from '../support/agent-answers.js';
+import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
+import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+
+const CLEAN = 'import math\nprint(math.pi)\n';
+const LEAKY = 'a = fit(all)\nprint(a)\n';
+
+let api: MessagesApi | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+function project(files: Record<string, string | Buffer>): string {
+  const folder = emptyFolder();
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
+}
+
+/** Environment in which a stand-in for the Messages API answers. */
+async function answering(reply: Script): Promise<Record<string, string>> {
+  api = await startMessagesApi({ reply });
+  return { ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: api.url };
+}
+
+describe('fleet check', () => {
+  it('a clean script: exit 0, no Redis, no key and no service needed', async () => {
+    const cwd = project({ 'clean.py': CLEAN });
+    const { stdout, stderr, exitCode } = await fleetCommand(['check', 'clean.py'], { cwd });
+    expect({ stdout, exitCode }).toEqual({ stdout: 'clean.py: clean\n', exitCode: 0 });
+    expect(stderr).toBe('agents: offline static analysis (no ANTHROPIC_API_KEY is set)\n');
+  });
+
+  it('a leaky script: exit 1, with finding and diff, and without colours in a pipe', async () => {
+    const cwd = project({ 'leaky.py': LEAKY });
+    const env = await answering([leaks('a = fit(all)'), correction('a = fit(train)')]);
+    const { stdout, exitCode } = await fleetCommand(['check', 'leaky.py'], { cwd, env });
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe(
+      [
+        'leaky.py: corrected',
+        '  leak data leakage · line 1 · corrected',
+        '  @@ line 1 @@',
+        '  -a = fit(all)',
+        '  +a = fit(train)',
+        '   print(a)',
+        '',
+      ].join('\n'),
+    );
+    expect(readFileSync(join(cwd, 'leaky.py'), 'utf8')).toBe(LEAKY);
+  });
+
+  it('--write puts the corrected script in the place of the file, with its line endings', async () => {
+    const cwd = project({ 'leaky.py': LEAKY.replaceAll('\n', '\r\n') });
+    const env = await answering([leaks('a = fit(all)'), correction('a = fit(train)')]);
+    const { exitCode } = await fleetCommand(['check', '--write', 'leaky.py'], { cwd, env });
+    expect(exitCode).toBe(1);
+    expect(readFileSync(join(cwd, 'leaky.py'), 'utf8')).toBe('a = fit(train)\r\nprint(a)\r\n');
+  });
+
+  it('--json: an entry per file in the order given, and nothing else on standard output', async () => {
+    const cwd = project({ 'a.py': CLEAN, 'empty.py': '', 'b.py': CLEAN });
+    const { stdout, exitCode } = await fleetCommand(['check', '--json', 'a.py', 'empty.py', 'b.py'], { cwd });
+    const entries = JSON.parse(stdout);
+    expect(exitCode).toBe(2);
+    expect(entries.map(({ file }: { file: string }) => file)).toEqual(['a.py', 'empty.py', 'b.py']);
+    expect(entries[0]).toMatchObject({
+      status: 'clean',
+      solution: { content: CLEAN },
+      agent: { runner: 'offline' },
+    });
+    expect(entries[1]).toEqual({
+      file: 'empty.py',
+      error: { code: 'unreadable-input', message: 'empty.py is empty' },
+    });
+  });
+
+  it('- reads standard input', async () => {
+    const { stdout, exitCode } = await fleetCommand(['check', '--json', '-'], { input: CLEAN });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)[0]).toMatchObject({ file: '-', status: 'clean' });
+  });
+
+  it('--fail-on never waves a leak of unknown severity through', async () => {
+    const cwd = project({ 'leaky.py': LEAKY });
+    const env = await answering([leaks('a = fit(all)'), correction('a = 1')]);
+    expect((await fleetCommand(['check', '--fail-on', 'high', 'leaky.py'], { cwd, env })).exitCode).toBe(1);
+  });
+
+  it('--fail-on high lets a low leak pass, and still shows it', async () => {
+    const content = readFileSync(packagePath('examples', 'scripts', 'leaky_scaler.py'), 'utf8');
+    const cwd = project({ 'scaler.py': content });
+    const { stdout, exitCode } = await fleetCommand(['check', '--fail-on', 'high', 'scaler.py'], { cwd });
+    expect(stdout).toContain('leak low');
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('fleet check with bad input says one clear sentence and exits with 2', () => {
+  it.each([
+    ['missing', 'gone.py', undefined, 'gone.py does not exist'],
+    ['a folder', '.', undefined, '. is a folder'],
+    ['empty', 'x.py', '', 'x.py is empty'],
+    ['binary', 'x.py', Buffer.from([1, 2, 0, 3]), 'x.py is not a text file (it holds a zero byte)'],
+    ['not UTF-8', 'x.py', Buffer.from([0x66, 0xff, 0xfe]), 'x.py is not UTF-8 text'],
+    [
+      'over the limit',
+      'x.py',
+      `x = 1\n${'#'.repeat(2 ** 20 - 5)}`,
+      'has 1048577 bytes, the limit is 1048576 bytes',
+    ],
+  ])('%s', async (_what, file, content, sentence) => {
+    const cwd = project(content === undefined ? {} : { [file]: content });
+    const { stdout, stderr, exitCode } = await fleetCommand(['check', file], { cwd });
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(sentence);
+  });
+
+  it('a script that is not Python is still checked, and the result says that parsing was off', async () => {
+    const cwd = project({ 'x.py': 'library(caret)\nx <- fit(all\n' });
+    const { stdout, exitCode } = await fleetCommand(['check', 'x.py'], { cwd });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('parsing was off');
+  });
+
+  it('a wrong key', async () => {
+    const cwd = project({ 'leaky.py': LEAKY });
+    const env = await answering(() => errorReply(401, 'invalid x-api-key'));
+    const { stderr, exitCode } = await fleetCommand(['check', 'leaky.py'], { cwd, env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('unauthorised');
+    expect(stderr).toContain('ANTHROPIC_API_KEY');
+    expect(api?.requests).toHaveLength(1);
+  });
+
+  it('an unknown model', async () => {
+    const cwd = project({ 'leaky.py': LEAKY });
+    const env = { ...(await answering(() => errorReply(404, 'model: gpt'))), FLEET_MODEL: 'gpt' };
+    const { stderr, exitCode } = await fleetCommand(['check', 'leaky.py'], { cwd, env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('unknown-model');
+  });
+
+  it('a flag that there is not', async () => {
+    const { stderr, exitCode } = await fleetCommand(['check', '--jsno', 'x.py']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--json');
+  });
+
+  it('control characters of a script do not reach the terminal', async () => {
+    const cwd = project({ 'x.py': 'a = fit(all) # \u001b[31mred\nprint(a)\n' });
+    const env = await answering([leaks('a = fit(all)'), correction('a = 1')]);
+    const { stdout } = await fleetCommand(['check', 'x.py'], { cwd, env });
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toContain('\\x1b[31mred');
+  });
+});

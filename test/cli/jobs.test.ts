@@ -1,0 +1,174 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  emptyFolder,
+  fleetCommand,
+  type RunningCommand,
+  startFleetCommand,
+} from '../support/fleet-command.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const PAYLOAD = JSON.stringify({ solution: { content: 'print(1)\n' }, tags: { run: 'night-1' } });
+
+let redis: TestRedis;
+let worker: RunningCommand | undefined;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(async () => {
+  await worker?.end('SIGTERM');
+  worker = undefined;
+});
+
+let prefixes = 0;
+function fleet() {
+  prefixes += 1;
+  const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: `cli-${prefixes}` };
+  return {
+    run: (args: readonly string[], input?: string) =>
+      fleetCommand(args, { env, ...(input === undefined ? {} : { input }) }),
+    json: async (args: readonly string[], input?: string) => {
+      const { stdout, exitCode } = await fleetCommand([...args, '--json'], {
+        env,
+        ...(input === undefined ? {} : { input }),
+      });
+      return { value: JSON.parse(stdout), exitCode };
+    },
+    work: async () => {
+      worker = startFleetCommand(['worker'], { env });
+      await worker.printed('worker ready');
+    },
+  };
+}
+
+describe('fleet submit, get, wait, list, cancel, retry', () => {
+  it('submit answers at once with the id, wait with the result', async () => {
+    const { json, work } = fleet();
+    const submitted = await json(['submit', 'solution-check', '--data', '-'], PAYLOAD);
+    expect(submitted).toMatchObject({ exitCode: 0, value: { kind: 'solution-check', state: 'waiting' } });
+    await work();
+    const waited = await json(['wait', submitted.value.id]);
+    expect(waited).toMatchObject({ exitCode: 0, value: { state: 'completed', result: { status: 'clean' } } });
+    expect((await json(['get', submitted.value.id])).value.result).toEqual(waited.value.result);
+  });
+
+  it('submit --wait gives the result', async () => {
+    const { json, work } = fleet();
+    await work();
+    const { value, exitCode } = await json(['submit', 'solution-check', '--data', '-', '--wait'], PAYLOAD);
+    expect(exitCode).toBe(0);
+    expect(value).toMatchObject({ kind: 'solution-check', state: 'completed', result: { status: 'clean' } });
+  });
+
+  it('submit --wait without a Redis starts what is missing and stops it again', async () => {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, 'payload.json'), PAYLOAD);
+    const args = ['submit', 'solution-check', '--data', 'payload.json', '--wait', '--json'];
+    const { stdout, exitCode } = await fleetCommand(args, { cwd });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'completed' });
+  });
+
+  it('says on standard error that nobody works on a kind', async () => {
+    const { json } = fleet();
+    const submitted = await json(['submit', 'solution-check', '--data', '-'], PAYLOAD);
+    expect(submitted.value.state).toBe('waiting');
+  });
+
+  it('list filters by kind, state and run', async () => {
+    const { json } = fleet();
+    const { value } = await json(['submit', 'solution-check', '--data', '-'], PAYLOAD);
+    const ids = async (...args: string[]) =>
+      (await json(['list', ...args])).value.map(({ id }: { id: string }) => id);
+    expect(await ids()).toEqual([value.id]);
+    expect(await ids('--kind', 'solution-check', '--state', 'waiting', '--run', 'night-1')).toEqual([
+      value.id,
+    ]);
+    expect(await ids('--state', 'completed')).toEqual([]);
+    expect(await ids('--run', 'night-2')).toEqual([]);
+    expect(await ids('--kind', 'summarize')).toEqual([]);
+  });
+
+  it('cancel ends a waiting job, and retry does not bring it back', async () => {
+    const { json, run } = fleet();
+    const { value } = await json(['submit', 'solution-check', '--data', '-'], PAYLOAD);
+    expect((await json(['cancel', value.id])).value).toMatchObject({
+      state: 'cancelled',
+      error: { code: 'job-cancelled' },
+    });
+    const retried = await run(['retry', value.id]);
+    expect(retried.exitCode).toBe(2);
+    expect(retried.stderr).toContain('only a failed job can be run again');
+    expect((await json(['wait', value.id])).exitCode).toBe(2);
+  });
+});
+
+describe('fleet submit with bad input says one clear sentence and exits with 2', () => {
+  it.each([
+    [
+      'an unknown kind',
+      ['submit', 'sollution-check'],
+      PAYLOAD,
+      '"sollution-check" is not a kind of job; there are: solution-check',
+    ],
+    ['no JSON', ['submit', 'solution-check'], '{"solution":', 'standard input is not JSON'],
+    [
+      'another contract',
+      ['submit', 'solution-check'],
+      '{"solution":{"content":"x"},"colour":1}',
+      'solution-check: colour: unknown field',
+    ],
+    [
+      'an empty script',
+      ['submit', 'solution-check'],
+      '{"solution":{"content":""}}',
+      'solution.content: the script is empty',
+    ],
+  ])('%s', async (_what, args, input, sentence) => {
+    const { run } = fleet();
+    const { stdout, stderr, exitCode } = await run([...args, '--data', '-'], input);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+    expect(stderr).toContain(sentence);
+  });
+
+  it('an id that nobody knows', async () => {
+    const { run } = fleet();
+    const { stderr, exitCode } = await run(['get', 'solution-check-nobody']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('there is no job solution-check-nobody');
+  });
+});
+
+describe('fleet', () => {
+  it('--version prints the version alone', async () => {
+    const { stdout, exitCode } = await fleetCommand(['--version']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each(['check', 'submit', 'get', 'wait', 'cancel', 'retry', 'list', 'worker', 'demo', 'config'])(
+    '%s --help exits with 0 and says how it is called',
+    async (command) => {
+      const { stdout, exitCode } = await fleetCommand([command, '--help']);
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain(`Usage: fleet ${command}`);
+    },
+  );
+
+  it('config shows what is in force and from where, and no password', async () => {
+    const env = { FLEET_REDIS_URL: 'redis://user:hunter2@redis.example:6379', FLEET_CONCURRENCY: '3' };
+    const { stdout } = await fleetCommand(['config', '--json'], { env });
+    const { settings } = JSON.parse(stdout);
+    expect(settings).toContainEqual({ variable: 'FLEET_CONCURRENCY', value: 3, source: 'environment' });
+    expect(settings).toContainEqual({ variable: 'FLEET_PREFIX', value: 'fleet', source: 'default' });
+    expect(stdout).not.toContain('hunter2');
+  });
+
+  it('a variable that cannot be used is named', async () => {
+    const { stderr, exitCode } = await fleetCommand(['list'], { env: { FLEET_CONCURRENCY: 'many' } });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('FLEET_CONCURRENCY');
+  });
+});

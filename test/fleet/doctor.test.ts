@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findOrphanedParents, freeOrphanedParent } from '../../src/fleet/doctor/waiting-parents.js';
+import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
+import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startPipelineWorker } from '../support/evaluation-worker.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const STEP = { ablationCode: 'x', rawOutput: 'a: 1', solution: { content: 'x = 1\n' }, previousBlocks: [] };
+
+let redis: TestRedis;
+let test: TestFleet;
+let api: MessagesApi;
+let fleets = 0;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(async () => {
+  await test.close();
+  await api.close();
+});
+
+async function startFleet() {
+  fleets += 1;
+  test = await startTestFleet(redis, `{doctor}-${fleets}`);
+  api = await startMessagesApi({ reply: () => leaks() });
+  return test;
+}
+
+/** What a crash of Redis without its file, or a hand in the data, leaves behind. */
+async function loseJob(queue: string, id: string): Promise<void> {
+  const { client, prefix } = test.fleet;
+  await client.del(`${prefix}:${queue}:${id}`);
+  await client.lrem(`${prefix}:${queue}:wait`, 0, id);
+}
+
+describe('the doctor', () => {
+  it('finds nothing where every child is there', async () => {
+    const { fleet } = await startFleet();
+    await addRefinementStep(fleet, STEP);
+    expect(await findOrphanedParents(fleet.client, fleet.prefix)).toEqual([]);
+  });
+
+  it('finds a job whose child is gone, and frees it: it ends, and says what it lacked', async () => {
+    const { fleet, worker } = await startFleet();
+    const { extract, summarize } = await addRefinementStep(fleet, STEP);
+    await loseJob('summarize', summarize.id);
+    const [orphan, ...others] = await findOrphanedParents(fleet.client, fleet.prefix);
+    expect(others).toEqual([]);
+    expect(orphan).toEqual({
+      queue: 'extract',
+      id: extract.id,
+      missing: [`${fleet.prefix}:summarize:${summarize.id}`],
+    });
+    if (orphan === undefined) throw new Error('unreachable');
+    await freeOrphanedParent(fleet.client, fleet.prefix, orphan);
+    await worker(runnerFor(api));
+    const view = await extract.wait();
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'invalid-payload' } });
+    expect(await findOrphanedParents(fleet.client, fleet.prefix)).toEqual([]);
+    expect(await fleet.client.exists(`${fleet.prefix}:summarize:${summarize.id}`)).toBe(0);
+  });
+
+  it("frees the pipeline's own jobs too, and leaves the children that are there to their course", async () => {
+    const { fleet, worker } = await startFleet();
+    const candidates = [0, 1].map((index) => ({ solution: { content: `x = ${index}\n` } }));
+    const batch = await addCandidateBatch(fleet, {
+      candidates,
+      evaluation: { queue: 'evaluate', name: 'score' },
+      afterAll: { queue: 'select', name: 'best' },
+    });
+    const lost = batch.evaluations[0]?.evaluation.id ?? '';
+    await fleet.client.del(`${fleet.prefix}:evaluate:${lost}`);
+    await fleet.client.zrem(`${fleet.prefix}:evaluate:waiting-children`, lost);
+    for (const orphan of await findOrphanedParents(fleet.client, fleet.prefix)) {
+      await freeOrphanedParent(fleet.client, fleet.prefix, orphan);
+    }
+    await worker(runnerFor(api));
+    const evaluating = startPipelineWorker(redis, fleet, 'evaluate', async () => 'scored');
+    const selecting = startPipelineWorker(redis, fleet, 'select', (job) => batchOutcomes(fleet, job));
+    try {
+      expect(await batch.afterAll?.returned()).toEqual([
+        { evaluation: batch.evaluations[1]?.evaluation.id, state: 'evaluated', result: 'scored' },
+      ]);
+    } finally {
+      await evaluating.close();
+      await selecting.close();
+    }
+  });
+});

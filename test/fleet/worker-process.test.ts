@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { leaks } from '../support/agent-answers.js';
+import { fleetCommand, type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
+import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const SCRIPT = 'a = fit(all)\nprint(a)\n';
+
+let redis: TestRedis;
+let fleet: FleetConnection;
+let api: MessagesApi | undefined;
+let prefixes = 0;
+let prefix = '';
+const commands: RunningCommand[] = [];
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  prefixes += 1;
+  prefix = `process-${prefixes}`;
+  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+});
+afterEach(async () => {
+  await Promise.all(commands.splice(0).map((command) => command.end('SIGKILL')));
+  await fleet.close();
+  await api?.close();
+  api = undefined;
+});
+
+async function answering(reply: Script): Promise<MessagesApi> {
+  api = await startMessagesApi({ reply });
+  return api;
+}
+
+async function startWorker(
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<RunningCommand> {
+  const command = startFleetCommand(['worker', ...args], {
+    env: {
+      FLEET_REDIS_URL: redis.url,
+      FLEET_PREFIX: prefix,
+      FLEET_LOCK_MS: '1000',
+      ANTHROPIC_API_KEY: 'test-key',
+      ANTHROPIC_BASE_URL: api?.url ?? 'http://127.0.0.1:1',
+      ...env,
+    },
+  });
+  commands.push(command);
+  await command.printed('worker ready');
+  return command;
+}
+
+describe('fleet worker as a process', () => {
+  it('says once who answers', async () => {
+    const worker = await startWorker();
+    expect(worker.lines.filter((line) => line.includes('agents: anthropic'))).toHaveLength(1);
+  });
+
+  it('killed with SIGKILL in mid-call: another worker takes the job over and nothing is lost', async () => {
+    const server = await answering((_request, index) => (index === 0 ? { kind: 'hang' } : leaks()));
+    const doomed = await startWorker();
+    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    await server.arrived(1);
+    await doomed.end('SIGKILL');
+    await startWorker();
+    expect((await handle.result({ timeout: 45_000 })).status).toBe('clean');
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('SIGTERM: the running job ends, and the command exits with 0', async () => {
+    const server = await answering(() => ({ ...leaks(), delayMs: 500 }));
+    const worker = await startWorker();
+    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    await server.arrived(1);
+    expect(await worker.end('SIGTERM')).toBe(0);
+    expect((await handle.view()).state).toBe('completed');
+  });
+
+  it('--drain 0: the running job goes back to the queue at once, without a used attempt', async () => {
+    const server = await answering(() => ({ kind: 'hang' }));
+    const worker = await startWorker(['--drain', '0']);
+    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    await server.arrived(1);
+    expect(await worker.end('SIGINT')).toBe(0);
+    expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0 });
+  });
+
+  it('a second signal stops at once', async () => {
+    const server = await answering(() => ({ kind: 'hang' }));
+    const worker = await startWorker(['--drain', '600']);
+    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    await server.arrived(1);
+    worker.child.kill('SIGTERM');
+    await worker.printed('"stopping"');
+    expect(await worker.end('SIGTERM')).toBe(0);
+    expect((await handle.view()).state).toBe('waiting');
+  });
+
+  it('Redis killed in mid-job: the job is resumed after it is back', async () => {
+    const server = await answering(() => ({ ...leaks(), delayMs: 1_000 }));
+    await startWorker();
+    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    await server.arrived(1);
+    await redis.kill();
+    await redis.restart();
+    const later = await FleetConnection.open({ redisUrl: redis.url, prefix });
+    try {
+      const { waitForJob } = await import('../../src/producers/wait-for-job.js');
+      expect((await waitForJob(later, handle.id, { timeout: 45_000 })).state).toBe('completed');
+    } finally {
+      await later.close();
+    }
+  });
+
+  it('--kinds takes jobs of these kinds only, and refuses one that there is not', async () => {
+    const worker = await startWorker(['--kinds', 'solution-check']);
+    expect(worker.lines.join('\n')).toContain('"kinds":["solution-check"]');
+    const refused = await fleetCommand(['worker', '--kinds', 'nonsense']);
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toContain('"nonsense" is not a kind of job; there are: solution-check');
+  });
+});
+
+describe('fleet worker refuses to start', () => {
+  it('on a Redis that is not there', async () => {
+    const { exitCode, stderr } = await fleetCommand(['worker'], {
+      env: { FLEET_REDIS_URL: 'redis://127.0.0.1:1' },
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('redis-unreachable');
+    expect(stderr).toContain('Start Redis or correct FLEET_REDIS_URL.');
+  });
+
+  it('on a Redis that may drop jobs', async () => {
+    const dropping = await startTestRedis(['--maxmemory-policy', 'allkeys-lru']);
+    try {
+      const { exitCode, stderr } = await fleetCommand(['worker'], { env: { FLEET_REDIS_URL: dropping.url } });
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain('noeviction');
+    } finally {
+      await dropping.stop();
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { execa } from 'execa';
+import { packagePath } from '../../src/package-root.js';
+
+const MAIN = packagePath('dist', 'cli', 'main.js');
+
+export interface CommandOptions {
+  /** Working directory; default: a new, empty one. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+export interface CommandResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number | undefined;
+}
+
+export function emptyFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'cli-'));
+}
+
+/** Runs the built `fleet` command to its end, as a user would in a terminal without colours. */
+export async function fleetCommand(
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  const { stdout, stderr, exitCode } = await execa(process.execPath, [MAIN, ...args], {
+    cwd: options.cwd ?? emptyFolder(),
+    env: { ...options.env },
+    input: options.input ?? '',
+    reject: false,
+    stripFinalNewline: false,
+  });
+  return { stdout, stderr, exitCode };
+}
+
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  /** Resolves once a line of standard error or output holds the text; rejects if the command ends first. */
+  printed(text: string): Promise<void>;
+  /** All lines so far. */
+  readonly lines: readonly string[];
+  /** Sends a signal and waits for the end; gives the exit code, or null where the signal ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts the built `fleet` command and leaves it running. */
+export function startFleetCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: options.cwd ?? emptyFolder(),
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const waiting: { text: string; resolve: () => void; reject: (reason: Error) => void }[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      for (const waiter of waiting) if (line.includes(waiter.text)) waiter.resolve();
+    });
+  }
+  const exited = once(child, 'exit');
+  void exited.then(() => {
+    for (const { text, reject } of waiting) {
+      reject(new Error(`fleet ${args.join(' ')} ended without printing "${text}":\n${lines.join('\n')}`));
+    }
+  });
+  return {
+    child,
+    lines,
+    printed: (text) => {
+      if (lines.some((line) => line.includes(text))) return Promise.resolve();
+      return new Promise((resolve, reject) => waiting.push({ text, resolve, reject }));
+    },
+    end: async (signal) => {
+      child.kill(signal);
+      const [code] = await exited;
+      return code as number | null;
+    },
+  };
+}
