@@ -1,0 +1,73 @@
+import { blockOf } from './findings/block.js';
+import { explain, whatToDo } from './findings/explain.js';
+import { judge, type Leak } from './findings/judge.js';
+import { Machine, type NotFollowed } from './interpret/machine.js';
+import { runSuite } from './interpret/statements.js';
+import { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
+import type { Module } from './syntax/ast.js';
+import { parseModule } from './syntax/parse-module.js';
+
+/** One leak: which block, how it reaches the score, and what to do about it. */
+export interface LeakFinding {
+  readonly kind: LeakKind;
+  readonly severity: Severity;
+  /** Exact substring of the source: from the leak through the split that it has to move behind. */
+  readonly codeBlock: string;
+  /** UTF-16 offsets of the block. */
+  readonly start: number;
+  readonly end: number;
+  /** First and last line of the block, counted from 1. */
+  readonly line: number;
+  readonly endLine: number;
+  readonly explanation: string;
+  readonly whatToDo: string;
+}
+
+export interface LeakageAnalysis {
+  /** In the order of the script. */
+  readonly findings: LeakFinding[];
+  /** Code that the analysis does not understand, and therefore does not accuse. */
+  readonly notFollowed: NotFollowed[];
+  /** False where the script has syntax errors; the rest of it is analysed all the same. */
+  readonly parsed: boolean;
+}
+
+export interface DetailedAnalysis extends LeakageAnalysis {
+  readonly leaks: readonly Leak[];
+  readonly module: Module;
+}
+
+/** The analysis with the syntax it stands on, for the repair. */
+export async function analyzeInDetail(source: string): Promise<DetailedAnalysis> {
+  const module = await parseModule(source);
+  const machine = new Machine(module);
+  runSuite(machine, module.body);
+  if (machine.exhausted)
+    machine.skip({ start: 0, end: 0 }, 'the script is too entangled to follow to its end');
+  const leaks = judge(machine);
+  const findings = leaks.map((leak): LeakFinding => {
+    const block = blockOf(source, leak.statement, leak.split?.statement);
+    return {
+      kind: leak.kind,
+      severity: LEAK_KINDS[leak.kind].severity,
+      codeBlock: source.slice(block.start, block.end),
+      start: block.start,
+      end: block.end,
+      line: machine.lineOf(block.start),
+      endLine: machine.lineOf(block.end),
+      explanation: explain(leak, machine.lineOf),
+      whatToDo: whatToDo(leak),
+    };
+  });
+  const notFollowed = machine.notFollowed.sort((a, b) => a.line - b.line);
+  return { findings, notFollowed, parsed: module.parsed, leaks, module };
+}
+
+/**
+ * Finds data leakage in a Python script by following its data: which rows are scored, and what was computed
+ * over them before. Code that cannot be followed is named, not accused. Needs no model and no network.
+ */
+export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
+  const { findings, notFollowed, parsed } = await analyzeInDetail(source);
+  return { findings, notFollowed, parsed };
+}

@@ -1,0 +1,181 @@
+import type { Machine, ScoredPredictions } from '../interpret/machine.js';
+import type { LeakKind } from '../kinds.js';
+import type { Expr, Stmt } from '../syntax/ast.js';
+import type { FitEvent, Training } from '../values/facts.js';
+import { covers, overlapOf, type Partition, type Region, relationOf, sameRows } from '../values/region.js';
+
+/** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
+export interface Leak {
+  readonly kind: LeakKind;
+  readonly subject: string;
+  /** Source text of the rows it was computed over. */
+  readonly rowsText: string;
+  readonly node: Expr;
+  readonly statement: Stmt;
+  /** What divides the scored rows from the others, where there is such a place. */
+  readonly split: Partition | undefined;
+  readonly scoredText: string;
+  readonly scoreNode: Expr;
+}
+
+/** The last division that separates the scored rows from the rest of the rows something was computed over. */
+function splitBetween(rows: readonly Region[], scored: readonly Region[]): Partition | undefined {
+  for (const part of scored) {
+    let current: Region | undefined = part;
+    while (current?.parent !== undefined) {
+      const parent: Region = current.parent;
+      if (rows.some((region) => region === parent || relationOf(region, parent) === 'inside'))
+        return current.partition;
+      current = parent;
+    }
+  }
+  return undefined;
+}
+
+/** Whether rows lie in the train side of a hold-out whose other side is scored as well. */
+function insideTrainingSide(rows: readonly Region[], scored: readonly ScoredPredictions[]): boolean {
+  return rows.every((region) => {
+    let current: Region | undefined = region;
+    while (current !== undefined) {
+      const here: Region = current;
+      const others = scored.some(
+        ({ prediction, crossValidated }) =>
+          !crossValidated &&
+          heldOutFrom(prediction.training, prediction.rows) &&
+          prediction.rows.some((row) => isAcross(here, row)),
+      );
+      if (others) return true;
+      current = here.parent;
+    }
+    return false;
+  });
+}
+
+function heldOutFrom(training: Training | undefined, rows: readonly Region[]): boolean {
+  return training !== undefined && overlapOf(training.rows, rows) === 'no';
+}
+
+/** Whether `row` lies on another side of the division that made `region`. */
+function isAcross(region: Region, row: Region): boolean {
+  if (region.partition === undefined || region.partition.form === 'folds') return false;
+  let current: Region | undefined = row;
+  while (current !== undefined) {
+    if (current.parent === region.parent && current.partition === region.partition) {
+      return relationOf(current, region) === 'disjoint';
+    }
+    current = current.parent;
+  }
+  return false;
+}
+
+/** All leaks that reach a score, most certain evidence only. */
+export function judge(machine: Machine): Leak[] {
+  const leaks = new Map<string, Leak>();
+  const add = (leak: Leak): void => {
+    const key = `${leak.kind}:${leak.node.start}:${leak.node.end}`;
+    if (!leaks.has(key)) leaks.set(key, leak);
+  };
+  const scored = machine.scored.filter(({ prediction }) => isCertain(machine, prediction));
+  for (const record of scored) {
+    const { prediction, score } = record;
+    const { training } = prediction;
+    if (training === undefined) continue;
+    const base = { scoredText: prediction.rowsText, scoreNode: score.node };
+    const overlap = overlapOf(training.rows, prediction.rows);
+    if (overlap === 'unknown') continue;
+    if (overlap === 'yes') {
+      if (!isHeldOut(machine, training, prediction.rows, prediction.inputs.length > 0)) continue;
+      const kind = training.predictions.length > 0 ? 'stacking' : 'training-rows';
+      const { subject, rowsText, node, statement } = training;
+      add({
+        kind,
+        subject,
+        rowsText,
+        node,
+        statement,
+        split: splitBetween(training.rows, prediction.rows),
+        ...base,
+      });
+    }
+    for (const fit of [...training.fits, ...prediction.fits, ...record.fits]) {
+      if (!fit.certain || overlapOf(fit.rows, prediction.rows) !== 'yes') continue;
+      if (insideTrainingSide(fit.rows, scored)) continue;
+      add(leakOf(fit, prediction.rows, base));
+    }
+  }
+  for (const { fit, score, node } of machine.reportedChoices) {
+    if (!fit.certain || insideTrainingSide(fit.rows, scored)) continue;
+    const [prediction] = score.predictions;
+    if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;
+    add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node }));
+  }
+  return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
+}
+
+function leakOf(fit: FitEvent, rows: readonly Region[], base: Pick<Leak, 'scoredText' | 'scoreNode'>): Leak {
+  const { kind, subject, rowsText, node, statement } = fit;
+  return { kind, subject, rowsText, node, statement, split: splitBetween(fit.rows, rows), ...base };
+}
+
+function isCertain(machine: Machine, prediction: ScoredPredictions['prediction']): boolean {
+  const { training, rows, certain, node } = prediction;
+  if (training === undefined || rows.length === 0 || training.rows.length === 0) return false;
+  if (certain && training.certain) return true;
+  machine.skip(node, 'which rows are trained on or scored here is not clear');
+  return false;
+}
+
+/**
+ * Whether scored rows that the model was trained on were meant to be held out: a part that the code names a
+ * test part, a proper part of the training rows, or rows that another model is tested on.
+ */
+function isHeldOut(
+  machine: Machine,
+  training: Training,
+  rows: readonly Region[],
+  fromPredictions: boolean,
+): boolean {
+  const isTest = rows.every((region) => hasRole(region, 'test'));
+  if (isTest) return true;
+  if (rows.some((region) => hasRole(region, 'train'))) return false;
+  if (!sameRows(training.rows, rows) && covers(training.rows, rows)) {
+    const proper = rows.every(
+      (region) => region.partition !== undefined || training.rows.indexOf(region) > 0,
+    );
+    if (
+      proper &&
+      rows.every((region) => region.partition === undefined || complementTrained(machine, region))
+    )
+      return true;
+  }
+  if (fromPredictions && rows.every((region) => complementTrained(machine, region))) return true;
+  return (
+    sameRows(training.rows, rows) &&
+    rows.every((region) => complementTrained(machine, region) && !isTrainingSide(machine, region, training))
+  );
+}
+
+function hasRole(region: Region, role: 'train' | 'test'): boolean {
+  let current: Region | undefined = region;
+  while (current !== undefined) {
+    if (current.role !== undefined) return current.role === role;
+    current = current.parent;
+  }
+  return false;
+}
+
+/** Whether some model was trained on the other side of the division that made these rows. */
+function complementTrained(machine: Machine, region: Region): boolean {
+  return machine.trainings.some((training) => training?.rows.some((row) => isAcross(region, row)) === true);
+}
+
+/** Whether other models are trained on these rows and scored on the other side. */
+function isTrainingSide(machine: Machine, region: Region, except: Training): boolean {
+  return machine.scored.some(
+    ({ prediction }) =>
+      prediction.training !== undefined &&
+      prediction.training !== except &&
+      prediction.training.rows.includes(region) &&
+      prediction.rows.some((row) => isAcross(region, row)),
+  );
+}

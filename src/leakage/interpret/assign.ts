@@ -1,0 +1,180 @@
+import type { Expr, Subscript } from '../syntax/ast.js';
+import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { emptyTable, joinValues, newCell, newTable } from '../values/join.js';
+import { type Column, factsOf, type Table, type TableState, UNKNOWN, type Value } from '../values/value.js';
+import { markChosen } from './choices.js';
+import { evaluate } from './expressions.js';
+import { unpack } from './iterate.js';
+import type { Machine } from './machine.js';
+import { columnNames, wholeRows } from './subscripts.js';
+
+/** Binds a value to a target: a name, a tuple of targets, an attribute, a subscript. */
+export function assign(machine: Machine, target: Expr, value: Value, from: Expr): void {
+  switch (target.type) {
+    case 'name':
+      bind(machine, target.id, markChosen(value, machine.choices));
+      return;
+    case 'sequence': {
+      const nested = target.items.map((item) => item.type === 'sequence');
+      const star = target.items.findIndex((item) => item.type === 'starred');
+      if (star >= 0) {
+        const parts = unpack(machine, value, target.items.length, nested);
+        target.items.forEach((item, at) => {
+          assign(machine, item.type === 'starred' ? item.value : item, parts[at] ?? UNKNOWN, from);
+        });
+        return;
+      }
+      const parts = unpack(machine, value, target.items.length, nested);
+      target.items.forEach((item, at) => {
+        assign(machine, item, parts[at] ?? UNKNOWN, from);
+      });
+      return;
+    }
+    case 'attribute': {
+      const object = evaluate(machine, target.object);
+      if (object.type === 'instance') {
+        const cell = object.attributes.get(target.name);
+        const kept = markChosen(value, machine.choices);
+        if (cell === undefined) object.attributes.set(target.name, newCell(kept));
+        else machine.store.write(cell, kept);
+      } else if (object.type === 'table' && target.name !== 'columns' && target.name !== 'index') {
+        setColumn(machine, object, target.name, value, false);
+      }
+      return;
+    }
+    case 'subscript':
+      assignSubscript(machine, target, value);
+      return;
+    case 'starred':
+      assign(machine, target.value, value, from);
+      return;
+    default:
+      return;
+  }
+}
+
+function bind(machine: Machine, name: string, value: Value): void {
+  const scope = machine.scope.globals.has(name) ? machine.global : machine.scope;
+  const cell = scope.names.get(name) ?? (machine.scope.globals.has(name) ? scope.lookup(name) : undefined);
+  if (cell === undefined) scope.names.set(name, newCell(value));
+  else machine.store.write(cell, value);
+}
+
+export function deleteTarget(machine: Machine, target: Expr): void {
+  if (target.type === 'subscript') {
+    const object = evaluate(machine, target.object);
+    const names = columnNames(machine, target.indices[0]);
+    if (object.type === 'table' && names !== undefined) dropColumns(machine, object, names);
+  }
+}
+
+export function dropColumns(machine: Machine, table: Table, names: readonly string[]): void {
+  machine.store.write(table.cell, withoutColumns(table.cell.value, names));
+}
+
+export function withoutColumns(state: TableState, names: readonly string[]): TableState {
+  const columns = new Map(state.columns);
+  for (const name of names) columns.delete(name);
+  return { ...state, columns, dropped: new Set([...state.dropped, ...names]) };
+}
+
+/** The column that a value becomes when it is put into a frame. */
+export function columnFrom(machine: Machine, value: Value): Column {
+  const facts = factsOf(value);
+  const from = value.type === 'table' ? value.cell.value.from : [];
+  return {
+    fits: union(facts.fits, machine.choices),
+    predictions: facts.predictions,
+    from,
+    ...(value.type === 'constant' ? { constant: value.value } : {}),
+  };
+}
+
+/** Sets one column; `partly` where only some rows of it are set. */
+export function setColumn(machine: Machine, table: Table, name: string, value: Value, partly: boolean): void {
+  const state = table.cell.value;
+  const column = columnFrom(machine, value);
+  const before = state.columns.get(name);
+  const columns = new Map(state.columns);
+  columns.set(
+    name,
+    partly && before !== undefined
+      ? {
+          fits: union(before.fits, column.fits),
+          predictions: union(before.predictions, column.predictions),
+          from: union(before.from, column.from),
+        }
+      : partly
+        ? { ...column, from: union(column.from, [name]) }
+        : column,
+  );
+  const dropped = new Set(state.dropped);
+  dropped.delete(name);
+  machine.store.write(table.cell, { ...state, columns, dropped });
+}
+
+function assignSubscript(machine: Machine, target: Subscript, value: Value): void {
+  const locator =
+    target.object.type === 'attribute' && /^(loc|iloc|at|iat)$/.test(target.object.name)
+      ? target.object
+      : undefined;
+  const object = evaluate(machine, locator === undefined ? target.object : locator.object);
+  const last = target.indices.at(-1);
+  const isLocator = locator !== undefined;
+  if (object.type === 'mapping') {
+    const key = target.indices[0] === undefined ? UNKNOWN : evaluate(machine, target.indices[0]);
+    const state = object.cell.value;
+    const kept = markChosen(value, machine.choices);
+    if (key.type === 'constant') {
+      const entries = new Map(state.entries).set(String(key.value), kept);
+      machine.store.write(object.cell, { ...state, entries });
+    } else {
+      const rest = state.rest === undefined ? kept : joinValues(state.rest, kept);
+      machine.store.write(object.cell, { ...state, rest });
+    }
+    return;
+  }
+  if (object.type === 'sequence') {
+    const state = object.cell.value;
+    const rest = state.rest === undefined ? value : joinValues(state.rest, value);
+    machine.store.write(object.cell, { ...state, rest });
+    return;
+  }
+  for (const index of target.indices) evaluate(machine, index);
+  if (object.type === 'table') {
+    const names = columnNames(machine, isLocator && target.indices.length < 2 ? undefined : last);
+    const isFrame = object.cell.value.shape === 'frame';
+    if (names !== undefined && isFrame) {
+      const partly = isLocator && !isFullSlice(target.indices[0]);
+      for (const name of names) setColumn(machine, object, name, value, partly);
+      return;
+    }
+    fill(machine, object, machine.dataOf(value), isFrame);
+    return;
+  }
+  if (object.type === 'opaque' && target.object.type === 'name') {
+    // An array made blank and filled part by part.
+    const table = newTable(emptyTable(object.facts));
+    fill(machine, table, machine.dataOf(value), false);
+    bind(machine, target.object.id, table);
+  }
+}
+
+export function isFullSlice(index: Expr | undefined): boolean {
+  return index?.type === 'slice' && index.lower === undefined && index.upper === undefined;
+}
+
+/** Puts values into unknown places of a table: they add to what it was made with. */
+function fill(machine: Machine, table: Table, facts: Facts, isFrame: boolean): void {
+  const state = table.cell.value;
+  const rows = isFrame || state.rows.length > 0 ? state.rows : wholeRows(facts.rows);
+  const added = joinFacts({ ...NO_FACTS, fits: state.fits, predictions: state.predictions }, facts);
+  machine.store.write(table.cell, {
+    ...state,
+    rows,
+    certain: state.certain && facts.certain,
+    fits: union(added.fits, machine.choices),
+    predictions: added.predictions,
+    scores: union(state.scores, facts.scores),
+  });
+}

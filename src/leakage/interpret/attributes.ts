@@ -1,0 +1,88 @@
+import type { Attribute } from '../syntax/ast.js';
+import { NO_FACTS } from '../values/facts.js';
+import { list, newTable } from '../values/join.js';
+import {
+  type ClassOf,
+  type FunctionOf,
+  factsOf,
+  type Instance,
+  opaque,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
+import { readSearchResult } from './estimator-methods.js';
+import { methodOf } from './expressions.js';
+import type { Machine } from './machine.js';
+import { columnOf, lengthOf } from './subscripts.js';
+
+/** Attributes of a table that are the same rows in another form. */
+const SAME_ROWS = new Set(['values', 'T', 'str', 'dt', 'cat', 'array', 'data', 'real', 'x', 'y', 'tensors']);
+
+export function memberOf(of: ClassOf, name: string, depth = 0): Value | undefined {
+  const own = of.members.get(name)?.value;
+  if (own !== undefined || depth > 8) return own;
+  for (const base of of.bases) {
+    const inherited = base.type === 'class' ? memberOf(base, name, depth + 1) : undefined;
+    if (inherited !== undefined) return inherited;
+  }
+  return undefined;
+}
+
+/** Whether a class written in the script stands on a library class. */
+export function libraryBase(of: ClassOf, depth = 0): string | undefined {
+  for (const base of of.bases) {
+    if (base.type === 'library') return base.path;
+    const inherited = base.type === 'class' && depth < 8 ? libraryBase(base, depth + 1) : undefined;
+    if (inherited !== undefined) return inherited;
+  }
+  return undefined;
+}
+
+export function boundMethod(self: Value, of: ClassOf, name: string): FunctionOf | undefined {
+  const member = memberOf(of, name);
+  return member?.type === 'function' ? { ...member, self, owner: of } : undefined;
+}
+
+function instanceAttribute(instance: Instance, name: string): Value {
+  const own = instance.attributes.get(name);
+  if (own !== undefined) return own.value;
+  const method = boundMethod(instance, instance.of, name);
+  if (method !== undefined) return method;
+  return memberOf(instance.of, name) ?? methodOf(instance, name);
+}
+
+export function attributeOf(machine: Machine, object: Value, name: string, expression: Attribute): Value {
+  switch (object.type) {
+    case 'library':
+      return { type: 'library', path: `${object.path}.${name}` };
+    case 'instance':
+      return instanceAttribute(object, name);
+    case 'class':
+      return memberOf(object, name) ?? UNKNOWN;
+    case 'table': {
+      const state = object.cell.value;
+      if (name === 'shape') return list([lengthOf(machine, object), UNKNOWN], true);
+      if (name === 'height') return lengthOf(machine, object);
+      if (name === 'index') return { type: 'positions', steps: [] };
+      if (name === 'columns' || name === 'dtypes' || name === 'dtype' || name === 'size' || name === 'ndim') {
+        return opaque({ ...NO_FACTS, fits: state.fits });
+      }
+      if (name === 'values' || name === 'T') return newTable({ ...state, shape: 'array' });
+      if (SAME_ROWS.has(name) && state.shape !== 'frame') return object;
+      if (state.shape === 'frame' && state.columns.has(name)) return newTable(columnOf(state, name));
+      return methodOf(object, name);
+    }
+    case 'estimator':
+      return readSearchResult(machine, object, name, expression) ?? methodOf(object, name);
+    case 'opaque':
+      if (object.source !== undefined) return object;
+      return methodOf(object, name);
+    case 'mapping':
+    case 'sequence':
+    case 'view':
+    case 'positions':
+      return methodOf(object, name);
+    default:
+      return factsOf(object) === NO_FACTS ? UNKNOWN : methodOf(opaque(factsOf(object)), name);
+  }
+}

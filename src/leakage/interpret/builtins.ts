@@ -1,0 +1,180 @@
+import type { Call } from '../syntax/ast.js';
+import { joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { joinValues, list, newMapping, newSequence } from '../values/join.js';
+import { overlapOf } from '../values/region.js';
+import { constant, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { type Arguments, argumentsOf, callValue, runCallback, unknownCall } from './calls.js';
+import { choiceEvents } from './choices.js';
+import { elementsOf } from './iterate.js';
+import type { Machine } from './machine.js';
+import { lengthOf } from './subscripts.js';
+
+/** Calls a built-in function of Python. */
+export function callBuiltin(machine: Machine, name: string, args: Arguments, call: Call): Value {
+  const [first, second] = args.positional;
+  switch (name) {
+    case 'print':
+    case 'display':
+      report(machine, args.all, call);
+      return constant(null);
+    case 'len':
+      return first === undefined ? UNKNOWN : lengthOf(machine, first);
+    case 'zip':
+      return zipped(machine, args, call);
+    case 'enumerate': {
+      if (first === undefined) return UNKNOWN;
+      const elements = elementsOf(machine, first, call);
+      if (elements.known !== undefined) {
+        return list(elements.known.map((element, at) => list([constant(at), element], true)));
+      }
+      return newSequence({
+        items: [],
+        rest: list([UNKNOWN, elements.common ?? UNKNOWN], true),
+        tuple: false,
+      });
+    }
+    case 'range':
+      return first?.type === 'constant' && typeof first.value === 'number'
+        ? opaque(NO_FACTS)
+        : { type: 'positions', steps: [] };
+    case 'list':
+    case 'tuple':
+    case 'sorted':
+    case 'reversed':
+    case 'set':
+    case 'iter': {
+      if (first === undefined) return list([], name === 'tuple');
+      if (name === 'sorted' || name === 'reversed') {
+        const chosen = choose(machine, first, call);
+        if (chosen !== undefined && name === 'sorted') return chosen;
+      }
+      if (first.type === 'positions') return first;
+      const elements = elementsOf(machine, first, call);
+      if (elements.known !== undefined) return list(elements.known, name === 'tuple');
+      return newSequence({ items: [], rest: elements.common ?? UNKNOWN, tuple: name === 'tuple' });
+    }
+    case 'dict': {
+      if (first?.type === 'mapping') return newMapping(first.cell.value);
+      return newMapping({ entries: args.keywords });
+    }
+    case 'next': {
+      if (first === undefined) return UNKNOWN;
+      const elements = elementsOf(machine, first, call);
+      return elements.known?.[0] ?? elements.common ?? UNKNOWN;
+    }
+    case 'max':
+    case 'min':
+      return chosenOf(machine, args, call);
+    case 'map': {
+      if (first === undefined || second === undefined) return UNKNOWN;
+      const elements = elementsOf(machine, second, call);
+      const apply = (element: Value): Value => callValue(machine, first, argumentsOf([element]), call);
+      if (elements.known !== undefined && elements.known.length <= 12) return list(elements.known.map(apply));
+      return newSequence({ items: [], rest: apply(elements.common ?? UNKNOWN), tuple: false });
+    }
+    case 'getattr':
+      return opaque(first === undefined ? NO_FACTS : factsOf(first));
+    case 'eval':
+    case 'exec':
+      machine.skip(call, `code that is built at run time (${name})`);
+      return UNKNOWN;
+    case 'float':
+    case 'int':
+    case 'round':
+    case 'abs':
+    case 'str':
+    case 'repr':
+    case 'format':
+      if (first?.type === 'constant' && name === 'str') return constant(String(first.value));
+      return first === undefined ? UNKNOWN : first.type === 'opaque' ? first : opaque(factsOf(first));
+    case 'sum': {
+      if (first === undefined) return UNKNOWN;
+      const elements = elementsOf(machine, first, call);
+      const [head, ...tail] = elements.known ?? [elements.common ?? UNKNOWN];
+      // A sum of arrays adds them up row by row.
+      return head === undefined ? UNKNOWN : tail.reduce(joinValues, head);
+    }
+    case 'super': {
+      const self = machine.frames.at(-1)?.fn;
+      const base = self?.owner?.bases.find((candidate) => candidate.type === 'class');
+      if (self?.self === undefined || base?.type !== 'class' || self.self.type !== 'instance') return UNKNOWN;
+      return { ...self.self, of: base };
+    }
+    case 'isinstance':
+    case 'hasattr':
+    case 'callable':
+    case 'type':
+    case 'open':
+    case 'input':
+      return UNKNOWN;
+    default:
+      return unknownCall(machine, args, call);
+  }
+}
+
+/** A score that was chosen among scores of the same rows is reported. */
+export function report(machine: Machine, values: readonly Value[], call: Call): void {
+  for (const value of values) {
+    const facts = factsOf(value);
+    for (const score of facts.scores) {
+      for (const fit of facts.fits) {
+        if (fit.kind !== 'selection' || overlapOf(fit.rows, score.rows) !== 'yes') continue;
+        machine.reportedChoices.push({ fit, score, node: call, statement: machine.statement });
+      }
+    }
+  }
+}
+
+function zipped(machine: Machine, args: Arguments, call: Call): Value {
+  const all = args.positional.map((value) => elementsOf(machine, value, call));
+  const lengths = all.flatMap((elements) => (elements.known === undefined ? [] : [elements.known.length]));
+  if (lengths.length === all.length && all.length > 0) {
+    const count = Math.min(...lengths);
+    return list(
+      Array.from({ length: count }, (_, at) =>
+        list(
+          all.map((elements) => elements.known?.[at] ?? UNKNOWN),
+          true,
+        ),
+      ),
+    );
+  }
+  const common = all.map(
+    (elements) =>
+      elements.common ?? elements.known?.reduce(joinValues, elements.known[0] ?? UNKNOWN) ?? UNKNOWN,
+  );
+  return newSequence({ items: [], rest: list(common, true), tuple: false });
+}
+
+/** The best of some scores: a choice on the rows that were scored. */
+export function choose(machine: Machine, value: Value, call: Call): Value | undefined {
+  const facts = factsOf(value);
+  if (facts.scores.length === 0) return undefined;
+  const events = choiceEvents(machine, facts.scores, `the best by \`${machine.label(call)}\``, call);
+  return opaque({ ...facts, fits: union(facts.fits, events) });
+}
+
+function chosenOf(machine: Machine, args: Arguments, call: Call): Value {
+  for (const value of args.all) runCallback(machine, value, call);
+  const all = args.positional.length > 1 ? list(args.positional) : (args.positional[0] ?? UNKNOWN);
+  const key = args.keywords.get('key');
+  const keyed =
+    key === undefined
+      ? all
+      : list([
+          all,
+          ...(key.type === 'function'
+            ? [callValue(machine, key, argumentsOf([itemOf(machine, all, call)]), call)]
+            : [key]),
+        ]);
+  const chosen = choose(machine, keyed, call);
+  if (chosen !== undefined) return chosen;
+  const constants = args.positional.every((value) => value.type === 'constant');
+  if (constants) return UNKNOWN;
+  return opaque(args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS));
+}
+
+function itemOf(machine: Machine, value: Value, call: Call): Value {
+  const elements = elementsOf(machine, value, call);
+  return elements.common ?? elements.known?.[0] ?? UNKNOWN;
+}

@@ -1,0 +1,68 @@
+import type { Expr, Stmt } from '../syntax/ast.js';
+import { type FitEvent, joinFacts, type Score, union, withFits } from '../values/facts.js';
+import { newEstimator, newTable } from '../values/join.js';
+import { factsOf, opaque, type Value } from '../values/value.js';
+import type { Machine } from './machine.js';
+
+/** The event of choosing something by these scores; nothing where they belong to fold after fold. */
+export function choiceEvents(
+  machine: Machine,
+  scores: readonly Score[],
+  subject: string,
+  node: Expr,
+): FitEvent[] {
+  return scores
+    .filter((score) => score.rows.length > 0 && !score.folds)
+    .map((score) =>
+      machine.fit(
+        'selection',
+        subject,
+        { rows: score.rows, certain: score.predictions.every((prediction) => prediction.certain) },
+        machine.label(score.node),
+        node,
+      ),
+    );
+}
+
+/** Choices that a branch depends on: its condition compares a score. */
+export function chosenBy(machine: Machine, condition: Value, test: Expr, statement: Stmt): FitEvent[] {
+  const { scores } = factsOf(condition);
+  if (scores.length === 0 || test.type === 'name') return [];
+  const outer = machine.statement;
+  machine.statement = statement;
+  const events = choiceEvents(machine, scores, `what is kept where \`${machine.label(test)}\``, test);
+  machine.statement = outer;
+  return events;
+}
+
+/** A value that was kept because of a choice carries the choice. */
+export function markChosen(value: Value, choices: readonly FitEvent[]): Value {
+  if (choices.length === 0) return value;
+  switch (value.type) {
+    case 'constant':
+    case 'opaque': {
+      const facts = withFits(factsOf(value), choices);
+      return value.type === 'opaque' ? { ...value, facts } : opaque(facts);
+    }
+    case 'table': {
+      const state = value.cell.value;
+      return newTable({ ...state, fits: union(state.fits, choices) });
+    }
+    case 'estimator': {
+      const state = value.cell.value;
+      return newEstimator({
+        ...state,
+        fits: union(state.fits, choices),
+        training:
+          state.training === undefined
+            ? undefined
+            : { ...state.training, fits: union(state.training.fits, choices) },
+      });
+    }
+    case 'sequence':
+    case 'mapping':
+      return opaque(joinFacts(factsOf(value), { ...withFits(factsOf(value), choices) }));
+    default:
+      return value;
+  }
+}

@@ -1,0 +1,286 @@
+import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../knowledge/methods.js';
+import type { Attribute, Call } from '../syntax/ast.js';
+import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { emptyTable, list, newEstimator, newSequence, newTable } from '../values/join.js';
+import { partOf } from '../values/region.js';
+import type { Cell } from '../values/store.js';
+import {
+  type Estimator,
+  type EstimatorState,
+  factsOf,
+  opaque,
+  type Step,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
+import { type Arguments, argument, unknownCall } from './calls.js';
+import {
+  chosenOptions,
+  fittedRows,
+  learnedKind,
+  predictionOf,
+  predicts,
+  subjectOf,
+  trainingOf,
+  watchedRows,
+} from './learning.js';
+import type { Machine } from './machine.js';
+import { meetLabels } from './operators.js';
+
+/** Methods that give the object itself back. */
+const SELF_METHODS = new Set(
+  'to cuda cpu eval train compile set_params load_state_dict requires_grad_ float half double zero_grad set_output build apply_ freeze unfreeze save load_model load_weights set_fit_request'.split(
+    ' ',
+  ),
+);
+
+/** Calls a library object: a network gives predictions, a loss gives a score. */
+export function callEstimator(machine: Machine, estimator: Estimator, args: Arguments, call: Call): Value {
+  const { role } = estimator.cell.value;
+  if (role === 'network') {
+    return networkCall(machine, estimator.cell, args, call) ?? unknownCall(machine, args, call);
+  }
+  if (role === 'transformer' || role === 'stateless') {
+    return transformed(machine, estimator.cell.value, args);
+  }
+  return unknownCall(machine, args, call);
+}
+
+/** Predictions of a network for a batch. */
+export function networkCall(
+  machine: Machine,
+  cell: Cell<EstimatorState>,
+  args: Arguments,
+  call: Call,
+): Value | undefined {
+  let facts = NO_FACTS;
+  for (const value of args.all) facts = joinFacts(facts, machine.dataOf(value));
+  if (facts.rows.length === 0) return undefined;
+  const [first] = args.expressions;
+  const prediction = predictionOf(cell, facts, first === undefined ? '' : machine.label(first), call);
+  return newTable({ ...emptyTable({ ...facts, predictions: [prediction] }), fits: [] });
+}
+
+export function estimatorMethod(
+  machine: Machine,
+  estimator: Estimator,
+  name: string,
+  args: Arguments,
+  call: Call,
+  self: Value = estimator,
+): Value {
+  const state = estimator.cell.value;
+  if (state.role === 'splitter') return name === 'split' ? foldsOf(machine, args, call) : UNKNOWN;
+  if (SELF_METHODS.has(name) && (name !== 'train' || args.all.length === 0)) return self;
+  if (name === 'fit_resample' || name === 'fit_sample') return resampled(machine, state, args, call);
+  if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
+    const result = fitted(machine, estimator, args, call);
+    return result === undefined
+      ? unknownCall(machine, args, call)
+      : transformed(machine, estimator.cell.value, args);
+  }
+  if (FIT_METHODS.has(name)) {
+    fitted(machine, estimator, args, call);
+    return self;
+  }
+  if (PREDICT_METHODS.has(name) && predicts(state)) {
+    return networkCall(machine, estimator.cell, args, call) ?? UNKNOWN;
+  }
+  if (TRANSFORM_METHODS.has(name) || PREDICT_METHODS.has(name)) {
+    return transformed(machine, estimator.cell.value, args);
+  }
+  if (name === 'score' || name === 'evaluate') return scored(machine, estimator.cell, args, call);
+  if (name === 'optimize') return unknownCall(machine, args, call);
+  if (args.all.length === 0) return opaque({ ...NO_FACTS, fits: state.fits });
+  return unknownCall(machine, args, call);
+}
+
+/** `fit`: what the estimator knows afterwards. Gives the event of a transformer's fit, if it is one. */
+function fitted(
+  machine: Machine,
+  estimator: Estimator,
+  args: Arguments,
+  call: Call,
+): FitEvent | 'trained' | undefined {
+  const state = estimator.cell.value;
+  const { facts, expression } = fittedRows(machine, args);
+  if (state.role === 'stateless' || state.role === 'label-coder') return 'trained';
+  const rowsText = expression === undefined ? '' : machine.label(expression);
+  const subject = subjectOf(machine, call);
+  if (!predicts(state)) {
+    const kind = learnedKind(state);
+    if (kind === undefined) return 'trained';
+    if (facts.rows.length === 0) return undefined;
+    const event = machine.fit(kind, subject, facts, rowsText, call);
+    machine.store.write(estimator.cell, {
+      ...state,
+      fits: union([event], facts.fits),
+      training: trainingLike(machine, subject, facts, rowsText, call),
+    });
+    return event;
+  }
+  if (facts.rows.length === 0) return undefined;
+  const extra = union(watchedRows(machine, state, args), chosenOptions(state));
+  const training = trainingOf(machine, subject, facts, rowsText, extra, call);
+  machine.store.write(estimator.cell, { ...state, training, fits: training.fits });
+  return 'trained';
+}
+
+/** A transformer remembers the rows it was fitted on, but is no model that competes with one. */
+function trainingLike(machine: Machine, subject: string, facts: Facts, rowsText: string, node: Call) {
+  return {
+    subject,
+    rows: facts.rows,
+    certain: facts.certain,
+    rowsText,
+    fits: facts.fits,
+    predictions: facts.predictions,
+    node,
+    statement: machine.statement,
+  };
+}
+
+function transformed(machine: Machine, state: EstimatorState, args: Arguments): Value {
+  const value = argument(args, 0, 'X', 'x', 'raw_documents');
+  if (value === undefined) return opaque({ ...NO_FACTS, fits: state.fits });
+  const facts = machine.dataOf(value);
+  const shape = value.type === 'table' ? value.cell.value.shape : 'array';
+  return newTable({
+    ...emptyTable(facts, shape === 'frame' ? 'frame' : 'array'),
+    fits: union(facts.fits, state.fits),
+  });
+}
+
+function resampled(machine: Machine, state: EstimatorState, args: Arguments, call: Call): Value {
+  const kind = learnedKind(state);
+  const results = args.positional.slice(0, 2).map((value) => {
+    const facts = machine.dataOf(value);
+    const table = value.type === 'table' ? value.cell.value : emptyTable(facts);
+    if (kind === undefined || facts.rows.length === 0) return newTable(table);
+    const [expression] = args.expressions;
+    const rowsText = expression === undefined ? '' : machine.label(expression);
+    const event = machine.fit(kind, subjectOf(machine, call), facts, rowsText, call);
+    return newTable({ ...table, fits: union(table.fits, [event]) });
+  });
+  return list(results, true);
+}
+
+/** `score(X, y)` and `evaluate(X, y)`: predictions and labels at once. */
+function scored(machine: Machine, cell: Cell<EstimatorState>, args: Arguments, call: Call): Value {
+  const { facts, expression } = fittedRows(machine, args);
+  if (facts.rows.length === 0)
+    return opaque(args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS));
+  const rowsText = expression === undefined ? '' : machine.label(expression);
+  const prediction = predictionOf(cell, facts, rowsText, call);
+  const score = machine.recordScore([prediction], facts, [], call);
+  return opaque({ ...NO_FACTS, scores: [score] });
+}
+
+/** Folds: the same two sides for every fold, since what holds for one fold holds for all. */
+export function foldSteps(machine: Machine, call: Call): { train: Step; test: Step } {
+  const partition = machine.partition(`folds:${machine.placeKey(call)}`, 'folds', call);
+  return {
+    train: { partition, side: 'train', role: 'train' },
+    test: { partition, side: 'test', role: 'test' },
+  };
+}
+
+function foldsOf(machine: Machine, args: Arguments, call: Call): Value {
+  for (const value of args.positional) machine.dataOf(value);
+  const { train, test } = foldSteps(machine, call);
+  const pair = list(
+    [
+      { type: 'positions', steps: [train] },
+      { type: 'positions', steps: [test] },
+    ],
+    true,
+  );
+  return newSequence({ items: [], rest: pair, tuple: false });
+}
+
+/** Attributes of fitted objects. */
+export function readSearchResult(
+  machine: Machine,
+  estimator: Estimator,
+  name: string,
+  expression: Attribute,
+): Value | undefined {
+  const state = estimator.cell.value;
+  const { training } = state;
+  if (!name.endsWith('_') || training === undefined) {
+    if (name === 'layers' || name === 'module') return estimator;
+    return undefined;
+  }
+  if (name === 'best_estimator_') {
+    return newEstimator({ ...state, role: 'model', fits: training.fits });
+  }
+  if (name === 'best_score_' && state.role === 'search') {
+    return crossScore(machine, training, training.subject, training.rowsText, expression);
+  }
+  if (name === 'best_params_') {
+    const event = machine.fit(
+      'selection',
+      `the best parameters of ${training.subject}`,
+      training,
+      training.rowsText,
+      training.node,
+    );
+    return opaque({ ...NO_FACTS, fits: [event] });
+  }
+  if (name === 'labels_') {
+    return newTable({
+      ...emptyTable({ ...NO_FACTS, rows: training.rows, certain: training.certain }),
+      fits: state.fits,
+    });
+  }
+  if (/^(feature_importances_|coef_|ranking_|support_)$/.test(name) && predicts(state)) {
+    const subject = `the weights of ${training.subject}`;
+    const event = machine.fit('feature-selection', subject, training, training.rowsText, training.node);
+    return opaque({ ...NO_FACTS, fits: union([event], training.fits) });
+  }
+  return opaque({ ...NO_FACTS, fits: state.fits });
+}
+
+/** A score by cross-validation over rows: every row is scored by a model that did not see it. */
+export function crossScore(
+  machine: Machine,
+  facts: Pick<Facts, 'rows' | 'certain' | 'fits' | 'predictions'>,
+  subject: string,
+  rowsText: string,
+  node: Call | Attribute,
+): Value {
+  const partition = machine.partition(`folds:${machine.placeKey(node)}`, 'folds', node);
+  const side = (name: 'train' | 'test') => facts.rows.map((region) => partOf(region, partition, name, name));
+  const training = {
+    subject,
+    rows: side('train'),
+    certain: facts.certain,
+    rowsText,
+    fits: facts.fits,
+    predictions: facts.predictions,
+    node,
+    statement: machine.statement,
+  };
+  const prediction = {
+    training,
+    model: partition,
+    rows: side('test'),
+    certain: facts.certain,
+    rowsText,
+    fits: facts.fits,
+    inputs: facts.predictions,
+    node,
+  };
+  const score = machine.recordScore([prediction], { ...NO_FACTS, rows: facts.rows }, [], node, true);
+  return newTable({
+    ...emptyTable({ ...NO_FACTS, predictions: [prediction], scores: [score] }),
+    rows: facts.rows,
+  });
+}
+
+export function scoresMeet(machine: Machine, a: Value, b: Value, call: Call): Facts {
+  const [left, right] = [factsOf(a), factsOf(b)];
+  const scores = meetLabels(machine, left, right, call);
+  const facts = joinFacts(left, right);
+  return { ...facts, scores: union(facts.scores, scores) };
+}

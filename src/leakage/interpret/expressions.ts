@@ -1,0 +1,196 @@
+import type { Comprehension, Expr } from '../syntax/ast.js';
+import { joinFacts, NO_FACTS } from '../values/facts.js';
+import { list, newCell, newMapping, newSequence } from '../values/join.js';
+import { Scope } from '../values/store.js';
+import { constant, factsOf, type Method, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { assign } from './assign.js';
+import { attributeOf } from './attributes.js';
+import { evaluateCall } from './calls.js';
+import { elementsOf } from './iterate.js';
+import type { Machine } from './machine.js';
+import { binaryValue, compareValue, unaryValue } from './operators.js';
+import { subscriptValue } from './subscripts.js';
+
+const BUILTINS = new Set(
+  'print len zip enumerate range list dict tuple set frozenset max min sorted sum int float str bool map filter isinstance getattr setattr hasattr next iter reversed abs round any all type open input super vars locals globals eval exec format repr id callable pow divmod slice display'.split(
+    ' ',
+  ),
+);
+
+/** The abstract value of an expression; evaluating it has the effects that running it would have. */
+export function evaluate(machine: Machine, expression: Expr): Value {
+  if (!machine.step()) return UNKNOWN;
+  switch (expression.type) {
+    case 'constant':
+      return constant(expression.value);
+    case 'name': {
+      const cell = machine.scope.lookup(expression.id);
+      if (cell !== undefined) return cell.value;
+      return BUILTINS.has(expression.id)
+        ? { type: 'library', path: `builtins.${expression.id}` }
+        : expression.id === '__name__'
+          ? constant('__main__')
+          : UNKNOWN;
+    }
+    case 'attribute':
+      return attributeOf(machine, evaluate(machine, expression.object), expression.name, expression);
+    case 'subscript': {
+      const object = evaluate(machine, expression.object);
+      return subscriptValue(machine, object, expression);
+    }
+    case 'call':
+      return evaluateCall(machine, expression);
+    case 'formatted':
+      return formatted(machine, expression.parts);
+    case 'sequence':
+      return sequenceValue(machine, expression.items, expression.form === 'tuple');
+    case 'dictionary':
+      return dictionaryValue(machine, expression.entries);
+    case 'binary': {
+      const left = evaluate(machine, expression.left);
+      const right = evaluate(machine, expression.right);
+      const place = { node: expression, left: expression.left, right: expression.right };
+      return binaryValue(machine, expression.operator, left, right, place);
+    }
+    case 'compare':
+      return compareValue(machine, expression);
+    case 'unary':
+      return unaryValue(machine, expression.operator, evaluate(machine, expression.operand), expression);
+    case 'lambda':
+      return { type: 'function', definition: expression, scope: machine.scope };
+    case 'comprehension':
+      return comprehensionValue(machine, expression);
+    case 'conditional': {
+      const truth = truthOf(evaluate(machine, expression.test));
+      if (truth === true) return evaluate(machine, expression.whenTrue);
+      if (truth === false) return evaluate(machine, expression.whenFalse);
+      const [a, b] = [evaluate(machine, expression.whenTrue), evaluate(machine, expression.whenFalse)];
+      return newCell(a).join(a, b);
+    }
+    case 'walrus': {
+      const value = evaluate(machine, expression.value);
+      assign(machine, expression.target, value, expression.value);
+      return value;
+    }
+    case 'starred':
+      return evaluate(machine, expression.value);
+    case 'slice':
+      for (const bound of [expression.lower, expression.upper, expression.step]) {
+        if (bound !== undefined) evaluate(machine, bound);
+      }
+      return UNKNOWN;
+    case 'other': {
+      let facts = NO_FACTS;
+      for (const part of expression.parts) facts = joinFacts(facts, factsOf(evaluate(machine, part)));
+      return opaque(facts);
+    }
+  }
+}
+
+/** Whether a value is known to be true or false. */
+export function truthOf(value: Value): boolean | undefined {
+  if (value.type === 'constant') return Boolean(value.value);
+  return undefined;
+}
+
+function formatted(machine: Machine, parts: readonly Expr[]): Value {
+  let text: string | undefined = '';
+  let facts = NO_FACTS;
+  for (const part of parts) {
+    const value = evaluate(machine, part);
+    facts = joinFacts(facts, factsOf(value));
+    if (text !== undefined && value.type === 'constant') text += String(value.value);
+    else text = undefined;
+  }
+  return text === undefined ? opaque(facts) : constant(text);
+}
+
+export function sequenceValue(machine: Machine, items: readonly Expr[], tuple: boolean): Value {
+  const values: Value[] = [];
+  let rest: Value | undefined;
+  for (const item of items) {
+    const value = evaluate(machine, item);
+    if (item.type !== 'starred') {
+      values.push(value);
+      continue;
+    }
+    const elements = elementsOf(machine, value, item);
+    if (elements.known !== undefined) values.push(...elements.known);
+    else rest = elements.common ?? UNKNOWN;
+  }
+  return newSequence({ items: values, tuple, ...(rest === undefined ? {} : { rest }) });
+}
+
+function dictionaryValue(
+  machine: Machine,
+  parts: readonly { readonly key?: Expr; readonly value: Expr }[],
+): Value {
+  const entries = new Map<string, Value>();
+  let rest: Value | undefined;
+  for (const { key, value } of parts) {
+    const content = evaluate(machine, value);
+    if (key === undefined) {
+      if (content.type === 'mapping') {
+        for (const [name, entry] of content.cell.value.entries) entries.set(name, entry);
+      } else rest = content;
+      continue;
+    }
+    const name = evaluate(machine, key);
+    if (name.type === 'constant') entries.set(String(name.value), content);
+    else rest = rest === undefined ? content : newCell(rest).join(rest, content);
+  }
+  return newMapping({ entries, ...(rest === undefined ? {} : { rest }) });
+}
+
+const MAX_UNROLLED = 12;
+
+/** Runs the clauses of a comprehension; element by element where the elements are known. */
+function comprehensionValue(machine: Machine, expression: Comprehension): Value {
+  const outer = machine.scope;
+  machine.scope = new Scope(outer);
+  const results: { key: Value | undefined; value: Value }[] = [];
+  let complete = true;
+  const run = (depth: number): void => {
+    const clause = expression.clauses[depth];
+    if (clause === undefined) {
+      const key = expression.key === undefined ? undefined : evaluate(machine, expression.key);
+      results.push({ key, value: evaluate(machine, expression.element) });
+      return;
+    }
+    const elements = elementsOf(machine, evaluate(machine, clause.iterable), clause.iterable);
+    const { known } = elements;
+    const exact = known !== undefined && known.length <= MAX_UNROLLED;
+    if (!exact || clause.conditions.length > 0) complete = false;
+    for (const element of exact ? known : [elements.common ?? UNKNOWN]) {
+      if (results.length > 64 || !machine.step()) {
+        complete = false;
+        return;
+      }
+      assign(machine, clause.target, element, clause.iterable);
+      const truths = clause.conditions.map((condition) => truthOf(evaluate(machine, condition)));
+      if (truths.includes(false)) continue;
+      run(depth + 1);
+    }
+  };
+  run(0);
+  machine.scope = outer;
+  const values = results.map((result) => result.value);
+  if (expression.form === 'dict') {
+    const entries = new Map<string, Value>();
+    let rest: Value | undefined;
+    for (const { key, value } of results) {
+      if (key?.type === 'constant') entries.set(String(key.value), value);
+      else rest = rest === undefined ? value : newCell(rest).join(rest, value);
+    }
+    return newMapping({ entries, ...(rest === undefined ? {} : { rest }) });
+  }
+  if (complete) return list(values);
+  const [first, ...others] = values;
+  if (first === undefined) return list([]);
+  const common = others.reduce((a, b) => newCell(a).join(a, b), first);
+  return newSequence({ items: [], rest: common, tuple: false });
+}
+
+export function methodOf(receiver: Value, name: string): Method {
+  return { type: 'method', receiver, name };
+}

@@ -1,0 +1,66 @@
+import type { Span } from '../syntax/ast.js';
+import { list, newCell } from '../values/join.js';
+import { constant, opaque, UNKNOWN, type Value } from '../values/value.js';
+import type { Machine } from './machine.js';
+
+export interface Elements {
+  /** All elements, where they are known one by one. */
+  readonly known?: readonly Value[];
+  /** What each element looks like, where their number is not known. */
+  readonly common?: Value;
+}
+
+/** What iterating over a value gives. */
+export function elementsOf(machine: Machine, value: Value, place: Span): Elements {
+  switch (value.type) {
+    case 'sequence': {
+      const { items, rest } = value.cell.value;
+      if (rest === undefined) return { known: items };
+      return { common: items.reduce((a, b) => newCell(a).join(a, b), rest) };
+    }
+    case 'mapping': {
+      const { entries, rest } = value.cell.value;
+      if (rest === undefined) return { known: [...entries.keys()].map(constant) };
+      return { common: UNKNOWN };
+    }
+    case 'constant':
+    case 'estimator':
+    case 'library':
+    case 'function':
+    case 'class':
+      return { common: UNKNOWN };
+    case 'table': {
+      // A loader gives batches of its rows: pairs of features and labels of the same rows.
+      return { common: value };
+    }
+    case 'view':
+      return { common: list([UNKNOWN, value.table], true) };
+    case 'positions':
+      return { common: opaque(machine.dataOf(value)) };
+    case 'instance':
+    case 'method':
+    case 'opaque':
+      return { common: value.type === 'opaque' ? value : opaque(machine.dataOf(value)) };
+    default:
+      machine.skip(place, 'iteration over an unknown object');
+      return { common: UNKNOWN };
+  }
+}
+
+/** The parts of a value that is taken apart into `count` targets. */
+export function unpack(machine: Machine, value: Value, count: number, nested: readonly boolean[]): Value[] {
+  if (value.type === 'sequence') {
+    const { items, rest } = value.cell.value;
+    return Array.from({ length: count }, (_, at) => items[at] ?? rest ?? UNKNOWN);
+  }
+  if (value.type === 'opaque' && value.source !== undefined) {
+    const { source } = value;
+    // `(x_train, y_train), (x_test, y_test) = load_data()`: each pair has rows of its own.
+    return Array.from({ length: count }, (_, at) =>
+      nested[at] === true
+        ? { ...value, source: machine.source(`${machine.idOf(source)}#${at}`, source.label) }
+        : value,
+    );
+  }
+  return Array.from({ length: count }, () => value);
+}

@@ -1,0 +1,220 @@
+import type { LeakKind } from '../kinds.js';
+import { estimatorFamily } from '../knowledge/estimators.js';
+import type { Call, Expr } from '../syntax/ast.js';
+import {
+  type Facts,
+  type FitEvent,
+  NO_FACTS,
+  type Prediction,
+  type Training,
+  union,
+} from '../values/facts.js';
+import { sameRows } from '../values/region.js';
+import type { Cell } from '../values/store.js';
+import { type EstimatorState, factsOf, type Value } from '../values/value.js';
+import { type Arguments, argument, argumentExpression } from './calls.js';
+import type { Machine } from './machine.js';
+
+/** How a sentence names the object whose method is called, or the function that is called. */
+export function subjectOf(machine: Machine, call: Call): string {
+  const { callee } = call;
+  if (callee.type !== 'attribute') return `\`${machine.label(callee)}\``;
+  if (callee.object.type === 'call') return `\`${machine.label(callee.object.callee)}\``;
+  return `\`${machine.label(callee.object)}\``;
+}
+
+/** The rows argument of a fit: features, a data set, a list of texts. */
+export function fittedRows(
+  machine: Machine,
+  args: Arguments,
+): { facts: Facts; expression: Expr | undefined } {
+  const names = [
+    'X',
+    'x',
+    'data',
+    'train_dataset',
+    'dtrain',
+    'train_dataloaders',
+    'raw_documents',
+    'dataset',
+  ];
+  const value = argument(args, 0, ...names);
+  return {
+    facts: value === undefined ? NO_FACTS : machine.dataOf(value),
+    expression: argumentExpression(args, 0, ...names),
+  };
+}
+
+/** The kind of leak a fit of this estimator over scored rows is, where it learns something from rows. */
+export function learnedKind(state: EstimatorState): LeakKind | undefined {
+  if (state.role === 'transformer' || state.role === 'sampler') return estimatorFamily(state.path)?.kind;
+  if (state.role !== 'pipeline') return undefined;
+  for (const step of state.steps) {
+    const inner = step.type === 'estimator' ? learnedKind(step.cell.value) : undefined;
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+/** Whether an estimator predicts, rather than transforms. */
+export function predicts(state: EstimatorState): boolean {
+  if (state.role !== 'pipeline')
+    return !['transformer', 'stateless', 'label-coder', 'sampler'].includes(state.role);
+  if (/(ColumnTransformer|make_column_transformer|FeatureUnion|make_union)$/.test(state.path)) return false;
+  const last = state.steps.at(-1);
+  return last?.type === 'estimator' ? predicts(last.cell.value) : last !== undefined;
+}
+
+/** Rows that a fit watches to decide when to stop or which round to keep. */
+export function watchedRows(
+  machine: Machine,
+  state: EstimatorState | undefined,
+  args: Arguments,
+): FitEvent[] {
+  const option = (name: string): Value | undefined => args.keywords.get(name) ?? state?.options.get(name);
+  const watched = [
+    'eval_set',
+    'validation_data',
+    'valid_sets',
+    'evals',
+    'eval_dataset',
+    'val_dataloaders',
+    'X_val',
+  ]
+    .map((name) => ({ value: args.keywords.get(name), expression: args.keywordExpressions.get(name) }))
+    .find(({ value }) => value !== undefined);
+  if (watched?.value === undefined || watched.expression === undefined) return [];
+  if (!stopsEarly(option)) return [];
+  const events: FitEvent[] = [];
+  for (const part of watchedParts(watched.value)) {
+    const facts = machine.dataOf(part);
+    if (facts.rows.length === 0) continue;
+    events.push(
+      machine.fit('early-stopping', 'training', facts, machine.label(watched.expression), watched.expression),
+    );
+  }
+  return events;
+}
+
+/** `eval_set=[(X_train, y_train), (X_val, y_val)]`: one set of rows each. */
+function watchedParts(value: Value): readonly Value[] {
+  if (value.type !== 'sequence') return [value];
+  const { items, rest } = value.cell.value;
+  const nested =
+    items.some((item) => item.type === 'sequence') || items.every((item) => item.type === 'table');
+  const tuple = value.cell.value.tuple && items.every((item) => item.type === 'table');
+  if (!nested || tuple) return [value];
+  return rest === undefined ? items : [...items, rest];
+}
+
+const STOPPERS = /(early_stopping|EarlyStopping|ModelCheckpoint|ReduceLROnPlateau_)/;
+
+function stopsEarly(option: (name: string) => Value | undefined): boolean {
+  for (const name of [
+    'early_stopping_rounds',
+    'od_wait',
+    'od_type',
+    'use_best_model',
+    'early_stopping',
+    'load_best_model_at_end',
+  ]) {
+    const value = option(name);
+    if (value === undefined) continue;
+    if (value.type !== 'constant' || (value.value !== null && value.value !== false)) return true;
+  }
+  const params = option('params');
+  if (params?.type === 'mapping') {
+    for (const name of params.cell.value.entries.keys()) {
+      if (/early_stopping_rounds?$/.test(name)) return true;
+    }
+  }
+  const callbacks = option('callbacks');
+  return callbacks !== undefined && isStopper(callbacks);
+}
+
+function isStopper(value: Value): boolean {
+  if (value.type === 'sequence') {
+    const { items, rest } = value.cell.value;
+    return items.some(isStopper) || (rest !== undefined && isStopper(rest));
+  }
+  if (value.type === 'estimator') return STOPPERS.test(value.cell.value.path);
+  if (value.type === 'opaque') return STOPPERS.test(value.source?.label ?? '');
+  return value.type === 'instance' && STOPPERS.test(value.of.definition.name);
+}
+
+/** The training that a fit makes, joined to an earlier one where the model goes on learning. */
+export function trainingOf(
+  machine: Machine,
+  subject: string,
+  facts: Facts,
+  rowsText: string,
+  extra: readonly FitEvent[],
+  node: Expr,
+  before?: Training,
+): Training {
+  const joined = before === undefined ? facts.rows : union(before.rows, facts.rows);
+  const training: Training = {
+    subject,
+    rows: joined,
+    certain: facts.certain && (before?.certain ?? true),
+    rowsText: before !== undefined && sameRows(before.rows, joined) ? before.rowsText : rowsText,
+    fits: union(union(before?.fits ?? [], facts.fits), extra),
+    predictions: union(before?.predictions ?? [], facts.predictions),
+    node: before !== undefined && sameRows(before.rows, joined) ? before.node : node,
+    statement: before !== undefined && sameRows(before.rows, joined) ? before.statement : machine.statement,
+  };
+  machine.trainings.push(training);
+  return training;
+}
+
+/** What was chosen on rows and handed to the constructor (`best_params_`, a tuned threshold). */
+export function chosenOptions(state: EstimatorState): readonly FitEvent[] {
+  return state.held.fits.filter((fit) => fit.kind === 'selection');
+}
+
+export function predictionOf(
+  cell: Cell<EstimatorState>,
+  facts: Facts,
+  rowsText: string,
+  node: Expr,
+): Prediction {
+  return {
+    training: cell.value.training,
+    model: cell,
+    rows: facts.rows,
+    certain: facts.certain,
+    rowsText,
+    fits: facts.fits,
+    inputs: facts.predictions,
+    node,
+  };
+}
+
+/** A step on a loss trains the networks whose predictions are in it. */
+export function learnFromLoss(machine: Machine, loss: Value, node: Expr): void {
+  const facts = factsOf(loss);
+  const predictions = union(
+    facts.predictions,
+    facts.scores.flatMap((score) => [...score.predictions]),
+  );
+  for (const prediction of predictions) {
+    const cell = prediction.model as Cell<EstimatorState>;
+    const state = cell.value;
+    const learned: Facts = {
+      ...NO_FACTS,
+      rows: prediction.rows,
+      certain: prediction.certain,
+      fits: prediction.fits,
+    };
+    const training = trainingOf(
+      machine,
+      'the network',
+      learned,
+      prediction.rowsText,
+      [],
+      node,
+      state.training,
+    );
+    machine.store.write(cell, { ...state, training });
+  }
+}

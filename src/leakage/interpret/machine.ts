@@ -1,0 +1,216 @@
+import { LEAK_KINDS, type LeakKind } from '../kinds.js';
+import type { Expr, Module, Span, Stmt } from '../syntax/ast.js';
+import { lineIndex } from '../syntax/lines.js';
+import {
+  type Facts,
+  type FitEvent,
+  joinFacts,
+  NO_FACTS,
+  type Prediction,
+  type Score,
+} from '../values/facts.js';
+import { type Partition, type Region, sourceRegion } from '../values/region.js';
+import { Scope, Store } from '../values/store.js';
+import { type FunctionOf, factsOf, type Value } from '../values/value.js';
+
+export interface NotFollowed {
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** Predictions that were scored, with everything that was computed over many rows on the way. */
+export interface ScoredPredictions {
+  readonly prediction: Prediction;
+  readonly fits: readonly FitEvent[];
+  readonly score: Score;
+  /** Scored by cross-validation inside a library. */
+  readonly crossValidated: boolean;
+}
+
+interface Frame {
+  readonly fn: FunctionOf;
+  /** Offset of the call. */
+  readonly site: number;
+  readonly returns: Value[];
+}
+
+/** Work per syntax node before calls are no longer followed: keeps the time linear in the script's length. */
+const STEPS_PER_NODE = 24;
+const MAX_CALL_DEPTH = 24;
+
+/** The state of one analysis: what is known at the point of execution that is being looked at. */
+export class Machine {
+  readonly store = new Store();
+  readonly scored: ScoredPredictions[] = [];
+  /** Choices that were reported as a score: the event, and where the value was printed. */
+  readonly reportedChoices: { fit: FitEvent; score: Score; node: Expr; statement: Stmt }[] = [];
+  readonly trainings: Prediction['training'][] = [];
+  readonly notFollowed: NotFollowed[] = [];
+  readonly frames: Frame[] = [];
+  /** Choices that the code being run depends on (`if score > best:`). */
+  readonly choices: FitEvent[] = [];
+  readonly global = new Scope(undefined);
+  scope = this.global;
+  statement: Stmt;
+  readonly lineOf: (offset: number) => number;
+
+  private steps = 0;
+  private readonly budget: number;
+  private readonly fits = new Map<string, FitEvent>();
+  private readonly partitions = new Map<string, Partition>();
+  private readonly sources = new Map<string, Region>();
+  private readonly scoredKeys = new Set<string>();
+  private readonly ids = new Map<object, number>();
+
+  constructor(readonly module: Module) {
+    this.lineOf = lineIndex(module.source);
+    this.budget = 20_000 + module.size * STEPS_PER_NODE;
+    this.statement = module.body.statements[0] ?? {
+      type: 'other',
+      parts: [],
+      suites: [],
+      error: false,
+      suite: module.body,
+      start: 0,
+      end: 0,
+    };
+  }
+
+  /** Counts one step of work. False when the work allowed for a script of this size is used up. */
+  step(): boolean {
+    this.steps += 1;
+    return this.steps < this.budget;
+  }
+
+  get exhausted(): boolean {
+    return this.steps >= this.budget;
+  }
+
+  mayCall(fn: FunctionOf): boolean {
+    if (this.exhausted || this.frames.length >= MAX_CALL_DEPTH) return false;
+    return this.frames.filter((frame) => frame.fn.definition === fn.definition).length < 2;
+  }
+
+  text(span: Span): string {
+    return this.module.source.slice(span.start, span.end);
+  }
+
+  /** Source text on one line, short enough for a sentence. */
+  label(span: Span): string {
+    const text = this.text(span).replaceAll(/\s+/g, ' ');
+    return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  }
+
+  skip(span: Span, reason: string): void {
+    const line = this.lineOf(span.start);
+    if (this.notFollowed.length >= 50) return;
+    if (!this.notFollowed.some((known) => known.line === line && known.reason === reason)) {
+      this.notFollowed.push({ line, reason });
+    }
+  }
+
+  idOf(thing: object): number {
+    let id = this.ids.get(thing);
+    if (id === undefined) {
+      id = this.ids.size;
+      this.ids.set(thing, id);
+    }
+    return id;
+  }
+
+  rowsKey(rows: readonly Region[]): string {
+    return rows.map((region) => this.idOf(region)).join(',');
+  }
+
+  /** The one event for a computation over these rows at this place. */
+  fit(
+    kind: LeakKind,
+    subject: string,
+    rows: Pick<Facts, 'rows' | 'certain'>,
+    rowsText: string,
+    node: Expr,
+  ): FitEvent {
+    const key = `${kind}:${node.start}:${node.end}:${rows.certain}:${this.rowsKey(rows.rows)}`;
+    let event = this.fits.get(key);
+    if (event === undefined) {
+      event = {
+        kind,
+        subject,
+        rows: rows.rows,
+        certain: rows.certain,
+        rowsText,
+        node,
+        statement: this.statement,
+      };
+      this.fits.set(key, event);
+    }
+    return event;
+  }
+
+  /** The one partition made at this place (`key` tells several at one place, or one at several, apart). */
+  partition(key: string, form: Partition['form'], node: Expr): Partition {
+    let partition = this.partitions.get(key);
+    if (partition === undefined) {
+      partition = { key, form, node, statement: this.statement };
+      this.partitions.set(key, partition);
+    }
+    return partition;
+  }
+
+  /** Key of a place in the code as it is reached through the current calls. */
+  placeKey(node: Span): string {
+    const calls = this.frames.map((frame) => frame.site).join('.');
+    return `${node.start}-${node.end}@${calls}`;
+  }
+
+  source(key: string, label: string): Region {
+    let region = this.sources.get(key);
+    if (region === undefined) {
+      region = sourceRegion(label);
+      this.sources.set(key, region);
+    }
+    return region;
+  }
+
+  /** What a value carries; rows of a source that the code only hands on are taken to be rows here. */
+  dataOf(value: Value, depth = 0): Facts {
+    if (value.type === 'opaque' && value.source !== undefined && value.facts.rows.length === 0) {
+      return { ...value.facts, rows: [value.source] };
+    }
+    if (value.type === 'sequence' && depth < 4) {
+      const { items, rest } = value.cell.value;
+      let facts = NO_FACTS;
+      for (const item of items.slice(0, 64)) facts = joinFacts(facts, this.dataOf(item, depth + 1));
+      return rest === undefined ? facts : joinFacts(facts, this.dataOf(rest, depth + 1));
+    }
+    return factsOf(value);
+  }
+
+  recordScore(
+    predictions: readonly Prediction[],
+    labels: Facts,
+    fits: readonly FitEvent[],
+    node: Expr,
+    crossValidated = false,
+  ): Score {
+    const rows = predictions.flatMap((prediction) => [...prediction.rows]);
+    const folds = crossValidated || rows.some((region) => region.partition?.form === 'folds');
+    const score: Score = { predictions, rows: [...new Set(rows)], folds, node, statement: this.statement };
+    for (const prediction of predictions) {
+      const key = [
+        node.start,
+        this.idOf(prediction),
+        this.rowsKey(labels.rows),
+        fits.map((fit) => this.idOf(fit)).join(','),
+      ].join(':');
+      if (this.scoredKeys.has(key)) continue;
+      this.scoredKeys.add(key);
+      this.scored.push({ prediction, fits, score, crossValidated });
+    }
+    return score;
+  }
+
+  titleOf(kind: LeakKind): string {
+    return LEAK_KINDS[kind].title;
+  }
+}

@@ -1,0 +1,200 @@
+import type { Compare, Expr } from '../syntax/ast.js';
+import { comparisonSide } from '../values/comparison.js';
+import { type Facts, joinFacts, NO_FACTS, type Score, union } from '../values/facts.js';
+import { emptyTable, list, newSequence, newTable } from '../values/join.js';
+import { overlapOf } from '../values/region.js';
+import {
+  constant,
+  factsOf,
+  opaque,
+  type Step,
+  type TableState,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
+import { evaluate } from './expressions.js';
+import type { Machine } from './machine.js';
+
+export interface OperatorPlace {
+  readonly node: Expr;
+  readonly left: Expr;
+  readonly right: Expr;
+}
+
+/**
+ * Where predictions meet labels of the same rows, a score is being computed: by a subtraction, a comparison or
+ * any function that takes both.
+ */
+export function meetLabels(machine: Machine, a: Facts, b: Facts, node: Expr): readonly Score[] {
+  const [predicted, labels] = a.predictions.length > 0 ? [a, b] : [b, a];
+  if (predicted.predictions.length === 0) return [];
+  if (labels.predictions.length > 0 || labels.rows.length === 0) return [];
+  const before = predicted.scores.flatMap((score) => [...score.predictions]);
+  const scored = predicted.predictions.filter(
+    (prediction) => !before.includes(prediction) && overlapOf(prediction.rows, labels.rows) !== 'no',
+  );
+  if (scored.length === 0) return [];
+  return [machine.recordScore(scored, labels, predicted.fits, node)];
+}
+
+function stateOf(value: Value): TableState | undefined {
+  return value.type === 'table' ? value.cell.value : undefined;
+}
+
+export function binaryValue(
+  machine: Machine,
+  operator: string,
+  left: Value,
+  right: Value,
+  place: OperatorPlace,
+): Value {
+  if (left.type === 'constant' && right.type === 'constant') return foldConstants(operator, left, right);
+  if (operator === 'or' || operator === 'and') {
+    if (left.type === 'constant') {
+      return Boolean(left.value) === (operator === 'or') ? left : right;
+    }
+    return opaque(joinFacts(factsOf(left), factsOf(right)));
+  }
+  if (left.type === 'sequence' && right.type === 'sequence' && operator === '+') {
+    const [a, b] = [left.cell.value, right.cell.value];
+    const rest = a.rest ?? b.rest;
+    return newSequence({
+      items: [...a.items, ...b.items],
+      tuple: a.tuple,
+      ...(rest === undefined ? {} : { rest }),
+    });
+  }
+  if (left.type === 'sequence' && operator === '*') return left;
+  const [a, b] = [factsOf(left), factsOf(right)];
+  const scores = operator === '&' || operator === '|' ? [] : meetLabels(machine, a, b, place.node);
+  const pending = [...pendingOf(left), ...pendingOf(right)];
+  const [stateA, stateB] = [stateOf(left), stateOf(right)];
+  const facts = joinFacts(a, b);
+  const scored = { ...facts, scores: union(facts.scores, scores) };
+  if (stateA === undefined && stateB === undefined) {
+    const source = left.type === 'opaque' ? left.source : right.type === 'opaque' ? right.source : undefined;
+    return {
+      type: 'opaque',
+      facts: scored,
+      ...(source === undefined ? {} : { source }),
+      ...(pending.length === 0 ? {} : { pending }),
+    };
+  }
+  const base = stateA ?? stateB;
+  if (base === undefined) return UNKNOWN;
+  const mask = operator === '&' ? [...(stateA?.mask ?? []), ...(stateB?.mask ?? [])] : [];
+  const rows = joinFacts({ ...NO_FACTS, ...rowsOf(stateA) }, { ...NO_FACTS, ...rowsOf(stateB) });
+  return newTable({
+    ...emptyTable(scored, base.shape),
+    rows: rows.rows,
+    certain: rows.certain,
+    from: union(stateA?.from ?? [], stateB?.from ?? []),
+    ...(mask.length > 0
+      ? { mask }
+      : operator === '|' && stateA?.mask !== undefined
+        ? { mask: [textStep(machine, place.node)] }
+        : {}),
+  });
+}
+
+function rowsOf(state: TableState | undefined): Pick<Facts, 'rows' | 'certain'> {
+  return state === undefined ? NO_FACTS : { rows: state.rows, certain: state.certain };
+}
+
+export function pendingOf(value: Value): NonNullable<(Value & { type: 'opaque' })['pending']> {
+  return value.type === 'opaque' ? (value.pending ?? []) : [];
+}
+
+function foldConstants(
+  operator: string,
+  left: Value & { type: 'constant' },
+  right: Value & { type: 'constant' },
+): Value {
+  const [a, b] = [left.value, right.value];
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (operator === '+') return constant(a + b);
+    if (operator === '/') return constant(`${a}/${b}`);
+  }
+  if (operator === 'and') return a ? right : left;
+  if (operator === 'or') return a ? left : right;
+  if (typeof a !== 'number' || typeof b !== 'number') return UNKNOWN;
+  const results: Record<string, number> = { '+': a + b, '-': a - b, '*': a * b, '/': a / b };
+  const result = results[operator];
+  return result === undefined ? UNKNOWN : constant(result);
+}
+
+/** A selection known by nothing but its text. */
+export function textStep(machine: Machine, node: Expr): Step {
+  const text = machine.text(node).replaceAll(/\s+/g, '');
+  const partition = machine.partition(`text:${text}`, 'selection', node);
+  return { partition, side: 'yes' };
+}
+
+export function compareValue(machine: Machine, expression: Compare): Value {
+  const values = expression.operands.map((operand) => evaluate(machine, operand));
+  const [left, right] = values;
+  const [leftNode, rightNode] = expression.operands;
+  const operator = expression.operators[0] ?? '';
+  if (left === undefined || right === undefined || leftNode === undefined || rightNode === undefined) {
+    return UNKNOWN;
+  }
+  if (values.length === 2 && left.type === 'constant' && right.type === 'constant') {
+    if (operator === '==') return constant(left.value === right.value);
+    if (operator === '!=') return constant(left.value !== right.value);
+    return UNKNOWN;
+  }
+  let facts = NO_FACTS;
+  let scores: readonly Score[] = [];
+  for (const value of values) {
+    const next = factsOf(value);
+    if (/^[<>=!]/.test(operator)) scores = union(scores, meetLabels(machine, facts, next, expression));
+    facts = joinFacts(facts, next);
+  }
+  facts = { ...facts, scores: union(facts.scores, scores) };
+  const table = [left, right].find((value) => value.type === 'table' || value.type === 'positions');
+  if (operator.includes('in') || operator.startsWith('is')) return opaque({ ...facts, rows: [] });
+  const isRows = table !== undefined || (left.type === 'opaque' && left.source !== undefined);
+  if (!isRows) return opaque(facts);
+  const leftState = stateOf(left);
+  const subject =
+    leftState?.shape === 'column' && leftState.from.length === 1
+      ? (leftState.from[0] ?? '')
+      : machine.text(leftNode).replaceAll(/\s+/g, '');
+  const bound =
+    right.type === 'constant' ? right.value : { text: machine.text(rightNode).replaceAll(/\s+/g, '') };
+  const side = comparisonSide(operator, bound);
+  const partition = machine.partition(`compare:${subject}`, 'selection', expression);
+  const rows = machine.dataOf(table ?? left);
+  return newTable({
+    ...emptyTable({ ...facts, rows: rows.rows, certain: rows.certain }, 'column'),
+    from: leftState?.from ?? [],
+    ...(side === undefined || values.length > 2
+      ? { mask: [textStep(machine, expression)] }
+      : { mask: [{ partition, side }] }),
+  });
+}
+
+export function unaryValue(machine: Machine, operator: string, value: Value, node: Expr): Value {
+  if (operator === 'not') {
+    return value.type === 'constant' ? constant(!value.value) : opaque(factsOf(value));
+  }
+  const state = stateOf(value);
+  if (state === undefined) return value;
+  if (state.mask === undefined || (operator !== '~' && operator !== '-')) return value;
+  const [only] = state.mask;
+  const mask: Step[] =
+    state.mask.length === 1 && only !== undefined
+      ? [
+          {
+            partition: only.partition,
+            side: only.side.startsWith('!') ? only.side.slice(1) : `!${only.side}`,
+          },
+        ]
+      : [textStep(machine, node)];
+  return newTable({ ...state, mask });
+}
+
+/** `a, b` of the same length as the operands, for functions that give one result per argument. */
+export function tupleOf(values: readonly Value[]): Value {
+  return list(values, true);
+}

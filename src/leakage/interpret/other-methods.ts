@@ -1,0 +1,207 @@
+import type { LeakKind } from '../kinds.js';
+import { STATISTIC_METHODS } from '../knowledge/methods.js';
+import type { Call } from '../syntax/ast.js';
+import { joinFacts, NO_FACTS } from '../values/facts.js';
+import { joinValues, list, newMapping, newSequence } from '../values/join.js';
+import {
+  factsOf,
+  type Mapping,
+  type Opaque,
+  opaque,
+  type PendingStatistic,
+  type SequenceOf,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
+import { report } from './builtins.js';
+import { type Arguments, argument, unknownCall } from './calls.js';
+import { markChosen } from './choices.js';
+import { learnFromLoss } from './learning.js';
+import type { Machine } from './machine.js';
+import { pendingOf } from './operators.js';
+
+/** Methods of lists, dicts, strings and everything without structure. */
+export function containerMethod(
+  machine: Machine,
+  receiver: Value,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  if (receiver.type === 'sequence') return sequenceMethod(machine, receiver, name, args, call);
+  if (receiver.type === 'mapping') return mappingMethod(machine, receiver, name, args, call);
+  if (receiver.type === 'positions') return receiver;
+  const result = unknownCall(machine, args, call);
+  return result.type === 'opaque' && result.facts === NO_FACTS ? opaque(factsOf(receiver)) : result;
+}
+
+function sequenceMethod(
+  machine: Machine,
+  receiver: SequenceOf,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  const state = receiver.cell.value;
+  const [first, second] = args.positional;
+  switch (name) {
+    case 'append':
+    case 'add': {
+      if (first === undefined) return UNKNOWN;
+      const value = markChosen(first, machine.choices);
+      // In a loop the number of items is not known any more; two rounds show what they look like.
+      const items = [...state.items, value];
+      const next =
+        items.length > 24 ? { ...state, rest: items.reduce(joinValues), items: [] } : { ...state, items };
+      machine.store.write(receiver.cell, next);
+      return UNKNOWN;
+    }
+    case 'extend':
+    case 'insert':
+    case 'update': {
+      const added = name === 'insert' ? second : first;
+      if (added === undefined) return UNKNOWN;
+      if (
+        name === 'extend' &&
+        added.type === 'sequence' &&
+        added.cell.value.rest === undefined &&
+        state.items.length < 24
+      ) {
+        machine.store.write(receiver.cell, { ...state, items: [...state.items, ...added.cell.value.items] });
+        return UNKNOWN;
+      }
+      const item = name === 'extend' ? opaque(machine.dataOf(added)) : added;
+      const rest = state.rest === undefined ? item : joinValues(state.rest, item);
+      machine.store.write(receiver.cell, { ...state, rest });
+      return UNKNOWN;
+    }
+    case 'copy':
+      return newSequence(state);
+    case 'pop':
+      return state.items.at(-1) ?? state.rest ?? UNKNOWN;
+    case 'remove':
+    case 'sort':
+    case 'reverse':
+    case 'clear':
+    case 'index':
+    case 'count':
+      return UNKNOWN;
+    default:
+      return unknownCall(machine, args, call);
+  }
+}
+
+function mappingMethod(
+  machine: Machine,
+  receiver: Mapping,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  const state = receiver.cell.value;
+  const [first] = args.positional;
+  const values = [...state.entries.values()];
+  const all = (items: readonly Value[]): Value =>
+    newSequence({ items, tuple: false, ...(state.rest === undefined ? {} : { rest: state.rest }) });
+  switch (name) {
+    case 'items': {
+      const pairs = [...state.entries].map(([key, value]) =>
+        list([{ type: 'constant', value: key }, value], true),
+      );
+      return newSequence({
+        items: pairs,
+        tuple: false,
+        ...(state.rest === undefined ? {} : { rest: list([UNKNOWN, state.rest], true) }),
+      });
+    }
+    case 'values':
+      return all(values);
+    case 'keys':
+      return list([...state.entries.keys()].map((value) => ({ type: 'constant', value })));
+    case 'get':
+    case 'pop':
+    case 'setdefault':
+      if (first?.type === 'constant') {
+        return (
+          state.entries.get(String(first.value)) ?? state.rest ?? argument(args, 1, 'default') ?? UNKNOWN
+        );
+      }
+      return opaque(factsOf(receiver));
+    case 'copy':
+      return newMapping(state);
+    case 'update':
+      if (first?.type === 'mapping') {
+        const entries = new Map([...state.entries, ...first.cell.value.entries]);
+        machine.store.write(receiver.cell, { ...state, entries });
+      }
+      return UNKNOWN;
+    default:
+      return unknownCall(machine, args, call);
+  }
+}
+
+const REPORTING = new Set(['info', 'warning', 'debug', 'write', 'log', 'log_metric', 'dump']);
+
+/** Methods of numbers, texts, losses, and objects of unknown libraries. */
+export function opaqueMethod(
+  machine: Machine,
+  receiver: Opaque,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  if (name === 'backward') {
+    learnFromLoss(machine, receiver, call);
+    return UNKNOWN;
+  }
+  if (receiver.pending !== undefined) return expressionMethod(machine, receiver, name, args, call);
+  if (REPORTING.has(name)) report(machine, args.all, call);
+  if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };
+  const result = unknownCall(machine, args, call);
+  if (receiver.source !== undefined) {
+    return result.type === 'opaque' && result.facts === NO_FACTS ? { ...receiver } : result;
+  }
+  if (args.all.length === 0 || receiver.pending !== undefined) {
+    const facts = joinFacts(receiver.facts, factsOf(result));
+    return receiver.pending === undefined
+      ? opaque(facts)
+      : { type: 'opaque', facts, pending: receiver.pending };
+  }
+  const facts = joinFacts(receiver.facts, factsOf(result));
+  return result.type === 'opaque' ? (facts === NO_FACTS ? result : opaque(facts)) : result;
+}
+
+/** Methods of a column expression, which is computed over a frame later. */
+function expressionMethod(
+  machine: Machine,
+  receiver: Opaque,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  const facts = joinFacts(
+    receiver.facts,
+    args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS),
+  );
+  const before = [...(receiver.pending ?? []), ...args.all.flatMap((value) => pendingOf(value))];
+  const statistic = (kind: LeakKind): PendingStatistic => ({
+    kind,
+    subject: `\`${machine.label(call)}\``,
+    node: call,
+  });
+  const [first] = args.positional;
+  const isBackward = first?.type === 'constant' && typeof first.value === 'number' && first.value < 0;
+  if (name === 'over') {
+    const pending = before.map((known) =>
+      known.kind === 'statistics' ? { ...known, kind: 'group-statistics' as const } : known,
+    );
+    return { type: 'opaque', facts, pending };
+  }
+  const kind =
+    name === 'shift' && isBackward
+      ? 'future-values'
+      : name === 'backward_fill'
+        ? 'future-values'
+        : STATISTIC_METHODS.get(name);
+  return { type: 'opaque', facts, pending: kind === undefined ? before : [...before, statistic(kind)] };
+}

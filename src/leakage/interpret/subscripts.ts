@@ -1,0 +1,314 @@
+import type { Expr, Slice, Subscript } from '../syntax/ast.js';
+import { joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { emptyTable, list, newSequence, newTable } from '../values/join.js';
+import { partOf, type Region } from '../values/region.js';
+import {
+  constant,
+  factsOf,
+  opaque,
+  type Step,
+  type Table,
+  type TableState,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
+import { isFullSlice, withoutColumns } from './assign.js';
+import { evaluate } from './expressions.js';
+import type { Machine } from './machine.js';
+import { textStep } from './operators.js';
+
+/** The part of every region that lies behind these steps. */
+export function descend(regions: readonly Region[], steps: readonly Step[]): readonly Region[] {
+  return steps.reduce<readonly Region[]>(
+    (current, { partition, side, role }) => current.map((region) => partOf(region, partition, side, role)),
+    regions,
+  );
+}
+
+/** Rows of the whole table that parts of folds belong to. */
+export function wholeRows(regions: readonly Region[]): readonly Region[] {
+  const whole = regions.map((region) => {
+    let current = region;
+    while (
+      current.partition !== undefined &&
+      current.partition.form !== 'holdout' &&
+      current.parent !== undefined
+    ) {
+      current = current.parent;
+    }
+    return current;
+  });
+  return [...new Set(whole)];
+}
+
+/** Rows of a table behind some steps, everything else as it was. */
+export function pickRows(state: TableState, steps: readonly Step[]): TableState {
+  if (steps.length === 0) return state;
+  const { mask: _mask, ...rest } = state;
+  return { ...rest, rows: descend(state.rows, steps) };
+}
+
+/** Names of columns that an index selects, where all of them are known. */
+export function columnNames(machine: Machine, index: Expr | undefined): readonly string[] | undefined {
+  if (index === undefined || index.type === 'slice') return undefined;
+  return namesOf(evaluate(machine, index));
+}
+
+export function namesOf(value: Value | undefined): readonly string[] | undefined {
+  if (value?.type === 'constant') return typeof value.value === 'string' ? [value.value] : undefined;
+  if (value?.type !== 'sequence') return undefined;
+  const { items, rest } = value.cell.value;
+  if (rest !== undefined || items.length === 0) return undefined;
+  const names = items.map((item) => (item.type === 'constant' ? item.value : undefined));
+  return names.every((name): name is string => typeof name === 'string') ? names : undefined;
+}
+
+/** One column by name. */
+export function columnOf(state: TableState, name: string): TableState {
+  const column = state.columns.get(name);
+  return {
+    ...emptyTable(state, 'column'),
+    fits: column === undefined ? state.fits : union(column.fits, state.fits),
+    predictions: column === undefined ? state.predictions : union(column.predictions, state.predictions),
+    from: column === undefined || column.from.length === 0 ? [name] : union([name], column.from),
+  };
+}
+
+/** Several columns by name. */
+export function columnsOf(state: TableState, names: readonly string[]): TableState {
+  const columns = new Map(
+    names.map((name) => [name, state.columns.get(name) ?? { fits: [], predictions: [], from: [] }]),
+  );
+  return { ...state, columns, dropped: new Set(), closed: true, from: [], shape: 'frame' };
+}
+
+export function subscriptValue(machine: Machine, object: Value, expression: Subscript): Value {
+  const [first] = expression.indices;
+  switch (object.type) {
+    case 'library':
+      return libraryIndex(machine, object.path, expression);
+    case 'sequence': {
+      const index = first === undefined || first.type === 'slice' ? UNKNOWN : evaluate(machine, first);
+      const { items, rest, tuple } = object.cell.value;
+      if (index.type === 'constant' && typeof index.value === 'number') {
+        return items.at(index.value) ?? rest ?? UNKNOWN;
+      }
+      if (first?.type === 'slice') return sequenceSlice(machine, items, rest, tuple, first);
+      return items.reduce((a, b) => joinItems(a, b), rest ?? items[0] ?? UNKNOWN);
+    }
+    case 'mapping': {
+      const key = first === undefined ? UNKNOWN : evaluate(machine, first);
+      const { entries, rest } = object.cell.value;
+      if (key.type === 'constant') return entries.get(String(key.value)) ?? rest ?? UNKNOWN;
+      return [...entries.values()].reduce((a, b) => joinItems(a, b), rest ?? UNKNOWN);
+    }
+    case 'positions': {
+      if (first?.type === 'slice')
+        return { ...object, steps: [...object.steps, ...sliceSteps(machine, first)] };
+      const index = first === undefined ? UNKNOWN : evaluate(machine, first);
+      if (index.type === 'positions') return { ...object, steps: [...object.steps, ...index.steps] };
+      if (index.type === 'table' && index.cell.value.mask !== undefined) {
+        return { ...object, steps: [...object.steps, ...index.cell.value.mask] };
+      }
+      return UNKNOWN;
+    }
+    case 'method':
+      if (object.receiver.type === 'table' && /^(loc|iloc|at|iat)$/.test(object.name)) {
+        return tableIndex(machine, object.receiver, expression, object.name);
+      }
+      return opaque(factsOf(object));
+    case 'table':
+      return tableIndex(machine, object, expression, '');
+    case 'view': {
+      const name = first === undefined ? undefined : columnNames(machine, first);
+      const state = object.table.cell.value;
+      const picked =
+        name === undefined
+          ? state
+          : name.length === 1 && first?.type !== 'sequence'
+            ? columnOf(state, name[0] ?? '')
+            : columnsOf(state, name);
+      return { ...object, table: newTable(picked) };
+    }
+    case 'opaque': {
+      for (const index of expression.indices) evaluate(machine, index);
+      return object.source === undefined ? opaque(object.facts) : object;
+    }
+    default:
+      for (const index of expression.indices) evaluate(machine, index);
+      return opaque(factsOf(object));
+  }
+}
+
+function joinItems(a: Value, b: Value): Value {
+  return a === b ? a : opaque(joinFacts(factsOf(a), factsOf(b)));
+}
+
+function sequenceSlice(
+  machine: Machine,
+  items: readonly Value[],
+  rest: Value | undefined,
+  tuple: boolean,
+  slice: Slice,
+): Value {
+  const bound = (index: Expr | undefined): number | undefined => {
+    const value = index === undefined ? undefined : evaluate(machine, index);
+    return value?.type === 'constant' && typeof value.value === 'number' ? value.value : undefined;
+  };
+  const [low, high] = [bound(slice.lower), bound(slice.upper)];
+  const known =
+    (slice.lower === undefined || low !== undefined) && (slice.upper === undefined || high !== undefined);
+  if (known && rest === undefined && slice.step === undefined) return list(items.slice(low, high), tuple);
+  return newSequence({ items: known ? [] : items, tuple, ...(rest === undefined ? {} : { rest }) });
+}
+
+/** `np.r_[a, b]` puts rows under rows, `np.c_[a, b]` columns beside columns. */
+function libraryIndex(machine: Machine, path: string, expression: Subscript): Value {
+  const facts = expression.indices.map((index) => machine.dataOf(evaluate(machine, index)));
+  if (path.endsWith('.r_')) return concatenated(facts);
+  return facts.length === 0 ? UNKNOWN : newTable(emptyTable(facts.reduce(joinFacts)));
+}
+
+/** Rows of several tables one under the other: every origin is known, in this order. */
+export function concatenated(
+  parts: readonly ReturnType<Machine['dataOf']>[],
+  shape: TableState['shape'] = 'array',
+): Value {
+  let facts = NO_FACTS;
+  let certain = true;
+  for (const part of parts) {
+    facts = joinFacts(facts, part);
+    certain &&= part.certain;
+  }
+  return newTable({ ...emptyTable(facts, shape), certain });
+}
+
+/** Steps of a slice over rows: before a cut, after a cut, or between two. */
+export function sliceSteps(machine: Machine, slice: Slice): Step[] {
+  if (slice.step !== undefined) return slice.lower === undefined ? [] : [textStep(machine, slice)];
+  const steps: Step[] = [];
+  const cut = (bound: Expr, side: string): void => {
+    const value = evaluate(machine, bound);
+    if (value.type === 'constant' && (value.value === 0 || value.value === null)) return;
+    const text =
+      value.type === 'constant' ? String(value.value) : machine.text(bound).replaceAll(/[\s()]+/g, '');
+    steps.push({ partition: machine.partition(`cut:${text}`, 'selection', slice), side });
+  };
+  if (slice.lower !== undefined) cut(slice.lower, 'after');
+  if (slice.upper !== undefined) cut(slice.upper, 'before');
+  return steps;
+}
+
+/** Rows of a concatenation up to, or from, the number of rows of its first parts. */
+function sliceOfParts(machine: Machine, state: TableState, slice: Slice): readonly Region[] | undefined {
+  const count = (bound: Expr | undefined): number | undefined => {
+    if (bound === undefined) return undefined;
+    const value = evaluate(machine, bound);
+    const regions = value.type === 'opaque' ? value.countOf : undefined;
+    if (regions === undefined || regions.length >= state.rows.length) return undefined;
+    return regions.every((region, at) => state.rows[at] === region) ? regions.length : undefined;
+  };
+  const [low, high] = [count(slice.lower), count(slice.upper)];
+  if (low === undefined && high === undefined) return undefined;
+  if ((slice.lower !== undefined && low === undefined) || (slice.upper !== undefined && high === undefined)) {
+    return undefined;
+  }
+  return state.rows.slice(low ?? 0, high ?? state.rows.length);
+}
+
+function sliceRows(machine: Machine, state: TableState, slice: Slice): TableState {
+  const parts = state.rows.length > 1 ? sliceOfParts(machine, state, slice) : undefined;
+  if (parts !== undefined) return { ...state, rows: parts };
+  const steps = sliceSteps(machine, slice);
+  if (steps.length === 0) return state;
+  // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
+  return { ...pickRows(state, steps), certain: state.certain && state.rows.length <= 1 };
+}
+
+function tableIndex(machine: Machine, table: Table, expression: Subscript, locator: string): Value {
+  const state = table.cell.value;
+  const [first, second] = expression.indices;
+  if (first === undefined) return table;
+  if (locator === '' && state.shape === 'frame') {
+    if (first.type === 'slice') return newTable(sliceRows(machine, state, first));
+    return frameIndex(machine, state, first);
+  }
+  const rows = first.type === 'slice' ? sliceRows(machine, state, first) : rowIndex(machine, state, first);
+  if (second === undefined) return newTable(rows);
+  if (second.type === 'slice') {
+    evaluate(machine, second);
+    return isFullSlice(second) || rows.shape === 'array' || locator !== ''
+      ? newTable(rows)
+      : newTable({ ...rows, closed: false });
+  }
+  return selectColumns(machine, rows, evaluate(machine, second), second.type === 'sequence');
+}
+
+/** `frame[index]`: columns by name, or rows by a mask. */
+function frameIndex(machine: Machine, state: TableState, index: Expr): Value {
+  const value = evaluate(machine, index);
+  if (value.type === 'table') {
+    const { mask, rows } = value.cell.value;
+    if (mask !== undefined) return newTable(pickRows(state, mask));
+    if (rows.length > 0 && value.cell.value.shape !== 'frame') {
+      return newTable(pickRows(state, [textStep(machine, index)]));
+    }
+  }
+  if (value.type === 'positions') return newTable(pickRows(state, value.steps));
+  return selectColumns(machine, state, value, index.type === 'sequence');
+}
+
+function selectColumns(machine: Machine, state: TableState, index: Value, many: boolean): Value {
+  const names = namesOf(index);
+  if (names !== undefined) {
+    return newTable(
+      names.length === 1 && !many && index.type === 'constant'
+        ? columnOf(state, names[0] ?? '')
+        : columnsOf(state, names),
+    );
+  }
+  if (index.type === 'table' && index.cell.value.mask !== undefined) return newTable(state);
+  if (index.type === 'constant' && typeof index.value === 'number')
+    return newTable({ ...state, shape: 'column', from: [] });
+  // Which columns these are is not known; a choice made by statistics goes with them.
+  const { fits } = machine.dataOf(index);
+  const cleared = state.closed ? state : withoutColumns(state, []);
+  return newTable({ ...cleared, fits: union(state.fits, fits) });
+}
+
+/** Rows by position, mask or label. */
+function rowIndex(machine: Machine, state: TableState, index: Expr): TableState {
+  const value = evaluate(machine, index);
+  switch (value.type) {
+    case 'positions':
+      return pickRows(state, value.steps);
+    case 'table': {
+      const { mask } = value.cell.value;
+      return pickRows(state, mask ?? [textStep(machine, index)]);
+    }
+    case 'constant':
+      if (typeof value.value === 'string' && state.shape === 'frame') return columnOf(state, value.value);
+      return state;
+    case 'sequence': {
+      if (namesOf(value) !== undefined && state.shape === 'frame') return state;
+      return pickRows(state, [textStep(machine, index)]);
+    }
+    default: {
+      const facts = machine.dataOf(value);
+      // One row, or rows nobody knows.
+      return facts === NO_FACTS && index.type === 'name' && index.id.length === 1
+        ? state
+        : pickRows(state, [textStep(machine, index)]);
+    }
+  }
+}
+
+export function lengthOf(machine: Machine, value: Value): Value {
+  if (value.type === 'sequence' && value.cell.value.rest === undefined) {
+    return constant(value.cell.value.items.length);
+  }
+  const facts = machine.dataOf(value);
+  return facts.rows.length === 0 || !facts.certain
+    ? UNKNOWN
+    : { type: 'opaque', facts: NO_FACTS, countOf: facts.rows };
+}

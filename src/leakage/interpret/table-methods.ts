@@ -1,0 +1,430 @@
+import {
+  HARMLESS_METHODS,
+  INPLACE_METHODS,
+  MASK_METHODS,
+  RANKING_METHODS,
+  STATISTIC_METHODS,
+  WINDOW_METHODS,
+} from '../knowledge/methods.js';
+import type { Call } from '../syntax/ast.js';
+import { comparisonSide } from '../values/comparison.js';
+import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { emptyTable, newMapping, newTable } from '../values/join.js';
+import {
+  factsOf,
+  opaque,
+  type Step,
+  type Table,
+  type TableState,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
+import { columnFrom, dropColumns, setColumn, withoutColumns } from './assign.js';
+import { type Arguments, argument, argumentsOf, callFunction, flag } from './calls.js';
+import { learnFromLoss } from './learning.js';
+import { isRowWise, sideBySide } from './library-calls.js';
+import type { Machine } from './machine.js';
+import { meetLabels, pendingOf, textStep } from './operators.js';
+import { columnOf, columnsOf, concatenated, namesOf, pickRows } from './subscripts.js';
+
+/** Calls a method of a frame, a column, an array or a tensor. */
+export function tableMethod(
+  machine: Machine,
+  table: Table,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  const result = dispatch(machine, table, name, args, call);
+  if (INPLACE_METHODS.has(name) && flag(args, 'inplace') === true && result.type === 'table') {
+    replaceInPlace(machine, table, result.cell.value, call);
+    return UNKNOWN;
+  }
+  return result;
+}
+
+/** `df['Age'].fillna(v, inplace=True)` changes the column of the frame it was taken from. */
+function replaceInPlace(machine: Machine, table: Table, state: TableState, call: Call): void {
+  machine.store.write(table.cell, state);
+  const { callee } = call;
+  if (callee.type !== 'attribute' || callee.object.type !== 'subscript') return;
+  const { object, indices } = callee.object;
+  const owner = object.type === 'name' ? machine.scope.lookup(object.id)?.value : undefined;
+  const [index] = indices;
+  if (owner?.type !== 'table' || index === undefined) return;
+  const name = index.type === 'constant' ? index.value : undefined;
+  if (typeof name === 'string') setColumn(machine, owner, name, newTable(state), false);
+  else {
+    const whole = owner.cell.value;
+    machine.store.write(owner.cell, { ...whole, fits: union(whole.fits, state.fits) });
+  }
+}
+
+function dispatch(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
+  const state = table.cell.value;
+  const facts = factsOf(table);
+  if (name === 'backward') {
+    learnFromLoss(machine, table, call);
+    return UNKNOWN;
+  }
+  if (STATISTIC_METHODS.has(name)) return statistic(machine, table, name, args, call);
+  if (HARMLESS_METHODS.has(name) && !MASK_METHODS.has(name))
+    return opaque({ ...facts, fits: state.fits, rows: [] });
+  if (WINDOW_METHODS.has(name)) {
+    return {
+      type: 'view',
+      form: 'window',
+      table,
+      future: flag(args, 'center') === true,
+      node: call,
+    };
+  }
+  if (MASK_METHODS.has(name)) return maskMethod(machine, table, name, args, call);
+  if (RANKING_METHODS.has(name) && !isRowWise(args, 0)) return withEvent(machine, state, 'statistics', call);
+  switch (name) {
+    case 'groupby':
+    case 'group_by':
+      return { type: 'view', form: 'groups', table, future: false, node: call };
+    case 'sample':
+      return sampled(machine, state, args, call);
+    case 'head':
+    case 'tail':
+    case 'limit':
+      return cut(machine, state, name, args, call);
+    case 'query':
+    case 'filter':
+      return queried(machine, state, args, call);
+    case 'drop':
+      return drop(machine, state, args, call);
+    case 'pop': {
+      const names = namesOf(args.positional[0]);
+      const [only] = names ?? [];
+      if (only === undefined) return newTable({ ...state, shape: 'column' });
+      const column = newTable(columnOf(state, only));
+      dropColumns(machine, table, [only]);
+      return column;
+    }
+    case 'shift':
+      return shifted(machine, state, args, call);
+    case 'bfill':
+    case 'backfill':
+      return withEvent(machine, { ...state, from: [] }, 'future-values', call);
+    case 'fillna':
+    case 'interpolate': {
+      const method = args.keywords.get('method');
+      if (method?.type === 'constant' && /^(bfill|backfill)$/.test(String(method.value))) {
+        return withEvent(machine, state, 'future-values', call);
+      }
+      return combined(machine, table, args, call);
+    }
+    case 'merge':
+    case 'join':
+      return merged(machine, state, args);
+    case 'append':
+    case 'vstack':
+      return concatenated([facts, ...args.positional.map((value) => machine.dataOf(value))], state.shape);
+    case 'hstack':
+      return sideBySide(machine, argumentsOf([table, ...args.positional]));
+    case 'assign':
+    case 'with_columns':
+    case 'with_column':
+    case 'select':
+      return withColumns(machine, table, name, args, call);
+    case 'insert': {
+      const [column] = namesOf(args.positional[1]) ?? [];
+      if (column !== undefined) setColumn(machine, table, column, args.positional[2] ?? UNKNOWN, false);
+      return UNKNOWN;
+    }
+    case 'apply':
+    case 'transform':
+    case 'map':
+    case 'pipe':
+    case 'applymap':
+    case 'map_elements': {
+      const [first] = args.positional;
+      if (first?.type === 'function') return applied(machine, table, first, name, args, call);
+      if (name === 'transform' && first?.type === 'constant')
+        return withEvent(machine, state, 'statistics', call);
+      return combined(machine, table, args, call);
+    }
+    case 'item':
+    case 'squeeze':
+    case 'copy':
+    case 'astype':
+      return name === 'copy' || name === 'astype' ? newTable({ ...state }) : table;
+    case 'to_dict':
+      return newMapping({ entries: new Map(), rest: opaque(facts) });
+    case 'rename':
+      return newTable({ ...state, closed: false });
+    case 'to_numpy':
+    case 'numpy':
+    case 'toarray':
+    case 'to_pandas':
+    case 'reset_index':
+    case 'sort_values':
+    case 'sort':
+    case 'dropna':
+    case 'collect':
+    case 'lazy':
+      return newTable(
+        name === 'to_numpy' || name === 'toarray'
+          ? { ...state, shape: state.shape === 'column' ? 'column' : 'array' }
+          : state,
+      );
+    case 'select_dtypes':
+      return newTable({ ...state, closed: false });
+    case 'train_test_split':
+      return newTable({ ...state, certain: false });
+    default:
+      return combined(machine, table, args, call);
+  }
+}
+
+/** The same rows, made with whatever the arguments carry. */
+function combined(machine: Machine, table: Table, args: Arguments, call: Call): Value {
+  const state = table.cell.value;
+  const own = factsOf(table);
+  let facts: Facts = NO_FACTS;
+  for (const value of args.all) facts = joinFacts(facts, factsOf(value));
+  const scores = meetLabels(machine, own, facts, call);
+  return newTable({
+    ...state,
+    fits: union(state.fits, facts.fits),
+    predictions: union(state.predictions, facts.predictions),
+    scores: union(union(state.scores, facts.scores), scores),
+  });
+}
+
+function withEvent(
+  machine: Machine,
+  state: TableState,
+  kind: Parameters<Machine['fit']>[0],
+  call: Call,
+): Value {
+  const rowsText = call.callee.type === 'attribute' ? machine.label(call.callee.object) : '';
+  const event = machine.fit(kind, `\`${machine.label(call)}\``, state, rowsText, call);
+  return newTable({ ...state, fits: union(state.fits, [event]) });
+}
+
+function statistic(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
+  const state = table.cell.value;
+  const facts = factsOf(table);
+  const kind = STATISTIC_METHODS.get(name) ?? 'statistics';
+  if (facts.scores.length > 0) return opaque(facts);
+  if (facts.predictions.length > 0) return opaque(facts);
+  if (isRowWise(args, name === 'quantile' ? 1 : 0))
+    return newTable({ ...state, shape: 'column', columns: new Map(), fits: facts.fits });
+  if (state.mask !== undefined && !['mean', 'value_counts'].includes(name))
+    return opaque({ ...facts, rows: [] });
+  if (state.rows.length === 0) return opaque(facts);
+  const rowsText = call.callee.type === 'attribute' ? machine.label(call.callee.object) : '';
+  const event = machine.fit(kind, `\`${machine.label(call)}\``, state, rowsText, call);
+  return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
+}
+
+function maskMethod(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
+  const state = table.cell.value;
+  const operator = { eq: '==', ne: '!=', lt: '<', gt: '>', le: '<=', ge: '>=' }[name];
+  const [first] = args.positional;
+  const [own, other] = [factsOf(table), first === undefined ? NO_FACTS : factsOf(first)];
+  const scores = operator === undefined ? [] : meetLabels(machine, own, other, call);
+  let mask: Step = textStep(machine, call);
+  if (operator !== undefined && call.callee.type === 'attribute') {
+    const subject = state.from.length === 1 ? state.from[0] : machine.text(call.callee.object);
+    const side = first?.type === 'constant' ? comparisonSide(operator, first.value) : undefined;
+    if (side !== undefined) {
+      mask = { partition: machine.partition(`compare:${subject}`, 'selection', call), side };
+    }
+  }
+  const isFrame = state.shape === 'frame';
+  return newTable({
+    ...state,
+    fits: union(own.fits, other.fits),
+    scores: union(state.scores, scores),
+    ...(isFrame ? {} : { mask: [mask] }),
+  });
+}
+
+function sampled(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+  const fraction = argument(args, 1, 'frac', 'fraction');
+  const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
+  if (replace) return withEvent(machine, state, 'duplicated-rows', call);
+  if (fraction?.type === 'constant' && Number(fraction.value) >= 1) return newTable(state);
+  const partition = machine.partition(`sample:${machine.placeKey(call)}`, 'selection', call);
+  return newTable(pickRows(state, [{ partition, side: 'taken' }]));
+}
+
+function cut(machine: Machine, state: TableState, name: string, args: Arguments, call: Call): Value {
+  const [count] = args.positional;
+  if (count?.type === 'opaque' && count.countOf !== undefined && state.rows.length > 1) {
+    const wanted = count.countOf;
+    const parts = name === 'tail' ? state.rows.slice(-wanted.length) : state.rows.slice(0, wanted.length);
+    if (parts.every((region, at) => region === wanted[at])) return newTable({ ...state, rows: parts });
+  }
+  const [expression] = call.args;
+  const text = expression === undefined ? '5' : machine.text(expression.value).replaceAll(/[\s()]+/g, '');
+  const [region] = state.rows;
+  // `head(n)` and `tail(len - n)` are the two sides of one cut, by whatever the cut is called.
+  const known = [...(region?.parts.values() ?? [])].map((part) => part.partition?.key ?? '');
+  const matching = known.find((key) => key.startsWith('cut:') && text.includes(key.slice(4)));
+  const key = name === 'tail' && matching !== undefined ? matching : `cut:${text}`;
+  const partition = machine.partition(key, 'selection', call);
+  return newTable(pickRows(state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
+}
+
+/** `query('fold == 0')` and `filter(pl.col('fold') == 0)`. */
+function queried(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+  const [first] = args.positional;
+  if (state.shape === 'column' && first === undefined) return newTable(state);
+  if (first?.type === 'constant' && typeof first.value === 'string') {
+    const match = /^\s*`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(first.value);
+    if (match !== null && !/\b(and|or)\b|[&|]/.test(first.value)) {
+      const [, column = '', operator = '', bound = ''] = match;
+      const quoted = /^(['"])(.*)\1$/.exec(bound);
+      const number = Number(bound);
+      const value = quoted !== null ? (quoted[2] ?? '') : Number.isNaN(number) ? { text: bound } : number;
+      const side = comparisonSide(operator, value);
+      if (side !== undefined) {
+        const partition = machine.partition(`compare:${column}`, 'selection', call);
+        return newTable(pickRows(state, [{ partition, side }]));
+      }
+    }
+  }
+  if (first?.type === 'table' && first.cell.value.mask !== undefined) {
+    return newTable(pickRows(state, first.cell.value.mask));
+  }
+  const [argumentOf] = call.args;
+  return newTable(pickRows(state, [textStep(machine, argumentOf?.value ?? call)]));
+}
+
+/** `drop(columns)` takes columns away, `drop(train.index)` rows. */
+function drop(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+  const columns = argument(args, 0, 'columns', 'labels');
+  const names = namesOf(columns);
+  const axis = argument(args, 1, 'axis');
+  const isColumns =
+    args.keywords.has('columns') ||
+    (axis?.type === 'constant' && (axis.value === 1 || axis.value === 'columns')) ||
+    (axis === undefined && names !== undefined && !args.keywords.has('index'));
+  if (isColumns) {
+    if (names !== undefined) return newTable(withoutColumns(state, names));
+    const { fits } = columns === undefined ? NO_FACTS : factsOf(columns);
+    return newTable({ ...state, fits: union(state.fits, fits) });
+  }
+  const index = call.args.find((part) => part.name === undefined || part.name === 'index')?.value;
+  const taken = index === undefined ? undefined : indexOwner(machine, index);
+  const [last] = taken?.rows.slice(-1) ?? [];
+  if (last?.partition !== undefined && last.parent !== undefined && state.rows.includes(last.parent)) {
+    const step: Step = { partition: last.partition, side: `!${last.side}` };
+    return newTable(pickRows(state, [step]));
+  }
+  return newTable(state);
+}
+
+function indexOwner(machine: Machine, index: Call['args'][number]['value']): TableState | undefined {
+  if (index.type !== 'attribute' || index.name !== 'index') return undefined;
+  const owner = index.object.type === 'name' ? machine.scope.lookup(index.object.id)?.value : undefined;
+  return owner?.type === 'table' ? owner.cell.value : undefined;
+}
+
+function shifted(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+  const periods = argument(args, 0, 'periods', 'n');
+  const past: TableState = { ...state, from: [] };
+  if (periods?.type === 'constant' && typeof periods.value === 'number') {
+    if (periods.value === 0) return newTable(state);
+    if (periods.value < 0) return withEvent(machine, past, 'future-values', call);
+  }
+  return newTable(past);
+}
+
+/** Rows of the left frame; the right one is looked up, and what it was made with comes along. */
+function merged(machine: Machine, state: TableState, args: Arguments): Value {
+  const [right] =
+    args.positional.length > 0 ? args.positional : [args.keywords.get('right') ?? args.keywords.get('other')];
+  if (right === undefined) return newTable(state);
+  const facts = machine.dataOf(right);
+  return newTable({
+    ...state,
+    closed: false,
+    fits: union(state.fits, facts.fits),
+    predictions: union(state.predictions, facts.predictions),
+  });
+}
+
+/** New columns by name or by expression. */
+function withColumns(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
+  const state = table.cell.value;
+  const result = newTable(state);
+  const names = args.positional.length > 0 ? args.positional.map((value) => namesOf(value)) : [];
+  if (name === 'select' && names.length > 0 && names.every((part) => part !== undefined)) {
+    return newTable(
+      columnsOf(
+        state,
+        names.flatMap((part) => part ?? []),
+      ),
+    );
+  }
+  for (const [column, value] of args.keywords) {
+    const content =
+      value.type === 'function' ? callFunction(machine, value, argumentsOf([table]), call) : value;
+    setColumn(machine, result, column, applyPending(machine, state, content, call), false);
+  }
+  for (const value of args.positional) {
+    const content = applyPending(machine, state, value, call);
+    const column = columnFrom(machine, content);
+    const whole = result.cell.value;
+    machine.store.write(result.cell, { ...whole, fits: union(whole.fits, column.fits) });
+  }
+  return result;
+}
+
+/** A column expression is computed over the rows of the frame it is applied to. */
+function applyPending(machine: Machine, state: TableState, value: Value, call: Call): Value {
+  const pending =
+    value.type === 'sequence'
+      ? [
+          ...value.cell.value.items,
+          ...(value.cell.value.rest === undefined ? [] : [value.cell.value.rest]),
+        ].flatMap((item) => pendingOf(item))
+      : pendingOf(value);
+  if (pending.length === 0) return value;
+  const events = pending.map((statistic) =>
+    machine.fit(
+      statistic.kind,
+      statistic.subject,
+      state,
+      call.callee.type === 'attribute' ? machine.label(call.callee.object) : '',
+      statistic.node,
+    ),
+  );
+  const facts = factsOf(value);
+  return opaque({ ...facts, fits: union(facts.fits, events) });
+}
+
+/** A function applied to rows, columns or elements. */
+function applied(
+  machine: Machine,
+  table: Table,
+  fn: Value & { type: 'function' },
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  const state = table.cell.value;
+  // Elements of a column and rows of a frame stand alone; whole columns do not.
+  const alone =
+    (name !== 'transform' && name !== 'pipe' && state.shape === 'column') ||
+    isRowWise(args, 1) ||
+    name === 'applymap' ||
+    name === 'map_elements';
+  const element: Value = alone ? UNKNOWN : newTable(state);
+  const result = callFunction(machine, fn, argumentsOf([element, ...args.positional.slice(1)]), call);
+  const facts = factsOf(result);
+  if (!alone && result.type === 'table') return result;
+  return newTable({
+    ...emptyTable(state, state.shape),
+    from: state.from,
+    fits: union(factsOf(table).fits, facts.fits),
+    predictions: union(state.predictions, facts.predictions),
+  });
+}

@@ -1,0 +1,65 @@
+import type { LeakKind } from '../kinds.js';
+import { STATISTIC_METHODS } from '../knowledge/methods.js';
+import type { Call } from '../syntax/ast.js';
+import { NO_FACTS, union } from '../values/facts.js';
+import { emptyTable, newTable } from '../values/join.js';
+import { factsOf, opaque, type Value, type View } from '../values/value.js';
+import { type Arguments, argumentsOf, callFunction } from './calls.js';
+import type { Machine } from './machine.js';
+import { tableMethod } from './table-methods.js';
+
+/** Methods of grouped rows that give one result per row from the row and the rows before it. */
+const PER_ROW = new Set(
+  'shift diff cumsum cumprod cummax cummin cumcount ffill pad pct_change ngroup head tail nth filter sample'.split(
+    ' ',
+  ),
+);
+
+/** Methods of groups and of moving windows. */
+export function viewMethod(machine: Machine, view: View, name: string, args: Arguments, call: Call): Value {
+  if (view.form === 'window') return windowMethod(machine, view, call);
+  const state = view.table.cell.value;
+  if (PER_ROW.has(name) || name === 'rolling' || name === 'expanding' || name === 'ewm') {
+    return tableMethod(machine, newTable(state) as Value & { type: 'table' }, name, args, call);
+  }
+  const kind = kindOf(view);
+  const statistics = (): Value => {
+    const facts = factsOf(view);
+    if (facts.scores.length > 0) return opaque(facts);
+    const subject = `\`${machine.label(call)}\``;
+    const event = machine.fit(kind, subject, state, machine.label(view.node), call);
+    return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
+  };
+  if (name === 'transform' || name === 'apply' || name === 'map_groups' || name === 'pipe') {
+    const [first] = args.positional;
+    if (first?.type === 'function') {
+      return callFunction(machine, first, argumentsOf([newTable(state)]), call);
+    }
+    const result = factsOf(statistics());
+    return newTable({ ...emptyTable(state, state.shape), fits: union(state.fits, result.fits) });
+  }
+  if (name === 'bfill' || name === 'backfill' || name === 'rank') {
+    return tableMethod(machine, newTable(state) as Value & { type: 'table' }, name, args, call);
+  }
+  if (STATISTIC_METHODS.has(name) || name === 'nunique' || name === 'len') return statistics();
+  if (name === 'get_group') return newTable(state);
+  return statistics();
+}
+
+/** Group statistics of one column are label statistics where that column is the label: judged at the end. */
+function kindOf(_view: View): LeakKind {
+  return 'group-statistics';
+}
+
+function windowMethod(machine: Machine, view: View, call: Call): Value {
+  const state = view.table.cell.value;
+  if (!view.future) return newTable({ ...state, from: [] });
+  const event = machine.fit(
+    'future-values',
+    `\`${machine.label(call)}\``,
+    state,
+    machine.label(view.node),
+    call,
+  );
+  return newTable({ ...state, from: [], fits: union(state.fits, [event]) });
+}

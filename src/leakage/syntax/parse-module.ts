@@ -1,0 +1,27 @@
+import { parsePython, type SyntaxTree } from '../../solution/python-syntax.js';
+import type { Module } from './ast.js';
+import { StatementLowering } from './lower-statement.js';
+import { neutraliseMagics } from './magics.js';
+import { copyTree } from './raw-tree.js';
+
+/** The tree of the script; where it does not parse as it is, of the script without its notebook magics. */
+async function parseWithMagics(source: string): Promise<SyntaxTree> {
+  const plain = await parsePython(source);
+  if (!plain.rootNode.hasError) return plain;
+  const neutral = neutraliseMagics(source);
+  if (neutral === source) return plain;
+  plain.delete();
+  return parsePython(neutral);
+}
+
+/** Parses a script (notebook magics allowed) into the syntax the analysis works on. */
+export async function parseModule(source: string): Promise<Module> {
+  const tree = await parseWithMagics(source);
+  try {
+    const parsed = !tree.rootNode.hasError;
+    const { root, size } = copyTree(tree);
+    return { body: new StatementLowering(source).suite(root, undefined), source, parsed, size };
+  } finally {
+    tree.delete();
+  }
+}

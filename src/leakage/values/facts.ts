@@ -1,0 +1,106 @@
+import type { LeakKind } from '../kinds.js';
+import type { Expr, Stmt } from '../syntax/ast.js';
+import { type Region, sameRows } from './region.js';
+
+/** Something that was computed over many rows at once: a fitted transformer, a statistic, a choice. */
+export interface FitEvent {
+  readonly kind: LeakKind;
+  /** What is fitted, for the explanation: "`scaler`", "the median of `df['Age']`". */
+  readonly subject: string;
+  readonly rows: readonly Region[];
+  /** False where the analysis does not know for sure which rows these are. */
+  readonly certain: boolean;
+  /** Source text of the rows. */
+  readonly rowsText: string;
+  readonly node: Expr;
+  readonly statement: Stmt;
+}
+
+/** What a model was trained on. */
+export interface Training {
+  readonly subject: string;
+  readonly rows: readonly Region[];
+  readonly certain: boolean;
+  readonly rowsText: string;
+  /** Everything computed over many rows that the training rows were made with. */
+  readonly fits: readonly FitEvent[];
+  /** Predictions that were used as features. */
+  readonly predictions: readonly Prediction[];
+  readonly node: Expr;
+  readonly statement: Stmt;
+}
+
+/** Predictions of a trained model for some rows. */
+export interface Prediction {
+  /** What the model had been trained on then; `undefined` for a network before its first step. */
+  readonly training: Training | undefined;
+  /** The model itself: a step on a loss of these predictions trains it. */
+  readonly model: object;
+  readonly rows: readonly Region[];
+  readonly certain: boolean;
+  readonly rowsText: string;
+  /** What went into the features of these rows, and into the predictions afterwards. */
+  readonly fits: readonly FitEvent[];
+  readonly inputs: readonly Prediction[];
+  readonly node: Expr;
+}
+
+/** A score of predictions against labels. */
+export interface Score {
+  readonly predictions: readonly Prediction[];
+  readonly rows: readonly Region[];
+  /** Scored fold by fold: each value belongs to other rows. */
+  readonly folds: boolean;
+  readonly node: Expr;
+  readonly statement: Stmt;
+}
+
+/** What a value carries, whatever its shape. */
+export interface Facts {
+  readonly rows: readonly Region[];
+  readonly certain: boolean;
+  readonly fits: readonly FitEvent[];
+  readonly predictions: readonly Prediction[];
+  readonly scores: readonly Score[];
+}
+
+const NOTHING: readonly never[] = [];
+export const NO_FACTS: Facts = {
+  rows: NOTHING,
+  certain: true,
+  fits: NOTHING,
+  predictions: NOTHING,
+  scores: NOTHING,
+};
+
+/** Sets larger than this are not needed to name a leak, and would make the work grow faster than the script. */
+const MAX_SET = 48;
+
+/** Union of two small sets; the same array where nothing is added. */
+export function union<T>(a: readonly T[], b: readonly T[]): readonly T[] {
+  if (b.length === 0 || a === b) return a;
+  if (a.length === 0) return b;
+  const added = b.filter((item) => !a.includes(item));
+  if (added.length === 0 || a.length >= MAX_SET) return a;
+  return [...a, ...added].slice(0, MAX_SET);
+}
+
+/** Facts of a value made from two others. Rows of two different origins leave the origin uncertain. */
+export function joinFacts(a: Facts, b: Facts): Facts {
+  if (a === b || b === NO_FACTS) return a;
+  if (a === NO_FACTS) return b;
+  const rows = union(a.rows, b.rows);
+  const mixed = a.rows.length > 0 && b.rows.length > 0 && !sameRows(a.rows, b.rows);
+  return {
+    rows,
+    certain: a.certain && b.certain && !mixed,
+    fits: union(a.fits, b.fits),
+    predictions: union(a.predictions, b.predictions),
+    scores: union(a.scores, b.scores),
+  };
+}
+
+export function withFits(facts: Facts, fits: readonly FitEvent[]): Facts {
+  const all = union(facts.fits, fits);
+  return all === facts.fits ? facts : { ...facts, fits: all };
+}

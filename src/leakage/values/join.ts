@@ -1,0 +1,141 @@
+import { type Facts, joinFacts, NO_FACTS, union } from './facts.js';
+import { sameRows } from './region.js';
+import type { Cell } from './store.js';
+import {
+  type Column,
+  type EstimatorState,
+  factsOf,
+  type MappingState,
+  opaque,
+  type SequenceState,
+  type TableState,
+  type Value,
+} from './value.js';
+
+/** What a variable holds where two ways through the code meet. */
+export function joinValues(a: Value, b: Value): Value {
+  if (a === b) return a;
+  if (a.type === 'opaque' && a.facts === NO_FACTS && a.source === undefined) return b;
+  if (b.type === 'opaque' && b.facts === NO_FACTS && b.source === undefined) return a;
+  if (a.type === 'constant' && b.type === 'constant' && a.value === b.value) return a;
+  if (a.type === 'library' && b.type === 'library' && a.path === b.path) return a;
+  // `None` is what a variable holds before it is filled.
+  if (a.type === 'constant' && a.value === null) return b;
+  if (b.type === 'constant' && b.value === null) return a;
+  if (a.type === 'table' && b.type === 'table') {
+    if (a.cell === b.cell) return a;
+    return newTable(joinTables(a.cell.value, b.cell.value));
+  }
+  if (a.type === 'estimator' && b.type === 'estimator') {
+    return a.cell === b.cell ? a : newEstimator(joinEstimators(a.cell.value, b.cell.value));
+  }
+  if (a.type === 'sequence' && b.type === 'sequence')
+    return newSequence(joinSequences(a.cell.value, b.cell.value));
+  if (a.type === 'mapping' && b.type === 'mapping')
+    return newMapping(joinMappings(a.cell.value, b.cell.value));
+  if (a.type === 'function' || a.type === 'class' || a.type === 'library' || a.type === 'instance') return a;
+  const facts = joinFacts(factsOf(a), factsOf(b));
+  return a.type === 'table' || b.type === 'table' ? newTable({ ...emptyTable(facts) }) : opaque(facts);
+}
+
+export function newCell(value: Value): Cell<Value> {
+  return { value, join: joinValues };
+}
+export function newTable(state: TableState): Value & { type: 'table' } {
+  return { type: 'table', cell: { value: state, join: joinTables } };
+}
+export function newEstimator(state: EstimatorState): Value & { type: 'estimator' } {
+  return { type: 'estimator', cell: { value: state, join: joinEstimators } };
+}
+export function newSequence(state: SequenceState): Value & { type: 'sequence' } {
+  return { type: 'sequence', cell: { value: state, join: joinSequences } };
+}
+export function newMapping(state: MappingState): Value & { type: 'mapping' } {
+  return { type: 'mapping', cell: { value: state, join: joinMappings } };
+}
+export function list(items: readonly Value[], tuple = false): Value & { type: 'sequence' } {
+  return newSequence({ items, tuple });
+}
+
+const NO_COLUMNS: ReadonlyMap<string, Column> = new Map();
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+export function emptyTable(facts: Facts, shape: TableState['shape'] = 'array'): TableState {
+  return {
+    rows: facts.rows,
+    certain: facts.certain,
+    fits: facts.fits,
+    predictions: facts.predictions,
+    scores: facts.scores,
+    columns: NO_COLUMNS,
+    dropped: NO_NAMES,
+    closed: false,
+    from: [],
+    shape,
+  };
+}
+
+function joinTables(a: TableState, b: TableState): TableState {
+  const facts = joinFacts(a, b);
+  // Two ways that lead to the same rows agree; otherwise nobody knows which rows these are.
+  const certain = a.certain && b.certain && sameRows(a.rows, b.rows);
+  const columns = new Map(a.columns);
+  for (const [name, column] of b.columns) {
+    const other = columns.get(name);
+    columns.set(
+      name,
+      other === undefined
+        ? column
+        : {
+            fits: union(other.fits, column.fits),
+            predictions: union(other.predictions, column.predictions),
+            from: union(other.from, column.from),
+          },
+    );
+  }
+  return {
+    ...facts,
+    certain,
+    columns,
+    dropped: new Set([...a.dropped].filter((name) => b.dropped.has(name))),
+    closed: a.closed && b.closed,
+    from: union(a.from, b.from),
+    shape: a.shape,
+  };
+}
+
+function joinEstimators(a: EstimatorState, b: EstimatorState): EstimatorState {
+  const training =
+    a.training === undefined || b.training === undefined
+      ? (a.training ?? b.training)
+      : {
+          ...b.training,
+          ...joinFacts({ ...NO_FACTS, ...a.training }, { ...NO_FACTS, ...b.training }),
+          predictions: union(a.training.predictions, b.training.predictions),
+        };
+  return { ...b, training, fits: union(a.fits, b.fits), held: joinFacts(a.held, b.held) };
+}
+
+function joinSequences(a: SequenceState, b: SequenceState): SequenceState {
+  if (a.items.length === b.items.length && a.rest === undefined && b.rest === undefined) {
+    return { items: a.items.map((item, at) => joinValues(item, b.items[at] ?? item)), tuple: a.tuple };
+  }
+  const [longer, shorter] = a.items.length >= b.items.length ? [a, b] : [b, a];
+  // A list that grew in one branch: what both have, then the rest.
+  const items = longer.items.map((item, at) => {
+    const other = shorter.items[at];
+    return other === undefined ? item : joinValues(item, other);
+  });
+  const rest = longer.rest ?? shorter.rest;
+  return { items, tuple: a.tuple, ...(rest === undefined ? {} : { rest }) };
+}
+
+function joinMappings(a: MappingState, b: MappingState): MappingState {
+  const entries = new Map(a.entries);
+  for (const [key, value] of b.entries) {
+    const other = entries.get(key);
+    entries.set(key, other === undefined ? value : joinValues(other, value));
+  }
+  const rest = a.rest === undefined || b.rest === undefined ? (a.rest ?? b.rest) : joinValues(a.rest, b.rest);
+  return { entries, ...(rest === undefined ? {} : { rest }) };
+}

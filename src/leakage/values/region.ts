@@ -1,0 +1,105 @@
+import type { Expr, Stmt } from '../syntax/ast.js';
+import { sidesDisjoint } from './comparison.js';
+
+/** One way of dividing the rows of a table: two different sides of one partition share no row. */
+export interface Partition {
+  readonly key: string;
+  readonly form: 'holdout' | 'folds' | 'selection';
+  readonly node: Expr;
+  readonly statement: Stmt;
+}
+
+/**
+ * A set of rows named by where it comes from: the rows of one source, or the part of another region that lies
+ * on one side of a partition.
+ */
+export interface Region {
+  readonly label: string;
+  readonly parent: Region | undefined;
+  readonly partition: Partition | undefined;
+  readonly side: string;
+  /** What the code says the part is for; by position in the result of a splitting function. */
+  readonly role: 'train' | 'test' | undefined;
+  readonly depth: number;
+  readonly parts: Map<string, Region>;
+}
+
+export function sourceRegion(label: string): Region {
+  return {
+    label,
+    parent: undefined,
+    partition: undefined,
+    side: '',
+    role: undefined,
+    depth: 0,
+    parts: new Map(),
+  };
+}
+
+/** The part of `parent` on one side of a partition; the same object for the same question. */
+export function partOf(parent: Region, partition: Partition, side: string, role?: 'train' | 'test'): Region {
+  const key = `${partition.key}\u0000${side}`;
+  const known = parent.parts.get(key);
+  if (known !== undefined) return known;
+  const part: Region = {
+    label: parent.label,
+    parent,
+    partition,
+    side,
+    role,
+    depth: parent.depth + 1,
+    parts: new Map(),
+  };
+  parent.parts.set(key, part);
+  return part;
+}
+
+export type Relation = 'same' | 'contains' | 'inside' | 'disjoint' | 'unknown';
+
+/** How the rows of `a` lie to the rows of `b`. */
+export function relationOf(a: Region, b: Region): Relation {
+  if (a === b) return 'same';
+  let upA: Region = a;
+  let upB: Region = b;
+  while (upA.depth > upB.depth && upA.parent !== undefined) upA = upA.parent;
+  while (upB.depth > upA.depth && upB.parent !== undefined) upB = upB.parent;
+  if (upA === upB) return a.depth < b.depth ? 'contains' : 'inside';
+  while (upA.parent !== upB.parent && upA.parent !== undefined && upB.parent !== undefined) {
+    upA = upA.parent;
+    upB = upB.parent;
+  }
+  if (upA.parent !== upB.parent || upA.parent === undefined) return 'disjoint';
+  // Children of one region: the partition decides; two different partitions may cut across each other.
+  return upA.partition?.key === upB.partition?.key && sidesDisjoint(upA.side, upB.side)
+    ? 'disjoint'
+    : 'unknown';
+}
+
+export type Overlap = 'yes' | 'no' | 'unknown';
+
+/** Whether two sets of rows share rows. */
+export function overlapOf(a: readonly Region[], b: readonly Region[]): Overlap {
+  let result: Overlap = 'no';
+  for (const left of a) {
+    for (const right of b) {
+      const relation = relationOf(left, right);
+      if (relation === 'unknown') result = 'unknown';
+      else if (relation !== 'disjoint') return 'yes';
+    }
+  }
+  return result;
+}
+
+/** Whether every region of `inner` lies within some region of `outer`. */
+export function covers(outer: readonly Region[], inner: readonly Region[]): boolean {
+  return inner.every((part) =>
+    outer.some((region) => {
+      const relation = relationOf(region, part);
+      return relation === 'same' || relation === 'contains';
+    }),
+  );
+}
+
+export function sameRows(a: readonly Region[], b: readonly Region[]): boolean {
+  return a === b || (a.length === b.length && a.every((region) => b.includes(region)));
+}

@@ -1,0 +1,237 @@
+import type { LeakKind } from '../kinds.js';
+import type { ClassDefinition, ConstantValue, Expr, FunctionDefinition, Lambda } from '../syntax/ast.js';
+import {
+  type Facts,
+  type FitEvent,
+  joinFacts,
+  NO_FACTS,
+  type Prediction,
+  type Training,
+  union,
+} from './facts.js';
+import type { Partition, Region } from './region.js';
+import type { Cell, Scope } from './store.js';
+
+/** A number or another value without structure of its own, and what it was computed from. */
+export interface Opaque {
+  readonly type: 'opaque';
+  readonly facts: Facts;
+  /** The call whose result this is: the source of its rows, if it turns out to hold rows. */
+  readonly source?: Region;
+  /** The number of rows of exactly these regions, as in `len(train)`. */
+  readonly countOf?: readonly Region[];
+  /** Statistics of a column expression that is not applied to a frame yet (`pl.col('a').mean()`). */
+  readonly pending?: readonly PendingStatistic[];
+}
+export interface PendingStatistic {
+  readonly kind: LeakKind;
+  readonly subject: string;
+  readonly node: Expr;
+}
+export interface ConstantOf {
+  readonly type: 'constant';
+  readonly value: ConstantValue;
+}
+/** A module, class or function of a library, by its dotted path. */
+export interface Library {
+  readonly type: 'library';
+  readonly path: string;
+}
+/** Rows: a frame, a column, an array, a data set, a loader. */
+export interface Table {
+  readonly type: 'table';
+  readonly cell: Cell<TableState>;
+}
+export interface Column {
+  readonly fits: readonly FitEvent[];
+  readonly predictions: readonly Prediction[];
+  /** Names of the columns it was computed from, row by row. */
+  readonly from: readonly string[];
+  /** The constant that was assigned to all rows of it. */
+  readonly constant?: ConstantValue;
+}
+export interface TableState extends Facts {
+  /** Columns that were assigned or selected by name; all others are alike. */
+  readonly columns: ReadonlyMap<string, Column>;
+  /** Columns that were removed. */
+  readonly dropped: ReadonlySet<string>;
+  /** True where `columns` are all the columns there are. */
+  readonly closed: boolean;
+  /** For a single column: the columns it was computed from, row by row. */
+  readonly from: readonly string[];
+  /** For a Boolean column: which rows it picks. */
+  readonly mask?: Step[];
+  readonly shape: 'frame' | 'column' | 'array';
+}
+/** One step from a table to a part of it. */
+export interface Step {
+  readonly partition: Partition;
+  readonly side: string;
+  readonly role?: 'train' | 'test';
+}
+/** Positions of rows: applied to a table it gives a part of it. No steps: all rows, in whatever order. */
+export interface Positions {
+  readonly type: 'positions';
+  readonly steps: readonly Step[];
+}
+export interface SequenceOf {
+  readonly type: 'sequence';
+  readonly cell: Cell<SequenceState>;
+}
+export interface SequenceState {
+  readonly items: readonly Value[];
+  /** What an unknown number of further items have in common. */
+  readonly rest?: Value;
+  readonly tuple: boolean;
+}
+export interface Mapping {
+  readonly type: 'mapping';
+  readonly cell: Cell<MappingState>;
+}
+export interface MappingState {
+  readonly entries: ReadonlyMap<string, Value>;
+  readonly rest?: Value;
+}
+/** An object that can be fitted, or any other object of a library class. */
+export interface Estimator {
+  readonly type: 'estimator';
+  readonly cell: Cell<EstimatorState>;
+}
+export interface EstimatorState {
+  /** Dotted path of the class. */
+  readonly path: string;
+  /** What `fit` and the others do, by the table of library knowledge. */
+  readonly role: EstimatorRole;
+  readonly options: ReadonlyMap<string, Value>;
+  /** Steps of a pipeline, the wrapped estimator of a search. */
+  readonly steps: readonly Value[];
+  readonly training: Training | undefined;
+  /** Own fit first, then everything the fitted rows were made with. */
+  readonly fits: readonly FitEvent[];
+  /** What was handed to the constructor. */
+  readonly held: Facts;
+}
+export type EstimatorRole =
+  | 'transformer'
+  | 'stateless'
+  | 'model'
+  | 'pipeline'
+  | 'search'
+  | 'sampler'
+  | 'splitter'
+  | 'network'
+  | 'label-coder'
+  | 'object';
+export interface FunctionOf {
+  readonly type: 'function';
+  readonly definition: FunctionDefinition | Lambda;
+  readonly scope: Scope;
+  /** The object a method is bound to. */
+  readonly self?: Value;
+  /** The class a method was found in. */
+  readonly owner?: ClassOf;
+  /** Positional arguments bound by `functools.partial`. */
+  readonly bound?: readonly Value[];
+}
+export interface ClassOf {
+  readonly type: 'class';
+  readonly definition: ClassDefinition;
+  readonly members: ReadonlyMap<string, Cell<Value>>;
+  readonly bases: readonly Value[];
+}
+export interface Instance {
+  readonly type: 'instance';
+  readonly of: ClassOf;
+  readonly attributes: Map<string, Cell<Value>>;
+  /** What the instance learned, where a library trains it (a network, a wrapped estimator). */
+  readonly learned: Cell<EstimatorState>;
+}
+/** A method of a value that is not called yet, as in `map(df.get, names)`. */
+export interface Method {
+  readonly type: 'method';
+  readonly receiver: Value;
+  readonly name: string;
+}
+/** Rows grouped by a key, or seen through a moving window. */
+export interface View {
+  readonly type: 'view';
+  readonly form: 'groups' | 'window' | 'expression';
+  readonly table: Table;
+  /** Window: whether it reaches past the row itself. */
+  readonly future: boolean;
+  readonly node: Expr;
+}
+
+export type Value =
+  | Opaque
+  | ConstantOf
+  | Library
+  | Table
+  | Positions
+  | SequenceOf
+  | Mapping
+  | Estimator
+  | FunctionOf
+  | ClassOf
+  | Instance
+  | Method
+  | View;
+
+export const UNKNOWN: Opaque = { type: 'opaque', facts: NO_FACTS };
+
+export function opaque(facts: Facts): Opaque {
+  return facts === NO_FACTS ? UNKNOWN : { type: 'opaque', facts };
+}
+
+export function constant(value: ConstantValue): ConstantOf {
+  return { type: 'constant', value };
+}
+
+/** Everything the columns of a table were made with. */
+export function tableFacts(state: TableState): Facts {
+  if (state.columns.size === 0) return state;
+  let { fits, predictions } = state;
+  for (const column of state.columns.values()) {
+    fits = union(fits, column.fits);
+    predictions = union(predictions, column.predictions);
+  }
+  return { ...state, fits, predictions };
+}
+
+/** What a value carries, through its parts. */
+export function factsOf(value: Value, depth = 0): Facts {
+  if (depth > 6) return NO_FACTS;
+  switch (value.type) {
+    case 'opaque':
+      return value.facts;
+    case 'table':
+      return tableFacts(value.cell.value);
+    case 'view':
+      return tableFacts(value.table.cell.value);
+    case 'sequence': {
+      const { items, rest } = value.cell.value;
+      return joinAll(rest === undefined ? items : [...items, rest], depth);
+    }
+    case 'mapping': {
+      const { entries, rest } = value.cell.value;
+      return joinAll(rest === undefined ? [...entries.values()] : [...entries.values(), rest], depth);
+    }
+    case 'estimator':
+      return value.cell.value.held;
+    case 'instance':
+      return joinAll(
+        [...value.attributes.values()].map((cell) => cell.value),
+        depth,
+      );
+    case 'method':
+      return factsOf(value.receiver, depth + 1);
+    default:
+      return NO_FACTS;
+  }
+}
+
+function joinAll(values: readonly Value[], depth: number): Facts {
+  let facts = NO_FACTS;
+  for (const value of values.slice(0, 64)) facts = joinFacts(facts, factsOf(value, depth + 1));
+  return facts;
+}
