@@ -1,10 +1,11 @@
+import { planRefinement, summarizeAblation } from '../ablation/index.js';
 import { AgentError } from '../errors.js';
 import { analyzeLeakage, type LeakFinding, repairLeak } from '../leakage/index.js';
 import { NO_USAGE } from '../queues/usage.js';
 import { locateBlock } from '../solution/index.js';
 import type { AgentAnswer, AgentRequest, AgentRunner } from './agent-runner.js';
 import { AgentType } from './agent-type.js';
-import type { AnnotatedLeakageAnswer, LeakageDetectionOutput } from './outputs.js';
+import type { AnnotatedLeakageAnswer, ExtractorOutput, LeakageDetectionOutput } from './outputs.js';
 
 type OfflineAnswer = Pick<AgentAnswer<unknown>, 'output' | 'notes' | 'declined'>;
 type Answering = (request: AgentRequest<unknown>) => Promise<OfflineAnswer>;
@@ -13,6 +14,8 @@ type Answering = (request: AgentRequest<unknown>) => Promise<OfflineAnswer>;
 const ANSWERS: Readonly<Record<string, Answering>> = {
   [`${AgentType.leakage}/detection`]: detectByAnalysis,
   [`${AgentType.leakage}/correction`]: correctByRewriting,
+  [`${AgentType.summarize}/default`]: summarizeByReading,
+  [`${AgentType.extractor}/default`]: planByMapping,
 };
 
 /**
@@ -84,4 +87,27 @@ function fenced(code: string): string {
   const longest = Math.max(0, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(Math.max(3, longest + 1));
   return `${fence}python\n${code}\n${fence}`;
+}
+
+async function summarizeByReading(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
+  return {
+    output: await summarizeAblation({
+      ablationCode: textVariable(request, 'ablation_code'),
+      rawOutput: textVariable(request, 'raw_result'),
+    }),
+  };
+}
+
+async function planByMapping(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
+  const previous = request.variables.previous_code_blocks;
+  const plans = await planRefinement({
+    solution: textVariable(request, 'solution_script'),
+    summary: textVariable(request, 'ablation_summary'),
+    previousBlocks: typeof previous === 'string' || previous === undefined ? [] : [...previous],
+  });
+  const output: ExtractorOutput = {
+    // The schema wants a plan: one that names no block is not valid, and the extraction is skipped.
+    plans: plans.length > 0 ? plans : [{ code_block: '', plan: 'No statement could be singled out.' }],
+  };
+  return { output };
 }

@@ -1,0 +1,21 @@
+import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import type { Work } from '../../src/processors/processor.js';
+
+/** What a processor works with, and what it said while it did. */
+export interface RecordedWork extends Work {
+  readonly steps: string[];
+  readonly warnings: string[];
+}
+
+export function workWith(runner: AgentRunner): RecordedWork {
+  const steps: string[] = [];
+  const warnings: string[] = [];
+  return {
+    runner,
+    signal: new AbortController().signal,
+    log: { info: () => undefined, warn: (message) => void warnings.push(message) },
+    progress: (step) => void steps.push(step),
+    steps,
+    warnings,
+  };
+}
