@@ -1,4 +1,4 @@
-import { blockOf } from './findings/block.js';
+import { sharedBlocks } from './findings/block.js';
 import { explain, whatToDo } from './findings/explain.js';
 import { judge, type Leak } from './findings/judge.js';
 import { Machine, type NotFollowed } from './interpret/machine.js';
@@ -45,8 +45,9 @@ export async function analyzeInDetail(source: string): Promise<DetailedAnalysis>
   if (machine.exhausted)
     machine.skip({ start: 0, end: 0 }, 'the script is too entangled to follow to its end');
   const leaks = judge(machine);
-  const findings = leaks.map((leak): LeakFinding => {
-    const block = blockOf(source, leak.statement, leak.split?.statement);
+  const blocks = sharedBlocks(source, leaks);
+  const findings = leaks.map((leak, at): LeakFinding => {
+    const block = blocks[at] ?? leak.statement;
     return {
       kind: leak.kind,
       severity: LEAK_KINDS[leak.kind].severity,

@@ -1,7 +1,10 @@
 import type { Span, Stmt, Suite } from '../syntax/ast.js';
+import type { Leak } from './judge.js';
 
 /** Longer blocks are not reported: the reader gets the leaky statement alone. */
 const MAX_LINES = 40;
+/** A concatenation further above than this is not part of the block. */
+const MAX_JOIN_LINES = 12;
 
 interface Ancestor {
   readonly suite: Suite;
@@ -23,6 +26,9 @@ function ancestors(statement: Stmt): Ancestor[] {
 export function statementsBetween(first: Stmt, last: Stmt): readonly Stmt[] | undefined {
   const around = ancestors(last);
   for (const { suite, statement } of ancestors(first)) {
+    // Code between a function and its caller is no block of the leak.
+    if (statement !== first && (statement.type === 'function' || statement.type === 'class'))
+      return undefined;
     const other = around.find((ancestor) => ancestor.suite === suite);
     if (other === undefined) continue;
     const from = suite.statements.indexOf(statement);
@@ -36,16 +42,47 @@ export function statementsBetween(first: Stmt, last: Stmt): readonly Stmt[] | un
  * The block to report: whole lines from the leaky statement through the division of the rows, which it has to
  * move behind; the leaky statement alone where the two do not stand in one suite or lie far apart.
  */
-export function blockOf(source: string, leaky: Stmt, split: Stmt | undefined): Span {
-  const simple = leaky.type === 'if' || leaky.type === 'for' ? leaky : leaky;
-  const own = linesOf(source, simple);
+function blockOf(source: string, leaky: Stmt, split: Stmt | undefined, joinedBy?: Stmt): Span {
+  const joined = joinedBy === undefined ? undefined : spanOf(source, statementsBetween(joinedBy, leaky));
+  const own =
+    joined !== undefined && lineCount(source, joined) <= MAX_JOIN_LINES ? joined : linesOf(source, leaky);
   if (split === undefined || split.start < leaky.start) return own;
-  const between = statementsBetween(leaky, split);
-  const [first, last] = [between?.[0], between?.at(-1)];
-  if (first === undefined || last === undefined) return own;
-  const span = { start: linesOf(source, first).start, end: linesOf(source, last).end };
-  const lines = source.slice(span.start, span.end).split('\n').length;
-  return lines > MAX_LINES ? own : span;
+  const between = spanOf(source, statementsBetween(leaky, split));
+  if (between === undefined) return own;
+  const span = { start: Math.min(own.start, between.start), end: between.end };
+  return lineCount(source, span) > MAX_LINES ? own : span;
+}
+
+/**
+ * A block for each leak. Leaks that have to move behind the same split share one block: they can only be
+ * moved together.
+ */
+export function sharedBlocks(source: string, leaks: readonly Leak[]): Span[] {
+  const blocks = leaks.map((leak) => blockOf(source, leak.statement, leak.split?.statement, leak.joinedBy));
+  return leaks.map((leak, at) => {
+    let block = blocks[at] ?? leak.statement;
+    leaks.forEach((other, index) => {
+      const candidate = blocks[index];
+      if (candidate === undefined || other.split?.statement !== leak.split?.statement) return;
+      if (candidate.start >= block.end || block.start >= candidate.end) return;
+      const union = {
+        start: Math.min(block.start, candidate.start),
+        end: Math.max(block.end, candidate.end),
+      };
+      if (lineCount(source, union) <= MAX_LINES) block = union;
+    });
+    return block;
+  });
+}
+
+function spanOf(source: string, statements: readonly Stmt[] | undefined): Span | undefined {
+  const [first, last] = [statements?.[0], statements?.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  return { start: linesOf(source, first).start, end: linesOf(source, last).end };
+}
+
+function lineCount(source: string, span: Span): number {
+  return source.slice(span.start, span.end).split('\n').length;
 }
 
 /** A span widened to whole lines, without the last line break. */

@@ -13,23 +13,43 @@ export interface Leak {
   readonly node: Expr;
   readonly statement: Stmt;
   /** What divides the scored rows from the others, where there is such a place. */
-  readonly split: Partition | undefined;
+  readonly split: Split | undefined;
+  /** The statement that put rows of several origins together for this. */
+  readonly joinedBy: Stmt | undefined;
+  /** Variables that hold the scored rows. */
+  readonly scoredNames: readonly string[];
   readonly scoredText: string;
   readonly scoreNode: Expr;
 }
 
+export interface Split {
+  readonly partition: Partition;
+  readonly node: Expr;
+  /** The statement after which the scored rows are apart from the others. */
+  readonly statement: Stmt;
+}
+
 /** The last division that separates the scored rows from the rest of the rows something was computed over. */
-function splitBetween(rows: readonly Region[], scored: readonly Region[]): Partition | undefined {
+function splitBetween(rows: readonly Region[], scored: readonly Region[]): Split | undefined {
   for (const part of scored) {
     let current: Region | undefined = part;
     while (current?.parent !== undefined) {
       const parent: Region = current.parent;
       if (rows.some((region) => region === parent || relationOf(region, parent) === 'inside'))
-        return current.partition;
+        return splitAt(current);
       current = parent;
     }
   }
   return undefined;
+}
+
+function splitAt(part: Region): Split | undefined {
+  const { partition, parent } = part;
+  if (partition === undefined) return undefined;
+  const siblings = [...(parent?.parts.values() ?? [])].filter((other) => other.partition === partition);
+  const last = siblings.reduce((a, b) => ((b.madeBy?.start ?? 0) > (a.madeBy?.start ?? 0) ? b : a), part);
+  const statement = last.madeBy ?? partition.statement;
+  return { partition, node: partition.node, statement };
 }
 
 /** Whether rows lie in the train side of a hold-out whose other side is scored as well. */
@@ -72,7 +92,7 @@ function isAcross(region: Region, row: Region): boolean {
 export function judge(machine: Machine): Leak[] {
   const leaks = new Map<string, Leak>();
   const add = (leak: Leak): void => {
-    const key = `${leak.kind}:${leak.node.start}:${leak.node.end}`;
+    const key = `${leak.kind}:${leak.statement.start}:${leak.statement.end}`;
     if (!leaks.has(key)) leaks.set(key, leak);
   };
   const scored = machine.scored.filter(({ prediction }) => isCertain(machine, prediction));
@@ -80,7 +100,8 @@ export function judge(machine: Machine): Leak[] {
     const { prediction, score } = record;
     const { training } = prediction;
     if (training === undefined) continue;
-    const base = { scoredText: prediction.rowsText, scoreNode: score.node };
+    const scoredNames = prediction.rows.flatMap((region) => (region.name === undefined ? [] : [region.name]));
+    const base = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames };
     const overlap = overlapOf(training.rows, prediction.rows);
     if (overlap === 'unknown') continue;
     if (overlap === 'yes') {
@@ -94,6 +115,7 @@ export function judge(machine: Machine): Leak[] {
         node,
         statement,
         split: splitBetween(training.rows, prediction.rows),
+        joinedBy: machine.joinOf(training.rows),
         ...base,
       });
     }
@@ -107,14 +129,18 @@ export function judge(machine: Machine): Leak[] {
     if (!fit.certain || insideTrainingSide(fit.rows, scored)) continue;
     const [prediction] = score.predictions;
     if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;
-    add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node }));
+    add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node, scoredNames: [] }));
   }
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
 }
 
-function leakOf(fit: FitEvent, rows: readonly Region[], base: Pick<Leak, 'scoredText' | 'scoreNode'>): Leak {
-  const { kind, subject, rowsText, node, statement } = fit;
-  return { kind, subject, rowsText, node, statement, split: splitBetween(fit.rows, rows), ...base };
+function leakOf(
+  fit: FitEvent,
+  rows: readonly Region[],
+  base: Pick<Leak, 'scoredText' | 'scoreNode' | 'scoredNames'>,
+): Leak {
+  const { kind, subject, rowsText, node, statement, joinedBy } = fit;
+  return { kind, subject, rowsText, node, statement, joinedBy, split: splitBetween(fit.rows, rows), ...base };
 }
 
 function isCertain(machine: Machine, prediction: ScoredPredictions['prediction']): boolean {

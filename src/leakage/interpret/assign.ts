@@ -54,6 +54,11 @@ export function assign(machine: Machine, target: Expr, value: Value, from: Expr)
 }
 
 function bind(machine: Machine, name: string, value: Value): void {
+  if (value.type === 'table') {
+    const { rows } = value.cell.value;
+    const [only] = rows;
+    if (only !== undefined && rows.length === 1) only.name ??= name;
+  }
   const scope = machine.scope.globals.has(name) ? machine.global : machine.scope;
   const cell = scope.names.get(name) ?? (machine.scope.globals.has(name) ? scope.lookup(name) : undefined);
   if (cell === undefined) scope.names.set(name, newCell(value));

@@ -250,7 +250,8 @@ export function crossScore(
   node: Call | Attribute,
 ): Value {
   const partition = machine.partition(`folds:${machine.placeKey(node)}`, 'folds', node);
-  const side = (name: 'train' | 'test') => facts.rows.map((region) => partOf(region, partition, name, name));
+  const side = (name: 'train' | 'test') =>
+    facts.rows.map((region) => partOf(region, partition, name, name, machine.statement));
   const training = {
     subject,
     rows: side('train'),

@@ -128,7 +128,7 @@ function holdout(machine: Machine, args: Arguments, call: Call): Value {
   for (const value of args.positional) {
     for (const side of sides) {
       if (value.type === 'positions') results.push({ ...value, steps: [...value.steps, side] });
-      else results.push(newTable(pickRows(asTable(machine, value), [side])));
+      else results.push(newTable(pickRows(machine, asTable(machine, value), [side])));
     }
   }
   return list(results, true);
@@ -147,7 +147,7 @@ function parts(machine: Machine, args: Arguments, call: Call): Value {
     const step: Step = { partition, side: `part${at}`, role };
     return value.type === 'positions'
       ? { ...value, steps: [...value.steps, step] }
-      : newTable(pickRows(state, [step]));
+      : newTable(pickRows(machine, state, [step]));
   });
   return list(pieces, true);
 }
@@ -197,6 +197,7 @@ function concatenate(machine: Machine, args: Arguments, call: Call): Value {
     : 'array';
   const result = concatenated(facts, shape);
   if (result.type !== 'table') return result;
+  machine.recordJoin(result.cell.value.rows);
   const state = withSharedColumns(result.cell.value, values);
   const repeated = facts.filter((part, at) =>
     facts.some((other, index) => index < at && overlapOf(part.rows, other.rows) === 'yes'),
@@ -463,7 +464,7 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
   if (name === 'Subset' && args.positional.length === 2) {
     const [data, at] = args.positional;
     if (data !== undefined && at?.type === 'positions')
-      return newTable(pickRows(asTable(machine, data), at.steps));
+      return newTable(pickRows(machine, asTable(machine, data), at.steps));
   }
   if (
     /^(timm|torchvision\.models|transformers|segmentation_models_pytorch|torch\.hub)\b/.test(path) &&

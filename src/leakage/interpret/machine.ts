@@ -59,6 +59,8 @@ export class Machine {
   private readonly fits = new Map<string, FitEvent>();
   private readonly partitions = new Map<string, Partition>();
   private readonly sources = new Map<string, Region>();
+  /** Where rows of these origins were last put together. */
+  private readonly joins = new Map<string, Stmt>();
   private readonly scoredKeys = new Set<string>();
   private readonly ids = new Map<object, number>();
 
@@ -141,6 +143,7 @@ export class Machine {
         rowsText,
         node,
         statement: this.statement,
+        joinedBy: this.joinOf(rows.rows),
       };
       this.fits.set(key, event);
     }
@@ -184,6 +187,14 @@ export class Machine {
       return rest === undefined ? facts : joinFacts(facts, this.dataOf(rest, depth + 1));
     }
     return factsOf(value);
+  }
+
+  recordJoin(rows: readonly Region[]): void {
+    if (rows.length > 1) this.joins.set(this.rowsKey(rows), this.statement);
+  }
+
+  joinOf(rows: readonly Region[]): Stmt | undefined {
+    return rows.length > 1 ? this.joins.get(this.rowsKey(rows)) : undefined;
   }
 
   recordScore(

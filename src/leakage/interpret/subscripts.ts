@@ -18,9 +18,14 @@ import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
 
 /** The part of every region that lies behind these steps. */
-export function descend(regions: readonly Region[], steps: readonly Step[]): readonly Region[] {
+export function descend(
+  machine: Machine,
+  regions: readonly Region[],
+  steps: readonly Step[],
+): readonly Region[] {
   return steps.reduce<readonly Region[]>(
-    (current, { partition, side, role }) => current.map((region) => partOf(region, partition, side, role)),
+    (current, { partition, side, role }) =>
+      current.map((region) => partOf(region, partition, side, role, machine.statement)),
     regions,
   );
 }
@@ -42,10 +47,10 @@ export function wholeRows(regions: readonly Region[]): readonly Region[] {
 }
 
 /** Rows of a table behind some steps, everything else as it was. */
-export function pickRows(state: TableState, steps: readonly Step[]): TableState {
+export function pickRows(machine: Machine, state: TableState, steps: readonly Step[]): TableState {
   if (steps.length === 0) return state;
   const { mask: _mask, ...rest } = state;
-  return { ...rest, rows: descend(state.rows, steps) };
+  return { ...rest, rows: descend(machine, state.rows, steps) };
 }
 
 /** Names of columns that an index selects, where all of them are known. */
@@ -222,7 +227,7 @@ function sliceRows(machine: Machine, state: TableState, slice: Slice): TableStat
   const steps = sliceSteps(machine, slice);
   if (steps.length === 0) return state;
   // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
-  return { ...pickRows(state, steps), certain: state.certain && state.rows.length <= 1 };
+  return { ...pickRows(machine, state, steps), certain: state.certain && state.rows.length <= 1 };
 }
 
 function tableIndex(machine: Machine, table: Table, expression: Subscript, locator: string): Value {
@@ -249,12 +254,12 @@ function frameIndex(machine: Machine, state: TableState, index: Expr): Value {
   const value = evaluate(machine, index);
   if (value.type === 'table') {
     const { mask, rows } = value.cell.value;
-    if (mask !== undefined) return newTable(pickRows(state, mask));
+    if (mask !== undefined) return newTable(pickRows(machine, state, mask));
     if (rows.length > 0 && value.cell.value.shape !== 'frame') {
-      return newTable(pickRows(state, [textStep(machine, index)]));
+      return newTable(pickRows(machine, state, [textStep(machine, index)]));
     }
   }
-  if (value.type === 'positions') return newTable(pickRows(state, value.steps));
+  if (value.type === 'positions') return newTable(pickRows(machine, state, value.steps));
   return selectColumns(machine, state, value, index.type === 'sequence');
 }
 
@@ -281,24 +286,24 @@ function rowIndex(machine: Machine, state: TableState, index: Expr): TableState 
   const value = evaluate(machine, index);
   switch (value.type) {
     case 'positions':
-      return pickRows(state, value.steps);
+      return pickRows(machine, state, value.steps);
     case 'table': {
       const { mask } = value.cell.value;
-      return pickRows(state, mask ?? [textStep(machine, index)]);
+      return pickRows(machine, state, mask ?? [textStep(machine, index)]);
     }
     case 'constant':
       if (typeof value.value === 'string' && state.shape === 'frame') return columnOf(state, value.value);
       return state;
     case 'sequence': {
       if (namesOf(value) !== undefined && state.shape === 'frame') return state;
-      return pickRows(state, [textStep(machine, index)]);
+      return pickRows(machine, state, [textStep(machine, index)]);
     }
     default: {
       const facts = machine.dataOf(value);
       // One row, or rows nobody knows.
       return facts === NO_FACTS && index.type === 'name' && index.id.length === 1
         ? state
-        : pickRows(state, [textStep(machine, index)]);
+        : pickRows(machine, state, [textStep(machine, index)]);
     }
   }
 }

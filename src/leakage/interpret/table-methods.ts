@@ -251,7 +251,7 @@ function sampled(machine: Machine, state: TableState, args: Arguments, call: Cal
   if (replace) return withEvent(machine, state, 'duplicated-rows', call);
   if (fraction?.type === 'constant' && Number(fraction.value) >= 1) return newTable(state);
   const partition = machine.partition(`sample:${machine.placeKey(call)}`, 'selection', call);
-  return newTable(pickRows(state, [{ partition, side: 'taken' }]));
+  return newTable(pickRows(machine, state, [{ partition, side: 'taken' }]));
 }
 
 function cut(machine: Machine, state: TableState, name: string, args: Arguments, call: Call): Value {
@@ -269,7 +269,7 @@ function cut(machine: Machine, state: TableState, name: string, args: Arguments,
   const matching = known.find((key) => key.startsWith('cut:') && text.includes(key.slice(4)));
   const key = name === 'tail' && matching !== undefined ? matching : `cut:${text}`;
   const partition = machine.partition(key, 'selection', call);
-  return newTable(pickRows(state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
+  return newTable(pickRows(machine, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
 }
 
 /** `query('fold == 0')` and `filter(pl.col('fold') == 0)`. */
@@ -286,15 +286,15 @@ function queried(machine: Machine, state: TableState, args: Arguments, call: Cal
       const side = comparisonSide(operator, value);
       if (side !== undefined) {
         const partition = machine.partition(`compare:${column}`, 'selection', call);
-        return newTable(pickRows(state, [{ partition, side }]));
+        return newTable(pickRows(machine, state, [{ partition, side }]));
       }
     }
   }
   if (first?.type === 'table' && first.cell.value.mask !== undefined) {
-    return newTable(pickRows(state, first.cell.value.mask));
+    return newTable(pickRows(machine, state, first.cell.value.mask));
   }
   const [argumentOf] = call.args;
-  return newTable(pickRows(state, [textStep(machine, argumentOf?.value ?? call)]));
+  return newTable(pickRows(machine, state, [textStep(machine, argumentOf?.value ?? call)]));
 }
 
 /** `drop(columns)` takes columns away, `drop(train.index)` rows. */
@@ -316,7 +316,7 @@ function drop(machine: Machine, state: TableState, args: Arguments, call: Call):
   const [last] = taken?.rows.slice(-1) ?? [];
   if (last?.partition !== undefined && last.parent !== undefined && state.rows.includes(last.parent)) {
     const step: Step = { partition: last.partition, side: `!${last.side}` };
-    return newTable(pickRows(state, [step]));
+    return newTable(pickRows(machine, state, [step]));
   }
   return newTable(state);
 }

@@ -14,6 +14,8 @@ export interface FitEvent {
   readonly rowsText: string;
   readonly node: Expr;
   readonly statement: Stmt;
+  /** The statement that put rows of several origins together, where that was done for this. */
+  readonly joinedBy: Stmt | undefined;
 }
 
 /** What a model was trained on. */

@@ -22,6 +22,10 @@ export interface Region {
   readonly role: 'train' | 'test' | undefined;
   readonly depth: number;
   readonly parts: Map<string, Region>;
+  /** The statement that first took this part. */
+  readonly madeBy: Stmt | undefined;
+  /** The first variable that held exactly these rows. */
+  name?: string;
 }
 
 export function sourceRegion(label: string): Region {
@@ -33,11 +37,18 @@ export function sourceRegion(label: string): Region {
     role: undefined,
     depth: 0,
     parts: new Map(),
+    madeBy: undefined,
   };
 }
 
 /** The part of `parent` on one side of a partition; the same object for the same question. */
-export function partOf(parent: Region, partition: Partition, side: string, role?: 'train' | 'test'): Region {
+export function partOf(
+  parent: Region,
+  partition: Partition,
+  side: string,
+  role?: 'train' | 'test',
+  madeBy?: Stmt,
+): Region {
   const key = `${partition.key}\u0000${side}`;
   const known = parent.parts.get(key);
   if (known !== undefined) return known;
@@ -49,6 +60,7 @@ export function partOf(parent: Region, partition: Partition, side: string, role?
     role,
     depth: parent.depth + 1,
     parts: new Map(),
+    madeBy,
   };
   parent.parts.set(key, part);
   return part;
