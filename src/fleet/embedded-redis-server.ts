@@ -36,6 +36,8 @@ export async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null || server.pid === undefined) return;
   const ended = once(server, 'exit');
   const timer = setTimeout(() => server.kill('SIGKILL'), PATIENCE_MS);
+  // The command ends it at once; the signal is only looked at every tenth of a second, but also while it loads.
+  await askServer('SHUTDOWN');
   server.kill('SIGTERM');
   await ended;
   clearTimeout(timer);

@@ -17,6 +17,8 @@ export class TcpProxy {
   delayMs = 0;
   /** Connections that have been accepted since the start. */
   accepted = 0;
+  /** Bytes that did not pass because of the mode, both directions together. */
+  swallowedBytes = 0;
   readonly #server: Server;
   readonly #pairs = new Set<{ client: Socket; upstream: Socket }>();
 
@@ -90,7 +92,10 @@ export class TcpProxy {
 
   #carry(from: Socket, to: Socket, direction: 'request' | 'answer'): void {
     from.on('data', (chunk) => {
-      if (!this.#passes(direction)) return;
+      if (!this.#passes(direction)) {
+        this.swallowedBytes += chunk.length;
+        return;
+      }
       if (this.delayMs === 0) to.write(chunk);
       // Equal delays keep the order of chunks: timers of one duration fire in the order they were set.
       else setTimeout(() => !to.destroyed && to.write(chunk), this.delayMs);

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TcpProxy } from './tcp-proxy.js';
+
+let server: Server;
+let received: string[];
+let proxy: TcpProxy;
+beforeEach(async () => {
+  received = [];
+  server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk) => {
+      received.push(chunk.toString());
+      socket.write(`echo ${chunk}`);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  proxy = await TcpProxy.start({ host: '127.0.0.1', port: address.port });
+});
+afterEach(async () => {
+  await proxy.stop();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function open(): Promise<Socket> {
+  const socket = connect(proxy.port, '127.0.0.1');
+  // The end of a test resets what is still open.
+  socket.on('error', () => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function answerTo(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [chunk] = await once(socket, 'data');
+  return String(chunk);
+}
+
+describe('the TCP proxy of the tests', () => {
+  it('passes bytes both ways, in order under delay', async () => {
+    const socket = await open();
+    expect(await answerTo(socket, 'a')).toBe('echo a');
+    proxy.delayMs = 20;
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    for (const part of ['1', '2', '3']) {
+      socket.write(part);
+      await new Promise(setImmediate);
+    }
+    await expect.poll(() => text.match(/\d/g)?.join('')).toBe('123');
+    expect([proxy.accepted, proxy.openConnections]).toEqual([1, 1]);
+  });
+
+  it('half-open: what is sent arrives, no answer comes back', async () => {
+    const socket = await open();
+    await answerTo(socket, 'a');
+    proxy.mode = 'half-open';
+    const answers: string[] = [];
+    socket.on('data', (chunk) => answers.push(String(chunk)));
+    socket.write('b');
+    await expect.poll(() => proxy.swallowedBytes).toBe('echo b'.length);
+    expect(received).toEqual(['a', 'b']);
+    proxy.mode = 'open';
+    socket.write('c');
+    await expect.poll(() => answers).toEqual(['echo c']);
+  });
+
+  it('black hole: nothing arrives, and nobody is told', async () => {
+    const socket = await open();
+    await answerTo(socket, 'a');
+    proxy.mode = 'black-hole';
+    socket.write('lost');
+    const second = await open();
+    second.write('lost too');
+    await expect.poll(() => proxy.swallowedBytes).toBe('lost'.length + 'lost too'.length);
+    proxy.mode = 'open';
+    expect(await answerTo(socket, 'b')).toBe('echo b');
+    expect(received.join('')).not.toContain('lost');
+    expect([socket.destroyed, second.destroyed]).toEqual([false, false]);
+  });
+
+  it('cut: standing connections are reset, new ones work', async () => {
+    const socket = await open();
+    await answerTo(socket, 'a');
+    const failed = new Promise((resolve) => socket.once('error', resolve));
+    proxy.cut();
+    expect(await failed).toMatchObject({ code: 'ECONNRESET' });
+    expect(await answerTo(await open(), 'b')).toBe('echo b');
+  });
+
+  it('refusing: new connections are reset, standing ones go on', async () => {
+    const socket = await open();
+    await answerTo(socket, 'a');
+    proxy.mode = 'refusing';
+    const refused = connect(proxy.port, '127.0.0.1');
+    expect(await new Promise((resolve) => refused.once('error', resolve))).toMatchObject({
+      code: 'ECONNRESET',
+    });
+    expect(await answerTo(socket, 'b')).toBe('echo b');
+  });
+});
