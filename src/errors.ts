@@ -205,9 +205,96 @@ export const ERROR_TABLE = {
     'This is a defect of solution-fleet; report it with the message.',
   ),
 
+  // What the HTTP API refuses
+  'malformed-request': entry(
+    'RequestError',
+    false,
+    400,
+    2,
+    'Send the request as /docs describes it: JSON in UTF-8, known parameters, nesting within the limit.',
+  ),
+  unauthenticated: entry(
+    'RequestError',
+    false,
+    401,
+    2,
+    'Send a token that is in force (Authorization: Bearer …); `fleet token add` makes one.',
+  ),
+  forbidden: entry(
+    'RequestError',
+    false,
+    403,
+    2,
+    'Use a token whose role allows this, from a page of this gateway or from a program.',
+  ),
+  'route-not-found': entry('RequestError', false, 404, 2, 'Use one of the routes that /docs lists.'),
+  'method-not-allowed': entry(
+    'RequestError',
+    false,
+    405,
+    2,
+    'Use one of the methods that the Allow header lists.',
+  ),
+  'unsupported-media-type': entry(
+    'RequestError',
+    false,
+    415,
+    2,
+    'Send the body as application/json, without a content encoding.',
+  ),
+  'too-many-requests': entry(
+    'RequestError',
+    true,
+    429,
+    2,
+    'Wait as long as Retry-After says, or raise FLEET_REQUESTS_PER_MINUTE.',
+  ),
+  'too-many-waiting': entry(
+    'RequestError',
+    true,
+    429,
+    2,
+    'Wait as long as Retry-After says, start more workers, or raise FLEET_MAX_WAITING.',
+  ),
+  'gateway-busy': entry(
+    'RequestError',
+    true,
+    503,
+    2,
+    'Wait as long as Retry-After says, then send it again.',
+  ),
+  'model-not-allowed': entry(
+    'PayloadError',
+    false,
+    422,
+    2,
+    'Name a model that FLEET_MODELS of the gateway lists, or none.',
+  ),
+  'workspace-not-allowed': entry(
+    'PayloadError',
+    false,
+    422,
+    2,
+    'Name a directory below one that FLEET_WORKSPACE_ROOTS of the gateway lists.',
+  ),
+  'lease-lost': entry(
+    'JobError',
+    false,
+    409,
+    2,
+    'Drop the work: the lease ran out and the evaluation is somebody else’s. Send heartbeats more often.',
+  ),
+
   // Parts the fleet stands on
   'redis-unreachable': entry('RedisError', true, 503, 2, 'Start Redis or correct FLEET_REDIS_URL.'),
   'redis-unsuitable': entry('RedisError', false, 503, 2, 'Change the Redis server as the message says.'),
+  'redis-full': entry(
+    'RedisError',
+    true,
+    503,
+    2,
+    'Nothing was stored: give Redis more memory, or wait until finished jobs are removed.',
+  ),
   'redis-missing': entry('RedisError', false, 503, 2, 'Install redis-server, or set FLEET_REDIS_URL.'),
 } as const satisfies Record<string, ErrorEntry>;
 
@@ -278,6 +365,8 @@ export class AgentError extends FleetError {
   }
 }
 export class JobError extends FleetError {}
+/** A request that the HTTP API refuses before any job is concerned. */
+export class RequestError extends FleetError {}
 /** Thrown on the evaluating side: the script of this job was not checked, or not this script (REQ-SF-022). */
 export class UncheckedSolutionError extends FleetError {
   constructor(message: string, details?: ErrorDetails) {

@@ -25,6 +25,17 @@ const optionalText = z.string().optional();
 const count = (fallback: number, min: number, max: number) =>
   z.coerce.number().int().min(min).max(max).default(fallback);
 
+/** Texts separated by commas; unset is undefined. */
+const list = z
+  .string()
+  .transform((value) =>
+    value
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  )
+  .optional();
+
 /** Longest wait that Node's timers can hold, in milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -129,6 +140,54 @@ export const SETTINGS = {
     '30000',
     count(30_000, 1_000, 3_600_000),
     'Lease of a running job; it is renewed at half, and a job whose worker died is taken over after it.',
+  ),
+  maxWaiting: setting(
+    'FLEET_MAX_WAITING',
+    '100000',
+    count(100_000, 1, 100_000_000),
+    'Most unstarted jobs of one kind before the gateway answers 429.',
+  ),
+  requestsPerMinute: setting(
+    'FLEET_REQUESTS_PER_MINUTE',
+    '12000',
+    count(12_000, 1, 10_000_000),
+    'Requests that the gateway takes from one token in a minute; that many may come at once.',
+  ),
+  bodyBytes: setting(
+    'FLEET_MAX_BODY_BYTES',
+    '33554432',
+    count(32 * 2 ** 20, 1_024, 2 ** 29),
+    'Largest request body that the gateway reads.',
+  ),
+  models: setting(
+    'FLEET_MODELS',
+    'unset: the default model alone',
+    list,
+    'Models that payloads through HTTP may name, separated by commas.',
+  ),
+  workspaceRoots: setting(
+    'FLEET_WORKSPACE_ROOTS',
+    'unset: no workspace',
+    list,
+    'Directories below which workspaces of payloads through HTTP must lie, separated by commas.',
+  ),
+  auth: setting(
+    'FLEET_AUTH',
+    'auto',
+    z.enum(['auto', 'required']).default('auto'),
+    'Whether the gateway asks for tokens: `required`, or `auto` (not on loopback while there are none).',
+  ),
+  secureCookies: setting(
+    'FLEET_SECURE_COOKIES',
+    'off',
+    z.enum(['on', 'off']).default('off'),
+    'Set to `on` where people reach the gateway by HTTPS: its cookie is then never sent without.',
+  ),
+  trustedHosts: setting(
+    'FLEET_TRUSTED_HOSTS',
+    'unset: loopback names',
+    list,
+    'Host names under which a gateway without tokens may be asked, besides the loopback ones.',
   ),
   logLevel: setting(
     'FLEET_LOG_LEVEL',
