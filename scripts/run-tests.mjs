@@ -2,14 +2,13 @@
 // Runs vitest with the given arguments and ends with one line that machines can read:
 // "N passed, N failed", with ", N skipped" where there are any.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), 'fleet-tests-'));
-const reportPath = join(scratch, 'report.json');
+// Left for scripts/requirements.ts.
+const reportPath = fileURLToPath(new URL('../node_modules/.cache/tests.json', import.meta.url));
+rmSync(reportPath, { force: true });
 
 /** Counts of vitest's JSON report; a test file that could not even be loaded counts as one failure. */
 function count(report) {
@@ -37,7 +36,6 @@ const { status } = spawnSync(
   { cwd: fileURLToPath(new URL('..', import.meta.url)), stdio: 'inherit' },
 );
 const report = existsSync(reportPath) ? JSON.parse(readFileSync(reportPath, 'utf8')) : undefined;
-rmSync(scratch, { recursive: true, force: true });
 
 const counts = report === undefined ? { passed: 0, failed: 0, skipped: 0 } : count(report);
 const nothingRan = report !== undefined && report.testResults.length === 0;

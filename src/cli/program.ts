@@ -6,6 +6,7 @@ import { addConfigCommand } from './commands/config.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addJobCommands } from './commands/jobs.js';
+import { addRefineCommand } from './commands/refine.js';
 import { addSubmitCommand } from './commands/submit.js';
 import { addWorkerCommand } from './commands/worker.js';
 
@@ -22,6 +23,7 @@ export function createProgram(): Command {
     .showSuggestionAfterError()
     .exitOverride();
   addCheckCommand(program);
+  addRefineCommand(program);
   addSubmitCommand(program);
   addJobCommands(program);
   addWorkerCommand(program);

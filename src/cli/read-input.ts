@@ -8,9 +8,26 @@ import { messageOf, UsageError } from '../errors.js';
  * @throws UsageError `unreadable-input`: missing, empty, binary, or not UTF-8.
  */
 export async function readText(file: string): Promise<string> {
+  const text = await readUtf8(file);
+  if (text === '') throw new UsageError('unreadable-input', `${nameOf(file)} is empty`);
+  return text;
+}
+
+/**
+ * Reads what a program printed, which may be nothing.
+ * @throws UsageError `unreadable-input`: missing, binary, or not UTF-8.
+ */
+export function readOutput(file: string): Promise<string> {
+  return readUtf8(file);
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'standard input' : file;
+}
+
+async function readUtf8(file: string): Promise<string> {
   const bytes = file === '-' ? await buffer(process.stdin) : await readBytes(file);
-  const name = file === '-' ? 'standard input' : file;
-  if (bytes.length === 0) throw new UsageError('unreadable-input', `${name} is empty`);
+  const name = nameOf(file);
   if (bytes.includes(0))
     throw new UsageError('unreadable-input', `${name} is not a text file (it holds a zero byte)`);
   try {
@@ -43,12 +60,8 @@ export async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw new UsageError(
-      'unreadable-input',
-      `${file === '-' ? 'standard input' : file} is not JSON: ${messageOf(cause)}`,
-      {
-        cause,
-      },
-    );
+    throw new UsageError('unreadable-input', `${nameOf(file)} is not JSON: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }

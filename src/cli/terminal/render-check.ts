@@ -1,23 +1,8 @@
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
-import { locateBlock } from '../../solution/index.js';
+import { lineRange, linesOfBlock } from '../line-numbers.js';
 import type { Colours } from './colours.js';
 import { renderDiff } from './render-diff.js';
 import { visible } from './visible.js';
-
-/** The lines that a block takes in a script, as `line 12` or `lines 12-18`; empty where it is not there. */
-function linesOf(block: string, script: string): string {
-  const located = locateBlock(block, script);
-  if (located === null) return '';
-  const first = lineAt(script, located.start);
-  const last = lineAt(script, Math.max(located.start, located.end - 1));
-  return first === last ? `line ${first}` : `lines ${first}-${last}`;
-}
-
-function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
-  return line;
-}
 
 function outcomeColour(finding: Finding, colours: Colours): string {
   const settled = finding.outcome === 'corrected' || finding.outcome === 'superseded';
@@ -25,14 +10,15 @@ function outcomeColour(finding: Finding, colours: Colours): string {
 }
 
 function renderFinding(finding: Finding, script: string, colours: Colours): string[] {
+  const lines = linesOfBlock(finding.codeBlock, script);
   const what = [
     finding.severity === undefined ? undefined : colours.bold(finding.severity),
     visible(finding.kind ?? 'data leakage'),
-    linesOf(finding.codeBlock, script),
+    lines === undefined ? undefined : lineRange(lines),
   ].filter(Boolean);
-  const lines = [`  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`];
-  if (finding.reason !== undefined) lines.push(`       ${visible(finding.reason)}`);
-  return lines;
+  const shown = [`  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`];
+  if (finding.reason !== undefined) shown.push(`       ${visible(finding.reason)}`);
+  return shown;
 }
 
 function statusColour(status: SolutionCheckResult['status'], colours: Colours): string {

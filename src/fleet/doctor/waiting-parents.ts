@@ -41,7 +41,11 @@ export async function findOrphanedParents(client: Redis, prefix: string): Promis
   const orphans: OrphanedParent[] = [];
   for (const queue of await queuesWithWaitingParents(client, prefix)) {
     for (let start = 0; ; start += PAGE) {
-      const ids = await client.zrange(`${prefix}:${queue}:waiting-children`, start, start + PAGE - 1);
+      const ids = await client.zrange(
+        `${prefix}:${queue}:waiting-children`,
+        String(start),
+        String(start + PAGE - 1),
+      );
       for (const id of ids) {
         const missing = await missingChildren(client, `${prefix}:${queue}:${id}`);
         if (missing.length > 0) orphans.push({ queue, id, missing });

@@ -1,0 +1,88 @@
+/**
+ * Writes `docs/requirements.md`: for every requirement id the titles of the tests that prove it, read from the report
+ * that the last `npm test` left. With `--check` nothing is written: it fails where an id has no passing test, or where
+ * the document is not what the tests say.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { packagePath } from '../src/package-root.js';
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly {
+      readonly title: string;
+      readonly fullName: string;
+      readonly status: string;
+    }[];
+  }[];
+}
+
+const range = (prefix: string, from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `${prefix}-${String(from + index).padStart(3, '0')}`);
+
+/** Ids of the two requirement documents that want an implementation; REQ-SF-023 is informational. */
+const REQUIREMENTS = [...range('REQ-SF', 11, 22), ...range('REQ-P2O', 8, 18)];
+
+/** Acceptance criteria of SPEC-SIL-009, by the word that its test titles carry. */
+const CRITERIA = {
+  'SPEC-SIL-009 similarity': 'solution similarity detection',
+  'SPEC-SIL-009 timing': 'fast-solve threshold detection',
+  'SPEC-SIL-009 reasoning': 'reasoning chain analysis detecting jumps',
+  'SPEC-SIL-009 fingerprint': 'training set fingerprinting',
+  'SPEC-SIL-009 confidence': 'confidence scores',
+  'SPEC-SIL-009 verdict': 'all checks combinable for a final verdict',
+} as const;
+
+const { values } = parseArgs({
+  options: { report: { type: 'string' }, check: { type: 'boolean', default: false } },
+});
+if (values.report === undefined) throw new Error('name the report of a test run: --report FILE');
+const report = JSON.parse(readFileSync(values.report, 'utf8')) as Report;
+
+/**
+ * Titles of the tests that name an id, in alphabetical order. A test that was skipped for want of a tool on this
+ * machine is listed, so that the document is the same everywhere, and proves nothing.
+ */
+function testsOf(id: string, statuses: readonly string[]): string[] {
+  const titles = report.testResults.flatMap(({ assertionResults }) =>
+    assertionResults
+      .filter(({ status, title }) => statuses.includes(status) && names(title, id))
+      .map(({ title }) => title.replace(/^[A-Z0-9, -]+(?:\s[a-z]+)?:\s*/, '')),
+  );
+  return [...new Set(titles)].sort();
+}
+
+function names(title: string, id: string): boolean {
+  const at = title.indexOf(id);
+  return at !== -1 && !/[\w]/.test(title.charAt(at + id.length));
+}
+
+const ids = [...REQUIREMENTS, ...Object.keys(CRITERIA)];
+const unproven = ids.filter((id) => testsOf(id, ['passed']).length === 0);
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const rows = ids.map((id) => {
+  const criterion = Object.hasOwn(CRITERIA, id) ? ` (${CRITERIA[id as keyof typeof CRITERIA]})` : '';
+  return `| ${id}${criterion} | ${testsOf(id, ['passed', 'skipped', 'pending']).map(cell).join('<br>')} |`;
+});
+const text = `# Requirements and the tests that prove them
+
+Written by \`scripts/requirements.ts\` from a test run; CI fails where an id has no passing test.
+
+| requirement | tests |
+|---|---|
+${rows.join('\n')}
+`;
+
+const path = packagePath('docs', 'requirements.md');
+if (unproven.length > 0) {
+  process.stderr.write(`no passing test names: ${unproven.join(', ')}\n`);
+  process.exitCode = 1;
+} else if (!values.check) {
+  writeFileSync(path, text);
+} else if (readFileSync(path, 'utf8') !== text) {
+  process.stderr.write(
+    'docs/requirements.md is not what the tests say; write it with: npm run docs:requirements\n',
+  );
+  process.exitCode = 1;
+}
