@@ -155,7 +155,7 @@ export function checkFigures(input: {
     const readings = token.text.includes(',') ? [false, true] : [false];
     const borneOut = readings.some((commaIsDecimal) => {
       const value = Math.abs(parseNumber(token.text, commaIsDecimal));
-      const tolerance = 0.5 * 10 ** -precisionOf(token.text) * (1 + 1e-6) + Math.abs(value) * 1e-12;
+      const tolerance = 0.5 * 10 ** -decimalsOf(token.text) * (1 + 1e-6) + Math.abs(value) * 1e-12;
       return standing.has(value, tolerance) || derived.has(value, tolerance);
     });
     if (!borneOut) unsupported.add(token.text.trim());
@@ -166,10 +166,4 @@ export function checkFigures(input: {
     ),
   );
   return { unsupported: [...unsupported], rankingWithoutScores: !hasScore && ranks(input.summary) };
-}
-
-/** Digits behind the point that the figure is given to; of `1.5e-3` those of the whole number. */
-function precisionOf(printed: string): number {
-  const exponent = /[eE]([-+]?\d+)/.exec(printed)?.[1];
-  return decimalsOf(printed.replace(/[eE].*$/, '')) - Number(exponent ?? 0);
 }

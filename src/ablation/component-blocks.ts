@@ -1,4 +1,5 @@
 import type { ComponentKind } from './component-kinds.js';
+import { modelFamily } from './metric-in-code.js';
 import type { SolutionStatement } from './solution-statements.js';
 
 export interface ComponentBlock {
@@ -24,26 +25,31 @@ function wordsOf(text: string): string[] {
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 1 && !STOP_WORDS.has(word))
     .map((word) =>
       word.length > 5
         ? word.replace(/(?:ations?|ings?|ers?|ors?|ies|es|s|ed|e)$/u, '')
         : word.replace(/s$/u, ''),
-    )
-    .filter((word) => word.length > 1);
+    );
+}
+
+/** Whether the name of a function or variable is the component's name, or a good part of it. */
+function namesComponent(made: string, wanted: string): boolean {
+  if (wanted.length >= 4 && made.includes(wanted)) return true;
+  return (
+    made.length >= 5 && made.length * 2 >= wanted.length && (wanted.startsWith(made) || wanted.endsWith(made))
+  );
 }
 
 function fitOf(statement: SolutionStatement, component: string, kind: ComponentKind | undefined): number {
   const wanted = squeeze(component);
-  const words = [...new Set(wordsOf(component))].filter((word) => !STOP_WORDS.has(word) && word.length > 2);
+  const words = [...new Set(wordsOf(component))].filter((word) => word.length > 2);
+  const family = modelFamily(component);
   let fit = 0;
   const makes = statement.makes.map(squeeze).filter((name) => name.length >= 3);
   if (wanted.length >= 3 && makes.includes(wanted)) fit += 12;
-  else if (
-    makes.some(
-      (name) => name.length >= 5 && (wanted.includes(name) || (wanted.length >= 4 && name.includes(wanted))),
-    )
-  )
-    fit += 8;
+  else if (family !== undefined && statement.makes.some((name) => modelFamily(name) === family)) fit += 10;
+  else if (makes.some((name) => namesComponent(name, wanted))) fit += 8;
   if (words.length > 0) {
     const made = new Set(statement.makes.flatMap(wordsOf));
     const mentioned = new Set(statement.mentions.flatMap(wordsOf));
@@ -84,7 +90,9 @@ export function blocksFor(
   const byPlace = new Map(
     statements.map((statement) => [`${statement.block}:${statement.place}`, statement]),
   );
-  const fitting = statements.filter((statement) => (fits.get(statement) ?? 0) >= LEAST_FIT);
+  const best = [...fits.values()].reduce((most, fit) => Math.max(most, fit), 0);
+  const least = Math.max(LEAST_FIT, best * 0.5);
+  const fitting = statements.filter((statement) => (fits.get(statement) ?? 0) >= least);
   fitting.sort((a, b) => (fits.get(b) ?? 0) - (fits.get(a) ?? 0) || a.start - b.start);
   const taken = new Set<SolutionStatement>();
   const blocks: ComponentBlock[] = [];

@@ -49,12 +49,20 @@ function depthsOf(line: string): Uint8Array {
 /** Figures of one line that are looked at; a longer line is no list of variants. */
 const MOST_CANDIDATES = 200;
 
+/** `baseline [0.81 0.82]`, as numpy prints an array. */
+function startsArray(line: string, number: NumberToken): boolean {
+  return (
+    /\[\s*$/.test(line.slice(Math.max(0, number.start - 4), number.start)) &&
+    /^[\s,]+\d*\.\d/.test(line.slice(number.end, number.end + 12))
+  );
+}
+
 function candidatesOf(line: string, commaIsDecimal: boolean): Candidate[] {
   const depths = depthsOf(line);
   const numbers: Candidate[] = numbersIn(line, commaIsDecimal).map((number) => {
     const before = line.slice(Math.max(0, number.start - 24), number.start);
     let separator: Candidate['separator'] = 'none';
-    if (SIGN_BEFORE.test(before)) separator = 'sign';
+    if (SIGN_BEFORE.test(before) || startsArray(line, number)) separator = 'sign';
     else if (WORD_BEFORE.test(before)) separator = 'word';
     else if (WIDE_SPACE_BEFORE.test(before)) separator = 'space';
     return { start: number.start, end: number.end, depth: depths[number.start] ?? 0, number, separator };
@@ -69,7 +77,17 @@ function candidatesOf(line: string, commaIsDecimal: boolean): Candidate[] {
       separator: 'sign',
     });
   }
-  const all = [...numbers, ...missing].sort((a, b) => a.start - b.start);
+  // "scaler -> none: 0.81": the word belongs to the name where a figure follows it.
+  const real = missing.filter(
+    (one) =>
+      !numbers.some(
+        (number) =>
+          number.separator === 'sign' &&
+          number.start > one.end &&
+          !/[,;|(]/.test(line.slice(one.end, number.start)),
+      ),
+  );
+  const all = [...numbers, ...real].sort((a, b) => a.start - b.start);
   return all.length <= MOST_CANDIDATES
     ? all
     : [...all.slice(0, MOST_CANDIDATES / 2), ...all.slice(-MOST_CANDIDATES / 2)];
@@ -96,6 +114,9 @@ export function readKey(words: string): Key {
     .replace(/[\s:=：＝>→~≈*_`"'[(]+$/u, '')
     .replace(/(?:[-=]+|\s[-–—])$/, '')
     .trimEnd();
+  // "Removing stop words improved the accuracy to 0.992": the metric stands before the preposition.
+  const beforePreposition = text.replace(/\s+(?:to|at|by|of|from|auf|à|a)$/iu, '');
+  if (metricAtEnd(beforePreposition) !== undefined) text = beforePreposition;
   const withoutVerb = text.replace(TRAILING_VERB, '');
   const metricAfterVerb = metricAtEnd(text);
   let metric = '';
@@ -179,7 +200,7 @@ function piecesOf(line: string, candidates: readonly Candidate[]): Piece[] {
   const outer = candidates.filter(
     (one) =>
       one.separator !== 'none' &&
-      (one.depth === 0 || /[:=]\s*[[(]\s*$/.test(line.slice(Math.max(0, one.start - 12), one.start))),
+      (one.depth === 0 || /(?:[:=]\s*[[(]|\[)\s*$/.test(line.slice(Math.max(0, one.start - 12), one.start))),
   );
   for (const [position, candidate] of outer.entries()) {
     if (candidate.start < skipUntil) continue;
@@ -230,7 +251,12 @@ const LABEL_LIMIT = 220;
  * Reads the scores of one line of running text: `name: score`, several names in a row, several metrics for
  * one name, and sentences such as "Without the scaler, accuracy drops to 0.81".
  */
-export function lineEntries(given: string, index: number, commaIsDecimal: boolean): ScoreEntry[] {
+export function lineEntries(
+  given: string,
+  index: number,
+  commaIsDecimal: boolean,
+  isCell = false,
+): ScoreEntry[] {
   // Long runs of one sign say no more than short ones, and cost patterns that look for their end.
   const line = given.replace(/([\s,;|])\1{3,}/g, '$1$1$1');
   const candidates = candidatesOf(line, commaIsDecimal);
@@ -244,7 +270,17 @@ export function lineEntries(given: string, index: number, commaIsDecimal: boolea
   ) {
     // `Baseline 0.8196`: no sign, but nothing else on the line.
     const key = readKey(line.slice(0, last.start));
-    if (readLabel(key.label).marked || key.namesMetric) pieces = [{ key, candidate: last, runs: [] }];
+    if (!/[|;]/.test(key.label) && (readLabel(key.label).marked || key.namesMetric))
+      pieces = [{ key, candidate: last, runs: [] }];
+  }
+  if (pieces.length === 0 && !isCell) {
+    // `Seed 1 | Baseline 0.801 | NoPooling 0.799`: every cell a name and its score.
+    const cells = line.split(/[|;]|,\s/);
+    if (cells.length === 1) return [];
+    const isRun = readLabel(cells[0] ?? '').isRun;
+    return cells
+      .flatMap((cell) => lineEntries(cell, index, commaIsDecimal, true))
+      .map((entry) => ({ ...entry, isRun: isRun || entry.isRun, layout: 'cells' }));
   }
   const entries: ScoreEntry[] = [];
   let label = '';

@@ -54,6 +54,7 @@ const ORDER =
   /\b(?:ignore|disregard|forget|override)\b.{0,80}\b(?:instructions?|numbers?|above|below|previous|prior|scores?|output|figures?|table|results?|measurements?)\b|\b(?:you (?:must|should|shall|are to|will)|please|always|make sure to|be sure to)\b.{0,80}\b(?:say|state|report|summari[sz]e|name|answer|write|output|conclude|rank|declare|claim|mention|respond|treat)\b|^\W*(?:system|assistant|user|human|developer|instructions?|to the summari[sz]er|attention|important|hey|dear|prompt)\b\s*(?:\([^)]{0,40}\)|prompt|message|note)?\s*[:>,]|<\/?(?:system|instructions?|assistant|user)>|\[\/?INST\]|\bsummari[sz]er\b|\blanguage model\b|\bas an ai\b/i;
 
 export function isLibraryNoise(line: string): boolean {
+  if (line.length < 4) return false;
   const start = line.slice(0, 300);
   return NOISE.some((pattern) => pattern.test(start));
 }

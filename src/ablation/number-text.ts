@@ -46,9 +46,11 @@ export function parseNumber(printed: string, commaIsDecimal = false): number {
   return Number(text);
 }
 
+/** Digits behind the point that a printed figure is given to; 4 for `1.2e-3`, below 0 for `1e5`. */
 export function decimalsOf(printed: string): number {
-  const fraction = /(?:\.|,(?!\d{3}(?:[,.]|$))|(?<=^[-+−–]?0),)(\d+)/.exec(printed.replace(/\s?%$/, ''));
-  return fraction?.[1]?.length ?? 0;
+  const [, mantissa = '', exponent = '0'] = /^(.*?)(?:[eE]([-+]?\d+))?\s?%?$/.exec(printed.trim()) ?? [];
+  const fraction = /(?:\.|,(?!\d{3}(?:[,.]|$))|(?<=^[-+−–]?0),)(\d+)/.exec(mantissa);
+  return (fraction?.[1]?.length ?? 0) - Number(exponent);
 }
 
 /** The figures of a text, in order; digits inside names, dates, times and versions are left out. */

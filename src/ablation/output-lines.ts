@@ -96,10 +96,16 @@ export function cleanOutput(rawOutput: string): CleanOutput {
   let hasText = false;
   let previous: string | undefined;
   for (const { text: raw, index } of terminalLines(rawOutput)) {
+    if (raw === '' && lines.at(-1)?.text === '') continue;
     const text = withoutLogPrefix(
       (LITERAL_START.test(raw.slice(0, 200)) ? raw : cutLine(raw)).replace(ESCAPES, ''),
     ).trimEnd();
-    if (text.trim() !== '') hasText = true;
+    if (text === '') {
+      // One blank line divides as well as many.
+      if (lines.at(-1)?.text !== '') lines.push({ text, index });
+      continue;
+    }
+    hasText = true;
     if (/^\s*(?:\||\+)?\s*Traceback \(most recent call last\)/.test(text)) {
       inTraceback = true;
     } else if (inTraceback) {
@@ -113,7 +119,7 @@ export function cleanOutput(rawOutput: string): CleanOutput {
       if (words === undefined) lines.push({ text, index });
       else interruption = words;
     }
-    if (text.trim() !== '') previous = text;
+    previous = text;
   }
   return {
     lines,

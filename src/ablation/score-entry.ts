@@ -31,10 +31,16 @@ export function missingScore(text: string): string | undefined {
   return NO_SCORE.exec(text.trim().replace(/^["'`*[(<]+/, ''))?.[0];
 }
 
-const CHANGE_WORDS =
-  'delta|Δ|∆|δ|diff(?:erence)?|changes?|drops?|decreases?|increases?|degradation|impact|gain|improvement|effect|contribution|importance|loss of performance|écart|variation|différence|differenz|unterschied|änderung|diferencia|cambio|impacto|diferença|变化|差异|差|下降|影响';
+const CLEAR_CHANGE =
+  'delta|Δ|∆|δ|diff(?:erence)?|changes?|impact|écart|différence|differenz|unterschied|änderung|diferencia|cambio|impacto|diferença|变化|差异|影响';
+/** Words that are also verbs of what was done: `Drop cabin` names a variant, `drop without cabin` a change. */
+const VERB_OR_CHANGE =
+  'drops?|decreases?|increases?|degradation|gain|improvement|effect|contribution|importance|loss of performance|variation|差|下降';
+const CHANGE_WORDS = `${CLEAR_CHANGE}|${VERB_OR_CHANGE}`;
+const JOINTS =
+  '(?:[\\s_-]+(?:of|from|vs\\.?|versus|for|when|without|in|to|by|due to|after|if|with|on|relative to|compared (?:to|with)|changing|removing|disabling|dropping|the|baseline|base|performance|score|accuracy|auc|f1|rmse|mae)(?![\\p{L}]))';
 const CHANGE_START = new RegExp(
-  `^(?:(?:the|average|mean|absolute|relative|performance|score|metric|accuracy|auc|f1|rmse|mae|r2|validation|val|test|cv)[\\s_-]+){0,3}(?:${CHANGE_WORDS})(?![\\p{Ll}])(?:[\\s_-]+(?:of|from|vs\\.?|versus|for|when|without|in|to|by|due to|after|if|with|on|relative to|compared (?:to|with)|changing|removing|disabling|dropping|the|baseline|base|performance|score|accuracy|auc|f1|rmse|mae)(?![\\p{L}]))*[\\s:=_-]*`,
+  `^(?:(?:the|average|mean|absolute|relative|performance|score|metric|accuracy|auc|f1|rmse|mae|r2|validation|val|test|cv)[\\s_-]+){0,3}(?:(?:${CLEAR_CHANGE})(?![\\p{Ll}])${JOINTS}*|(?:${VERB_OR_CHANGE})(?:${JOINTS}+|(?=\\s*[:=(]|\\s*$)))[\\s:=_-]*`,
   'iu',
 );
 const CHANGE_END = new RegExp(

@@ -44,6 +44,11 @@ const COMPOUND = new Set([
   'match_statement',
 ]);
 const FITTING = /^(?:fit|fit_transform|transform|fit_resample|compile|train|partial_fit|set_output)$/;
+/** A mean by group, as target encodings are written by hand. */
+const GROUP_MEAN = /\.groupby\(.{1,200}?\bmean\b/s;
+/** `0.6 * a + 0.4 * b` and `(pred_a + pred_b) / 2`: predictions put together by hand. */
+const BLEND =
+  /(?:\b0?\.\d+|\bw(?:eight)?s?\w*(?:\[[^\]]{1,20}\])?)\s*\*[^=]{1,200}?\+\s*(?:\(?1\s*-\s*)?[^=]{0,40}?\*|\(\s*\w*(?:pred|prob|oof)\w*[^=]{0,80}?\+[^=]{0,120}?\)\s*\/\s*\d/;
 /** A definition longer than this is no block that one step of refinement rewrites. */
 const LONGEST_DEFINITION = 8000;
 
@@ -79,6 +84,8 @@ function termsOf(statement: SyntaxNode): Terms {
     } else if (node.type === 'assignment' || node.type === 'augmented_assignment') {
       const target = node.childForFieldName('left');
       if (target !== null) addTargets(target, terms);
+      if (GROUP_MEAN.test(node.text.slice(0, 600))) terms.makes.add('target_mean');
+      if (BLEND.test(node.text.slice(0, 600))) terms.makes.add('blend');
     } else if (node.type === 'identifier' || node.type === 'string_content') {
       terms.mentions.add(node.text.slice(0, 80));
     }

@@ -56,8 +56,12 @@ function nameIn(sentence: string): string {
   const before = BEFORE_VERB.exec(sentence)?.[1];
   for (const phrase of [after, before]) {
     if (phrase === undefined) continue;
-    const marked = MARKED_NAME.exec(phrase);
-    const name = cleanName(marked?.slice(1).find((group) => group !== undefined) ?? phrase);
+    const marked = MARKED_NAME.exec(phrase)
+      ?.slice(1)
+      .find((group) => group !== undefined);
+    // "the target encoding of `city`": the words around the mark say what it is.
+    const isWhole = marked === undefined || (kindOf(marked) === undefined && kindOf(phrase) !== undefined);
+    const name = cleanName(isWhole ? phrase : marked);
     if (
       name.length > 1 &&
       !/^(?:the )?(?:most|least|largest|biggest|it|this|that|there|study|component|performance|score|results?|ablation|baseline)\b/i.test(
@@ -93,7 +97,7 @@ export async function componentsIn(summary: string): Promise<NamedComponent[]> {
   };
   for (const clause of clauses)
     if (MOST.test(clause) && !LEAST.test(clause) && !DENIED.test(clause)) add(nameIn(clause), clause, 'most');
-  const reading = await readAblation({ ablationCode: '', rawOutput: text });
+  const reading = await readAblation({ ablationCode: '', rawOutput: clauses.join('\n') });
   for (const [position, variant] of reading.variants.entries()) {
     add(
       cleanName(variant.component),
@@ -106,6 +110,8 @@ export async function componentsIn(summary: string): Promise<NamedComponent[]> {
     if (head !== undefined && !MOST.test(clause))
       add(cleanName(head), clause, LEAST.test(clause) ? 'least' : 'between');
   }
+  for (const clause of clauses)
+    if (LEAST.test(clause) && !DENIED.test(clause)) add(nameIn(clause), clause, 'least');
   for (const clause of clauses) {
     if (DENIED.test(clause) || MOST.test(clause)) continue;
     const kind = kindOf(clause);

@@ -31,6 +31,8 @@ const WITHOUT_COLUMN =
 const ON = /^(?:✓|✔|☑|✅|yes|y|true|on|1|x|●|enabled|\+)$/iu;
 const OFF = /^(?:✗|✘|☒|❌|×|no|n|false|off|0|-|–|—|○|disabled|)$/iu;
 
+const NOTHING = /^(?:|-|–|—|none|null|nothing|nan|n\/a|∅)$/i;
+
 const clean = (cell: string): string => cell.replace(/\*\*|`|__/g, '').trim();
 
 /** Undefined: no figure in the cell, and no word for a failed run. */
@@ -153,6 +155,27 @@ function upright(table: Table): Table {
   };
 }
 
+/** The variant that a row is about, and the metric where the name holds one; undefined for a row without a name. */
+function rowName(
+  table: Table,
+  row: readonly string[],
+  columns: Columns,
+  switches: readonly number[],
+): { label: string; metric: string } | undefined {
+  const cell = clean(row[columns.name] ?? '');
+  if (columns.name === -1 || (switches.length > 0 && !readLabel(cell).marked)) {
+    return { label: labelOfSwitches(table, row, switches), metric: '' };
+  }
+  if (columns.labelIsComponent && NOTHING.test(cell)) return { label: 'baseline', metric: '' };
+  if (cell === '') return undefined;
+  // In a cell a dash before a name means "without"; in running text it is a list sign.
+  if (/^[-−–]\s*(?=\p{L})/u.test(cell)) return { label: cell.replace(/^[-−–]\s*/u, 'no '), metric: '' };
+  const key = table.header === undefined ? readKey(cell) : undefined;
+  return key?.namesMetric === true && key.label !== ''
+    ? { label: key.label, metric: key.metric }
+    : { label: cell, metric: '' };
+}
+
 /** Turns the rows of a table (piped, CSV, aligned, or a list of records) into entries. */
 export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[] {
   const table = upright(given);
@@ -164,17 +187,9 @@ export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[
   const entries: ScoreEntry[] = [];
   for (const [position, row] of table.rows.entries()) {
     const line = table.lines[position] ?? 0;
-    const nameCell = clean(row[columns.name] ?? '');
-    const rawLabel =
-      columns.name === -1 || (bySwitches && !readLabel(nameCell).marked)
-        ? labelOfSwitches(table, row, switches)
-        : nameCell;
-    const nothingRemoved =
-      columns.labelIsComponent && /^(?:|-|–|—|none|null|nothing|nan|n\/a|∅)$/i.test(rawLabel);
-    if (rawLabel === '' && !nothingRemoved) continue;
-    // In a cell a dash before a name means "without"; in running text it is a list sign.
-    const dashed = /^[-−–]\s*(?=\p{L})/u.test(rawLabel);
-    const label = nothingRemoved ? 'baseline' : dashed ? rawLabel.replace(/^[-−–]\s*/u, 'no ') : rawLabel;
+    const named = rowName(table, row, columns, bySwitches ? switches : []);
+    if (named === undefined) continue;
+    const { label } = named;
     const base = {
       label,
       isRun: columns.run !== -1 || readLabel(label).isRun,
@@ -197,7 +212,7 @@ export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[
         ...figure,
         label: entryLabel,
         labelIsComponent: base.labelIsComponent && entryLabel === label,
-        metric: isChange ? '' : metric,
+        metric: isChange ? '' : metric || named.metric,
         kind: isChange ? 'change' : 'score',
         isMean: speaksOfMean(title),
       });

@@ -31,7 +31,7 @@ function withHeader(rows: string[][], lines: number[], layout: string, end: numb
   const titled =
     rows.length > 1 &&
     first.filter((cell) => cell.trim() !== '').length >= 2 &&
-    !first.some((cell) => isFigure(cell) || /[:=]\s*[-+]?\d/.test(cell));
+    !first.some((cell) => isFigure(cell) || /[:=]\s*[-+]?\d|\d\.\d/.test(cell));
   return {
     table: titled
       ? { header: first, rows: rows.slice(1), lines: lines.slice(1), layout }

@@ -90,7 +90,7 @@ function withoutQuotes(text: string): string {
       .replace(/^\(([^()]*)\)$/, '$1')
       .replace(/^<([^<>]*)>$/, '$1')
       .replace(/[\s:=>|,;.…→–—-]+$/u, '')
-      .replace(/^[\s:=>|,;.…]+/u, '')
+      .replace(/^(?:[\s:=>|,;.…]+|[-–—]+\s+)/u, '')
       .trim();
     if (unquoted === inner) break;
     inner = unquoted;
@@ -220,7 +220,7 @@ export function readLabel(label: string): LabelReading {
   }
   for (let round = 0; round < 4; round += 1) {
     const before = text;
-    text = text.replace(PROGRESS_SIGN, '').replace(ACTIVITY, '');
+    text = text.replace(PROGRESS_SIGN, '');
     const numbered = NUMBERED.exec(text);
     if (numbered !== null && number === undefined) {
       number = `ablation ${numbered[1]?.toLowerCase() ?? ''}`;
@@ -233,6 +233,7 @@ export function readLabel(label: string): LabelReading {
         text = text.slice(bare[0].length);
       }
     }
+    if (text === before.replace(PROGRESS_SIGN, '')) text = text.replace(ACTIVITY, '');
     text = withoutQuotes(text);
     if (text === before) break;
   }
