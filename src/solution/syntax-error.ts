@@ -44,24 +44,30 @@ function errorInTree(tree: SyntaxTree): FoundAt | null {
   }
 }
 
-/** Indentation that goes back to a depth which no enclosing block has: the grammar takes it, Python does not. */
+/** Errors of indentation, which the grammar takes: Python does not. */
 function errorInIndentation(text: string): FoundAt | null {
   const depths = [0];
+  let opened = false;
   for (const line of pythonLines(text)) {
-    const lineText = text.slice(line.start, line.end);
-    const indentation = /^[ \t\f]*/.exec(lineText)?.[0] ?? '';
-    const isBlank =
-      indentation.length === lineText.length || line.start + indentation.length === line.comment;
-    if (line.context !== 'code' || isBlank) continue;
-    const depth = columns(indentation);
-    const offset = line.start + indentation.length;
-    if (depth > (depths.at(-1) ?? 0)) depths.push(depth);
-    else {
-      while (depth < (depths.at(-1) ?? 0)) depths.pop();
-      if (depth !== depths.at(-1)) return { offset, message: 'unindent matches no outer level' };
+    const code = text.slice(line.start, line.comment === -1 ? line.end : line.comment);
+    if (code.trim() === '') continue;
+    if (line.context === 'code') {
+      const indentation = /^[ \t\f]*/.exec(code)?.[0] ?? '';
+      const message = indentationError(columns(indentation), opened, depths);
+      if (message !== null) return { offset: line.start + indentation.length, message };
     }
+    opened = code.trimEnd().endsWith(':');
   }
-  return null;
+  return opened ? { offset: text.length, message: 'expected an indented block' } : null;
+}
+
+/** Judges the depth of a statement, and keeps the depths of the blocks that are open behind it. */
+function indentationError(depth: number, opened: boolean, depths: number[]): string | null {
+  const current = depths.at(-1) ?? 0;
+  if (opened !== depth > current) return opened ? 'expected an indented block' : 'unexpected indent';
+  if (opened) depths.push(depth);
+  while (depth < (depths.at(-1) ?? 0)) depths.pop();
+  return depth === depths.at(-1) ? null : 'unindent matches no outer level';
 }
 
 /** Width of indentation as Python counts it: tabs reach to the next multiple of eight. */

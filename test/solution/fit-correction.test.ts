@@ -61,6 +61,12 @@ describe('fitCorrection, indentation', () => {
     );
   });
 
+  it('does not take the body of a suite for a line that stands right', () => {
+    expect(corrected(content, block, 'for i in a:\n    b = 4\n')).toBe(
+      'def f():\n    for i in a:\n        b = 4\n    return b\n',
+    );
+  });
+
   it.each([
     ['a string that ends a line with a colon', 'a = "" """Values:\n  one\n"""\n    b = 4\n'],
     ['brackets only', 'a = f(\n        1,\n    )\n'],

@@ -76,6 +76,10 @@ describe.skipIf(!withPython)('parsesAsPython with a python3', () => {
     if (!result.ok) expect(result.message).not.toBe('');
   });
 
+  it('counts columns in code units of the text', async () => {
+    expect(await parsesAsPython('s = "😀😀" + )')).toMatchObject({ line: 1, column: 14 });
+  });
+
   it.each([
     ['additions', `${'1+'.repeat(100_000)}1`],
     ['signs', `${'-'.repeat(100_000)}1`],
@@ -170,6 +174,15 @@ describe('parsesAsPython without a python3', () => {
     ['an open bracket', 'x = 1\ny = (\n', /syntax/],
     ['Python 2', 'print "x"', /print/],
     ['a bad dedent', 'if x:\n        y\n    z\n', /unindent/],
+    ['an unexpected indent', 'x\n  y\n', /indent/],
+    ['a function without a body', 'x = 1\ndef f():  # later\n', /indented block/],
+    ['a branch without a body', 'if x:\n\ny = 1', /indented block/],
+    ['a missing bracket', 'def f(:\n  x', /expected '\)'/],
+    [
+      'layout that may look wrong',
+      'def f(a,\nb):\n    """Text:\nmore:"""\n    return {\n1:\n2}\n  # c:\nif x: y\nz',
+      null,
+    ],
     ['NUL', 'x\0', /null/],
     ['prose', 'Here is the code, as you asked:', /syntax/],
     ['deep brackets', `${'('.repeat(100_000)}x`, /syntax/],

@@ -80,10 +80,22 @@ describe('blockFromWholeScript', () => {
     ['a line behind the block', whole.replace('fit(train)', 'fit(train + valid)')],
     ['a new import', `import numpy\n${whole}`],
     ['a line that is missing', whole.replace('model = fit(train)\n', '')],
-    ['the script up to the end, from the block on', whole.slice(whole.indexOf('train, valid'))],
-  ])('REQ-SF-019: says that the answer changes more: %s', (_name, text) => {
-    const longer = `${content}a = 1\nb = 2\nc = 3\n`;
-    expect(answer(`${text}a = 1\nb = 2\nc = 3\n`, longer).kind).toBe('changes-more');
+    ['a line at either end', `# corrected\n${whole}# end\n`],
+    ['a line within the line of the block', whole.replace('model = ', 'm = ')],
+  ])('REQ-SF-019: says that the whole script changes more: %s', (_name, text) => {
+    expect(answer(text).kind).toBe('changes-more');
+  });
+
+  it.each([
+    ['from the block on to the end', 'after'],
+    ['from the beginning to the block', 'before'],
+  ])('says that a script which repeats one side only changes more: %s', (_name, side) => {
+    const context = (name: string) =>
+      Array.from({ length: 4 }, (_, index) => `${name}_${index} = 1\n`).join('');
+    const [long, short] = [context('long') + context('more'), context('short')];
+    const [before, after] = side === 'after' ? [long, short] : [short, long];
+    const text = side === 'after' ? correction + after : before + correction;
+    expect(answer(text, before + block + after).kind).toBe('changes-more');
   });
 
   it.each([
