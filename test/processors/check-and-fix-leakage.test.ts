@@ -330,3 +330,51 @@ describe('it never fails open', () => {
     expect(result.findings[0]?.reason).toContain('cut off');
   });
 });
+
+describe('the second opinion on a correction', () => {
+  const script = [
+    'import pandas as pd',
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import train_test_split',
+    'from sklearn.preprocessing import StandardScaler',
+    'data = pd.read_csv("train.csv")',
+    'X, y = data.drop(columns=["y"]), data["y"]',
+    'scaler = StandardScaler()',
+    'X = scaler.fit_transform(X)',
+    'X_train, X_val, y_train, y_val = train_test_split(X, y)',
+    'model = Ridge().fit(X_train, y_train)',
+    'print(f"Final Validation Performance: {model.score(X_val, y_val)}")',
+    '',
+  ].join('\n');
+  const block = script.split('\n').slice(6, 9).join('\n');
+  const renamed = block.replaceAll('scaler', 'standardizer');
+  const repaired = [
+    'X_train, X_val, y_train, y_val = train_test_split(X, y)',
+    'scaler = StandardScaler()',
+    'X_train = scaler.fit_transform(X_train)',
+    'X_val = scaler.transform(X_val)',
+  ].join('\n');
+
+  it('a correction that leaves the leak where it was is asked for once more, with the reason', async () => {
+    const { result, requests } = await check(script, [
+      leaks(block),
+      correction(renamed),
+      correction(repaired),
+    ]);
+    expect(requests[2]?.text).toContain('a leak of the same kind still stands');
+    expect(result.status).toBe('corrected');
+    expect(result.solution.content).toBe(script.replace(block, repaired));
+    expect(result.findings[0]).toMatchObject({ severity: 'low', kind: expect.any(String) });
+  });
+
+  it('a second one that does so is not put in, and the finding says why', async () => {
+    const { result } = await check(script, [
+      leaks(block),
+      correction(renamed),
+      correction(`${renamed}  # again`),
+    ]);
+    expect(result.status).toBe('uncorrected');
+    expect(result.solution.content).toBe(script);
+    expect(result.findings[0]?.reason).toContain('a leak of the same kind still stands');
+  });
+});

@@ -3,12 +3,13 @@ import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import { PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
-import { locateBlock, parsesAsPython } from '../../solution/index.js';
+import { type LocatedBlock, locateBlock, parsesAsPython } from '../../solution/index.js';
 import { agentStamp, withNotes } from '../agent-stamp.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-regions.js';
 import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
+import { annotationAt } from './second-opinion.js';
 
 export interface LeakageCheckOptions {
   /** Directory below which the agent may read files. */
@@ -88,12 +89,11 @@ async function correctFinding(
   context: CorrectionContext,
 ): Promise<Finding> {
   const answer = await askWithMoreContext(given, solution, `detect-again-${number}`, context);
+  const original = locateBlock(answer.code_block, solution.content);
   const described = {
     leakageStatus: answer.leakage_status,
-    ...(answer.kind === undefined ? {} : { kind: answer.kind }),
-    ...(answer.severity === undefined ? {} : { severity: answer.severity }),
+    ...(await descriptionOf(answer, original, solution)),
   };
-  const original = locateBlock(answer.code_block, solution.content);
   const located = script.locate(answer.code_block);
   if (located === null) {
     if (original !== null) {
@@ -122,6 +122,16 @@ async function correctFinding(
     correctedBlock: correction.block,
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
   };
+}
+
+/** Kind and severity: the agent's own words, or what static analysis knows at the place. */
+async function descriptionOf(
+  { kind, severity }: AnnotatedLeakageAnswer,
+  place: LocatedBlock | null,
+  solution: Solution,
+): Promise<Pick<Finding, 'kind' | 'severity'>> {
+  if (kind !== undefined && severity !== undefined) return { kind, severity };
+  return place === null ? {} : ((await annotationAt(solution.content, place)) ?? {});
 }
 
 /** Decision 5: what the check as a whole came to. */

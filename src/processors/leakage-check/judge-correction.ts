@@ -8,6 +8,7 @@ import {
   parsesAsPython,
 } from '../../solution/index.js';
 import type { CorrectedScript } from './corrected-regions.js';
+import { leakThatStillStands } from './second-opinion.js';
 
 /** A correction that may be put in, or what is wrong with it in words that a second try can use. */
 export type Judgement =
@@ -25,8 +26,8 @@ const normalised = (text: string) =>
 
 /**
  * Judges the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to
- * the script, and refused where it is empty, unchanged, a placeholder, a change of other lines, or breaks the
- * syntax of a script that parsed before.
+ * the script, and refused where it is empty, unchanged, a placeholder, a change of other lines, breaks the syntax of a
+ * script that parsed before, or leaves a leak in place that static analysis knew.
  */
 export async function judgeCorrection(
   answer: string,
@@ -51,10 +52,18 @@ export async function judgeCorrection(
     return refused('the correction replaces code by a placeholder; write out every line of the block');
   }
   const block = fitCorrection(correction, located, script.content);
-  if (!parsedBefore) return { ok: true, block };
-  const parsed = await parsesAsPython(script.with(located, block));
-  if (parsed.ok) return { ok: true, block };
-  return refused(`with the correction the script no longer parses: line ${parsed.line}: ${parsed.message}`);
+  const corrected = script.with(located, block);
+  if (parsedBefore) {
+    const parsed = await parsesAsPython(corrected);
+    if (!parsed.ok) {
+      return refused(
+        `with the correction the script no longer parses: line ${parsed.line}: ${parsed.message}`,
+      );
+    }
+  }
+  const correctedSpan = { start: located.start, end: located.start + block.length };
+  const standing = await leakThatStillStands(script.content, located, corrected, correctedSpan);
+  return standing === undefined ? { ok: true, block } : refused(standing);
 }
 
 function extractAnswer(answer: string): Judgement {

@@ -1,0 +1,47 @@
+import { analyzeLeakage, type LeakFinding } from '../../leakage/index.js';
+import { SEVERITIES } from '../../queues/solution-check.js';
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const overlaps = (a: Span, b: Span) => a.start < b.end && b.start < a.end;
+
+/**
+ * Kind and severity of the leak that static analysis knows at a block, for answers of a model, which has neither: the
+ * most severe one where there are several.
+ */
+export async function annotationAt(
+  script: string,
+  block: Span,
+): Promise<Pick<LeakFinding, 'kind' | 'severity'> | undefined> {
+  const [worst] = (await findingsAt(script, block)).sort(
+    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
+  );
+  return worst && { kind: worst.kind, severity: worst.severity };
+}
+
+/**
+ * What static analysis says of a correction, whoever made it. It speaks only where it knew the leak before: then it
+ * can tell whether a leak of the same kind still stands in the corrected lines.
+ *
+ * @returns a sentence about the leak that still stands, or undefined.
+ */
+export async function leakThatStillStands(
+  before: string,
+  leakyBlock: Span,
+  after: string,
+  correctedBlock: Span,
+): Promise<string | undefined> {
+  const known = await findingsAt(before, leakyBlock);
+  if (known.length === 0) return undefined;
+  const kinds = new Set(known.map(({ kind }) => kind));
+  const standing = (await findingsAt(after, correctedBlock)).find(({ kind }) => kinds.has(kind));
+  return standing && `a leak of the same kind still stands: ${standing.explanation}`;
+}
+
+async function findingsAt(script: string, span: Span): Promise<LeakFinding[]> {
+  const { findings } = await analyzeLeakage(script);
+  return findings.filter((finding) => overlaps(finding, span));
+}
