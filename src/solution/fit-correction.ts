@@ -123,8 +123,11 @@ function keepStrings(lines: readonly CorrectionLine[], shifted: (string | null)[
     let to = from;
     while (inString(to)) to += 1;
     const asTheyAre = lines.slice(from, to).map(({ text }) => text);
-    const moved = shifted.slice(from, to);
-    if (known(moved) <= known(asTheyAre)) shifted.splice(from, to - from, ...asTheyAre);
+    const wereMoved = known(shifted.slice(from, to)) > known(asTheyAre);
+    if (!wereMoved)
+      asTheyAre.forEach((text, index) => {
+        shifted[from + index] = text;
+      });
     from = to;
   }
 }

@@ -90,8 +90,8 @@ function located(text: string, { offset, message }: FoundAt): SyntaxProblem {
 }
 
 /**
- * The first error that the syntax tree shows, or null. It is laxer than Python: it misses a few errors, and
- * knows nothing of what Python only finds when it compiles.
+ * The first error that the syntax tree or the indentation shows, or null. It is laxer than Python, and refuses
+ * one layout that Python takes: lines within brackets that are indented less than their block, behind a colon.
  *
  * @throws Error if the grammar that ships with the package cannot be read.
  */

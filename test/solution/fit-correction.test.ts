@@ -156,6 +156,10 @@ describe('fitCorrection on any text', () => {
   });
 
   it('takes a correction of 1 MiB', () => {
+    const text = `s = '''\n${'a\n'.repeat(300_000)}'''`;
+    expect(fitCorrection(text, { start: 6, end: 12, text: '    y\n' }, 'if a:\n    y\n')).toBe(
+      `    ${text}\n`,
+    );
     const correction = 'x = [\n    1,\n]\n'.repeat(75_000);
     const fitted = fitCorrection(correction, { start: 6, end: 12, text: '    y\n' }, 'if a:\n    y\n');
     expect(fitted.startsWith('    x = [\n        1,\n    ]\n    x = [')).toBe(true);

@@ -180,7 +180,7 @@ describe('parsesAsPython without a python3', () => {
     ['a missing bracket', 'def f(:\n  x', /expected '\)'/],
     [
       'layout that may look wrong',
-      'def f(a,\nb):\n    """Text:\nmore:"""\n    return {\n1:\n2}\n  # c:\nif x: y\nz',
+      'def f(a,\nb):\n    """Text:\nmore:"""\n    return g(\n1,\n)\n  # c:\nif x: y\nz',
       null,
     ],
     ['NUL', 'x\0', /null/],
