@@ -1,3 +1,4 @@
 /** Static analysis of data leakage in Python machine-learning scripts. */
 export { analyzeLeakage, type LeakageAnalysis, type LeakFinding } from './analyze.js';
 export { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
+export { type Repair, repairLeak } from './repair/repair-leak.js';

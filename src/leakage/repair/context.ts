@@ -1,0 +1,69 @@
+import type { Leak } from '../findings/judge.js';
+import type { Module, Span, Stmt } from '../syntax/ast.js';
+
+/** What a rewrite looks at: the script, the block to rewrite, and the leaks in it. */
+export interface RepairContext {
+  readonly source: string;
+  readonly module: Module;
+  /** The block as it stands in the script. */
+  readonly block: Span;
+  readonly leaks: readonly Leak[];
+  /** Line ending of the block. */
+  readonly lineEnding: string;
+}
+
+/** A rewrite that is certain, or why there is none. */
+export type Rewrite = { readonly text: string } | { readonly declined: string };
+
+export function declined(reason: string): Rewrite {
+  return { declined: reason };
+}
+
+export interface TextEdit extends Span {
+  readonly text: string;
+}
+
+/** The text of a span with some parts of it replaced. Edits do not overlap. */
+export function edited(source: string, span: Span, edits: readonly TextEdit[]): string {
+  let text = '';
+  let at = span.start;
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    if (edit.start < at || edit.end > span.end) continue;
+    text += source.slice(at, edit.start) + edit.text;
+    at = edit.end;
+  }
+  return text + source.slice(at, span.end);
+}
+
+/** Statements that stand in the block and in one suite, in order; nothing where the block cuts a statement. */
+export function statementsOf(context: RepairContext): readonly Stmt[] {
+  const [leak] = context.leaks;
+  if (leak === undefined) return [];
+  let statement: Stmt | undefined = leak.statement;
+  while (statement !== undefined) {
+    const { suite } = statement as Stmt;
+    const owner: Stmt | undefined = suite.owner;
+    const outside = owner === undefined || owner.start < context.block.start;
+    if (outside) {
+      return suite.statements.filter(
+        (part) => part.start >= context.block.start && part.end <= context.block.end,
+      );
+    }
+    statement = owner;
+  }
+  return [];
+}
+
+/** A name that does not occur in the script yet. */
+export function freshName(source: string, wanted: string, taken: ReadonlySet<string> = new Set()): string {
+  const base =
+    wanted
+      .replaceAll(/\W+/g, '_')
+      .replaceAll(/^_+|_+$/g, '')
+      .toLowerCase() || 'value';
+  const start = /^\d/.test(base) ? `value_${base}` : base;
+  for (let at = 1; ; at += 1) {
+    const name = at === 1 ? start : `${start}_${at}`;
+    if (!taken.has(name) && !new RegExp(`(?<!\\w)${name}(?!\\w)`).test(source)) return name;
+  }
+}

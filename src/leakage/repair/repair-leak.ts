@@ -1,0 +1,81 @@
+import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
+import type { RepairContext, Rewrite } from './context.js';
+import { stopOnHeldOutTrainingRows } from './early-stopping.js';
+import { moveBehindSplit } from './move-behind-split.js';
+import { sampleTrainingRows } from './over-sampling.js';
+import { fitInsideFolds } from './pipeline.js';
+import { leaveOutScoredRows, trainOnTrainingPart } from './training-part.js';
+
+/** The text that takes the place of exactly the block, or why there is no certain one. */
+export type Repair =
+  | { readonly ok: true; readonly replacement: string }
+  | { readonly ok: false; readonly reason: string };
+
+type Strategy = (context: RepairContext) => Rewrite;
+
+const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
+  'training-rows': [trainOnTrainingPart, leaveOutScoredRows],
+  stacking: [],
+  'over-sampling': [sampleTrainingRows],
+  'early-stopping': [stopOnHeldOutTrainingRows],
+};
+const OTHERWISE: readonly Strategy[] = [moveBehindSplit, leaveOutScoredRows, fitInsideFolds];
+
+/**
+ * Rewrites a leaky block where the rewrite is certain: a fit moves behind the split and is applied to every
+ * part, a model is trained on the training part, over-sampling keeps to training rows. The result is analysed
+ * again: it parses, and the leaks of the block are gone. Otherwise it declines with the reason.
+ */
+export async function repairLeak(source: string, codeBlock: string): Promise<Repair> {
+  const start = codeBlock === '' ? -1 : source.indexOf(codeBlock);
+  if (start < 0) return { ok: false, reason: 'The block does not stand in the script.' };
+  const block = { start, end: start + codeBlock.length };
+  const analysis = await analyzeInDetail(source);
+  const leaks = analysis.leaks.filter(
+    ({ statement }) => statement.start >= block.start && statement.end <= block.end,
+  );
+  const [first] = leaks;
+  if (first === undefined)
+    return { ok: false, reason: 'The analysis finds no leak that begins in this block.' };
+  const context: RepairContext = {
+    source,
+    module: analysis.module,
+    block,
+    leaks,
+    lineEnding: codeBlock.includes('\r\n') || source.includes('\r\n') ? '\r\n' : '\n',
+  };
+  const reasons: string[] = [];
+  for (const strategy of STRATEGIES[first.kind] ?? OTHERWISE) {
+    const rewrite = strategy(context);
+    if ('declined' in rewrite) {
+      reasons.push(rewrite.declined);
+      continue;
+    }
+    const problem = await checkRewrite(context, analysis, rewrite.text);
+    if (problem === undefined) return { ok: true, replacement: rewrite.text };
+    reasons.push(problem);
+  }
+  const [reason = 'no certain rewrite is known for this kind of leak'] = reasons;
+  return { ok: false, reason: `Not rewritten: ${reason}.` };
+}
+
+/** Why a rewrite is not good enough; nothing where it parses and its leaks are gone. */
+async function checkRewrite(
+  context: RepairContext,
+  before: DetailedAnalysis,
+  text: string,
+): Promise<string | undefined> {
+  const { source, block, leaks } = context;
+  if (text.trim() === '' || text === source.slice(block.start, block.end))
+    return 'the rewrite changes nothing';
+  const after = await analyzeInDetail(source.slice(0, block.start) + text + source.slice(block.end));
+  if (before.parsed && !after.parsed) return 'the rewritten script would not parse';
+  const end = block.start + text.length;
+  const remaining = after.leaks.filter(
+    ({ statement }) => statement.start >= block.start && statement.start < end,
+  );
+  if (remaining.length > 0) return `the rewritten block would still leak (${remaining[0]?.kind ?? ''})`;
+  if (after.leaks.length > before.leaks.length - leaks.length)
+    return 'the rewritten script would leak elsewhere';
+  return undefined;
+}
