@@ -48,7 +48,7 @@ export class Machine {
   readonly notFollowed: NotFollowed[] = [];
   readonly frames: Frame[] = [];
   /** Choices that the code being run depends on (`if score > best:`). */
-  readonly choices: FitEvent[] = [];
+  choices: readonly FitEvent[] = [];
   readonly global = new Scope(undefined);
   scope = this.global;
   statement: Stmt;

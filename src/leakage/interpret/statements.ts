@@ -143,9 +143,10 @@ function runIf(machine: Machine, statement: If): Flow {
     if (truth === false) continue;
     const choice = value === undefined || test === undefined ? [] : chosenBy(machine, value, test, statement);
     runs.push(() => {
-      machine.choices.push(...choice);
+      const outer = machine.choices;
+      machine.choices = [...outer, ...choice];
       const flow = runSuite(machine, body);
-      machine.choices.length -= choice.length;
+      machine.choices = outer;
       return flow;
     });
     if (truth === true) {

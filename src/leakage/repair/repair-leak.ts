@@ -15,9 +15,17 @@ type Strategy = (context: RepairContext) => Rewrite;
 
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
   'training-rows': [trainOnTrainingPart, leaveOutScoredRows],
-  stacking: [],
+  stacking: [trainOnTrainingPart],
   'over-sampling': [sampleTrainingRows],
   'early-stopping': [stopOnHeldOutTrainingRows],
+};
+/** Kinds whose repair is a decision about the experiment, which a rewrite must not take. */
+const DECISIONS: Readonly<Record<string, string>> = {
+  selection: 'which rows the choice is to be made on is a decision about the experiment',
+  'group-overlap': 'how to divide the groups is a decision about the experiment',
+  'shuffled-time': 'how to divide the time is a decision about the experiment',
+  'label-in-features': 'which columns are features is a decision about the experiment',
+  'future-values': 'which past values take the place of the future ones is a decision about the experiment',
 };
 const OTHERWISE: readonly Strategy[] = [moveBehindSplit, leaveOutScoredRows, fitInsideFolds];
 
@@ -44,8 +52,9 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
     leaks,
     lineEnding: codeBlock.includes('\r\n') || source.includes('\r\n') ? '\r\n' : '\n',
   };
-  const reasons: string[] = [];
-  for (const strategy of STRATEGIES[first.kind] ?? OTHERWISE) {
+  const decision = DECISIONS[first.kind];
+  const reasons: string[] = decision === undefined ? [] : [decision];
+  for (const strategy of decision === undefined ? (STRATEGIES[first.kind] ?? OTHERWISE) : []) {
     const rewrite = strategy(context);
     if ('declined' in rewrite) {
       reasons.push(rewrite.declined);

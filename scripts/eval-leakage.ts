@@ -1,0 +1,54 @@
+/**
+ * Measures the leakage analysis on labelled scripts: npm run eval:leakage -- CASES.jsonl [MORE.jsonl …] [--json]
+ * A row has `id`, `kind`, `leaky`, `blocks`, `script`, and optionally `fixed` (the clean twin) and `note`.
+ */
+import { readFile } from 'node:fs/promises';
+import {
+  evaluateLeakage,
+  type LabelledScript,
+  LabelledScriptSchema,
+  type LeakageEvaluation,
+  type Share,
+} from '../src/leakage/evaluate.js';
+
+async function readScripts(path: string): Promise<LabelledScript[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  return lines.flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    const row = LabelledScriptSchema.safeParse(JSON.parse(line));
+    if (row.success) return [row.data];
+    throw new Error(
+      `${path}, line ${at + 1}: ${row.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`,
+    );
+  });
+}
+
+function percent(share: Share): string {
+  const value = share.value === null ? '   -' : share.value.toFixed(3);
+  return `${value}  (${share.count} of ${share.of}; 95 % interval ${share.low.toFixed(3)} to ${share.high.toFixed(3)})`;
+}
+
+function show(result: LeakageEvaluation): void {
+  const rows: [string, Share][] = [
+    ['precision', result.precision],
+    ['recall', result.recall],
+    ['blocks right', result.blocksRight],
+    ['corrected', result.corrected],
+    ['still leaky after', result.stillLeaky],
+  ];
+  for (const [name, share] of rows) console.log(`${name.padEnd(18)} ${percent(share)}`);
+  for (const { id, kind, mistake, detail } of result.mistakes)
+    console.log(`${mistake.padEnd(12)} ${id} [${kind}] ${detail}`);
+}
+
+const args = process.argv.slice(2);
+const files = args.filter((arg) => !arg.startsWith('--'));
+if (files.length === 0) {
+  console.error('Name at least one file: npm run eval:leakage -- CASES.jsonl [--json]');
+  process.exitCode = 2;
+} else {
+  const scripts = (await Promise.all(files.map(readScripts))).flat();
+  const result = await evaluateLeakage(scripts);
+  if (args.includes('--json')) console.log(JSON.stringify(result, null, 2));
+  else show(result);
+}

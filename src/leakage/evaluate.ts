@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { analyzeLeakage, type LeakFinding } from './analyze.js';
+import { repairLeak } from './repair/repair-leak.js';
+
+/** One labelled script: the minimal leaky blocks, and the script without the leak where one is given. */
+export const LabelledScriptSchema = z.object({
+  id: z.string(),
+  kind: z.string(),
+  leaky: z.boolean(),
+  blocks: z.array(z.string()),
+  script: z.string(),
+  fixed: z.string().nullish(),
+  note: z.string().nullish(),
+});
+export type LabelledScript = z.infer<typeof LabelledScriptSchema>;
+
+/** A share with its 95 % Wilson score interval (Wilson 1927); `null` where nothing was counted. */
+export interface Share {
+  readonly value: number | null;
+  readonly count: number;
+  readonly of: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Mistake {
+  readonly id: string;
+  readonly kind: string;
+  readonly mistake: 'accused' | 'missed' | 'wrong-block' | 'still-leaky' | 'crashed';
+  readonly detail: string;
+}
+
+export interface LeakageEvaluation {
+  /** Of the scripts called leaky, those that are. */
+  readonly precision: Share;
+  /** Of the leaky scripts, those called leaky. */
+  readonly recall: Share;
+  /** Of the leaky scripts found, those with a reported block that overlaps a labelled one. */
+  readonly blocksRight: Share;
+  /** Of the leaky scripts found, those whose every leak was rewritten. */
+  readonly corrected: Share;
+  /** Of the scripts that were rewritten, those that the analysis still calls leaky. */
+  readonly stillLeaky: Share;
+  readonly mistakes: readonly Mistake[];
+}
+
+const Z = 1.959964;
+
+export function wilson(count: number, of: number): Share {
+  if (of === 0) return { value: null, count, of, low: 0, high: 1 };
+  const p = count / of;
+  const z2 = Z * Z;
+  const centre = (p + z2 / (2 * of)) / (1 + z2 / of);
+  const half = (Z / (1 + z2 / of)) * Math.sqrt((p * (1 - p)) / of + z2 / (4 * of * of));
+  return { value: p, count, of, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+}
+
+/** First and last line of the n-th occurrence-free text in a script; nothing where it does not stand there. */
+function linesOf(script: string, block: string): { first: number; last: number } | undefined {
+  const at = script.indexOf(block);
+  if (at < 0) return undefined;
+  const lineAt = (offset: number): number => script.slice(0, offset).split('\n').length;
+  return { first: lineAt(at), last: lineAt(at + Math.max(0, block.trimEnd().length - 1)) };
+}
+
+/** Whether a reported block is right: its lines overlap those of a labelled block. */
+export function isRightBlock(
+  finding: Pick<LeakFinding, 'line' | 'endLine'>,
+  script: LabelledScript,
+): boolean {
+  return script.blocks.some((block) => {
+    const lines = linesOf(script.script, block);
+    return lines !== undefined && finding.line <= lines.last && finding.endLine >= lines.first;
+  });
+}
+
+/** Repairs block after block in the already repaired script, as the check does. */
+async function repairAll(
+  script: string,
+  findings: readonly LeakFinding[],
+): Promise<{ text: string; repaired: number; declined: string[] }> {
+  let text = script;
+  let repaired = 0;
+  const declined: string[] = [];
+  for (const finding of findings) {
+    const at = text.indexOf(finding.codeBlock);
+    if (at < 0) continue;
+    const repair = await repairLeak(text, finding.codeBlock);
+    if (!repair.ok) {
+      declined.push(repair.reason);
+      continue;
+    }
+    repaired += 1;
+    text = text.slice(0, at) + repair.replacement + text.slice(at + finding.codeBlock.length);
+  }
+  return { text, repaired, declined };
+}
+
+/** Measures the analysis and the repair on labelled scripts; the fixed twins count as clean scripts. */
+export async function evaluateLeakage(scripts: readonly LabelledScript[]): Promise<LeakageEvaluation> {
+  const mistakes: Mistake[] = [];
+  const n = { leaky: 0, found: 0, accused: 0, right: 0, corrected: 0, rewritten: 0, still: 0 };
+  const accuse = (id: string, kind: string, findings: readonly LeakFinding[]): void => {
+    if (findings.length === 0) return;
+    n.accused += 1;
+    mistakes.push({ id, kind, mistake: 'accused', detail: findings.map((f) => f.explanation).join(' ') });
+  };
+  for (const script of scripts) {
+    const { id, kind } = script;
+    const { findings } = await analyzeLeakage(script.script);
+    if (typeof script.fixed === 'string') {
+      accuse(`${id} (fixed)`, kind, (await analyzeLeakage(script.fixed)).findings);
+    }
+    if (!script.leaky) {
+      accuse(id, kind, findings);
+      continue;
+    }
+    n.leaky += 1;
+    if (findings.length === 0) {
+      mistakes.push({ id, kind, mistake: 'missed', detail: script.note ?? '' });
+      continue;
+    }
+    n.found += 1;
+    if (findings.some((finding) => isRightBlock(finding, script))) n.right += 1;
+    else {
+      const detail = findings.map((f) => `${f.kind} in lines ${f.line}-${f.endLine}`).join(', ');
+      mistakes.push({ id, kind, mistake: 'wrong-block', detail });
+    }
+    const { text, repaired, declined } = await repairAll(script.script, findings);
+    if (repaired === 0) continue;
+    n.rewritten += 1;
+    const left = (await analyzeLeakage(text)).findings;
+    if (left.length === 0) n.corrected += 1;
+    else if (declined.length === 0) {
+      n.still += 1;
+      mistakes.push({ id, kind, mistake: 'still-leaky', detail: left.map((f) => f.explanation).join(' ') });
+    }
+  }
+  return {
+    precision: wilson(n.found, n.found + n.accused),
+    recall: wilson(n.found, n.leaky),
+    blocksRight: wilson(n.right, n.found),
+    corrected: wilson(n.corrected, n.found),
+    stillLeaky: wilson(n.still, n.rewritten),
+    mistakes,
+  };
+}
