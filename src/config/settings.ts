@@ -98,7 +98,7 @@ export const SETTINGS = {
     count(30, 0, 86_400),
     'How long a stopping worker waits for its running jobs.',
   ),
-  maxTokens: setting('FLEET_MAX_TOKENS', '16000', count(16_000, 1, 1_000_000), 'Token limit of one answer.'),
+  maxTokens: setting('FLEET_MAX_TOKENS', '32000', count(32_000, 1, 1_000_000), 'Token limit of one answer.'),
   callTimeoutMs: setting(
     'FLEET_CALL_TIMEOUT_MS',
     '1200000',

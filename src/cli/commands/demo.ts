@@ -1,22 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
 import { acquireEmbeddedRedis } from '../../fleet/embedded-redis.js';
-import { packagePath } from '../../package-root.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
-import { addSolutionCheck } from '../../producers/solution-check.js';
+import { showGuardedEvaluation } from '../demo/guarded-evaluation.js';
+import { showLeakageChecks } from '../demo/leakage-checks.js';
+import { showRefinementStep } from '../demo/refinement.js';
 import { coloursFor } from '../terminal/colours.js';
-import { renderCheck } from '../terminal/render-check.js';
+
+const PREFIX = 'demo';
 
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('Check the shipped example scripts, with a Redis and a worker of its own.')
+    .description('Show what the fleet does on shipped examples, with a Redis and a worker of its own.')
     .action(demo);
 }
 
@@ -28,7 +29,7 @@ async function demo(): Promise<void> {
     try {
       const worker = startWorkerProcess(redis.url);
       try {
-        await checkExamples(redis.url);
+        await show(redis.url);
       } finally {
         worker.kill('SIGTERM');
         await once(worker, 'exit');
@@ -45,28 +46,17 @@ function startWorkerProcess(redisUrl: string) {
   const main = fileURLToPath(new URL('../main.js', import.meta.url));
   return spawn(process.execPath, [main, 'worker'], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, FLEET_REDIS_URL: redisUrl, FLEET_PREFIX: 'demo', FLEET_LOG_LEVEL: 'warn' },
+    env: { ...process.env, FLEET_REDIS_URL: redisUrl, FLEET_PREFIX: PREFIX, FLEET_LOG_LEVEL: 'warn' },
   });
 }
 
-async function checkExamples(redisUrl: string): Promise<void> {
+async function show(redisUrl: string): Promise<void> {
   const colours = coloursFor(process.stdout);
-  const config = loadConfig();
-  const folder = packagePath('examples', 'scripts');
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.py')).sort();
-  const fleet = await FleetConnection.open({ redisUrl, prefix: 'demo', retentionDays: config.retentionDays });
+  const fleet = await FleetConnection.open({ redisUrl, prefix: PREFIX });
   try {
-    process.stdout.write(`${colours.bold('solution-check')} of ${names.length} example scripts\n`);
-    const checks = await Promise.all(
-      names.map(async (name) => {
-        const content = await readFile(join(folder, name), 'utf8');
-        return { name, content, handle: await addSolutionCheck(fleet, { solution: { content } }) };
-      }),
-    );
-    for (const { name, content, handle } of checks) {
-      const result = await handle.result();
-      process.stdout.write(`\n${renderCheck(name, content, result, colours)}\n`);
-    }
+    await showLeakageChecks(fleet, colours);
+    await showRefinementStep(fleet, colours);
+    await showGuardedEvaluation(fleet, redisUrl, colours);
   } finally {
     await fleet.close();
   }

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
-import type { ExtractResult } from '../../queues/extract.js';
-import { lineRange, linesOfBlock } from '../line-numbers.js';
 import { readOutput, readText } from '../read-input.js';
 import { withSession } from '../session.js';
 import { coloursFor } from '../terminal/colours.js';
-import { visible } from '../terminal/visible.js';
+import { renderRefinement } from '../terminal/render-refinement.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
 interface RefineOptions {
@@ -48,27 +46,7 @@ async function refine(options: RefineOptions): Promise<number> {
     return { summary: (await handles.summarize.result()).summary, extracted: result };
   });
   if (options.json) process.stdout.write(`${JSON.stringify({ ...extracted, summary }, null, 2)}\n`);
-  else print(solution.content, summary, extracted);
+  else
+    process.stdout.write(renderRefinement(solution.content, summary, extracted, coloursFor(process.stdout)));
   return extracted.outcome === 'selected' ? 0 : 1;
-}
-
-function print(script: string, summary: string, extracted: ExtractResult): void {
-  const colours = coloursFor(process.stdout);
-  process.stdout.write(`${colours.bold('summary')}\n${visible(summary.trimEnd())}\n\n`);
-  if (extracted.codeBlock === undefined) {
-    process.stdout.write(
-      `${colours.yellow('no block could be singled out')} after ${extracted.attempts} answers\n`,
-    );
-    return;
-  }
-  const lines = linesOfBlock(extracted.codeBlock, script);
-  process.stdout.write(`${colours.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}\n`);
-  const width = String(lines?.last ?? 1).length;
-  for (const [index, line] of visible(extracted.codeBlock.replace(/\r?\n$/, ''))
-    .split('\n')
-    .entries()) {
-    const number = String((lines?.first ?? 1) + index).padStart(width);
-    process.stdout.write(`${colours.dim(`${number} |`)} ${line}\n`);
-  }
-  process.stdout.write(`\n${colours.bold('plan')}\n${visible(extracted.plan ?? '')}\n`);
 }

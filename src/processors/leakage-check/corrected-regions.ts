@@ -1,4 +1,4 @@
-import { type LocatedBlock, locateBlock } from '../../solution/index.js';
+import { type LocatedBlock, locateBlock, replaceSpan } from '../../solution/index.js';
 
 interface Region {
   start: number;
@@ -37,7 +37,7 @@ export class CorrectedScript {
 
   /** The script as it would be with `text` in the place of the span. */
   with({ start, end }: Region, text: string): string {
-    return this.#content.slice(0, start) + text + this.#content.slice(end);
+    return replaceSpan(this.#content, { start, end }, text);
   }
 
   /** Puts a correction in the place of the span. */

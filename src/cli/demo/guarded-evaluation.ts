@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { Worker } from 'bullmq';
+import { packagePath } from '../../package-root.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { checkedSolution } from '../../producers/flows/checked-solution.js';
+import { addGuardedEvaluation } from '../../producers/flows/guarded-evaluation.js';
+import { waitForJob } from '../../producers/wait-for-job.js';
+import { workerConnection } from '../../queues/connection.js';
+import type { Colours } from '../terminal/colours.js';
+import { visible } from '../terminal/visible.js';
+
+const QUEUE = 'evaluate';
+const EXAMPLE = 'leaky_scaler.py';
+
+/** One guarded evaluation, with the pipeline's evaluating side played here: it gets its script from the check alone. */
+export async function showGuardedEvaluation(
+  fleet: FleetConnection,
+  redisUrl: string,
+  colours: Colours,
+): Promise<void> {
+  const content = await readFile(packagePath('examples', 'scripts', EXAMPLE), 'utf8');
+  process.stdout.write(`\n${colours.bold('solution-check → evaluation')}: one guarded evaluation\n\n`);
+  const evaluating = new Worker(
+    QUEUE,
+    async (job) => {
+      const { solution, status } = await checkedSolution(job);
+      return `got ${EXAMPLE} ${status}, ${solution.content === content ? 'as it was' : 'with its corrections'}`;
+    },
+    { connection: workerConnection(redisUrl), prefix: fleet.prefix },
+  );
+  try {
+    const { evaluation } = await addGuardedEvaluation(fleet, {
+      solution: { content },
+      evaluation: { queue: QUEUE, name: 'score' },
+    });
+    process.stdout.write(`the evaluating side ${visible(String(await evaluation.returned()))}\n`);
+    const unguarded = await fleet.queue(QUEUE).add('score', { script: content });
+    const { error } = await waitForJob(fleet, unguarded.id ?? '', {}, QUEUE);
+    process.stdout.write(`a job made without the check: ${visible(error?.message ?? 'was let through')}\n`);
+  } finally {
+    await evaluating.close();
+  }
+}

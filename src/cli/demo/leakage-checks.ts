@@ -1,0 +1,23 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { packagePath } from '../../package-root.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { addSolutionCheck } from '../../producers/solution-check.js';
+import type { Colours } from '../terminal/colours.js';
+import { renderCheck } from '../terminal/render-check.js';
+
+/** Checks the shipped example scripts, all at once, and shows them in order. */
+export async function showLeakageChecks(fleet: FleetConnection, colours: Colours): Promise<void> {
+  const folder = packagePath('examples', 'scripts');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.py')).sort();
+  process.stdout.write(`${colours.bold('solution-check')}: ${names.length} example scripts\n`);
+  const checks = await Promise.all(
+    names.map(async (name) => {
+      const content = await readFile(join(folder, name), 'utf8');
+      return { name, content, handle: await addSolutionCheck(fleet, { solution: { content } }) };
+    }),
+  );
+  for (const { name, content, handle } of checks) {
+    process.stdout.write(`\n${renderCheck(name, content, await handle.result(), colours)}\n`);
+  }
+}

@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { packagePath } from '../../package-root.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { addRefinementStep } from '../../producers/flows/refinement-step.js';
+import type { Colours } from '../terminal/colours.js';
+import { renderRefinement } from '../terminal/render-refinement.js';
+
+/** One refinement step: the shipped output of an ablation study, its summary, and the block to refine next. */
+export async function showRefinementStep(fleet: FleetConnection, colours: Colours): Promise<void> {
+  const read = (name: string) => readFile(packagePath('examples', 'refinement', name), 'utf8');
+  const [content, ablationCode, rawOutput] = await Promise.all([
+    read('solution.py'),
+    read('ablation.py'),
+    read('output.txt'),
+  ]);
+  process.stdout.write(`\n${colours.bold('summarize → extract')}: one refinement step\n\n`);
+  const step = { ablationCode, rawOutput, solution: { content }, previousBlocks: [] };
+  const { extract, summarize } = await addRefinementStep(fleet, step);
+  const extracted = await extract.result();
+  const { summary } = await summarize.result();
+  process.stdout.write(renderRefinement(content, summary, extracted, colours));
+}

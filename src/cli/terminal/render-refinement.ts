@@ -1,0 +1,29 @@
+import type { ExtractResult } from '../../queues/extract.js';
+import { lineRange, linesOfBlock } from '../line-numbers.js';
+import type { Colours } from './colours.js';
+import { visible } from './visible.js';
+
+/** A refinement step for people: the summary, the block with its line numbers in the script, and the plan. */
+export function renderRefinement(
+  script: string,
+  summary: string,
+  extracted: ExtractResult,
+  colours: Colours,
+): string {
+  const parts = [colours.bold('summary'), visible(summary.trimEnd()), ''];
+  if (extracted.codeBlock === undefined) {
+    parts.push(`${colours.yellow('no block could be singled out')} after ${extracted.attempts} answers`, '');
+    return parts.join('\n');
+  }
+  const lines = linesOfBlock(extracted.codeBlock, script);
+  parts.push(`${colours.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
+  const width = String(lines?.last ?? 1).length;
+  for (const [index, line] of visible(extracted.codeBlock.replace(/\r?\n$/, ''))
+    .split('\n')
+    .entries()) {
+    const number = String((lines?.first ?? 1) + index).padStart(width);
+    parts.push(`${colours.dim(`${number} |`)} ${line}`);
+  }
+  parts.push('', colours.bold('plan'), visible(extracted.plan ?? ''), '');
+  return parts.join('\n');
+}
