@@ -46,7 +46,7 @@ function startWorkerProcess(redisUrl: string) {
   const main = fileURLToPath(new URL('../main.js', import.meta.url));
   return spawn(process.execPath, [main, 'worker'], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, FLEET_REDIS_URL: redisUrl, FLEET_PREFIX: PREFIX, FLEET_LOG_LEVEL: 'warn' },
+    env: { ...process.env, FLEET_REDIS_URL: redisUrl, FLEET_PREFIX: PREFIX, FLEET_LOG_LEVEL: 'error' },
   });
 }
 

@@ -113,7 +113,11 @@ async function correctFinding(
   const correction = await correctBlock(located, script, `correct-${number}`, context);
   if (!correction.ok) {
     context.log?.warn(`finding ${number} stays uncorrected: ${correction.problem}`);
-    return { ...found, outcome: 'uncorrected', reason: correction.problem };
+    return {
+      ...found,
+      outcome: 'uncorrected',
+      reason: [answer.reason, correction.problem].filter(Boolean).join(' '),
+    };
   }
   script.correct(located, correction.block);
   return {

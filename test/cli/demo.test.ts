@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+import { fleetCommand } from '../support/fleet-command.js';
+
+const FOLDER = packagePath('examples', 'scripts');
+const NAMES = readdirSync(FOLDER).filter((name) => name.endsWith('.py'));
+
+/** The verdict that an example's first lines promise. */
+function expectedVerdict(name: string): string {
+  const text = readFileSync(`${FOLDER}/${name}`, 'utf8');
+  const verdict = /^# Expected: ([a-z-]+)/m.exec(text)?.[1];
+  if (verdict === undefined) throw new Error(`${name} does not say what is expected of it`);
+  return verdict;
+}
+
+describe('fleet demo', () => {
+  it('has six examples: four leaky, two clean', () => {
+    const verdicts = NAMES.map(expectedVerdict);
+    expect(verdicts).toHaveLength(6);
+    expect(verdicts.filter((verdict) => verdict === 'clean')).toHaveLength(2);
+  });
+
+  it('ends by itself with exit 0, and every example comes out as its comment says', async () => {
+    const { stdout, exitCode } = await fleetCommand(['demo']);
+    expect(exitCode).toBe(0);
+    for (const name of NAMES) expect(stdout).toContain(`\n${name}: ${expectedVerdict(name)}\n`);
+    expect(stdout).toContain('The most impactful component is OneHotEncoder');
+    expect(stdout).toContain('OneHotEncoder(handle_unknown="ignore")');
+    expect(stdout).toContain('the evaluating side got leaky_scaler.py corrected, with its corrections');
+    expect(stdout).toContain('was not created by addGuardedEvaluation');
+  });
+
+  it('needs neither the project nor the variables of the user', async () => {
+    const env = { FLEET_REDIS_URL: 'redis://127.0.0.1:1', FLEET_PREFIX: 'mine' };
+    expect((await fleetCommand(['demo'], { env })).exitCode).toBe(0);
+  });
+});
