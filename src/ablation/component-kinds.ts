@@ -52,7 +52,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     id: 'ensemble',
     words:
       /\b(?:ensembl\w*|blend\w*|stack(?:ing|ed)|voting|weighted average|model averaging|meta[- ]?(?:learner|model)|bagging)\b/i,
-    code: /^(?:Voting\w+|Stacking\w+|Bagging\w+|average|\w*ensemble\w*|\w*blend\w*|\w*stack(?:ed|ing)?\w*|\w*meta_?(?:model|learner)\w*|weights?|w\d|\w+_weights?|final_(?:pred|preds|predictions))$/i,
+    code: /^(?:Voting\w+|Stacking\w+|Bagging\w+|average|\w*ensemble\w*|\w*blend\w*|\w*stack(?:ed|ing)?\w*|\w*meta_?(?:model|learner)\w*|weights?|w\d|(?!class|sample)\w+_weights?|final_(?:pred|preds|predictions))$/i,
     advice: [
       'Collect out-of-fold predictions of every member and choose the weights on them with a small non-negative least-squares fit or a coarse grid.',
       'Add a member only if its errors differ from those of the others, and compare with a simple mean of ranks.',

@@ -134,7 +134,8 @@ export function readKey(words: string): Key {
       text = text.slice(0, inner.start).replace(TRAILING_VERB, '');
     }
   }
-  text = text.replace(/[\s,:=|>→–—([{"'-]+$/u, '').replace(/(?:[,\s]+(?:the|its|an?|has|le|la|l'))+$/iu, '');
+  text = text.replace(/[\s,:=|>→–—([{"'-]+$/u, '');
+  if (namesMetric) text = text.replace(/(?:[,\s]+(?:the|its|an?|has|le|la|l'))+$/iu, '');
   const unlisted = text.replace(/^[\s\-*•·#>|,;/]+(?=\S)/u, '');
   if (unlisted === '' || isMetricPhrase(unlisted)) {
     const whole = unlisted === '' ? metric : `${unlisted} ${metric}`.trim();

@@ -1,0 +1,131 @@
+import { readdir, readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkFigures, readAblation, summarizeAblation } from '../../src/ablation/index.js';
+import { judgeOutputs } from './judge-outputs.js';
+
+const outputs = new URL('outputs/', import.meta.url);
+const summarize = (rawOutput: string, ablationCode = 'run()') =>
+  summarizeAblation({ ablationCode, rawOutput });
+const lineWith = (summary: string, words: string) =>
+  summary.split('\n').find((line) => line.includes(words)) ?? '';
+
+describe('the offline summary', () => {
+  it('REQ-P2O-011: names OneHotEncoder as the most impactful component of the acceptance example', async () => {
+    const summary = await summarize(
+      'Baseline: 0.8196, No StandardScaler: 0.8102, No OneHotEncoder: 0.7886, No Imputation: 0.8196',
+    );
+    const most = lineWith(summary, 'most impactful component is');
+    const least = lineWith(summary, 'least impactful component is');
+    expect(most).toMatch(/^The most impactful component is OneHotEncoder: .*0\.8196.*0\.7886.*-0\.0310/);
+    expect(least).toMatch(/^The least impactful component is Imputation: /);
+    expect(most).not.toContain('Imputation');
+  });
+
+  it('REQ-P2O-011: names a component as harmful whose removal improves the score', async () => {
+    const summary = await summarize(
+      'Baseline accuracy: 0.80\nNo stop words accuracy: 0.85\nNo bigrams accuracy: 0.79\n',
+    );
+    expect(lineWith(summary, 'most impactful component is')).toMatch(/stop words.*harmful/);
+    expect(lineWith(summary, 'Harmful:')).toBe('Harmful: stop words.');
+  });
+
+  it('REQ-P2O-010: says of an empty output that there is no result', async () => {
+    const summary = await summarize('');
+    expect(summary).toContain('printed nothing');
+    expect(summary).not.toMatch(/impactful component is/);
+  });
+
+  it('mentions a failed variant and a run that was cut short', async () => {
+    const summary = await summarize('Baseline: 0.9\nNo cabin: nan\nNo fare: 0.8\nNo age: 0.89\nKilled\n');
+    expect(summary).toMatch(/Not ranked.*cabin \(nan\)/);
+    expect(summary).toMatch(/cut short.*Killed/);
+  });
+
+  it('prints no figure that neither stands in the output nor follows from two of its figures', async () => {
+    for (const file of await readdir(outputs)) {
+      for (const line of (await readFile(new URL(file, outputs), 'utf8')).trim().split('\n')) {
+        const row: { id: string; raw_output: string; ablation_code?: string } = JSON.parse(line);
+        const input = { ablationCode: row.ablation_code ?? '', rawOutput: row.raw_output };
+        const summary = await summarizeAblation(input);
+        expect({ id: row.id, ...checkFigures({ ...input, summary }) }).toEqual({
+          id: row.id,
+          unsupported: [],
+          rankingWithoutScores: false,
+        });
+      }
+    }
+  });
+
+  it('REQ-P2O-011: ranks the recorded layouts that it was made with rightly', async () => {
+    for (const file of ['first.jsonl', 'second.jsonl']) {
+      const judged = await judgeOutputs(await readFile(new URL(file, outputs), 'utf8'));
+      const wrong = judged.filter((one) => !(one.mostRight && one.leastRight && one.usableRight));
+      expect(wrong.map(({ id, summary }) => ({ id, summary }))).toEqual([]);
+    }
+  });
+
+  it('REQ-P2O-011: ranks generated studies rightly, whatever the scores', async () => {
+    const names = [
+      'scaler',
+      'encoder',
+      'imputer',
+      'lag features',
+      'target encoding',
+      'class weights',
+      'text length',
+    ];
+    const study = fc.record({
+      baseline: fc.integer({ min: 5000, max: 9000 }),
+      changes: fc.uniqueArray(
+        fc.integer({ min: -3000, max: 900 }).filter((change) => change !== 0),
+        {
+          minLength: 2,
+          maxLength: names.length,
+          selector: (change) => Math.abs(change),
+        },
+      ),
+      layout: fc.constantFrom('lines', 'table', 'json', 'csv', 'numbered'),
+    });
+    await fc.assert(
+      fc.asyncProperty(study, async ({ baseline, changes, layout }) => {
+        const figure = (value: number): string => (value / 10_000).toFixed(4);
+        const rows = changes.map((change, at) => ({
+          name: names[at] ?? '',
+          score: figure(baseline + change),
+          change,
+        }));
+        const print = {
+          lines: () => [
+            `Baseline: ${figure(baseline)}`,
+            ...rows.map((row) => `Without ${row.name}: ${row.score}`),
+          ],
+          table: () => [
+            '| name | auc |',
+            '|---|---|',
+            `| full | ${figure(baseline)} |`,
+            ...rows.map((row) => `| no ${row.name} | ${row.score} |`),
+          ],
+          json: () => [
+            `{"baseline": ${figure(baseline)}, ${rows.map((row) => `"no ${row.name}": ${row.score}`).join(', ')}}`,
+          ],
+          csv: () => [
+            'variant,auc',
+            `baseline,${figure(baseline)}`,
+            ...rows.map((row) => `no ${row.name},${row.score}`),
+          ],
+          numbered: () => [
+            `Baseline AUC: ${figure(baseline)}`,
+            ...rows.map((row, at) => `Ablation ${at + 1} (no ${row.name}) AUC: ${row.score}`),
+          ],
+        }[layout]();
+        const reading = await readAblation({ ablationCode: '', rawOutput: print.join('\n') });
+        const expected = rows
+          .toSorted((a, b) => Math.abs(b.change) - Math.abs(a.change))
+          .map((row) => row.name);
+        expect(reading.variants.map((variant) => variant.component)).toEqual(expected);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
