@@ -151,7 +151,38 @@ export const ERROR_TABLE = {
     'Use a model id that the provider knows (FLEET_MODEL).',
   ),
 
+  // Calls that the fleet does not send
+  'budget-exhausted': entry(
+    'CallRefusedError',
+    false,
+    402,
+    2,
+    'Raise FLEET_BUDGET_USD or the run’s budget, or wait for the next day (UTC); then `fleet retry ID`.',
+  ),
+  'quota-exhausted': entry(
+    'CallRefusedError',
+    false,
+    429,
+    2,
+    'Raise the limit at the provider; `fleet retry ID` then goes on where the job stopped.',
+  ),
+  'call-unknown': entry(
+    'CallRefusedError',
+    false,
+    409,
+    2,
+    'Look whether the provider billed the call; `fleet retry ID` sends it again.',
+  ),
+
   // Jobs
+  'lock-lost': entry('JobError', true, 409, 2, 'Nothing: another worker has taken the job over.'),
+  'killed-its-worker': entry(
+    'JobError',
+    false,
+    500,
+    2,
+    'Read the workers’ last log lines and give them more memory, or hand in another script.',
+  ),
   'job-not-found': entry(
     'JobError',
     false,
@@ -364,6 +395,8 @@ export class AgentError extends FleetError {
     this.usage = details.usage;
   }
 }
+/** The fleet refuses to send an agent call: no budget, no quota, or a person has to decide. */
+export class CallRefusedError extends FleetError {}
 export class JobError extends FleetError {}
 /** A request that the HTTP API refuses before any job is concerned. */
 export class RequestError extends FleetError {}

@@ -117,6 +117,42 @@ export const SETTINGS = {
     count(4, 0, 100),
     'How often a call that failed in passing is tried again in place.',
   ),
+  budgetUsd: setting(
+    'FLEET_BUDGET_USD',
+    'unset: no limit',
+    z.coerce.number().nonnegative().max(1_000_000).optional(),
+    'What the agent calls of one day (UTC) may cost, in US dollars; no call is sent that could exceed it.',
+  ),
+  unknownCalls: setting(
+    'FLEET_UNKNOWN',
+    'resend',
+    z.enum(['resend', 'park']).default('resend'),
+    'A call of which nobody knows whether it was answered: `resend` it, or `park` the job until a person retries it.',
+  ),
+  callCache: setting(
+    'FLEET_CALL_CACHE',
+    'off',
+    z.enum(['on', 'off']).default('off'),
+    'Whether an answer also serves other jobs that ask exactly the same.',
+  ),
+  modelLimits: setting(
+    'FLEET_MODEL_LIMITS',
+    'unset: what the provider says',
+    optionalText,
+    'Limits a minute by model, as JSON: `{"*":{"requests":50,"inputTokens":40000,"outputTokens":8000}}`.',
+  ),
+  quotaParkMs: setting(
+    'FLEET_QUOTA_PARK_MS',
+    '600000',
+    count(600_000, 1, LONGEST_TIMER_MS),
+    'A quota that comes back later than this parks its jobs until then, and they say so.',
+  ),
+  callWaitMs: setting(
+    'FLEET_CALL_WAIT_MS',
+    '86400000',
+    count(86_400_000, 1, LONGEST_TIMER_MS),
+    'How long a job may be turned away by rate limits before it fails.',
+  ),
   textBytes: setting(
     'FLEET_MAX_TEXT_BYTES',
     '1048576',
