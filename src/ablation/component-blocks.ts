@@ -58,7 +58,7 @@ function fitOf(statement: SolutionStatement, component: string, kind: ComponentK
     fit += 6 * strong + 2 * weak;
   }
   if (kind !== undefined) {
-    if (statement.makes.some((name) => kind.code.test(name))) fit += 4;
+    if (statement.makes.some((name) => kind.code.test(name))) fit += 5;
     else if (statement.mentions.some((name) => kind.code.test(name))) fit += 1;
   }
   // A class that is built says more than a variable that is passed on.

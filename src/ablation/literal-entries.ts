@@ -208,7 +208,14 @@ class LiteralWalk {
   private add(path: readonly string[], value: number, text: string): void {
     const last = path.at(-1) ?? '';
     if (path.some((part) => speaksOfDeviation(part) && !speaksOfMean(part))) return;
-    if (isNoScoreColumn(last) && metricIn(last) === undefined && !readLabel(last).marked) return;
+    // `max_depth` is a setting, `max_depth=3` the name of a variant.
+    if (
+      isNoScoreColumn(last) &&
+      !/[=\d]/.test(last) &&
+      metricIn(last) === undefined &&
+      !readLabel(last).marked
+    )
+      return;
     const named = path
       .filter((part) => part !== '' && !WRAPPER.test(part))
       .map((part) => ({ part, key: isMetricPhrase(part) ? undefined : readKey(part) }));

@@ -29,7 +29,7 @@ const NOISE: readonly RegExp[] = [
   /^\[Parallel\(|^building tree \d+/,
   /\bTrial \d+ (?:finished|pruned|failed)/,
   // Progress bars
-  /\d+%\|.{0,200}\||\d+%\s*[|▏▎▍▌▋▊▉█#]+|\bit\/s\]|\bs\/it\]/,
+  /\d+%\|[^|]{0,200}\|\s*[\d.?]+[kMG]?\/[\d.?]|\d+%\s*[▏▎▍▌▋▊▉█#]{2,}|\bit\/s\]|\bs\/it\]/,
   /^\s*[█▉▊▋▌▍▎▏▓▒░#=>.-]{6,}\s*\d+%/,
   // Warnings and installers
   /^(?:\S*[/\\])?\S+\.(?:py|pyx):\d+: \w*(?:Warning|Deprecat)/,

@@ -114,7 +114,11 @@ export function cleanOutput(rawOutput: string): CleanOutput {
         exception = text.trim().slice(0, 300);
         inTraceback = false;
       }
-    } else if (!isLibraryNoise(text.trimStart()) && !isWarningSource(text, previous)) {
+    } else if (
+      !isLibraryNoise(text.trimStart()) &&
+      !isLibraryNoise(raw.slice(0, 200)) &&
+      !isWarningSource(text, previous)
+    ) {
       const words = interruptionIn(text);
       if (words === undefined) lines.push({ text, index });
       else interruption = words;

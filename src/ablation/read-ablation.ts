@@ -102,11 +102,14 @@ function membersOf(
     variant.entries.map((entry) => ({ variant, entry })),
   );
   placed.sort((a, b) => a.entry.line - b.entry.line);
+  // A whole number among scores with decimals is a count.
+  const hasDecimals = baseline?.entries.some((entry) => /[.,]\d/.test(entry.text)) === true;
   for (const pass of [placed, placed.toReversed()]) {
     const lastLine = new Map<string, number>();
     for (const { variant, entry } of pass) {
       const form = `${entry.kind} ${entry.layout}`;
-      const near = Math.abs(entry.line - (lastLine.get(form) ?? Number.POSITIVE_INFINITY)) <= NEAR;
+      const whole = !/[.,]\d|nan|inf/i.test(entry.text) && hasDecimals;
+      const near = !whole && Math.abs(entry.line - (lastLine.get(form) ?? Number.POSITIVE_INFINITY)) <= NEAR;
       if (near && variant !== baseline && variant.role === 'plain') members.add(variant);
       if (members.has(variant) || variant === baseline) lastLine.set(form, entry.line);
     }

@@ -43,8 +43,7 @@ function figureOf(cell: string, commaIsDecimal: boolean): { value: number; text:
   if (first !== undefined) {
     const rest = `${text.slice(0, first.start)}${text.slice(first.end)}`;
     // A cell holds one figure, perhaps with a deviation, a unit or a mark beside it.
-    if (/\p{L}{3,}/u.test(rest.replace(/\b(?:std|pts?|points?|pp|best|mean)\b/giu, '')))
-      return undefined;
+    if (/\p{L}{3,}/u.test(rest.replace(/\b(?:std|pts?|points?|pp|best|mean)\b/giu, ''))) return undefined;
     return { value: first.value, text: first.text };
   }
   const missing = missingScore(text);

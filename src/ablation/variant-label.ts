@@ -66,6 +66,10 @@ const IS_REPLACED = /^(\S.*?)\s+(?:is |was )?(?:replaced|swapped|substituted)\s+
 const INSTEAD_OF =
   /^(\S.*?)[\s,([]+(?:instead of|rather than|in place of|replaces|replacing|statt|anstatt|anstelle von|au lieu d[eu']\s?|en lugar de|em vez de|invece di|in plaats van|вместо)\s+(\S.*)$/iu;
 const ARROW = /^(\S.*?)\s*(?:-+>|→|=+>|⇒|➔)\s*(\S.*)$/u;
+/** "with fewer trees": a changed setting; the words of degree are not part of its name. */
+const CHANGED_WITH =
+  /^(?:with|using|use of|mit|avec|con|com)\s+(?:(?:an?|the|fewer|less|more|reduced|smaller|larger|lower|higher|default|simpler?|different)\s+)*(\S.*)$/iu;
+const KEYED = /^(?:model|setup|run|method|case|system|version|mode|arch(?:itecture)?)\s*[:=]\s*(?=\S)/i;
 const ADDED = /^(?:\+\s*|(?:add|added|adding|plus)[\s_]+)(?:the )?(\S.*)$/iu;
 const BASE_PLUS =
   /^(?:the )?(?:baseline|base|backbone|core)(?:[\s_]+model)?\s*(?:\+|plus|and|&|with)\s*(\S.*)$/iu;
@@ -199,6 +203,11 @@ function roleOf(text: string): Role {
   const inBrackets = REMOVED_IN_BRACKETS.exec(text)?.[1];
   if (inBrackets !== undefined) return { role: 'removed', component: inBrackets };
   if (removed !== undefined) return removed;
+  const setting = CHANGED_WITH.exec(text)?.[1];
+  if (setting !== undefined) {
+    if (WHOLE_PIPELINE.test(setting)) return { role: 'baseline', component: text, certainty: 1 };
+    return { role: 'changed', component: setting };
+  }
   const added = firstGroup(text, [ADDED, BASE_PLUS]);
   if (added !== undefined) return { role: 'added', component: added };
   return { role: 'plain', component: text };
@@ -220,7 +229,7 @@ export function readLabel(label: string): LabelReading {
   }
   for (let round = 0; round < 4; round += 1) {
     const before = text;
-    text = text.replace(PROGRESS_SIGN, '');
+    text = text.replace(PROGRESS_SIGN, '').replace(KEYED, '');
     const numbered = NUMBERED.exec(text);
     if (numbered !== null && number === undefined) {
       number = `ablation ${numbered[1]?.toLowerCase() ?? ''}`;
@@ -233,7 +242,7 @@ export function readLabel(label: string): LabelReading {
         text = text.slice(bare[0].length);
       }
     }
-    if (text === before.replace(PROGRESS_SIGN, '')) text = text.replace(ACTIVITY, '');
+    if (text === before.replace(PROGRESS_SIGN, '').replace(KEYED, '')) text = text.replace(ACTIVITY, '');
     text = withoutQuotes(text);
     if (text === before) break;
   }
