@@ -6,10 +6,13 @@ import type { ErrorCode } from '../errors.js';
  * ends the connection of a user that dies in whatever way.
  */
 export type SupervisorMessage =
-  | { readonly state: 'ready'; readonly redisPid: number }
+  | { readonly state: 'ready' }
   /** The server is being stopped; ask again when the connection has ended. */
   | { readonly state: 'stopping' }
   | { readonly state: 'failed'; readonly code: ErrorCode; readonly message: string };
+
+/** What a user says first; a connection that does not say it only asks whether a supervisor is there. */
+export const JOIN = 'join\n';
 
 /** What a user says when it needs the server no more; the supervisor answers by ending the connection. */
 export const RELEASE = 'release\n';

@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import { type ErrorCode, messageOf } from '../errors.js';
 import { CONTROL_SOCKET } from './embedded-redis-folder.js';
 import { becomeSupervisor } from './embedded-redis-lock.js';
-import { encodeMessage, type SupervisorMessage } from './embedded-redis-protocol.js';
+import { encodeMessage, JOIN, RELEASE, type SupervisorMessage } from './embedded-redis-protocol.js';
 import {
   connectTo,
   logTail,
@@ -62,7 +62,7 @@ class Supervisor {
       const ended = once(server, 'exit').catch((error: unknown) => [messageOf(error)]);
       const ready = await serverReady(server);
       if (this.#stopping) break;
-      if (ready) this.#announce({ state: 'ready', redisPid: server.pid ?? 0 });
+      if (ready) this.#announceReady();
       const [reason] = await ended;
       if (this.#stopping) break;
       shortLives = Date.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
@@ -81,17 +81,24 @@ class Supervisor {
   #welcome(socket: Socket): void {
     // How a user's connection ended makes no difference: it is gone.
     socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#leave(socket));
+    socket.on('data', (chunk) => {
+      const said = chunk.toString();
+      if (said.includes(JOIN)) this.#join(socket);
+      if (said.includes(RELEASE)) this.#leave(socket);
+    });
+  }
+
+  #join(socket: Socket): void {
     if (this.#stopping) {
       socket.end(encodeMessage(this.#failure ?? { state: 'stopping' }));
       return;
     }
     this.#users.add(socket);
-    if (this.#state === 'ready') socket.write(encodeMessage(this.#readyMessage));
-    socket.once('close', () => this.#leave(socket));
-    // All that a user ever says is that it leaves; its connection is ended when that has been dealt with.
-    socket.once('data', () => this.#leave(socket));
+    if (this.#state === 'ready') socket.write(encodeMessage({ state: 'ready' }));
   }
 
+  /** A user that leaves is let go when that has been dealt with: the last one only after the server has ended. */
   #leave(socket: Socket): void {
     if (!this.#users.delete(socket)) return;
     if (this.#users.size > 0) socket.end();
@@ -102,14 +109,9 @@ class Supervisor {
     if (this.#users.size === 0) void this.#stop();
   }
 
-  get #readyMessage(): SupervisorMessage {
-    return { state: 'ready', redisPid: this.#server?.pid ?? 0 };
-  }
-
-  #announce(message: SupervisorMessage): void {
-    const news = this.#state !== message.state;
-    this.#state = message.state;
-    if (news) for (const user of this.#users) user.write(encodeMessage(message));
+  #announceReady(): void {
+    this.#state = 'ready';
+    for (const user of this.#users) user.write(encodeMessage({ state: 'ready' }));
   }
 
   async #fail(code: ErrorCode, message: string): Promise<void> {

@@ -14,7 +14,7 @@ import {
   openEmbeddedRedisFolder,
   REDIS_SOCKET,
 } from './embedded-redis-folder.js';
-import { decodeMessage, RELEASE, type SupervisorMessage } from './embedded-redis-protocol.js';
+import { decodeMessage, JOIN, RELEASE, type SupervisorMessage } from './embedded-redis-protocol.js';
 import { connectTo } from './embedded-redis-server.js';
 
 const POLL_MS = 10;
@@ -91,6 +91,7 @@ async function becomeUser(folder: EmbeddedRedisFolder, startLimitMs: number): Pr
       starting.throwIfFailed();
       continue;
     }
+    socket.write(JOIN);
     const message = await firstMessage(socket, giveUpAt);
     if (message?.state === 'ready') return socket.resume().unref();
     socket.destroy();

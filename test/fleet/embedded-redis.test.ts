@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -83,6 +85,16 @@ describe('one server for the commands of a project folder', () => {
     const second = await acquireEmbeddedRedis(project);
     expect(await read(second.url, 'key')).toBe('value');
     await second.release();
+  });
+
+  it('does not count a connection that only looks whether a supervisor is there', async () => {
+    const redis = await acquireEmbeddedRedis(project);
+    const server = await serverPid(redis.url);
+    const looking = connect(join(project, '.fleet', 'redis', 'control.sock'));
+    await once(looking, 'connect');
+    await redis.release();
+    expect(isRunning(server)).toBe(false);
+    looking.destroy();
   });
 
   it('can be taken by a command that comes while it is being stopped', async () => {
