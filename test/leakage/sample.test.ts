@@ -3,7 +3,7 @@ import { evaluateLeakage, isRightBlock } from '../../src/leakage/evaluate.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
 import { labelledScripts } from './labelled-scripts.js';
 
-const scripts = labelledScripts('sample');
+const scripts = labelledScripts('sample.jsonl');
 
 describe('the sample of labelled scripts', () => {
   it.each(scripts.filter(({ leaky }) => leaky))(
