@@ -28,6 +28,8 @@ const WIDE_SPACE_BEFORE = /(?:\s{2,}|\t)[*_`]{0,2}$/;
 const MISSING =
   /(?<=[:=：>→]\s*[*_`"'[(]{0,3})(?:[-+]?(?:nan|inf)\b|n\/?a\b|none\b|null\b|failed|failure|error\b|crashed|timed? ?out|oom\b|skipped|aborted|diverged)|(?<=\s{2})[-+]?(?:nan|inf)(?=\s|$)|(?<=^.{2,80}[\s:-])(?:failed|crashed|errored)(?=$|\s*[:(.!])/giu;
 const LIST_BREAK = /^\s*(?:[%)\]*_`]+\s*)?(?:[,;|]|\/(?=\s)|\s[-–—]\s|\s{2,}|\t)/u;
+const CHANGE_AFTER =
+  /^\s*(?:[\p{L}]{1,10}\s+)?(?:degradation|drop|decrease|increase|decline|worse|better|lower|higher|improvement)(?![\p{L}])/iu;
 const PLUS_MINUS_AFTER =
   /^\s*[)\]%*_`]{0,3}\s*[([]?\s*(?:±|\+\/-|\+-|\+\\-|\\pm|\bstd\b[ =:]*|\bsd\b[ =:]*|σ\s*=?)\s*[\d.,]+\s*%?\s*[)\]]?/iu;
 const FROM_NUMBER = /\s+(?:from|de|von)\s+[-+]?[\d.,]+%?\s*$/iu;
@@ -293,6 +295,7 @@ export function lineEntries(
     const number = candidate.number;
     const word =
       candidate.missing === undefined ? undefined : (missingScore(candidate.missing) ?? candidate.missing);
+    const changes = number !== undefined && CHANGE_AFTER.test(line.slice(candidate.end, candidate.end + 40));
     const by =
       candidate.separator === 'word' &&
       /\bby\s*$/i.test(line.slice(Math.max(0, candidate.start - 12), candidate.start));
@@ -309,7 +312,7 @@ export function lineEntries(
       ...base,
       value: number?.value ?? Number.NaN,
       text: number?.text ?? word ?? '',
-      kind: key.isChange || by ? 'change' : 'score',
+      kind: key.isChange || by || changes ? 'change' : 'score',
       ...(runs.length > 0 ? { runs: runs.map((run) => ({ value: run.value, text: run.text })) } : {}),
     });
     if (pieces.length === 1) {

@@ -225,7 +225,7 @@ const GENERIC =
   'performance|scores?|results?|metric|value|puntuación|punteggio|pontuação|оценка|результат|得分|分数|スコア';
 /** Spaces, underscores and hyphens are one thing in metric names. */
 const GAP = '[ \\t]*';
-const TAIL_UNIT = `(?:${GAP}\\((?:macro|micro|weighted|binary|higher is better|lower is better|mean|cv|%|val|validation|test|oof|ovr|ovo)\\))?`;
+const TAIL_UNIT = `(?:${GAP}\\((?:macro|micro|weighted|binary|higher is better|lower is better|mean|cv|\\d+-fold(?: cv)?|%|val|validation|test|oof|ovr|ovo|(${METRIC}))\\))?`;
 const PHRASE = `(?:(?:${QUALIFIER})${GAP})*(?:(${METRIC})(?:${GAP}(?:${GENERIC}|mean|avg|\\(mean\\)))?|(?:${GENERIC}))${TAIL_UNIT}`;
 const WHOLE = new RegExp(`^${PHRASE}$`, 'iu');
 const TAIL = new RegExp(`(?<![\\p{L}\\p{N}])${PHRASE}$`, 'iu');
@@ -246,9 +246,12 @@ function levelled(text: string): string {
 
 function phraseOf(text: string, match: RegExpExecArray | null): MetricPhrase | undefined {
   if (match === null) return undefined;
-  const printed = text.slice(match.index, match.index + match[0].length).trim();
+  const printed =
+    match[1] === undefined && match[2] !== undefined
+      ? match[2]
+      : text.slice(match.index, match.index + match[0].length).trim();
   return {
-    metric: match[1] === undefined ? '' : printed,
+    metric: (match[1] ?? match[2]) === undefined ? '' : printed,
     start: match.index,
     end: match.index + match[0].length,
   };
@@ -275,7 +278,8 @@ export function metricAtEnd(text: string): MetricPhrase | undefined {
   // "no_rolling_mean mae": an underscore ties the word to the name before it.
   const gap = text.slice(start).search(/\s/);
   if (text[start - 1] === '_' && gap !== -1) start += gap + 1;
-  return { metric: phrase.metric === '' ? '' : text.slice(start).trim(), start, end: phrase.end + from };
+  const tied = start !== phrase.start + from && phrase.metric !== '';
+  return { metric: tied ? text.slice(start).trim() : phrase.metric, start, end: phrase.end + from };
 }
 
 /** A metric or score phrase at the start of a text, as in `Accuracy without stop words`. */

@@ -107,7 +107,8 @@ class EntryReader {
   }
 
   private asChange(entry: ScoreEntry): ScoreEntry {
-    return readLabel(entry.label).role === 'baseline' ? entry : { ...entry, kind: 'change' };
+    const { role } = readLabel(entry.label);
+    return role === 'baseline' ? entry : { ...entry, kind: 'change', labelIsComponent: role === 'plain' };
   }
 
   private line(position: number): number {

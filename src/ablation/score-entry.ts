@@ -32,7 +32,7 @@ export function missingScore(text: string): string | undefined {
 }
 
 const CLEAR_CHANGE =
-  'delta|Δ|∆|δ|diff(?:erence)?|changes?|impact|écart|différence|differenz|unterschied|änderung|diferencia|cambio|impacto|diferença|变化|差异|影响';
+  'delta|Δ|∆|δ|diff(?:erence)?|changes?|impacts?|inc|écart|différence|differenz|unterschied|änderung|diferencia|cambio|impacto|diferença|变化|差异|影响';
 /** Words that are also verbs of what was done: `Drop cabin` names a variant, `drop without cabin` a change. */
 const VERB_OR_CHANGE =
   'drops?|decreases?|increases?|degradation|gain|improvement|effect|contribution|importance|loss of performance|variation|差|下降';

@@ -65,6 +65,7 @@ export function gatherVariants(
   names: (number: string) => string | undefined,
 ): VariantScores[] {
   const byId = new Map<string, VariantScores>();
+  const byNumber = new Map<string, string>();
   for (const given of entries) {
     const { entry, reading } = placed(given, names);
     const text = reading.text === '' ? (reading.number ?? '') : reading.text;
@@ -76,7 +77,12 @@ export function gatherVariants(
         ? 'changed'
         : reading.role;
     if (role === 'plain' && NO_VARIANT.test(text)) continue;
-    const id = `${role === 'baseline' ? 'baseline' : role === 'kept-alone' ? 'kept' : 'variant'}:${squeezed(role === 'baseline' ? text : reading.component || text)}`;
+    const ownId = `${role === 'baseline' ? 'baseline' : role === 'kept-alone' ? 'kept' : 'variant'}:${squeezed(role === 'baseline' ? text : reading.component || text)}`;
+    // "Ablation 2 (Disable augmentation)" and "Ablation 2 (No augmentation)" are one variant.
+    const id =
+      (reading.number === undefined || role === 'baseline' ? undefined : byNumber.get(reading.number)) ??
+      ownId;
+    if (reading.number !== undefined && role !== 'baseline') byNumber.set(reading.number, id);
     const known = byId.get(id);
     if (known !== undefined) {
       known.entries.push(entry);
