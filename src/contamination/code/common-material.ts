@@ -1,0 +1,83 @@
+import type { NormalStatement, Program } from './program.js';
+import { alignRenamed } from './renaming.js';
+import { tile } from './tiling.js';
+
+/**
+ * Statements that every script of their kind has: argument parsing, the training step, reading the data,
+ * reporting the score. Matched against a statement's template, in which names are `$n`, literals `#` and `"`.
+ */
+const SKELETON: readonly RegExp[] = [
+  /^branch\|__name__ == "$/,
+  /\b(?:ArgumentParser|add_argument|parse_args)\b/,
+  /\bdoctest \. testmod\b/,
+  /\b(?:zero_grad|backward|no_grad|is_available|manual_seed|state_dict)\b/,
+  /^\|\$\d+ \. (?:step|train|eval) \( \)$/,
+  /^(?:each)?\|.*\. to \( \$\d+ \)$/,
+  /\b(?:DataLoader|read_csv|train_test_split)\b/,
+  /^\|super \( /,
+  /^\|print \(/,
+  /^\|console \. log \(/,
+  /^\|(?:module \. )?exports\b.* = (?:\$\d+|\{)/,
+];
+const SKELETON_FACTOR = 0.3;
+/** A function whose body says no more than this is one that two people write alike. */
+const TRIVIAL_BODY = 9;
+const TRIVIAL_FACTOR = 0.4;
+const STARTER_STRETCH = 3;
+const STARTER_SHARE = 0.7;
+
+/** How often a statement's template stands in known solutions of other tasks, as a share of them. */
+export type Commonness = (template: string) => number;
+
+/**
+ * What each statement of a known program counts as proof, 0 to 1: nothing where the task hands it out, little
+ * where it belongs to a common skeleton, to a one-line function, or stands in many other known solutions.
+ */
+export function proofFactors(known: Program, starter?: Program, commonness?: Commonness): Float32Array {
+  const factors = new Float32Array(known.statements.length).fill(1);
+  const bodies = bodyWeights(known);
+  known.statements.forEach((statement, index) => {
+    let factor = 1;
+    if (SKELETON.some((pattern) => pattern.test(statement.template))) factor = SKELETON_FACTOR;
+    const body = bodies.get(statement.scope);
+    if (statement.scope >= 0 && body !== undefined && body <= TRIVIAL_BODY)
+      factor = Math.min(factor, TRIVIAL_FACTOR);
+    if (commonness !== undefined) factor = Math.min(factor, rarityFactor(commonness(statement.template)));
+    factors[index] = factor;
+  });
+  if (starter !== undefined) takeOffStarter(factors, known, starter);
+  return factors;
+}
+
+function bodyWeights(known: Program): Map<number, number> {
+  const bodies = new Map<number, number>();
+  for (const statement of known.statements) {
+    if (statement.role === 'define') continue;
+    bodies.set(statement.scope, (bodies.get(statement.scope) ?? 0) + statement.weight);
+  }
+  return bodies;
+}
+
+/** In one known solution of fifty: full proof still; in one of five: hardly any. */
+const RARE = 0.02;
+const COMMON = 0.2;
+
+function rarityFactor(share: number): number {
+  if (share <= RARE) return 1;
+  if (share >= COMMON) return SKELETON_FACTOR;
+  return 1 - (1 - SKELETON_FACTOR) * (Math.log(share / RARE) / Math.log(COMMON / RARE));
+}
+
+/** Also finds a line of the starter that was filled in or renamed. */
+function takeOffStarter(factors: Float32Array, known: Program, starter: Program): void {
+  for (const [, index] of alignRenamed(starter, known).pairs) factors[index] = 0;
+  const covered = new Uint8Array(known.tokens.exact.length);
+  for (const { known: from, length } of tile(starter.tokens.exact, known.tokens.exact, STARTER_STRETCH)) {
+    covered.fill(1, from, from + length);
+  }
+  known.statements.forEach((statement: NormalStatement, index) => {
+    let given = 0;
+    for (let i = statement.from; i < statement.to; i++) given += covered[i] as number;
+    if (given >= STARTER_SHARE * (statement.to - statement.from)) factors[index] = 0;
+  });
+}

@@ -1,0 +1,104 @@
+import type { SpanPair } from '../types.js';
+import type { NormalStatement, Program } from './program.js';
+import { likelyRegion, type Region } from './region.js';
+import { alignRenamed } from './renaming.js';
+import { type Tile, tile } from './tiling.js';
+
+export interface CodeComparison {
+  /** Share of the known program that stands in the output in stretches, names and literals set aside. */
+  readonly containment: number;
+  /** Weight of the known program in long stretches that stand in the output as they are. */
+  readonly amount: number;
+  /** Share of the known program's statements that stand in the output under one renaming, in any order. */
+  readonly fingerprint: number;
+  /** Weight of the known program, common material taken off. */
+  readonly total: number;
+  readonly containmentSpans: () => SpanPair[];
+  readonly evidenceSpans: () => SpanPair[];
+  readonly fingerprintSpans: () => SpanPair[];
+}
+
+const CONTAINED_STRETCH = 8;
+const LONG_STRETCH = 16;
+
+/**
+ * Compares two programs of one language.
+ *
+ * @param factors what each statement of the known program counts: 1, less where it is common material
+ */
+export function compareCode(output: Program, known: Program, factors?: Float32Array): CodeComparison {
+  const weights = tokenWeights(known, factors);
+  const weigh = (from: number, to: number): number => {
+    let sum = 0;
+    for (let i = from; i < to; i++) sum += weights[i] as number;
+    return sum;
+  };
+  const total = weigh(0, weights.length);
+  const share = (weight: number): number => (total === 0 ? 0 : Math.min(1, weight / total));
+  const sum = (tiles: readonly Tile[]): number =>
+    tiles.reduce((weight, { known: from, length }) => weight + weigh(from, from + length), 0);
+
+  const region = likelyRegion(output, known);
+  const [firstToken, lastToken] = tokenRange(output, region);
+  const levelled = tile(
+    output.tokens.levelled.subarray(firstToken, lastToken),
+    known.tokens.levelled,
+    CONTAINED_STRETCH,
+  ).map((found): Tile => ({ ...found, output: found.output + firstToken }));
+  const exact = tile(output.tokens.exact, known.tokens.exact, LONG_STRETCH);
+  const { pairs } = alignRenamed(output, known, region);
+  const aligned = pairs.reduce((weight, [, index]) => {
+    const statement = known.statements[index] as NormalStatement;
+    return weight + weigh(statement.from, statement.to);
+  }, 0);
+  return {
+    containment: share(sum(levelled)),
+    amount: sum(exact),
+    fingerprint: share(aligned),
+    total,
+    containmentSpans: () => tileSpans(levelled, output, known),
+    evidenceSpans: () => tileSpans(exact, output, known),
+    fingerprintSpans: () =>
+      pairs.map(([o, k]) => ({
+        output: statementSpan(output.statements[o] as NormalStatement),
+        known: statementSpan(known.statements[k] as NormalStatement),
+      })),
+  };
+}
+
+function tokenWeights(known: Program, factors: Float32Array | undefined): Float32Array {
+  if (factors === undefined) return known.tokens.weight;
+  const weights = Float32Array.from(known.tokens.weight);
+  known.statements.forEach((statement, index) => {
+    const factor = factors[index] ?? 1;
+    if (factor === 1) return;
+    for (let i = statement.from; i < statement.to; i++) weights[i] = (weights[i] as number) * factor;
+  });
+  return weights;
+}
+
+function tokenRange({ statements }: Program, { from, to }: Region): readonly [number, number] {
+  return [statements[from]?.from ?? 0, statements[to - 1]?.to ?? 0];
+}
+
+function statementSpan(statement: NormalStatement): readonly [number, number] {
+  return [statement.start, statement.end];
+}
+
+/** A stretch of tokens may jump where statements were moved, so each statement's part is a span of its own. */
+function tileSpans(tiles: readonly Tile[], output: Program, known: Program): SpanPair[] {
+  return tiles.map(({ output: o, known: k, length }) => ({
+    output: tokenSpan(output, o, length),
+    known: tokenSpan(known, k, length),
+  }));
+}
+
+function tokenSpan({ tokens }: Program, from: number, length: number): readonly [number, number] {
+  let start = Number.POSITIVE_INFINITY;
+  let end = 0;
+  for (let i = from; i < from + length; i++) {
+    start = Math.min(start, tokens.start[i] as number);
+    end = Math.max(end, tokens.end[i] as number);
+  }
+  return [start, end];
+}

@@ -1,0 +1,141 @@
+import { Rebuilt } from './rebuilt-statements.js';
+import { type Statement, TOP } from './statement.js';
+import { type Token, TokenKind } from './token.js';
+
+/**
+ * Puts literals back where they were taken from: a name at the top (or in capitals) that is given one number
+ * or string, once, and never changed, stands for that literal. Then literals that are only reckoned with each other become one.
+ */
+export function withoutNamedConstants(statements: readonly Statement[]): Statement[] {
+  const constants = namedConstants(statements);
+  const rebuilt = new Rebuilt();
+  statements.forEach((statement, index) => {
+    const [name] = statement.tokens;
+    if (name !== undefined && constants.get(name.text)?.statement === index) return;
+    const tokens = constants.size === 0 ? statement.tokens : inlined(statement.tokens, constants);
+    const place = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
+    rebuilt.add({ ...statement, ...place, tokens: folded(tokens) });
+    rebuilt.maps(index);
+  });
+  return rebuilt.statements;
+}
+
+interface Constant {
+  readonly statement: number;
+  readonly literal: Token;
+}
+
+/** A counter whose steps were cut off looks like a constant too; so a constant is one by place or by name. */
+const CAPITALS = /^[A-Z][A-Z\d_]+$/;
+
+function namedConstants(statements: readonly Statement[]): Map<string, Constant> {
+  const constants = new Map<string, Constant>();
+  const uses = new Map<string, number>();
+  const changed = new Set<string>();
+  statements.forEach((statement, index) => {
+    const { tokens, role } = statement;
+    tokens.forEach((token, at) => {
+      if (token.kind !== TokenKind.name || isAttribute(tokens, at)) return;
+      uses.set(token.text, (uses.get(token.text) ?? 0) + 1);
+      if (at > 0 && isTarget(statement, at)) changed.add(token.text);
+    });
+    const [name, sign, literal] = tokens;
+    if (name?.kind !== TokenKind.name) return;
+    const isLiteral = literal?.kind === TokenKind.number || literal?.kind === TokenKind.string;
+    const isConstant = CAPITALS.test(name.text) || (statement.parent === TOP && statement.scope === TOP);
+    if (role === 'plain' && sign?.text === '=' && isLiteral && tokens.length === 3 && isConstant) {
+      if (constants.has(name.text)) changed.add(name.text);
+      constants.set(name.text, { statement: index, literal: literal as Token });
+    } else if (isTarget(statement, 0)) changed.add(name.text);
+  });
+  for (const name of constants.keys()) {
+    // A constant that nothing reads is left for the check of dead statements.
+    if (changed.has(name) || (uses.get(name) ?? 0) < 2) constants.delete(name);
+  }
+  return constants;
+}
+
+function isAttribute(tokens: readonly Token[], at: number): boolean {
+  const before = tokens[at - 1]?.text;
+  return before === '.' || before === '?.';
+}
+
+const MAY_FOLLOW_VALUE = /^(?:[-+*/%&|^]=|\/\/=|\*\*=|<<=|>>=|\?\?=|\|\|=|&&=|\+\+|--)$/;
+
+/** Whether the name at this place may take another value: assigned, a parameter, a loop's target. */
+function isTarget({ role, tokens }: Statement, at: number): boolean {
+  if (role === 'define' || role === 'import') return true;
+  const after = tokens[at + 1]?.text;
+  if (
+    after !== undefined &&
+    (after === '=' || after === ':=' || after === '=>' || MAY_FOLLOW_VALUE.test(after))
+  )
+    return true;
+  if (role === 'each') return at < tokens.findIndex((token) => token.text === 'in');
+  const before = tokens[at - 1]?.text;
+  if (
+    before === 'for' ||
+    before === 'as' ||
+    before === 'lambda' ||
+    before === 'global' ||
+    before === 'nonlocal'
+  )
+    return true;
+  if (after !== ',' && before !== ',') return false;
+  const assigned = tokens.findIndex((token) => token.kind === TokenKind.operator && token.text === '=');
+  return at < assigned;
+}
+
+function inlined(tokens: readonly Token[], constants: ReadonlyMap<string, Constant>): readonly Token[] {
+  return tokens.map((token, at) => {
+    if (token.kind !== TokenKind.name || isAttribute(tokens, at)) return token;
+    const constant = constants.get(token.text);
+    if (constant === undefined) return token;
+    const { kind, text } = constant.literal;
+    return { ...token, kind, text };
+  });
+}
+
+const RECKONING = new Set(['+', '-', '*', '/', '%', '//', '**', '<<', '>>', '|', '&', '^']);
+
+/** `60 * 60` and `"a" + "b"` as one literal, `-1` as a literal. */
+function folded(tokens: readonly Token[]): readonly Token[] {
+  const kept: Token[] = [];
+  for (const token of tokens) {
+    kept.push(token);
+    for (;;) {
+      const [left, sign, right] = kept.slice(-3);
+      const last = kept[kept.length - 1];
+      if (kept.length >= 3 && isLiteral(left) && RECKONING.has(sign?.text ?? '') && isLiteral(right)) {
+        kept.splice(-3, 3, { ...(left as Token), end: (right as Token).end });
+        continue;
+      }
+      const before = kept[kept.length - 3];
+      if (
+        last?.text === ')' &&
+        isLiteral(kept[kept.length - 2]) &&
+        before?.text === '(' &&
+        startsValue(kept[kept.length - 4])
+      ) {
+        kept.splice(-3, 3, kept[kept.length - 2] as Token);
+        continue;
+      }
+      const minus = kept[kept.length - 2];
+      if (last?.kind === TokenKind.number && minus?.text === '-' && startsValue(before)) {
+        kept.splice(-2, 2, { ...last, start: minus.start });
+        continue;
+      }
+      break;
+    }
+  }
+  return kept;
+}
+
+function isLiteral(token: Token | undefined): boolean {
+  return token?.kind === TokenKind.number || token?.kind === TokenKind.string;
+}
+
+function startsValue(before: Token | undefined): boolean {
+  if (before === undefined || before.kind === TokenKind.keyword) return true;
+  return before.kind === TokenKind.operator && !/^[)\]}]$/.test(before.text);
+}

@@ -1,0 +1,45 @@
+import { matchingBracket, topLevelParts } from './brackets.js';
+import { Rebuilt } from './rebuilt-statements.js';
+import type { Statement } from './statement.js';
+import { type Token, TokenKind } from './token.js';
+
+const LONG = 30;
+const LEAST_PARTS = 3;
+
+/**
+ * A long statement that is mostly one bracketed list (a table, an object of functions) as its frame and one
+ * statement for every entry, so that one changed entry does not hide the others.
+ */
+export function splitLongStatements(statements: readonly Statement[]): Statement[] {
+  if (!statements.some(({ tokens }) => tokens.length > LONG)) return [...statements];
+  const rebuilt = new Rebuilt();
+  statements.forEach((statement, index) => {
+    const place = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
+    const split = statement.tokens.length > LONG ? longestList(statement.tokens) : undefined;
+    rebuilt.add({ ...statement, ...place, tokens: split?.frame ?? statement.tokens });
+    rebuilt.maps(index);
+    for (const tokens of split?.parts ?? []) {
+      rebuilt.add({ role: 'plain', tokens, parent: rebuilt.at(index), scope: place.scope });
+    }
+  });
+  return rebuilt.statements;
+}
+
+interface SplitList {
+  readonly frame: readonly Token[];
+  readonly parts: readonly (readonly Token[])[];
+}
+
+function longestList(tokens: readonly Token[]): SplitList | undefined {
+  for (let open = 0; open < tokens.length; open++) {
+    const token = tokens[open] as Token;
+    if (token.kind !== TokenKind.operator || !'([{'.includes(token.text)) continue;
+    const close = matchingBracket(tokens, open);
+    if (close - open < tokens.length / 2) continue;
+    const parts = topLevelParts(tokens.slice(open + 1, close));
+    // Entries of a table of numbers say nothing one by one.
+    if (parts === undefined || parts.length < LEAST_PARTS || parts.every((part) => part.length < 3)) continue;
+    return { frame: [...tokens.slice(0, open + 1), ...tokens.slice(close)], parts };
+  }
+  return undefined;
+}

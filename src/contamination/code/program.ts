@@ -1,0 +1,159 @@
+import { canonicalStatements } from './canonical-statements.js';
+import { lexGeneric } from './generic-lexer.js';
+import { genericStatements } from './generic-statements.js';
+import { lexJavaScript } from './javascript-lexer.js';
+import { javascriptStatements } from './javascript-statements.js';
+import { NameTable } from './names.js';
+import { lexPython } from './python-lexer.js';
+import { pythonStatements } from './python-statements.js';
+import type { Statement, StatementRole } from './statement.js';
+import { type CodeLanguage, type Token, TokenKind } from './token.js';
+
+/** A statement with its names taken out. */
+export interface NormalStatement {
+  readonly role: StatementRole;
+  /** Text with a numbered slot for every name the author chose and one sign for every literal. */
+  readonly template: string;
+  /** The variable in each slot. */
+  readonly variables: readonly number[];
+  /** Index of the header of the innermost function around it; −1 at the top. */
+  readonly scope: number;
+  /** How much the statement says; 0 for what is imported. */
+  readonly weight: number;
+  /** Range of its tokens in `Program.tokens`. */
+  readonly from: number;
+  readonly to: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A program as the evasion checks read it. Offsets are positions in the text it was read from. */
+export interface Program {
+  readonly language: CodeLanguage;
+  readonly statements: readonly NormalStatement[];
+  /** Names of the variables that `NormalStatement.variables` number. */
+  readonly names: readonly string[];
+  readonly tokens: ProgramTokens;
+  /** Tokens of the text itself, before anything was brought to another form. */
+  readonly size: number;
+}
+
+/** The tokens of all statements one after another, as parallel columns. */
+export interface ProgramTokens {
+  /** Hash of the token with names and literals levelled. */
+  readonly levelled: Int32Array;
+  /** Hash of the token as it stands. */
+  readonly exact: Int32Array;
+  readonly weight: Float32Array;
+  readonly start: Uint32Array;
+  readonly end: Uint32Array;
+}
+
+const LIGHT = /^[()[\]{},.:;]$/;
+
+export function readProgram(text: string, language: CodeLanguage): Program {
+  const { statements, size } = statementsOf(text, language);
+  const table = new NameTable(statements, language);
+  const count = statements.reduce((sum, statement) => sum + statement.tokens.length, 0);
+  const columns: ProgramTokens = {
+    levelled: new Int32Array(count),
+    exact: new Int32Array(count),
+    weight: new Float32Array(count),
+    start: new Uint32Array(count),
+    end: new Uint32Array(count),
+  };
+  let at = 0;
+  const normal = statements.map((statement, index): NormalStatement => {
+    const from = at;
+    const slots = new Map<number, number>();
+    const parts: string[] = [];
+    let weight = 0;
+    let start = Number.POSITIVE_INFINITY;
+    let end = 0;
+    const share = ROLE_SHARE[statement.role];
+    statement.tokens.forEach((token, place) => {
+      const variable = token.kind === TokenKind.name ? table.variableAt(statement, index, place) : undefined;
+      let levelled = token.text;
+      let part = levelled;
+      if (variable !== undefined) {
+        let slot = slots.get(variable);
+        if (slot === undefined) {
+          slot = slots.size;
+          slots.set(variable, slot);
+        }
+        levelled = '\u0001';
+        part = `$${slot}`;
+      } else if (token.kind === TokenKind.number) {
+        levelled = '\u0002';
+        part = '#';
+      } else if (token.kind === TokenKind.string) {
+        levelled = '\u0003';
+        part = '"';
+      }
+      parts.push(part);
+      const own = share * tokenWeight(token, variable !== undefined);
+      weight += own;
+      columns.levelled[at] = hashText(levelled);
+      columns.exact[at] = hashText(token.text);
+      columns.weight[at] = own;
+      columns.start[at] = token.start;
+      columns.end[at] = token.end;
+      start = Math.min(start, token.start);
+      end = Math.max(end, token.end);
+      at += 1;
+    });
+    const variables = [...slots.keys()];
+    const template = `${statement.role === 'plain' ? '' : statement.role}|${parts.join(' ')}`;
+    return {
+      role: statement.role,
+      template,
+      variables,
+      scope: statement.scope,
+      weight,
+      from,
+      to: at,
+      start,
+      end,
+    };
+  });
+  return { language, statements: normal, names: table.names, tokens: columns, size };
+}
+
+/** What a task dictates says little about who wrote it. */
+const ROLE_SHARE: Record<StatementRole, number> = {
+  plain: 1,
+  branch: 1,
+  loop: 1,
+  each: 1,
+  context: 0.5,
+  define: 0.3,
+  class: 0.2,
+  import: 0,
+};
+
+function tokenWeight(token: Token, isVariable: boolean): number {
+  if (token.kind === TokenKind.operator) return LIGHT.test(token.text) ? 0.25 : 1;
+  if (token.kind === TokenKind.name) return isVariable ? 0.75 : 1.5;
+  return token.kind === TokenKind.keyword ? 1 : 0.75;
+}
+
+function statementsOf(text: string, language: CodeLanguage): { statements: Statement[]; size: number } {
+  if (language === 'python') {
+    const tokens = lexPython(text);
+    const size = tokens.filter((token) => token.kind < TokenKind.newline).length;
+    return { statements: canonicalStatements(pythonStatements(tokens)), size };
+  }
+  if (language === 'javascript') {
+    const tokens = lexJavaScript(text);
+    return { statements: canonicalStatements(javascriptStatements(tokens)), size: tokens.length };
+  }
+  const tokens = lexGeneric(text);
+  return { statements: genericStatements(tokens), size: tokens.length };
+}
+
+/** FNV-1a over UTF-16 units. */
+export function hashText(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash | 0;
+}

@@ -1,0 +1,27 @@
+import type { Statement } from './statement.js';
+import { type Token, TokenKind } from './token.js';
+
+/** A token that does not stand in the text; it points to the place of the one it was made from. */
+export function made(text: string, like: Token, kind: TokenKind = TokenKind.operator): Token {
+  return { kind, text, start: like.start, end: like.end, afterBreak: false };
+}
+
+/** Keeps `parent` and `scope` right while statements are put in. */
+export class Rebuilt {
+  readonly statements: Statement[] = [];
+  private readonly moved: number[] = [];
+
+  /** Index in the new list of a header of the old one. */
+  at(old: number): number {
+    return old < 0 ? old : (this.moved[old] as number);
+  }
+
+  /** Says that headers of the old list stand at the statement added last. */
+  maps(old: number): void {
+    this.moved[old] = this.statements.length - 1;
+  }
+
+  add(statement: Statement): void {
+    this.statements.push(statement);
+  }
+}

@@ -1,0 +1,96 @@
+import { PayloadError } from '../errors.js';
+import {
+  CONTAINMENT_THRESHOLD,
+  EVIDENCE_THRESHOLD,
+  FINGERPRINT_THRESHOLD,
+  MINIMUM_TOKENS,
+  WORDING_THRESHOLD,
+} from './thresholds.js';
+import { CHECKS, type CheckName } from './types.js';
+
+export interface ContaminationConfig {
+  /** Trigram similarity above which an output is a copy (binding: 0.95). */
+  readonly similarityThreshold: number;
+  /** Share of the expected time below which a solve is suspiciously fast (binding: 0.1). */
+  readonly fastSolveThreshold: number;
+  /** Thoughts that explore, below which a chain is noted as short of them (binding: 3). */
+  readonly minExplorationDepth: number;
+  /** Share of the known solution found in stretches, from which an output is a copy. */
+  readonly containmentThreshold: number;
+  /** Matter found in long stretches, in multiples of what is needed, from which an output is a copy. */
+  readonly evidenceThreshold: number;
+  /** Share of the known program's statements found under one renaming, from which an output is a copy. */
+  readonly fingerprintThreshold: number;
+  /** Share of a known text found in passages that may have single words exchanged. */
+  readonly wordingThreshold: number;
+  /** Known code with fewer tokens convicts only by exact hash or binding similarity. */
+  readonly minimumTokens: number;
+  /** Checks that are not to run. */
+  readonly skipChecks: readonly CheckName[];
+}
+
+/** Settings as they are handed in: what is left out keeps its default. */
+export type ContaminationConfigInput = {
+  readonly [Name in keyof ContaminationConfig]?: ContaminationConfig[Name] | undefined;
+};
+
+export const DEFAULT_CONTAMINATION_CONFIG: ContaminationConfig = Object.freeze({
+  similarityThreshold: 0.95,
+  fastSolveThreshold: 0.1,
+  minExplorationDepth: 3,
+  containmentThreshold: CONTAINMENT_THRESHOLD,
+  evidenceThreshold: EVIDENCE_THRESHOLD,
+  fingerprintThreshold: FINGERPRINT_THRESHOLD,
+  wordingThreshold: WORDING_THRESHOLD,
+  minimumTokens: MINIMUM_TOKENS,
+  skipChecks: Object.freeze([]) as readonly CheckName[],
+});
+
+const SHARES = [
+  'similarityThreshold',
+  'containmentThreshold',
+  'fingerprintThreshold',
+  'wordingThreshold',
+] as const;
+const AMOUNTS = ['fastSolveThreshold', 'evidenceThreshold', 'minExplorationDepth', 'minimumTokens'] as const;
+const WHOLE: readonly string[] = ['minExplorationDepth', 'minimumTokens'];
+
+/**
+ * Fills in the defaults and checks every setting.
+ *
+ * @throws PayloadError naming the field at fault
+ */
+export function completeConfig(given: ContaminationConfigInput = {}): ContaminationConfig {
+  const settings = Object.entries(given).filter(([, value]) => value !== undefined);
+  const config: ContaminationConfig = { ...DEFAULT_CONTAMINATION_CONFIG, ...Object.fromEntries(settings) };
+  for (const name of Object.keys(config)) {
+    if (!(name in DEFAULT_CONTAMINATION_CONFIG)) {
+      throw refuse(
+        name,
+        `unknown setting; known are ${Object.keys(DEFAULT_CONTAMINATION_CONFIG).join(', ')}`,
+      );
+    }
+  }
+  for (const name of SHARES) {
+    const value = config[name];
+    if (typeof value !== 'number' || !(value >= 0 && value <= 1))
+      throw refuse(name, `expected a number from 0 to 1, got ${String(value)}`);
+  }
+  for (const name of AMOUNTS) {
+    const value = config[name];
+    if (typeof value !== 'number' || !(value >= 0) || !Number.isFinite(value)) {
+      throw refuse(name, `expected a number of at least 0, got ${String(value)}`);
+    }
+    if (WHOLE.includes(name) && !Number.isInteger(value))
+      throw refuse(name, `expected a whole number, got ${value}`);
+  }
+  for (const check of config.skipChecks) {
+    if (!CHECKS.includes(check))
+      throw refuse('skipChecks', `unknown check ${JSON.stringify(check)}; known are ${CHECKS.join(', ')}`);
+  }
+  return config;
+}
+
+function refuse(name: string, problem: string): PayloadError {
+  return new PayloadError('invalid-payload', `config.${name}: ${problem}`, { field: `config.${name}` });
+}

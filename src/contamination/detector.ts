@@ -1,0 +1,163 @@
+import { UsageError } from '../errors.js';
+import { type ContaminationConfig, type ContaminationConfigInput, completeConfig } from './config.js';
+import { queryFingerprints } from './index/fingerprints.js';
+import type { KnownSolutionIndex } from './index/known-index.js';
+import { judge, type PreparedKnown } from './judge.js';
+import { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from './known-set.js';
+import { PreparedText } from './prepared-text.js';
+import { PreparedTexts } from './prepared-texts.js';
+import { analyzeReasoning } from './reasoning.js';
+import { similarityResult } from './similarity.js';
+import { contentHash } from './text/folded-text.js';
+import { checkTiming } from './timing.js';
+import type {
+  ContaminationResult,
+  KnownSolution,
+  KnownSolutionInput,
+  ReasoningResult,
+  SimilarityResult,
+  TestCase,
+  TimingResult,
+} from './types.js';
+
+/** Candidates of an index look-up that are compared exactly. */
+const CANDIDATES = 6;
+/** From this many known solutions on, what stands in many of them is taken for common. */
+const ENOUGH_TO_LEARN = 100;
+
+/** A known set that lives elsewhere: its texts, and an index of all of them. */
+export interface KnownSource {
+  readonly store: KnownSolutionStore;
+  readonly index: KnownSolutionIndex;
+}
+
+/**
+ * Tells whether an agent's output is a copy of a known solution (SPEC-SIL-009). Needs no Redis: known
+ * solutions are kept in memory unless a source is given.
+ */
+export class ContaminationDetector {
+  readonly config: ContaminationConfig;
+  private readonly memory = new MemoryKnownSet();
+  private readonly source: KnownSource;
+  private readonly prepared = new PreparedTexts();
+
+  /** @throws PayloadError for a setting that is no setting, or out of its range */
+  constructor(config: ContaminationConfigInput = {}, source?: KnownSource) {
+    this.config = completeConfig(config);
+    this.source = source ?? { store: this.memory, index: this.memory.index };
+  }
+
+  /**
+   * Adds known solutions to those already loaded; one that is there already is left as it is.
+   *
+   * @throws PayloadError for one without a test case or a text; those before it are loaded
+   */
+  loadTrainingSet(solutions: Iterable<KnownSolutionInput>): Promise<void> {
+    try {
+      for (const solution of solutions) this.memory.add(completeKnownSolution(solution));
+      return Promise.resolve();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** @throws PayloadError for an empty test case id or solution */
+  addToTrainingSet(testCaseId: string, solution: string): void {
+    this.memory.add(completeKnownSolution({ testCaseId, solution }));
+  }
+
+  /** Whether a text equals a known solution, apart from letter case and the length of white space. */
+  isInTrainingSet(content: string): boolean {
+    return this.memory.has(contentHash(content));
+  }
+
+  /** Takes a known solution out of one test case, or of all; how many were taken out. */
+  removeFromTrainingSet(testCaseId: string, solution: string): boolean {
+    return this.memory.remove({ testCaseId, hash: contentHash(solution) });
+  }
+
+  clearTrainingSet(): void {
+    this.memory.clear();
+  }
+
+  /** Number of known solutions; the same text for two test cases is two. */
+  getTrainingSetSize(): number {
+    return this.memory.size;
+  }
+
+  /**
+   * The verdict on one output.
+   *
+   * @throws PayloadError for a solve time that is no positive number, or an unknown difficulty
+   */
+  async checkContamination(output: string, testCase: TestCase): Promise<ContaminationResult> {
+    const { store, index } = this.source;
+    const text = new PreparedText(output);
+    const known = await store.ofTestCase(testCase.id);
+    const others = this.config.skipChecks.includes('crossTask') ? [] : await this.lookUp(text, testCase.id);
+    return judge({
+      output: text,
+      testCase,
+      config: this.config,
+      known: known.map((each) => this.prepare(each)),
+      others: others.map((each) => this.prepare(each)),
+      setSize: Math.max(0, index.size - known.length),
+      commonness: index.size >= ENOUGH_TO_LEARN ? (fingerprint) => index.commonness(fingerprint) : undefined,
+    });
+  }
+
+  /** The binding check alone. */
+  checkSimilarity(output: string, known: string): SimilarityResult {
+    return similarityResult(
+      new PreparedText(output),
+      new PreparedText(known),
+      this.config.similarityThreshold,
+    );
+  }
+
+  /** @throws PayloadError for a solve time that is no positive number, or an unknown difficulty */
+  checkTiming(testCase: TestCase): TimingResult {
+    return checkTiming(testCase, this.config.fastSolveThreshold);
+  }
+
+  analyzeReasoning(thoughtChain: readonly string[], known?: string): ReasoningResult {
+    return analyzeReasoning(thoughtChain, known === undefined ? [] : [new PreparedText(known)], this.config);
+  }
+
+  private async lookUp(output: PreparedText, testCaseId: string): Promise<readonly KnownSolution[]> {
+    const { store, index } = this.source;
+    if (index.size === 0) return [];
+    const candidates = index.search(queryFingerprints(output), CANDIDATES, testCaseId);
+    return store.byReference(candidates.map(({ reference }) => reference));
+  }
+
+  private prepare(known: KnownSolution): PreparedKnown {
+    return { reference: { testCaseId: known.testCaseId, hash: known.hash }, text: this.prepared.of(known) };
+  }
+}
+
+let shared: ContaminationDetector | undefined;
+
+/**
+ * The one detector of the process; made at the first call.
+ *
+ * @throws UsageError if it exists already with another configuration, which would silently not apply
+ */
+export function getContaminationDetector(config?: ContaminationConfigInput): ContaminationDetector {
+  if (shared === undefined) {
+    shared = new ContaminationDetector(config);
+    return shared;
+  }
+  if (config !== undefined && JSON.stringify(completeConfig(config)) !== JSON.stringify(shared.config)) {
+    throw new UsageError(
+      'usage',
+      'the shared contamination detector exists already with another configuration; call resetContaminationDetector() first, or make a ContaminationDetector of your own',
+    );
+  }
+  return shared;
+}
+
+/** Forgets the shared detector and its known solutions. */
+export function resetContaminationDetector(): void {
+  shared = undefined;
+}

@@ -1,0 +1,105 @@
+import type { KnownReference } from '../types.js';
+import type { Candidate, KnownSolutionIndex } from './known-index.js';
+import { Postings } from './postings.js';
+
+/** A fingerprint that more known solutions have than this (and than one in fifty) finds nothing. */
+const COMMON_COUNT = 2_000;
+const COMMON_SHARE = 0.02;
+const FEWEST_SHARED = 2;
+
+/** `KnownSolutionIndex` in memory: an inverted index over fingerprints in typed arrays. */
+export class InvertedIndex implements KnownSolutionIndex {
+  private readonly numbers = new Map<string, number>();
+  private references: (KnownReference | undefined)[] = [];
+  private postings = new Postings();
+  private scores = new Float32Array(0);
+  private shared = new Uint16Array(0);
+
+  get size(): number {
+    return this.numbers.size;
+  }
+
+  add(reference: KnownReference, fingerprints: Int32Array): void {
+    const key = keyOf(reference);
+    if (this.numbers.has(key)) return;
+    const number = this.references.length;
+    this.numbers.set(key, number);
+    this.references.push({ testCaseId: reference.testCaseId, hash: reference.hash });
+    for (const fingerprint of fingerprints) this.postings.add(fingerprint, number);
+  }
+
+  remove(reference: KnownReference): boolean {
+    const key = keyOf(reference);
+    const number = this.numbers.get(key);
+    if (number === undefined) return false;
+    this.numbers.delete(key);
+    this.references[number] = undefined;
+    this.postings.remove(number);
+    // Numbers of removed solutions stay in the lists until half of them are of that kind.
+    if (this.references.length > 1_000 && this.numbers.size * 2 < this.references.length) this.compact();
+    return true;
+  }
+
+  clear(): void {
+    this.numbers.clear();
+    this.references = [];
+    this.postings = new Postings();
+  }
+
+  search(fingerprints: Int32Array, atMost: number, exceptTestCase?: string): Candidate[] {
+    this.makeRoom();
+    const touched: number[] = [];
+    const limit = Math.max(COMMON_COUNT, this.size * COMMON_SHARE);
+    for (const fingerprint of fingerprints) {
+      const count = this.postings.count(fingerprint);
+      if (count === 0 || count > limit) continue;
+      const weight = Math.log((this.size + 1) / count);
+      this.postings.each(fingerprint, (number) => {
+        if (this.shared[number] === 0) touched.push(number);
+        this.shared[number] = (this.shared[number] as number) + 1;
+        this.scores[number] = (this.scores[number] as number) + weight;
+      });
+    }
+    const candidates: Candidate[] = [];
+    for (const number of touched) {
+      const reference = this.references[number];
+      const score = this.scores[number] as number;
+      const shared = this.shared[number] as number;
+      this.scores[number] = 0;
+      this.shared[number] = 0;
+      if (reference === undefined || shared < FEWEST_SHARED || reference.testCaseId === exceptTestCase)
+        continue;
+      candidates.push({ reference, score, shared });
+    }
+    candidates.sort((a, b) => b.score - a.score || b.shared - a.shared);
+    return candidates.slice(0, atMost);
+  }
+
+  commonness(fingerprint: number): number {
+    return this.size === 0 ? 0 : Math.min(1, this.postings.count(fingerprint) / this.size);
+  }
+
+  private makeRoom(): void {
+    if (this.scores.length >= this.references.length) return;
+    const room = Math.ceil(this.references.length * 1.5) + 64;
+    this.scores = new Float32Array(room);
+    this.shared = new Uint16Array(room);
+  }
+
+  private compact(): void {
+    const moved = new Int32Array(this.references.length).fill(-1);
+    const kept: KnownReference[] = [];
+    this.references.forEach((reference, number) => {
+      if (reference === undefined) return;
+      moved[number] = kept.length;
+      this.numbers.set(keyOf(reference), kept.length);
+      kept.push(reference);
+    });
+    this.references = kept;
+    this.postings = this.postings.renumbered(moved);
+  }
+}
+
+function keyOf(reference: KnownReference): string {
+  return `${reference.hash}\0${reference.testCaseId}`;
+}

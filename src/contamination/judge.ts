@@ -1,0 +1,319 @@
+import { comparePair, type PairCheckName, type PairComparison, type PairThresholds } from './compare-pair.js';
+import { verdictConfidence } from './confidence.js';
+import type { ContaminationConfig } from './config.js';
+import { templateFingerprint } from './index/fingerprints.js';
+import { PreparedText } from './prepared-text.js';
+import { analyzeReasoning } from './reasoning.js';
+import { similarityResult } from './similarity.js';
+import { contentHash } from './text/folded-text.js';
+import { barForSet } from './thresholds.js';
+import { checkTiming, expectedSolveTime } from './timing.js';
+import type {
+  CheckName,
+  ContaminationChecks,
+  ContaminationResult,
+  EvasionCheck,
+  KnownReference,
+  RanCheck,
+  TestCase,
+} from './types.js';
+
+/** A known solution with its text prepared. */
+export interface PreparedKnown {
+  readonly reference: KnownReference;
+  readonly text: PreparedText;
+}
+
+/** All that a verdict needs, gathered; no input or output happens from here on. */
+export interface Case {
+  readonly output: PreparedText;
+  readonly testCase: TestCase;
+  readonly config: ContaminationConfig;
+  /** Known solutions of the same test case. */
+  readonly known: readonly PreparedKnown[];
+  /** Candidates among the known solutions of other test cases, from an index. */
+  readonly others: readonly PreparedKnown[];
+  /** Size of the whole known set that the candidates come from. */
+  readonly setSize: number;
+  /** Share of the known set in which a fingerprint stands; left out where the set is too small to learn from. */
+  readonly commonness?: ((fingerprint: number) => number) | undefined;
+}
+
+const PAIR_CHECKS: readonly PairCheckName[] = ['containment', 'evidence', 'fingerprint', 'wording'];
+const NO_KNOWN = 'no known solution of this test case';
+const SWITCHED_OFF = 'switched off by the configuration';
+/** Lookups need more to hold on to than a single pair. */
+const LOOKUP_TOKENS = 80;
+const MOST_SPANS = 500;
+
+/**
+ * Gives the verdict on one output: every check that can run runs, the rest say why they did not; one raised
+ * check is enough.
+ *
+ * @throws PayloadError for a solve time or a difficulty that means nothing
+ */
+export function judge(input: Case): ContaminationResult {
+  return new Judgement(input).result();
+}
+
+class Judgement {
+  private readonly checks: ContaminationChecks = { skipped: {} };
+  private readonly reasons: string[] = [];
+  private margin: number | undefined;
+
+  constructor(private readonly input: Case) {
+    expectedSolveTime(input.testCase.difficulty);
+  }
+
+  result(): ContaminationResult {
+    this.similarity();
+    this.timing();
+    this.reasoning();
+    this.exact();
+    this.pairChecks();
+    this.crossTask();
+    const contaminated = this.reasons.length > 0;
+    return {
+      contaminated,
+      ...(contaminated ? { reason: this.reasons.join('; ') } : {}),
+      confidence: verdictConfidence({
+        margin: this.margin,
+        timing: this.checks.timing?.contaminated === true,
+        reasoning: this.checks.reasoning?.jumpsToSolution === true,
+      }),
+      checks: this.checks,
+      config: this.input.config,
+    };
+  }
+
+  private runs(name: CheckName, needsKnown = false): boolean {
+    if (this.input.config.skipChecks.includes(name)) this.skip(name, SWITCHED_OFF);
+    else if (needsKnown && this.input.known.length === 0) this.skip(name, NO_KNOWN);
+    else return true;
+    return false;
+  }
+
+  private skip(name: CheckName, reason: string): void {
+    this.checks.skipped[name] = reason;
+  }
+
+  private weigh(margin: number): void {
+    this.margin = Math.max(this.margin ?? 0, margin);
+  }
+
+  private similarity(): void {
+    if (!this.runs('similarity', true)) return;
+    const { output, known, config } = this.input;
+    const results = known.map(({ text }) => similarityResult(output, text, config.similarityThreshold));
+    const best = results.reduce((a, b) => (b.similarity > a.similarity ? b : a));
+    this.checks.similarity = best;
+    if (!best.contaminated) return;
+    this.weigh(SURE);
+    this.reasons.push(`Output ${percent(best.similarity)} similar to known solution`);
+  }
+
+  private timing(): void {
+    const { testCase, config } = this.input;
+    if (testCase.solveTime === undefined) {
+      this.skip('timing', 'no solve time was measured');
+      return;
+    }
+    // An impossible time is an error also where the check is switched off.
+    const timing = checkTiming(testCase, config.fastSolveThreshold);
+    if (!this.runs('timing')) return;
+    this.checks.timing = timing;
+    if (timing.contaminated) {
+      this.reasons.push(
+        `Solve time (${timing.actualTime} ms) is ${percent(timing.ratio)} of the expected time`,
+      );
+    }
+  }
+
+  private reasoning(): void {
+    const { testCase, config, known } = this.input;
+    const chain = testCase.thoughtChain ?? [];
+    if (!this.runs('reasoning')) return;
+    if (chain.length === 0) {
+      this.skip('reasoning', 'no chain of thoughts was handed in');
+      return;
+    }
+    const reasoning = analyzeReasoning(
+      chain,
+      known.map(({ text }) => text),
+      config,
+    );
+    this.checks.reasoning = reasoning;
+    if (reasoning.jumpsToSolution)
+      this.reasons.push('Reasoning chain jumps directly to solution without exploration');
+  }
+
+  private exact(): void {
+    if (!this.runs('exact', true)) return;
+    const { output, known } = this.input;
+    const hash = contentHash(output.visible.text);
+    const equal = known.find(({ text }) => contentHash(text.visible.text) === hash);
+    const whole = {
+      output: [0, output.original.length],
+      known: [0, equal?.text.original.length ?? 0],
+    } as const;
+    this.checks.exact = {
+      status: 'ran',
+      value: equal === undefined ? 0 : 1,
+      threshold: 1,
+      contaminated: equal !== undefined,
+      ...(equal === undefined ? {} : { known: equal.reference }),
+      spans: equal === undefined ? [] : [whole],
+    };
+    if (equal === undefined) return;
+    this.weigh(SURE);
+    this.reasons.push(
+      'Output is the known solution, apart from letter case, white space and invisible characters',
+    );
+  }
+
+  private pairChecks(): void {
+    const names = PAIR_CHECKS.filter((name) => this.runs(name, true));
+    const thresholds = pairThresholds(this.input.config);
+    for (const name of PAIR_CHECKS) {
+      const why = this.checks.skipped[name];
+      if (why !== undefined)
+        this.checks[name] = { status: 'skipped', threshold: thresholds[name], skipped: why };
+    }
+    if (names.length === 0) return;
+    const compared = this.input.known.map((known) => ({
+      known,
+      comparison: this.compare(known, thresholds, this.input.config.minimumTokens),
+    }));
+    for (const name of names) {
+      const check = strongest(name, compared, thresholds[name]);
+      this.checks[name] = check;
+      if (check.status === 'skipped') {
+        this.skip(name, check.skipped);
+        continue;
+      }
+      this.weigh(check.value / check.threshold);
+      if (check.contaminated) this.reasons.push(REASONS[name](check.value));
+    }
+  }
+
+  private crossTask(): void {
+    const { setSize, config } = this.input;
+    const threshold = barForSet(setSize);
+    const reason = config.skipChecks.includes('crossTask')
+      ? SWITCHED_OFF
+      : setSize === 0
+        ? 'no known solutions of other test cases'
+        : undefined;
+    if (reason !== undefined) {
+      this.skip('crossTask', reason);
+      this.checks.crossTask = { status: 'skipped', threshold, skipped: reason };
+      return;
+    }
+    const best = this.strongestOther(threshold);
+    this.checks.crossTask = best;
+    this.weigh(best.value / threshold);
+    if (best.contaminated) {
+      this.reasons.push(`Output copies a known solution of test case ${best.known?.testCaseId}`);
+    }
+  }
+
+  private strongestOther(threshold: number): RanCheck {
+    const thresholds = pairThresholds(this.input.config);
+    let best: RanCheck = { status: 'ran', value: 0, threshold, contaminated: false, spans: [] };
+    for (const known of this.input.others) {
+      const { measures } = this.compare(
+        known,
+        thresholds,
+        Math.max(LOOKUP_TOKENS, this.input.config.minimumTokens),
+      );
+      for (const measure of Object.values(measures)) {
+        const value = measure.value / measure.threshold;
+        if (value <= best.value) continue;
+        const contaminated = value >= threshold;
+        const spans = contaminated ? measure.spans().slice(0, MOST_SPANS) : [];
+        best = { status: 'ran', value, threshold, contaminated, known: known.reference, spans };
+      }
+    }
+    return best;
+  }
+
+  private compare(known: PreparedKnown, thresholds: PairThresholds, minimumTokens: number): PairComparison {
+    const { output, testCase, commonness } = this.input;
+    const { kind } = known.text;
+    const share =
+      commonness === undefined || kind === 'prose'
+        ? undefined
+        : (template: string): number => commonness(templateFingerprint(kind, template));
+    this.starter ??= testCase.starter === undefined ? undefined : new PreparedText(testCase.starter);
+    return comparePair(output, known.text, {
+      thresholds,
+      minimumTokens,
+      starter: this.starter,
+      commonness: share,
+    });
+  }
+
+  private starter: PreparedText | undefined;
+}
+
+/** An equal text, or one above the binding similarity, leaves no doubt. */
+const SURE = 2;
+
+const REASONS: Record<PairCheckName, (value: number) => string> = {
+  containment: (value) => `${percent(value)} of the known solution stands in the output, names set aside`,
+  evidence: (value) =>
+    `Long stretches of the known solution stand in the output word for word (${value.toFixed(1)} times what is needed)`,
+  fingerprint: (value) =>
+    `${percent(value)} of the known solution's statements stand in the output under other names or in another order`,
+  wording: (value) =>
+    `${percent(value)} of the known text stands in the output, with at most single words exchanged`,
+};
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)}%`;
+}
+
+function pairThresholds(config: ContaminationConfig): PairThresholds {
+  return {
+    containment: config.containmentThreshold,
+    evidence: config.evidenceThreshold,
+    fingerprint: config.fingerprintThreshold,
+    wording: config.wordingThreshold,
+  };
+}
+
+interface Compared {
+  readonly known: PreparedKnown;
+  readonly comparison: PairComparison;
+}
+
+function strongest(name: PairCheckName, compared: readonly Compared[], threshold: number): EvasionCheck {
+  let best:
+    | {
+        readonly known: PreparedKnown;
+        readonly measure: NonNullable<PairComparison['measures'][PairCheckName]>;
+      }
+    | undefined;
+  for (const { known, comparison } of compared) {
+    const measure = comparison.measures[name];
+    if (measure === undefined) continue;
+    if (
+      best === undefined ||
+      measure.value / measure.threshold > best.measure.value / best.measure.threshold
+    ) {
+      best = { known, measure };
+    }
+  }
+  if (best === undefined) {
+    return { status: 'skipped', threshold, skipped: compared[0]?.comparison.skipped[name] ?? NO_KNOWN };
+  }
+  const { measure } = best;
+  return {
+    status: 'ran',
+    value: measure.value,
+    threshold: measure.threshold,
+    contaminated: measure.value >= measure.threshold,
+    known: best.known.reference,
+    spans: measure.spans().slice(0, MOST_SPANS),
+  };
+}
