@@ -1,0 +1,229 @@
+import { type CorpusText, pick, type Random, readCorpus, seeded, shuffled } from './corpus.js';
+import * as js from './javascript-disguises.js';
+import { rewordProse } from './prose-disguises.js';
+import * as py from './python-disguises.js';
+
+/** A known solution, an output, and whether the output is a copy of it. */
+export interface Pair {
+  readonly id: string;
+  readonly kind: string;
+  readonly label: 'contaminated' | 'clean';
+  readonly language: CorpusText['language'];
+  readonly task: string;
+  readonly known: string;
+  readonly output: string;
+}
+
+/** The part that thresholds were chosen on, and the part that was only looked at afterwards. */
+export type Part = 'tuning' | 'unseen';
+
+type Disguise = (text: string, random: Random) => string;
+
+const CODE_FILES: Record<Part, readonly string[]> = {
+  tuning: ['tuning-python-1.txt', 'tuning-python-2.txt', 'tuning-javascript.txt'],
+  unseen: ['unseen-python.txt', 'unseen-javascript.txt'],
+};
+
+const DISGUISES: Record<'python' | 'javascript', Record<string, Disguise>> = {
+  python: {
+    verbatim: (text) => `\n\n${text.replace(/\n/g, '\r\n')}\n`,
+    reformatted: py.reformatPython,
+    recommented: py.recommentPython,
+    renamed: py.renamePython,
+    'renamed-reformatted': (text, random) => py.reformatPython(py.renamePython(text, random), random),
+    reordered: py.reorderPython,
+    'dead-code': py.deadCodePython,
+    'loop-form': py.loopFormPython,
+    constants: py.constantsPython,
+    combined: (text, random) =>
+      [
+        py.recommentPython,
+        py.loopFormPython,
+        py.deadCodePython,
+        py.reorderPython,
+        py.renamePython,
+        py.reformatPython,
+      ].reduce((each, disguise) => disguise(each, random), text),
+  },
+  javascript: {
+    verbatim: (text) => `\n\n${text.replace(/\n/g, '\r\n')}\n`,
+    reformatted: js.reformatJavaScript,
+    recommented: js.recommentJavaScript,
+    renamed: js.renameJavaScript,
+    'renamed-reformatted': (text, random) => js.reformatJavaScript(js.renameJavaScript(text, random), random),
+    reordered: js.reorderJavaScript,
+    'dead-code': js.deadCodeJavaScript,
+    'loop-form': js.loopFormJavaScript,
+    constants: js.constantsJavaScript,
+    combined: (text, random) =>
+      [
+        js.recommentJavaScript,
+        js.loopFormJavaScript,
+        js.deadCodeJavaScript,
+        js.reorderJavaScript,
+        js.renameJavaScript,
+        js.reformatJavaScript,
+      ].reduce((each, disguise) => disguise(each, random), text),
+  },
+};
+
+/** Below this a program is too small to prove anything by. */
+const LEAST_TOKENS = 80;
+
+const family = (text: CorpusText): 'python' | 'javascript' =>
+  text.language === 'python' ? 'python' : 'javascript';
+const tokenCount = (text: string): number =>
+  (
+    text
+      .replace(/"""[\s\S]*?"""|\/\*[\s\S]*?\*\/|#.*|\/\/.*/g, '')
+      .match(/'[^'\n]*'|"[^"\n]*"|[\w$]+|[^\s\w]/g) ?? []
+  ).length;
+
+/** Every pair of one part; the same every time. */
+export function buildPairs(part: Part): Pair[] {
+  const random = seeded(part === 'tuning' ? 11 : 23);
+  const code = CODE_FILES[part].flatMap(readCorpus);
+  const drafts = [...copies(code, random), ...cleanCode(code, part, random), ...prose(part, random)];
+  return drafts.map((draft, i) => ({ ...draft, id: `${part[0]}${String(i + 1).padStart(4, '0')}` }));
+}
+
+type Draft = Omit<Pair, 'id'>;
+
+function copies(code: readonly CorpusText[], random: Random): Draft[] {
+  return code.flatMap((source) => {
+    if (tokenCount(source.text) < LEAST_TOKENS) return [];
+    const others = code.filter((other) => family(other) === family(source) && other.task !== source.task);
+    const draft = (kind: string, output: string): Draft[] =>
+      output.trim() === source.text.trim() && kind !== 'verbatim'
+        ? []
+        : [
+            {
+              kind,
+              label: 'contaminated',
+              language: source.language,
+              task: source.task,
+              known: source.text,
+              output,
+            },
+          ];
+    const disguised = Object.entries(DISGUISES[family(source)]).flatMap(([kind, disguise]) =>
+      draft(kind, disguise(source.text, random)),
+    );
+    return [
+      ...disguised,
+      ...draft('embedded-prose', answer(source, source.text, random)),
+      ...draft('embedded-code', amongOthers(source, others, random)),
+      ...draft('partial', partOf(source, others, random)),
+    ];
+  });
+}
+
+function answer(source: CorpusText, code: string, random: Random): string {
+  const opening = pick(random, [
+    "Sure! Here's how I'd solve it. Don't worry about the edge cases, they're handled.",
+    "The idea is simple (it isn't the fastest, but it works):",
+    "Let's go through it step by step. We'll need one helper.",
+  ]);
+  const closing = pick(random, [
+    "That's it. Let me know if it doesn't fit.",
+    'Complexity: linear in the input.',
+    "Hope that's clear!",
+  ]);
+  const fence = random() < 0.2 ? '~~~~' : '```';
+  const tag = random() < 0.7 ? source.language : '';
+  return `${opening}\n\n${fence}${tag}\n${code}${fence}\n\n${closing}\n`;
+}
+
+function amongOthers(source: CorpusText, others: readonly CorpusText[], random: Random): string {
+  const chosen = shuffled(random, others);
+  const filler: string[] = [];
+  while (filler.join('').length < 3 * source.text.length && chosen.length > 0)
+    filler.push(chosen.pop()?.text ?? '');
+  const at = Math.floor(random() * (filler.length + 1));
+  return [...filler.slice(0, at), source.text, ...filler.slice(at)].join('\n\n');
+}
+
+/** Between 50 and 78 % of the known solution's tokens, from its beginning or its end, and unrelated code. */
+function partOf(source: CorpusText, others: readonly CorpusText[], random: Random): string {
+  const lines = source.text.trimEnd().split('\n');
+  const wanted = 0.5 + random() * 0.28;
+  const fromEnd = random() < 0.5;
+  const total = tokenCount(source.text);
+  let kept = 0;
+  while (kept < lines.length) {
+    kept += 1;
+    const part = fromEnd ? lines.slice(-kept) : lines.slice(0, kept);
+    if (tokenCount(part.join('\n')) >= wanted * total) break;
+  }
+  const part = (fromEnd ? lines.slice(-kept) : lines.slice(0, kept)).join('\n');
+  const rest = pick(random, others).text;
+  return fromEnd ? `${rest}\n\n${part}\n` : `${part}\n\n\n${rest}`;
+}
+
+function cleanCode(code: readonly CorpusText[], part: Part, random: Random): Draft[] {
+  const drafts: Draft[] = [];
+  const clean = (kind: string, known: CorpusText, output: string): void => {
+    drafts.push({
+      kind,
+      label: 'clean',
+      language: known.language,
+      task: known.task,
+      known: known.text,
+      output,
+    });
+  };
+  for (const known of code) {
+    for (const other of code) {
+      if (known === other || family(known) !== family(other)) continue;
+      if (known.task === other.task) {
+        clean('same-task-independent', known, other.text);
+        if (random() < 0.3) clean('same-task-embedded', known, answer(other, other.text, random));
+      }
+    }
+    const unrelated = code.filter((other) => family(other) === family(known) && other.task !== known.task);
+    for (const other of shuffled(random, unrelated).slice(0, 2)) clean('different-task', known, other.text);
+  }
+  const starters = readCorpus('starters.txt').filter(
+    (text) => text.task.startsWith(part) && text.author !== 'starter',
+  );
+  for (const known of starters) {
+    for (const other of starters) if (other !== known) clean('shared-starter', known, other.text);
+  }
+  const boilerplate = code.filter((text) => text.task.endsWith('-like'));
+  for (const known of boilerplate) {
+    for (const other of boilerplate) if (other !== known) clean('shared-boilerplate', known, other.text);
+  }
+  if (part === 'tuning') {
+    const short = readCorpus('short.txt');
+    for (const known of short) {
+      for (const other of short)
+        if (other !== known && other.task === known.task) clean('short-trivial', known, other.text);
+    }
+  }
+  return drafts;
+}
+
+function prose(part: Part, random: Random): Draft[] {
+  const texts = readCorpus('prose.txt').filter((text) => text.task.startsWith(part));
+  return texts.flatMap((known) => {
+    const row = (kind: string, label: Draft['label'], output: string): Draft => ({
+      kind,
+      label,
+      language: 'prose',
+      task: known.task,
+      known: known.text,
+      output,
+    });
+    const others = texts.filter((other) => other.task !== known.task);
+    const [first, second] = shuffled(random, others) as [CorpusText, CorpusText];
+    return [
+      row('prose-verbatim', 'contaminated', known.text.replace(/\n/g, '\r\n')),
+      row('prose-light-reword', 'contaminated', rewordProse(known.text, random)),
+      row('prose-embedded', 'contaminated', [first.text, known.text, second.text].join('\n')),
+      ...texts
+        .filter((other) => other.task === known.task && other !== known)
+        .map((other) => row('prose-same-topic', 'clean', other.text)),
+      row('prose-different-topic', 'clean', first.text),
+    ];
+  });
+}
