@@ -23,7 +23,7 @@ interface Candidate {
 
 const SIGN_BEFORE = /(?:[:=：＝~≈]|[-=]>|→|⇒|\.{3,}|…|_{3,}|·{3,})\s*[*_`"'[(]{0,3}$/u;
 const WORD_BEFORE =
-  /(?<![\p{L}])(?:of|to|is|was|at|by|scored?|scores|got|gets|gives|gave|yields?|yielded|reach(?:es|ed)?|achiev(?:es|ed)|obtain(?:s|ed)|est de|est|de|ist|beträgt|auf|es|fue|é|foi)\s*[*_`]{0,2}$/iu;
+  /(?<![\p{L}])(?:of|to|is|was|at|by|becomes?|equals?|scored?|scores|got|gets|gives|gave|yields?|yielded|reach(?:es|ed)?|achiev(?:es|ed)|obtain(?:s|ed)|est de|est|de|ist|beträgt|auf|es|fue|é|foi)\s*[*_`]{0,2}$/iu;
 const WIDE_SPACE_BEFORE = /(?:\s{2,}|\t)[*_`]{0,2}$/;
 const MISSING =
   /(?<=[:=：>→]\s*[*_`"'[(]{0,3})(?:[-+]?(?:nan|inf)\b|n\/?a\b|none\b|null\b|failed|failure|error\b|crashed|timed? ?out|oom\b|skipped|aborted|diverged)|(?<=\s{2})[-+]?(?:nan|inf)(?=\s|$)|(?<=^.{2,80}[\s:-])(?:failed|crashed|errored)(?=$|\s*[:(.!])/giu;
@@ -34,7 +34,7 @@ const PLUS_MINUS_AFTER =
   /^\s*[)\]%*_`]{0,3}\s*[([]?\s*(?:±|\+\/-|\+-|\+\\-|\\pm|\bstd\b[ =:]*|\bsd\b[ =:]*|σ\s*=?)\s*[\d.,]+\s*%?\s*[)\]]?/iu;
 const FROM_NUMBER = /\s+(?:from|de|von)\s+[-+]?[\d.,]+%?\s*$/iu;
 const TRAILING_VERB =
-  /[\s,]+(?:(?:the|its|an|a|to|in|l'|la|le)\s+)*(?:model\s+|pipeline\s+)?(?:achiev(?:es|ed|ing)|reach(?:es|ed|ing)|scor(?:es|ed|ing)|obtain(?:s|ed|ing)|get(?:s|ting)?|got|ha(?:s|d|ving)|yield(?:s|ed|ing)?|giv(?:es|ing)|gave|drops?|dropped|falls?|fell|decreas(?:es|ed)|increas(?:es|ed)|rises?|rose|chang(?:es|ed)|goes|went|is|was|results?(?: in)?|resulted(?: in)?|lead(?:s)?(?: to)?|led|improv(?:es|ed)|reduc(?:es|ed)|lower(?:s|ed)|rais(?:es|ed)|worsen(?:s|ed)?|end(?:s|ed)(?: up)?|a une?|hat|erreicht|atteint|obtient)(?:\s+(?:the|an|a|its|in|to|up|down|un|une|einen?|der|die|das|l')\s*)*$/iu;
+  /[\s,]+(?:(?:the|its|an|a|to|in|l'|la|le)\s+)*(?:model\s+|pipeline\s+)?(?:achiev(?:es|ed|ing)|reach(?:es|ed|ing)|scor(?:es|ed|ing)|obtain(?:s|ed|ing)|get(?:s|ting)?|got|ha(?:s|d|ving)|yield(?:s|ed|ing)?|giv(?:es|ing)|gave|drops?|dropped|falls?|fell|decreas(?:es|ed)|increas(?:es|ed)|rises?|rose|chang(?:es|ed)|goes|went|is|was|results?(?: in)?|resulted(?: in)?|lead(?:s)?(?: to)?|led|improv(?:es|ed)|reduc(?:es|ed)|lower(?:s|ed)|rais(?:es|ed)|worsen(?:s|ed)?|end(?:s|ed)(?: up)?|becom(?:es|ing)|became|equals?|a une?|hat|erreicht|atteint|obtient)(?:\s+(?:the|an|a|its|in|to|up|down|un|une|einen?|der|die|das|l')\s*)*$/iu;
 
 function depthsOf(line: string): Uint8Array {
   const depths = new Uint8Array(line.length + 1);

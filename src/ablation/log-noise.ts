@@ -18,7 +18,7 @@ const NOISE: readonly RegExp[] = [
   /^\s*\d+\/\d+\s+(?:\[[=>.]+|[━─╸]|- )/,
   /^[\s\d/]*[━─╸]{3,}/,
   /^\{'(?:loss|eval_loss|train_loss|train_runtime|eval_runtime)':/,
-  /^(?:iter(?:ation)?|step|batch|round|trial|estimator)s?\s*[:#=]?\s*\d+\b/i,
+  /^(?:iter(?:ation)?|step|batch|round|trial|estimator)s?\s*[:#=]?\s*\d+\b.*\d\.\d/i,
   /^(?:GPU|TPU|CUDA) available|^Using device|^device:/i,
   /^Some weights of /,
   /^(?:lr|learning rate) (?:reduced|adjusted|scheduler)/i,

@@ -44,7 +44,7 @@ const CHANGE_START = new RegExp(
   'iu',
 );
 const CHANGE_END = new RegExp(
-  `(?<![\\p{L}])(?:(?:${CHANGE_WORDS})(?:\\s*\\(?%\\)?)?|(?:vs\\.?|from|over|to) (?:the )?(?:baseline|base|full))\\s*$`,
+  `(?<![\\p{L}_])(?:(?:${CHANGE_WORDS})(?:\\s*\\(?%\\)?)?|(?:vs\\.?|from|over|to) (?:the )?(?:baseline|base|full))\\s*$`,
   'iu',
 );
 const CHANGE_WHOLE = new RegExp(

@@ -24,8 +24,11 @@ const LIST_SIGN = /^\s*(?:[-*•·▪►▶>→✓✔✗✘❌✅⚠#=~]+|\d{1,2
 const PROGRESS_SIGN = /^[[(]?\d+\s*(?:\/|of)\s*\d+[\])]?\s*[:.-]?\s*/;
 const ACTIVITY =
   /^(?:now |starting |finished |completed |done |re-?)?(?:running|run|evaluating|evaluate|training|testing|trying|starting|finished|completed|done|processing|executing|fitting|scoring|results? (?:for|of)|scores? (?:for|of)|scenario|setting|config(?:uration)?|variant|experiment|modified|name)(?:\s*[:>-]\s*|\s+(?:with |for |of |on |the |ablation experiment |experiment |variant |configuration )*)/i;
+/** `Ablation 2`, `Exp. #3`; a number behind a word such as `model` counts only where the name ends there. */
 const NUMBERED =
-  /^(?:ablation|abl|experiment|exp|variant|config(?:uration)?|scenario|study|setting|case|model|step|test|trial|run|étude|versuch|variante|эксперимент|实验|消融)(?:[\s_#]*(?:study|experiment|run|test|variant))?[\s_#.-]*(?:n[o°º.]+ ?)?(\d{1,3}|[A-H](?![\p{L}\p{N}]))(?![\p{L}\p{N}])/iu;
+  /^(?:ablation|abl|experiment|exp|variant|config(?:uration)?|scenario|étude|versuch|variante|эксперимент|实验|消融|(?:study|setting|case|model|step|test|trial|run)(?=[\s_#.-]*(?:\d{1,3}|[A-H])(?:\s*(?:\/|of)\s*\d{1,3})?\s*(?:[:.)([–—|-]|$)))(?:[\s_#]*(?:study|experiment|run|test|variant))?[\s_#.-]*(?:n[o°º.]+ ?)?(\d{1,3}|[A-H](?![\p{L}\p{N}]))(?![\p{L}\p{N}])(?:\s*(?:\/|of)\s*\d{1,3})?/iu;
+/** "If we drop X", "when removing X". */
+const CONDITION = /^(?:if|when|once|after)\s+(?:(?:we|you|one|it is|i)\s+)?(?=\S)/i;
 const BARE_ABLATION =
   /^(?:ablation|ablated|abl|消融)(?:\s+(?:study|experiment|run|test|variant|scenario|of))?(?:\s*[:>|-]\s*|\s*(?=[[('"])|[\s_]+)/iu;
 const RUN =
@@ -229,7 +232,7 @@ export function readLabel(label: string): LabelReading {
   }
   for (let round = 0; round < 4; round += 1) {
     const before = text;
-    text = text.replace(PROGRESS_SIGN, '').replace(KEYED, '');
+    text = text.replace(PROGRESS_SIGN, '').replace(KEYED, '').replace(CONDITION, '');
     const numbered = NUMBERED.exec(text);
     if (numbered !== null && number === undefined) {
       number = `ablation ${numbered[1]?.toLowerCase() ?? ''}`;
@@ -242,7 +245,8 @@ export function readLabel(label: string): LabelReading {
         text = text.slice(bare[0].length);
       }
     }
-    if (text === before.replace(PROGRESS_SIGN, '').replace(KEYED, '')) text = text.replace(ACTIVITY, '');
+    if (text === before.replace(PROGRESS_SIGN, '').replace(KEYED, '').replace(CONDITION, ''))
+      text = text.replace(ACTIVITY, '');
     text = withoutQuotes(text);
     if (text === before) break;
   }
