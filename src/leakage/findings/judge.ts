@@ -119,8 +119,24 @@ export function judge(machine: Machine): Leak[] {
         ...base,
       });
     }
+    const groups = ignoredGroups(prediction.rows);
+    if (groups !== undefined && overlap === 'no') {
+      const { node, statement } = groups;
+      const subject = `\`${groups.ignoredGroups?.text ?? ''}\``;
+      add({
+        kind: 'group-overlap',
+        subject,
+        rowsText: prediction.rowsText,
+        node,
+        statement,
+        split: undefined,
+        joinedBy: undefined,
+        ...base,
+      });
+    }
     for (const fit of [...training.fits, ...prediction.fits, ...record.fits]) {
       if (!fit.certain || overlapOf(fit.rows, prediction.rows) !== 'yes') continue;
+      if (fit.kind === 'shuffled-time' && !isShuffledLabel(fit, training, prediction.rows)) continue;
       if (insideTrainingSide(fit.rows, scored)) continue;
       add(leakOf(fit, prediction.rows, base));
     }
@@ -132,6 +148,25 @@ export function judge(machine: Machine): Leak[] {
     add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node, scoredNames: [] }));
   }
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
+}
+
+function ignoredGroups(rows: readonly Region[]): Partition | undefined {
+  for (const row of rows) {
+    let current: Region | undefined = row;
+    while (current !== undefined) {
+      if (current.partition?.ignoredGroups !== undefined) return current.partition;
+      current = current.parent;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a lag of the label is a feature while rows are dealt out at random. */
+function isShuffledLabel(fit: FitEvent, training: Training, rows: readonly Region[]): boolean {
+  const split = splitBetween(fit.rows, rows);
+  return (
+    split?.partition.random === true && training.labels.some((label) => fit.columns?.includes(label) === true)
+  );
 }
 
 function leakOf(

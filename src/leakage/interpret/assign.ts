@@ -91,6 +91,7 @@ export function columnFrom(machine: Machine, value: Value): Column {
     fits: union(facts.fits, machine.choices),
     predictions: facts.predictions,
     from,
+    madeBy: machine.statement,
     ...(value.type === 'constant' ? { constant: value.value } : {}),
   };
 }

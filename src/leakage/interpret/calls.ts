@@ -3,7 +3,7 @@ import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { emptyTable, joinValues, list, newCell, newEstimator, newMapping, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, type FunctionOf, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
-import { boundMethod } from './attributes.js';
+import { attributeOf, boundMethod } from './attributes.js';
 import { callEstimator, estimatorMethod, networkCall } from './estimator-methods.js';
 import { evaluate } from './expressions.js';
 import { elementsOf } from './iterate.js';
@@ -55,13 +55,17 @@ export function evaluateArguments(machine: Machine, call: Call): Arguments {
   const expressions: Expr[] = [];
   const keywords = new Map<string, Value>();
   const keywordExpressions = new Map<string, Expr>();
+  const spread: Value[] = [];
   for (const { name, star, value: expression } of call.args) {
     const value = evaluate(machine, expression);
     if (name !== undefined) {
       keywords.set(name, value);
       keywordExpressions.set(name, expression);
     } else if (star === '**') {
-      if (value.type !== 'mapping') continue;
+      if (value.type !== 'mapping') {
+        spread.push(value);
+        continue;
+      }
       for (const [key, entry] of value.cell.value.entries) {
         keywords.set(key, entry);
         keywordExpressions.set(key, expression);
@@ -77,7 +81,7 @@ export function evaluateArguments(machine: Machine, call: Call): Arguments {
       expressions.push(expression);
     }
   }
-  const all = [...positional, ...keywords.values()];
+  const all = [...positional, ...keywords.values(), ...spread];
   return { positional, keywords, expressions, keywordExpressions, all };
 }
 
@@ -86,6 +90,15 @@ export function argumentsOf(values: readonly Value[], expressions: readonly Expr
 }
 
 export function evaluateCall(machine: Machine, call: Call): Value {
+  if (call.callee.type === 'attribute') {
+    const object = evaluate(machine, call.callee.object);
+    const { name } = call.callee;
+    // The method of something unknown: not an attribute of it that is called.
+    if (object.type === 'opaque')
+      return opaqueMethod(machine, object, name, evaluateArguments(machine, call), call);
+    const method = attributeOf(machine, object, name, call.callee);
+    return callValue(machine, method, evaluateArguments(machine, call), call);
+  }
   const callee = evaluate(machine, call.callee);
   const args = evaluateArguments(machine, call);
   return callValue(machine, callee, args, call);
@@ -171,7 +184,8 @@ export function unknownCall(machine: Machine, args: Arguments, call: Call): Valu
   }
   const single = args.all.find((value) => value.type === 'table');
   if (single?.type !== 'table' || facts.rows.length === 0) return opaque(result);
-  return newTable(emptyTable(result, single.cell.value.shape));
+  const from = args.all.flatMap((value) => (value.type === 'table' ? [...value.cell.value.from] : []));
+  return newTable({ ...emptyTable(result, single.cell.value.shape), from: [...new Set(from)] });
 }
 
 /** A function handed to unknown code is called by it, with arguments nobody knows. */
@@ -192,7 +206,7 @@ export function callFunction(machine: Machine, fn: FunctionOf, args: Arguments, 
   const outer = machine.scope;
   const statement = machine.statement;
   machine.scope = new Scope(fn.scope);
-  const frame = { fn, site: call.start, returns: [] as Value[] };
+  const frame = { fn, site: call.start, call, statement, returns: [] as Value[] };
   bindParameters(machine, fn, args);
   machine.frames.push(frame);
   runBody(machine, fn.definition.body);

@@ -13,7 +13,8 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
-import { type Arguments, argument, unknownCall } from './calls.js';
+import { type Arguments, argument, argumentExpression, unknownCall } from './calls.js';
+import { labelsOf } from './labels.js';
 import {
   chosenOptions,
   fittedRows,
@@ -24,8 +25,10 @@ import {
   trainingOf,
   watchedRows,
 } from './learning.js';
+import { optimised } from './library-calls.js';
 import type { Machine } from './machine.js';
 import { meetLabels } from './operators.js';
+import { isRandomSplitter, knowsGroups } from './splitters.js';
 
 /** Methods that give the object itself back. */
 const SELF_METHODS = new Set(
@@ -70,7 +73,7 @@ export function estimatorMethod(
   self: Value = estimator,
 ): Value {
   const state = estimator.cell.value;
-  if (state.role === 'splitter') return name === 'split' ? foldsOf(machine, args, call) : UNKNOWN;
+  if (state.role === 'splitter') return name === 'split' ? foldsOf(machine, state, args, call) : UNKNOWN;
   if (SELF_METHODS.has(name) && (name !== 'train' || args.all.length === 0)) return self;
   if (name === 'fit_resample' || name === 'fit_sample') return resampled(machine, state, args, call);
   if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
@@ -90,7 +93,15 @@ export function estimatorMethod(
     return transformed(machine, estimator.cell.value, args);
   }
   if (name === 'score' || name === 'evaluate') return scored(machine, estimator.cell, args, call);
-  if (name === 'optimize') return unknownCall(machine, args, call);
+  if (name === 'optimize') {
+    const facts = factsOf(optimised(machine, args, call));
+    machine.store.write(estimator.cell, {
+      ...state,
+      fits: union(state.fits, facts.fits),
+      held: { ...state.held, scores: union(state.held.scores, facts.scores) },
+    });
+    return UNKNOWN;
+  }
   if (args.all.length === 0) return opaque({ ...NO_FACTS, fits: state.fits });
   return unknownCall(machine, args, call);
 }
@@ -120,8 +131,9 @@ function fitted(
     return event;
   }
   if (facts.rows.length === 0) return undefined;
-  const extra = union(watchedRows(machine, state, args), chosenOptions(state));
-  const training = trainingOf(machine, subject, facts, rowsText, extra, call);
+  const label = labelsOf(machine, args, call);
+  const extra = [...watchedRows(machine, state, args), ...chosenOptions(state), ...label.fits];
+  const training = trainingOf(machine, subject, facts, rowsText, extra, call, undefined, label.columns);
   machine.store.write(estimator.cell, { ...state, training, fits: training.fits });
   return 'trained';
 }
@@ -134,6 +146,7 @@ function trainingLike(machine: Machine, subject: string, facts: Facts, rowsText:
     certain: facts.certain,
     rowsText,
     fits: facts.fits,
+    labels: [],
     predictions: facts.predictions,
     node,
     statement: machine.statement,
@@ -185,9 +198,12 @@ export function foldSteps(machine: Machine, call: Call): { train: Step; test: St
   };
 }
 
-function foldsOf(machine: Machine, args: Arguments, call: Call): Value {
-  for (const value of args.positional) machine.dataOf(value);
+function foldsOf(machine: Machine, state: EstimatorState, args: Arguments, call: Call): Value {
   const { train, test } = foldSteps(machine, call);
+  const { partition } = test;
+  partition.random = isRandomSplitter(state);
+  const groups = argumentExpression(args, 2, 'groups');
+  if (groups !== undefined && !knowsGroups(state)) partition.ignoredGroups = { text: machine.label(groups) };
   const pair = list(
     [
       { type: 'positions', steps: [train] },
@@ -207,6 +223,9 @@ export function readSearchResult(
 ): Value | undefined {
   const state = estimator.cell.value;
   const { training } = state;
+  if (/^best_(params|value|trial|values)$/.test(name)) {
+    return opaque({ ...NO_FACTS, fits: state.fits, scores: state.held.scores });
+  }
   if (!name.endsWith('_') || training === undefined) {
     if (name === 'layers' || name === 'module') return estimator;
     return undefined;
@@ -224,6 +243,7 @@ export function readSearchResult(
       training,
       training.rowsText,
       training.node,
+      training.statement,
     );
     return opaque({ ...NO_FACTS, fits: [event] });
   }
@@ -235,7 +255,14 @@ export function readSearchResult(
   }
   if (/^(feature_importances_|coef_|ranking_|support_)$/.test(name) && predicts(state)) {
     const subject = `the weights of ${training.subject}`;
-    const event = machine.fit('feature-selection', subject, training, training.rowsText, training.node);
+    const event = machine.fit(
+      'feature-selection',
+      subject,
+      training,
+      training.rowsText,
+      training.node,
+      training.statement,
+    );
     return opaque({ ...NO_FACTS, fits: union([event], training.fits) });
   }
   return opaque({ ...NO_FACTS, fits: state.fits });
@@ -248,8 +275,12 @@ export function crossScore(
   subject: string,
   rowsText: string,
   node: Call | Attribute,
+  options: { readonly labels?: readonly string[]; readonly random?: boolean; readonly groups?: string } = {},
 ): Value {
+  const { labels = [] } = options;
   const partition = machine.partition(`folds:${machine.placeKey(node)}`, 'folds', node);
+  if (options.random === true) partition.random = true;
+  if (options.groups !== undefined) partition.ignoredGroups = { text: options.groups };
   const side = (name: 'train' | 'test') =>
     facts.rows.map((region) => partOf(region, partition, name, name, machine.statement));
   const training = {
@@ -258,6 +289,7 @@ export function crossScore(
     certain: facts.certain,
     rowsText,
     fits: facts.fits,
+    labels,
     predictions: facts.predictions,
     node,
     statement: machine.statement,

@@ -151,6 +151,7 @@ export function trainingOf(
   extra: readonly FitEvent[],
   node: Expr,
   before?: Training,
+  labels: readonly string[] = [],
 ): Training {
   const joined = before === undefined ? facts.rows : union(before.rows, facts.rows);
   const training: Training = {
@@ -159,6 +160,7 @@ export function trainingOf(
     certain: facts.certain && (before?.certain ?? true),
     rowsText: before !== undefined && sameRows(before.rows, joined) ? before.rowsText : rowsText,
     fits: union(union(before?.fits ?? [], facts.fits), extra),
+    labels: union(before?.labels ?? [], labels),
     predictions: union(before?.predictions ?? [], facts.predictions),
     node: before !== undefined && sameRows(before.rows, joined) ? before.node : node,
     statement: before !== undefined && sameRows(before.rows, joined) ? before.statement : machine.statement,

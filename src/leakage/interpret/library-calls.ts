@@ -14,12 +14,22 @@ import {
   type Value,
 } from '../values/value.js';
 import { columnFrom } from './assign.js';
-import { callBuiltin } from './builtins.js';
-import { type Arguments, argument, argumentExpression, flag, unknownCall } from './calls.js';
+import { callBuiltin, choose } from './builtins.js';
+import {
+  type Arguments,
+  argument,
+  argumentExpression,
+  argumentsOf,
+  callValue,
+  flag,
+  unknownCall,
+} from './calls.js';
+import { choiceEvents } from './choices.js';
 import { crossScore } from './estimator-methods.js';
 import { subjectOf, trainingOf, watchedRows } from './learning.js';
 import type { Machine } from './machine.js';
 import { meetLabels, textStep } from './operators.js';
+import { validationOptions } from './splitters.js';
 import { concatenated, pickRows } from './subscripts.js';
 
 /** Calls a library function or constructs a library object. */
@@ -60,6 +70,10 @@ export function callLibrary(machine: Machine, path: string, args: Arguments, cal
         args,
         call,
       );
+    case 'choice':
+      return chosen(machine, args, call);
+    case 'optimiser':
+      return optimised(machine, args, call);
     case 'metric':
       return metric(machine, args, call);
     case 'cross-validation':
@@ -70,10 +84,21 @@ export function callLibrary(machine: Machine, path: string, args: Arguments, cal
       const facts = machine.dataOf(value);
       const [model] = args.expressions;
       const subject = model === undefined ? 'the model' : `\`${machine.label(model)}\``;
-      return crossScore(machine, facts, subject, machine.label(expression), call);
+      const labels = argument(args, 2, 'y');
+      const options = validationOptions(argument(args, 9, 'cv', 'folds'));
+      const groups = argumentExpression(args, 9, 'groups');
+      return crossScore(machine, facts, subject, machine.label(expression), call, {
+        labels: labels?.type === 'table' ? labels.cell.value.from : [],
+        random: options.random,
+        ...(groups === undefined || options.knowsGroups ? {} : { groups: machine.label(groups) }),
+      });
     }
     case 'booster-training':
       return booster(machine, path, args, call);
+    case 'same-table': {
+      const [first] = args.positional;
+      return first?.type === 'table' ? newTable(first.cell.value) : unknownCall(machine, args, call);
+    }
     case 'copy':
       return copied(path, args);
     case 'plain':
@@ -110,7 +135,7 @@ function sourceTable(machine: Machine, path: string, args: Arguments, call: Call
   if (/^(numpy|scipy|torch|joblib|pickle|h5py|sklearn|torchvision|datasets)\./.test(path)) {
     return { type: 'opaque', facts: NO_FACTS, source: region };
   }
-  return newTable(emptyTable({ ...NO_FACTS, rows: [region] }, 'frame'));
+  return newTable({ ...emptyTable({ ...NO_FACTS, rows: [region] }, 'frame'), partial: false });
 }
 
 /** The state of a value taken as a table. */
@@ -120,6 +145,7 @@ export function asTable(machine: Machine, value: Value): TableState {
 
 function holdout(machine: Machine, args: Arguments, call: Call): Value {
   const partition = machine.partition(`holdout:${machine.placeKey(call)}`, 'holdout', call);
+  partition.random = flag(args, 'shuffle') !== false;
   const sides: Step[] = [
     { partition, side: 'train', role: 'train' },
     { partition, side: 'test', role: 'test' },
@@ -154,6 +180,9 @@ function parts(machine: Machine, args: Arguments, call: Call): Value {
 
 function positions(machine: Machine, path: string, args: Arguments, call: Call): Value {
   const [first] = args.positional;
+  // `np.arange(0.1, 0.9, 0.01)` is a grid of numbers.
+  if (args.positional.length > 1 && path.endsWith('arange')) return opaque(NO_FACTS);
+  if (first?.type === 'constant') return opaque(NO_FACTS);
   if (first?.type === 'table' && path.endsWith('permutation')) return first;
   if (path.endsWith('choice')) return { type: 'positions', steps: [textStep(machine, call)] };
   return first?.type === 'positions' ? first : { type: 'positions', steps: [] };
@@ -396,6 +425,24 @@ function withEvent(
   return results.length === 1 ? first : list(results, true);
 }
 
+/** Positions of the best: a choice where they are scores, the class of each row where they are predictions. */
+function chosen(machine: Machine, args: Arguments, call: Call): Value {
+  const [first] = args.positional;
+  if (first === undefined || factsOf(first).scores.length === 0) return unknownCall(machine, args, call);
+  return choose(machine, first, call) ?? UNKNOWN;
+}
+
+/** Runs the function to be optimised once: what it scores, the result was chosen on. */
+export function optimised(machine: Machine, args: Arguments, call: Call): Value {
+  let facts = NO_FACTS;
+  for (const value of args.all) {
+    const isCode = value.type === 'function' || value.type === 'instance' || value.type === 'class';
+    facts = joinFacts(facts, isCode ? factsOf(callValue(machine, value, argumentsOf([]), call)) : NO_FACTS);
+  }
+  const events = choiceEvents(machine, facts.scores, `what \`${machine.label(call.callee)}\` finds`, call);
+  return opaque({ ...NO_FACTS, scores: facts.scores, fits: events });
+}
+
 function metric(machine: Machine, args: Arguments, call: Call): Value {
   const [a, b] = args.positional.length >= 2 ? args.positional : args.all;
   if (a === undefined || b === undefined) return unknownCall(machine, args, call);
@@ -472,6 +519,6 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
   ) {
     return construct(path, 'network', args);
   }
-  if (/^[A-Z]/.test(name)) return construct(path, 'object', args);
+  if (/^[A-Z]/.test(name) || name === 'create_study') return construct(path, 'object', args);
   return unknownCall(machine, args, call);
 }

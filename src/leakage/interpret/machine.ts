@@ -31,6 +31,8 @@ interface Frame {
   readonly fn: FunctionOf;
   /** Offset of the call. */
   readonly site: number;
+  readonly call: Expr;
+  readonly statement: Stmt;
   readonly returns: Value[];
 }
 
@@ -131,8 +133,10 @@ export class Machine {
     rows: Pick<Facts, 'rows' | 'certain'>,
     rowsText: string,
     node: Expr,
+    statement?: Stmt,
+    columns?: readonly string[],
   ): FitEvent {
-    const key = `${kind}:${node.start}:${node.end}:${rows.certain}:${this.rowsKey(rows.rows)}`;
+    const key = `${columns?.join() ?? ''}:${kind}:${node.start}:${node.end}:${rows.certain}:${this.rowsKey(rows.rows)}`;
     let event = this.fits.get(key);
     if (event === undefined) {
       event = {
@@ -141,8 +145,8 @@ export class Machine {
         rows: rows.rows,
         certain: rows.certain,
         rowsText,
-        node,
-        statement: this.statement,
+        ...(columns === undefined ? {} : { columns }),
+        ...(statement === undefined ? this.placeOf(node) : { node, statement }),
         joinedBy: this.joinOf(rows.rows),
       };
       this.fits.set(key, event);
@@ -187,6 +191,20 @@ export class Machine {
       return rest === undefined ? facts : joinFacts(facts, this.dataOf(rest, depth + 1));
     }
     return factsOf(value);
+  }
+
+  /**
+   * Where a computation is to be named: the `fit` method of a class in the script is right as it is, so the
+   * leak stands where it is called.
+   */
+  private placeOf(node: Expr): { node: Expr; statement: Stmt } {
+    const caller = this.frames.find(
+      ({ fn: { self, definition } }) =>
+        self !== undefined && definition.type === 'function' && definition.name.startsWith('fit'),
+    );
+    return caller === undefined
+      ? { node, statement: this.statement }
+      : { node: caller.call, statement: caller.statement };
   }
 
   recordJoin(rows: readonly Region[]): void {

@@ -143,6 +143,8 @@ export function compareValue(machine: Machine, expression: Compare): Value {
     if (operator === '!=') return constant(left.value !== right.value);
     return UNKNOWN;
   }
+  const isNone = noneTest(operator, left, right);
+  if (isNone !== undefined) return constant(isNone);
   let facts = NO_FACTS;
   let scores: readonly Score[] = [];
   for (const value of values) {
@@ -172,6 +174,14 @@ export function compareValue(machine: Machine, expression: Compare): Value {
       ? { mask: [textStep(machine, expression)] }
       : { mask: [{ partition, side }] }),
   });
+}
+
+/** `x is None`, where it is known what `x` is. */
+function noneTest(operator: string, left: Value, right: Value): boolean | undefined {
+  if (!operator.startsWith('is') || right.type !== 'constant' || right.value !== null) return undefined;
+  if (left.type === 'opaque') return undefined;
+  const isNone = left.type === 'constant' && left.value === null;
+  return operator.includes('not') ? !isNone : isNone;
 }
 
 export function unaryValue(machine: Machine, operator: string, value: Value, node: Expr): Value {

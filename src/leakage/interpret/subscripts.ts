@@ -1,5 +1,6 @@
 import type { Expr, Slice, Subscript } from '../syntax/ast.js';
-import { joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { comparisonSide } from '../values/comparison.js';
+import { joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, list, newSequence, newTable } from '../values/join.js';
 import { partOf, type Region } from '../values/region.js';
 import {
@@ -12,7 +13,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
-import { isFullSlice, withoutColumns } from './assign.js';
+import { isFullSlice } from './assign.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
@@ -84,7 +85,7 @@ export function columnsOf(state: TableState, names: readonly string[]): TableSta
   const columns = new Map(
     names.map((name) => [name, state.columns.get(name) ?? { fits: [], predictions: [], from: [] }]),
   );
-  return { ...state, columns, dropped: new Set(), closed: true, from: [], shape: 'frame' };
+  return { ...state, columns, dropped: new Set(), closed: true, partial: false, from: [], shape: 'frame' };
 }
 
 export function subscriptValue(machine: Machine, object: Value, expression: Subscript): Value {
@@ -136,7 +137,9 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       return { ...object, table: newTable(picked) };
     }
     case 'opaque': {
-      for (const index of expression.indices) evaluate(machine, index);
+      const indices = expression.indices.map((index) => evaluate(machine, index));
+      const fits = indices.flatMap((index) => [...factsOf(index).fits]);
+      if (fits.length > 0) return opaque(withFits(object.facts, fits));
       return object.source === undefined ? opaque(object.facts) : object;
     }
     default:
@@ -204,6 +207,23 @@ export function sliceSteps(machine: Machine, slice: Slice): Step[] {
   return steps;
 }
 
+/** `frame.loc[:'2023-06']`: a comparison of the index, where the bounds are labels. */
+function labelSteps(machine: Machine, slice: Slice): Step[] | undefined {
+  const steps: Step[] = [];
+  for (const [bound, operator] of [
+    [slice.lower, '>='],
+    [slice.upper, '<='],
+  ] as const) {
+    if (bound === undefined) continue;
+    const value = evaluate(machine, bound);
+    if (value.type !== 'constant' || typeof value.value !== 'string') return undefined;
+    const side = comparisonSide(operator, value.value);
+    if (side === undefined) return undefined;
+    steps.push({ partition: machine.partition('compare:index', 'selection', slice), side });
+  }
+  return steps.length === 0 ? undefined : steps;
+}
+
 /** Rows of a concatenation up to, or from, the number of rows of its first parts. */
 function sliceOfParts(machine: Machine, state: TableState, slice: Slice): readonly Region[] | undefined {
   const count = (bound: Expr | undefined): number | undefined => {
@@ -222,6 +242,8 @@ function sliceOfParts(machine: Machine, state: TableState, slice: Slice): readon
 }
 
 function sliceRows(machine: Machine, state: TableState, slice: Slice): TableState {
+  const labels = labelSteps(machine, slice);
+  if (labels !== undefined) return pickRows(machine, state, labels);
   const parts = state.rows.length > 1 ? sliceOfParts(machine, state, slice) : undefined;
   if (parts !== undefined) return { ...state, rows: parts };
   const steps = sliceSteps(machine, slice);
@@ -242,9 +264,7 @@ function tableIndex(machine: Machine, table: Table, expression: Subscript, locat
   if (second === undefined) return newTable(rows);
   if (second.type === 'slice') {
     evaluate(machine, second);
-    return isFullSlice(second) || rows.shape === 'array' || locator !== ''
-      ? newTable(rows)
-      : newTable({ ...rows, closed: false });
+    return isFullSlice(second) ? newTable(rows) : newTable({ ...rows, closed: false, partial: true });
   }
   return selectColumns(machine, rows, evaluate(machine, second), second.type === 'sequence');
 }
@@ -266,19 +286,16 @@ function frameIndex(machine: Machine, state: TableState, index: Expr): Value {
 function selectColumns(machine: Machine, state: TableState, index: Value, many: boolean): Value {
   const names = namesOf(index);
   if (names !== undefined) {
-    return newTable(
-      names.length === 1 && !many && index.type === 'constant'
-        ? columnOf(state, names[0] ?? '')
-        : columnsOf(state, names),
-    );
+    const [only = ''] = names;
+    if (names.length === 1 && !many && index.type === 'constant') return newTable(columnOf(state, only));
+    return newTable({ ...columnsOf(state, names), selectedBy: machine.statement });
   }
   if (index.type === 'table' && index.cell.value.mask !== undefined) return newTable(state);
   if (index.type === 'constant' && typeof index.value === 'number')
     return newTable({ ...state, shape: 'column', from: [] });
   // Which columns these are is not known; a choice made by statistics goes with them.
   const { fits } = machine.dataOf(index);
-  const cleared = state.closed ? state : withoutColumns(state, []);
-  return newTable({ ...cleared, fits: union(state.fits, fits) });
+  return newTable({ ...state, partial: true, fits: union(state.fits, fits) });
 }
 
 /** Rows by position, mask or label. */

@@ -106,6 +106,12 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     }
     case 'shift':
       return shifted(machine, state, args, call);
+    case 'diff':
+    case 'pct_change':
+      return newTable({ ...state, from: [] });
+    case 'cumsum':
+    case 'ewm':
+      return newTable({ ...state, from: [] });
     case 'bfill':
     case 'backfill':
       return withEvent(machine, { ...state, from: [] }, 'future-values', call);
@@ -307,9 +313,10 @@ function drop(machine: Machine, state: TableState, args: Arguments, call: Call):
     (axis?.type === 'constant' && (axis.value === 1 || axis.value === 'columns')) ||
     (axis === undefined && names !== undefined && !args.keywords.has('index'));
   if (isColumns) {
-    if (names !== undefined) return newTable(withoutColumns(state, names));
+    if (names !== undefined)
+      return newTable({ ...withoutColumns(state, names), selectedBy: machine.statement });
     const { fits } = columns === undefined ? NO_FACTS : factsOf(columns);
-    return newTable({ ...state, fits: union(state.fits, fits) });
+    return newTable({ ...state, partial: true, fits: union(state.fits, fits) });
   }
   const index = call.args.find((part) => part.name === undefined || part.name === 'index')?.value;
   const taken = index === undefined ? undefined : indexOwner(machine, index);
@@ -334,7 +341,15 @@ function shifted(machine: Machine, state: TableState, args: Arguments, call: Cal
     if (periods.value === 0) return newTable(state);
     if (periods.value < 0) return withEvent(machine, past, 'future-values', call);
   }
-  return newTable(past);
+  return newTable(withNeighbours(machine, state, past, call));
+}
+
+/** Values of the rows before: whoever deals the rows out at random puts labels of one side into the other. */
+function withNeighbours(machine: Machine, state: TableState, past: TableState, call: Call): TableState {
+  if (state.from.length !== 1) return past;
+  const subject = `\`${machine.label(call)}\``;
+  const event = machine.fit('shuffled-time', subject, state, subject, call, undefined, state.from);
+  return { ...past, fits: union(past.fits, [event]) };
 }
 
 /** Rows of the left frame; the right one is looked up, and what it was made with comes along. */

@@ -18,8 +18,11 @@ export type FunctionEffect =
   | 'cross-prediction'
   | 'booster-training'
   | 'copy'
+  | 'same-table'
   | 'with-replacement'
   | 'learned-transform'
+  | 'choice'
+  | 'optimiser'
   | 'row-wise'
   | 'plain';
 
@@ -307,6 +310,11 @@ const families: readonly FunctionFamily[] = [
     source: 'lightgbm.train; xgboost.train',
   },
   {
+    effect: 'same-table',
+    paths: ['pandas.get_dummies', 'pandas.to_numeric', 'pandas.to_datetime'],
+    source: 'pandas.get_dummies: one column per category, each row by itself',
+  },
+  {
     effect: 'copy',
     paths: [
       'copy.copy',
@@ -328,6 +336,32 @@ const families: readonly FunctionFamily[] = [
     kind: 'duplicated-rows',
     paths: ['sklearn.utils.resample', 'numpy.repeat', 'numpy.tile'],
     source: 'sklearn.utils.resample (replace=True by default); numpy.repeat',
+  },
+  {
+    effect: 'choice',
+    paths: [
+      'numpy.argmax',
+      'numpy.argmin',
+      'numpy.nanargmax',
+      'numpy.nanargmin',
+      'numpy.argsort',
+      'heapq.nlargest',
+      'heapq.nsmallest',
+    ],
+    source: 'numpy sorting, searching and counting; heapq',
+  },
+  {
+    effect: 'optimiser',
+    paths: [
+      'scipy.optimize.*',
+      'skopt.gp_minimize',
+      'skopt.forest_minimize',
+      'skopt.gbrt_minimize',
+      'hyperopt.fmin',
+      'bayes_opt.BayesianOptimization',
+    ],
+    source:
+      'scipy.optimize; scikit-optimize; hyperopt: the function is called with many candidates, the best is kept',
   },
   {
     effect: 'plain',

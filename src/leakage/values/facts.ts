@@ -14,6 +14,8 @@ export interface FitEvent {
   readonly rowsText: string;
   readonly node: Expr;
   readonly statement: Stmt;
+  /** Columns it was computed from; for kinds that depend on them. */
+  readonly columns?: readonly string[];
   /** The statement that put rows of several origins together, where that was done for this. */
   readonly joinedBy: Stmt | undefined;
 }
@@ -26,6 +28,8 @@ export interface Training {
   readonly rowsText: string;
   /** Everything computed over many rows that the training rows were made with. */
   readonly fits: readonly FitEvent[];
+  /** Columns that the labels are. */
+  readonly labels: readonly string[];
   /** Predictions that were used as features. */
   readonly predictions: readonly Prediction[];
   readonly node: Expr;

@@ -70,6 +70,7 @@ export function emptyTable(facts: Facts, shape: TableState['shape'] = 'array'): 
     columns: NO_COLUMNS,
     dropped: NO_NAMES,
     closed: false,
+    partial: true,
     from: [],
     shape,
   };
@@ -99,6 +100,7 @@ function joinTables(a: TableState, b: TableState): TableState {
     columns,
     dropped: new Set([...a.dropped].filter((name) => b.dropped.has(name))),
     closed: a.closed && b.closed,
+    partial: a.partial || b.partial,
     from: union(a.from, b.from),
     shape: a.shape,
   };

@@ -7,6 +7,10 @@ export interface Partition {
   readonly form: 'holdout' | 'folds' | 'selection';
   readonly node: Expr;
   readonly statement: Stmt;
+  /** Rows are dealt out at random, not in their order. */
+  random?: boolean;
+  /** The code knows groups of rows, and the division cuts through them. */
+  ignoredGroups?: { readonly text: string };
 }
 
 /**

@@ -1,5 +1,12 @@
 import type { LeakKind } from '../kinds.js';
-import type { ClassDefinition, ConstantValue, Expr, FunctionDefinition, Lambda } from '../syntax/ast.js';
+import type {
+  ClassDefinition,
+  ConstantValue,
+  Expr,
+  FunctionDefinition,
+  Lambda,
+  Stmt,
+} from '../syntax/ast.js';
 import {
   type Facts,
   type FitEvent,
@@ -47,6 +54,8 @@ export interface Column {
   readonly predictions: readonly Prediction[];
   /** Names of the columns it was computed from, row by row. */
   readonly from: readonly string[];
+  /** The statement that made it. */
+  readonly madeBy?: Stmt;
   /** The constant that was assigned to all rows of it. */
   readonly constant?: ConstantValue;
 }
@@ -57,6 +66,10 @@ export interface TableState extends Facts {
   readonly dropped: ReadonlySet<string>;
   /** True where `columns` are all the columns there are. */
   readonly closed: boolean;
+  /** Some columns may have been left out without their names being known. */
+  readonly partial: boolean;
+  /** The statement that chose the columns. */
+  readonly selectedBy?: Stmt;
   /** For a single column: the columns it was computed from, row by row. */
   readonly from: readonly string[];
   /** For a Boolean column: which rows it picks. */

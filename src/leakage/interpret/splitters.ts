@@ -1,0 +1,22 @@
+import type { EstimatorState, Value } from '../values/value.js';
+
+/** Whether a splitter deals rows out at random. */
+export function isRandomSplitter({ path, options }: EstimatorState): boolean {
+  if (/(ShuffleSplit)$/.test(path)) return true;
+  const shuffle = options.get('shuffle');
+  return /KFold$/.test(path) && shuffle?.type === 'constant' && shuffle.value === true;
+}
+
+/** Whether a splitter keeps groups together; one that nobody described is taken to. */
+export function knowsGroups({ path }: EstimatorState): boolean {
+  return !/\.(KFold|StratifiedKFold|RepeatedKFold|RepeatedStratifiedKFold|ShuffleSplit|StratifiedShuffleSplit)$/.test(
+    path,
+  );
+}
+
+/** What is known about the `cv` argument of a cross-validation. */
+export function validationOptions(cv: Value | undefined): { random: boolean; knowsGroups: boolean } {
+  if (cv === undefined || cv.type === 'constant') return { random: false, knowsGroups: false };
+  if (cv.type !== 'estimator') return { random: false, knowsGroups: true };
+  return { random: isRandomSplitter(cv.cell.value), knowsGroups: knowsGroups(cv.cell.value) };
+}
