@@ -39,14 +39,15 @@ export async function checkAndFixLeakage(
     });
   }
   const meter = new UsageMeter();
-  const parsed = await parsesAsPython(solution.content);
+  options.onProgress?.('detecting');
+  const [detection, parsed] = await Promise.all([
+    detectLeakage(solution, { ...options, runner, meter }),
+    parsesAsPython(solution.content),
+  ]);
   const context: CorrectionContext = { ...options, runner, meter, parsedBefore: parsed.ok };
   const notes = parsed.ok
     ? []
     : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
-
-  options.onProgress?.('detecting');
-  const detection = await detectLeakage(solution, context);
   const answers = detection.output.answers;
   const leaky = answers.filter((answer) => answer.leakage_status === 'Yes Data Leakage');
 
