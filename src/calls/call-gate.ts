@@ -29,6 +29,13 @@ export interface CallGate {
   release?(call: PlannedCall): Promise<void>;
   /** Last thing before the call leaves. */
   record?(call: PlannedCall): Promise<void>;
+  /** Told when the response begins, where its status is one of success; must neither block nor throw. */
+  accepted?(call: PlannedCall): void;
   /** First thing after its outcome is known, before the outcome is used. */
   settle?(call: PlannedCall, outcome: CallOutcome): Promise<void>;
+  /**
+   * Whether this gate decides when a call that ended like this is sent again: then it is admitted again at once,
+   * and this gate makes it wait, or throws.
+   */
+  paces?(outcome: CallOutcome): boolean;
 }

@@ -31,7 +31,7 @@ export interface CallHooks {
 
 /**
  * Performs one call: admit, record, send, classify, settle; again in place while it fails in passing. The
- * outcome of the last sending is the call's.
+ * outcome of the last sending is the call's. A failure that a gate paces uses up no retry.
  *
  * @throws what a gate throws to refuse the call
  */
@@ -40,9 +40,13 @@ export async function performCall(
   settings: CallSettings,
   hooks: CallHooks = {},
 ): Promise<CallOutcome> {
-  for (let retry = 1; ; retry += 1) {
+  let retry = 0;
+  for (;;) {
     const outcome = await sendThroughGates(call, settings, hooks);
-    if (!isPassing(outcome) || retry > settings.retry.retries || hooks.signal?.aborted) return outcome;
+    if (!isPassing(outcome) || hooks.signal?.aborted) return outcome;
+    if (hooks.gates?.some((gate) => gate.paces?.(outcome))) continue;
+    retry += 1;
+    if (retry > settings.retry.retries) return outcome;
 
     const asked = parseRetryAfter(outcome.headers?.['retry-after'], settings.clock.now());
     const waitMs = retryDelay(settings.retry, retry, asked, settings.random());
@@ -65,13 +69,16 @@ async function sendThroughGates(
     hooks.onOutcome?.(reused, true);
     return reused;
   }
-  for (const gate of gates) await gate.record?.(call);
+  await record(call, gates);
   const sent = await sendCall(
     call.request,
     settings.transport,
     settings.limits,
     settings.clock,
     hooks.signal,
+    () => {
+      for (const gate of gates) gate.accepted?.(call);
+    },
   );
   const outcome = judged(sent, hooks);
   // Before any gate can fail: what the call has used is known from here on.
@@ -97,6 +104,15 @@ async function admit(
     return undefined;
   } finally {
     if (!sending) for (const gate of admitted.toReversed()) await gate.release?.(call);
+  }
+}
+
+async function record(call: PlannedCall, gates: readonly CallGate[]): Promise<void> {
+  try {
+    for (const gate of gates) await gate.record?.(call);
+  } catch (thrown) {
+    for (const gate of gates.toReversed()) await gate.release?.(call);
+    throw thrown;
   }
 }
 

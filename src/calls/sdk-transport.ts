@@ -79,7 +79,11 @@ function faultOf(thrown: unknown, sdk: Sdk): CallFault {
   if (thrown instanceof sdk.APIConnectionError) {
     const cause = thrown.cause === undefined ? thrown : thrown.cause;
     return new CallFault(
-      { class: 'unreachable', detail: `no answer from the server: ${shorten(rootMessage(cause))}` },
+      {
+        class: 'unreachable',
+        detail: `no answer from the server: ${shorten(rootMessage(cause))}`,
+        ...(NEVER_CONNECTED.has(rootCode(cause)) ? { neverSent: true } : {}),
+      },
       thrown,
     );
   }
@@ -98,13 +102,31 @@ function isMissingKey(thrown: unknown): boolean {
   return /authentication method|api ?key/i.test(messageOf(thrown));
 }
 
+/** Failures of making a connection: no byte of the request has left. */
+const NEVER_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 /** The innermost message: fetch says only "fetch failed" and keeps the reason as its cause. */
 function rootMessage(thrown: unknown): string {
+  const message = messageOf(rootCause(thrown));
+  return message === '' ? rootCode(thrown) : message;
+}
+
+function rootCode(thrown: unknown): string {
+  const innermost = rootCause(thrown);
+  return innermost instanceof Error && 'code' in innermost ? String(innermost.code) : '';
+}
+
+function rootCause(thrown: unknown): unknown {
   let innermost = thrown;
   for (let depth = 0; depth < 5 && innermost instanceof Error && innermost.cause !== undefined; depth += 1) {
     innermost = innermost.cause;
   }
-  const code = innermost instanceof Error && 'code' in innermost ? String(innermost.code) : '';
-  const message = messageOf(innermost);
-  return message === '' ? code : message;
+  return innermost;
 }

@@ -20,6 +20,8 @@ type EarlyEnd = { readonly class: 'idle' | 'timeout' | 'cancelled'; readonly det
 /**
  * Sends one request and classifies how it ends; it never throws. Whatever ends the call early (abort, silence,
  * total time) closes the socket. Nothing stays behind on `signal`.
+ *
+ * @param onAccepted called when a response of success has begun
  */
 export async function sendCall(
   request: CallRequest,
@@ -27,6 +29,7 @@ export async function sendCall(
   limits: CallLimits,
   clock: Clock,
   signal?: AbortSignal,
+  onAccepted?: () => void,
 ): Promise<CallOutcome> {
   const socket = new AbortController();
   let ended: EarlyEnd | undefined;
@@ -35,7 +38,9 @@ export async function sendCall(
     socket.abort();
   };
   const onAbort = () => end({ class: 'cancelled', detail: 'the call was cancelled' });
-  if (signal?.aborted) return { class: 'cancelled', detail: 'the call was cancelled before it was sent' };
+  if (signal?.aborted) {
+    return { class: 'cancelled', detail: 'the call was cancelled before it was sent', neverSent: true };
+  }
   signal?.addEventListener('abort', onAbort, { once: true });
 
   const stopTotal = clock.after(limits.totalMs, () =>
@@ -51,6 +56,7 @@ export async function sendCall(
 
   try {
     const response = await transport.send(request, socket.signal);
+    onAccepted?.();
     const message = await readResponse(response, onEvent);
     return { ...classifyMessage(message), status: response.status, headers: response.headers };
   } catch (thrown) {

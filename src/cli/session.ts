@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { chooseRunner, createRunner } from '../agents/select-runner.js';
+import { configuredControl } from '../calls/configured-control.js';
 import type { Config } from '../config/settings.js';
 import { acquireEmbeddedRedis } from '../fleet/embedded-redis.js';
 import { createLogger, type Logger } from '../fleet/logger.js';
@@ -28,6 +29,7 @@ export async function startWorker(
     logger,
     concurrency: settings.concurrency ?? config.concurrency,
     lockMs: config.lockMs,
+    calls: configuredControl(config),
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
 }

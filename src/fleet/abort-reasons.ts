@@ -2,4 +2,5 @@
 export const ABORT_REASONS = {
   cancelled: 'cancelled',
   draining: 'draining',
+  lockLost: 'lock-lost',
 } as const;

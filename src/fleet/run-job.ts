@@ -1,6 +1,10 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
+import type { CallControl } from '../calls/call-control.js';
+import { CallDeferred } from '../calls/call-deferred.js';
+import { jobGates } from '../calls/job-gates.js';
+import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
 import { AgentError, type FleetError, InternalError, JobError, toFleetError } from '../errors.js';
 import { loadProcessor } from '../processors/registry.js';
 import { RESERVED_TAGS, TagsSchema } from '../queues/common.js';
@@ -12,14 +16,20 @@ import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/r
 import { addUsage, NO_USAGE } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
-import { jobLog } from './job-log.js';
+import { gatedRunner } from './gated-runner.js';
+import { type JobLog, jobLog } from './job-log.js';
 import type { Logger } from './logger.js';
+import { beginRun, endRun, forgetDeaths } from './run-marks.js';
+import type { RunningJob, RunningJobs } from './running-jobs.js';
 
 export interface JobContext {
   readonly runner: AgentRunner;
   readonly logger: Logger;
   /** For the fleet's own marks on jobs. */
   readonly client: Redis;
+  /** What agent calls are held to. */
+  readonly calls: CallControl;
+  readonly running: RunningJobs;
   /** How long a job of a newer contract waits for a newer worker before it is looked at again. */
   readonly newerContractDelayMs: number;
 }
@@ -31,10 +41,13 @@ interface Held {
   readonly signal: AbortSignal;
 }
 
+/** How long a job that must run apart from another one like it stays away, in milliseconds. */
+const SUSPECT_WAIT_MS = 500;
+
 /**
- * The run of one job: refuse what is cancelled → validate → complete from children → process → validate the
- * result → report. What it throws tells BullMQ what to do: `UnrecoverableError` ends the job, another error
- * uses an attempt, `DelayedError` and `WaitingError` hand it back without one.
+ * The run of one job: begin → refuse what is cancelled or kills its workers → validate → complete from children →
+ * process → validate the result → end → report. What it throws tells BullMQ what to do: `UnrecoverableError` ends the
+ * job, another error uses an attempt, `DelayedError` and `WaitingError` hand it back without one.
  */
 export async function runJob<K extends KindName>(
   kind: K,
@@ -45,15 +58,22 @@ export async function runJob<K extends KindName>(
   const logger = context.logger.child({ jobId: job.id, kind, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
+  const log = jobLog(job, logger);
+  let running: RunningJob | undefined;
   try {
-    await refuseCancelled(held, context);
+    running = await begin(held, context);
     const payload = await payloadOf(kind, job);
-    const result = await process(kind, payload, held, context, logger);
+    const result = await process(kind, payload, held, context, log);
     const checked = checkResult(kind, result);
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
     return checked;
   } catch (thrown) {
-    return settleFailure(thrown, held, context, logger);
+    await log.written();
+    // Before the job is handed on: whoever takes it next must not find this run's mark.
+    await end(running, context);
+    return await settleFailure(thrown, held, context, logger, log);
+  } finally {
+    await end(running, context);
   }
 }
 
@@ -65,9 +85,33 @@ function lineageOf(job: Job): Record<string, string> {
   );
 }
 
-async function refuseCancelled({ job }: Held, { client }: JobContext): Promise<void> {
-  const { cancelled } = await readMarks(client, jobKey(job));
-  if (cancelled) throw new JobError('job-cancelled', 'the job was cancelled', { jobId: job.id ?? '' });
+/**
+ * Marks the job as running here.
+ * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run apart.
+ */
+async function begin({ job, token }: Held, { calls, running }: JobContext): Promise<RunningJob> {
+  const key = jobKey(job);
+  const { run, held, cancelled, deaths } = await beginRun(calls.client, key, token);
+  const jobId = job.id ?? '';
+  if (!held) throw new JobError('lock-lost', 'another worker holds the job', { jobId });
+  const begun = { key, token, run, suspect: deaths > 0 };
+  if (cancelled || deaths >= MOST_WORKER_DEATHS) await forgetDeaths(calls.client, key, run);
+  if (cancelled) throw new JobError('job-cancelled', 'the job was cancelled', { jobId });
+  if (deaths >= MOST_WORKER_DEATHS) {
+    throw new JobError(
+      'killed-its-worker',
+      `the job killed its worker: ${deaths} workers died while they ran it`,
+      { jobId },
+    );
+  }
+  if (running.add(begun)) return begun;
+  await endRun(calls.client, key, run);
+  throw new CallDeferred(SUSPECT_WAIT_MS, 'its last worker died; it runs apart from others like it');
+}
+
+async function end(begun: RunningJob | undefined, { calls, running }: JobContext): Promise<void> {
+  if (begun === undefined || !running.remove(begun)) return;
+  await endRun(calls.client, begun.key, begun.run);
 }
 
 /** Key of the job's hash in Redis. */
@@ -91,18 +135,28 @@ async function childResults(job: Job): Promise<ChildResult[]> {
 async function process<K extends KindName>(
   kind: K,
   payload: PayloadOf<K>,
-  { job, signal }: Held,
-  { runner }: JobContext,
-  logger: Logger,
+  { job, token, signal }: Held,
+  { runner, calls }: JobContext,
+  log: JobLog,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
   if (processor === undefined) throw new InternalError(`this version has no processor for ${kind}`);
-  const log = jobLog(job, logger);
+  const gates = jobGates(calls, { key: jobKey(job), token, signal, warn: log.warn, ...budgetOf(job) });
+  const work = { runner: gatedRunner(runner, gates), signal, log, progress: log.progress };
   try {
-    return await processor(payload, { runner, signal, log, progress: log.progress });
+    return await processor(payload, work);
   } finally {
     await log.written();
   }
+}
+
+/** Whose budget pays for the job's calls: its run's; a job with a budget and without a run is a run of its own. */
+function budgetOf(job: Job): { run?: string; runBudgetUsd?: number } {
+  const run = lineageOf(job).run;
+  const { fleet } = job.opts as { fleet?: { budgetUsd?: unknown } };
+  const budget = fleet?.budgetUsd;
+  if (typeof budget !== 'number') return run === undefined ? {} : { run };
+  return { run: run ?? `job ${job.id}`, runBudgetUsd: budget };
 }
 
 function checkResult<K extends KindName>(kind: K, result: ResultOf<K>): ResultOf<K> {
@@ -123,11 +177,30 @@ async function settleFailure(
   { job, token, signal }: Held,
   context: JobContext,
   logger: Logger,
+  log: JobLog,
 ): Promise<never> {
+  if (lostTheJob(thrown, signal)) {
+    logger.warn(
+      'the lock of the job is lost: its call was aborted, and nothing more is written by this worker',
+    );
+    // Tells BullMQ to leave the job alone: it is another worker's.
+    throw new WaitingError();
+  }
   if (signal.aborted && signal.reason === ABORT_REASONS.draining) {
     logger.info('the worker stops; the job goes back to the queue');
     await job.moveToWait(token);
     throw new WaitingError();
+  }
+  if (thrown instanceof CallDeferred && !signal.aborted) {
+    logger.info(
+      { waitMs: thrown.waitMs, reason: thrown.reason },
+      'the job gives its slot back and comes again',
+    );
+    if (thrown.parked) log.warn(thrown.reason);
+    log.progress(thrown.reason);
+    await log.written();
+    await job.moveToDelayed(Date.now() + thrown.waitMs, token);
+    throw new DelayedError();
   }
   const error =
     signal.aborted && signal.reason === ABORT_REASONS.cancelled
@@ -138,7 +211,7 @@ async function settleFailure(
     await job.moveToDelayed(Date.now() + context.newerContractDelayMs, token);
     throw new DelayedError();
   }
-  await keepEvidence(error, job, context);
+  await keepEvidence(error, { job, token }, context);
   const final = !error.retryable || job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   logger[final ? 'error' : 'warn'](
     { code: error.code, err: error },
@@ -148,10 +221,19 @@ async function settleFailure(
   throw new Error(encodeFailure(error), { cause: error });
 }
 
+function lostTheJob(thrown: unknown, signal: AbortSignal): boolean {
+  if (signal.aborted && signal.reason === ABORT_REASONS.lockLost) return true;
+  return thrown instanceof JobError && thrown.code === 'lock-lost';
+}
+
 /** Keeps what a failed attempt cost, and the answer that could not be used. */
-async function keepEvidence(error: FleetError, job: Job, { client }: JobContext): Promise<void> {
+async function keepEvidence(
+  error: FleetError,
+  { job, token }: Pick<Held, 'job' | 'token'>,
+  { client }: JobContext,
+): Promise<void> {
   if (error.rawAnswer !== undefined) await job.log(`answer that could not be used:\n${error.rawAnswer}`);
   if (!(error instanceof AgentError) || error.usage === undefined) return;
   const before = (await readMarks(client, jobKey(job))).usage ?? NO_USAGE;
-  await writeUsage(client, jobKey(job), addUsage(before, error.usage));
+  await writeUsage(client, jobKey(job), token, addUsage(before, error.usage));
 }

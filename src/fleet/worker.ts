@@ -1,6 +1,7 @@
 import { Worker as QueueWorker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
+import { type CallControlOptions, callControl } from '../calls/call-control.js';
 import { messageOf } from '../errors.js';
 import { PROCESSED_KINDS } from '../processors/registry.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
@@ -11,6 +12,8 @@ import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
+import { RunningJobs } from './running-jobs.js';
+import { watchLocks } from './watch-locks.js';
 
 export interface WorkerOptions {
   readonly redisUrl: string;
@@ -25,10 +28,15 @@ export interface WorkerOptions {
   readonly lockMs: number;
   /** How long a job of a newer contract is left alone before it is looked at again, in milliseconds. */
   readonly newerContractDelayMs?: number;
+  /** What agent calls are held to: budget, limits, what becomes of calls that nobody knows the end of. */
+  readonly calls?: CallControlOptions;
 }
 
-/** How often a job whose worker died may be taken over before it is given up. */
-const MOST_TAKEOVERS = 3;
+/**
+ * How often BullMQ lets a job be taken over. It also counts a lock that ran out while Redis was away, so the fleet
+ * keeps its own count of workers that really died (`run-marks.ts`), which ends a job much sooner.
+ */
+const MOST_TAKEOVERS = 1_000;
 
 /** A running worker: takes jobs of its kinds until it is stopped. */
 export class FleetWorker {
@@ -37,15 +45,21 @@ export class FleetWorker {
   readonly #client: Redis;
   readonly #subscriber: Redis;
   readonly #logger: Logger;
+  readonly #ledger: Redis;
+  readonly #running: RunningJobs;
   #stopping: Promise<void> | undefined;
 
   private constructor(
     client: Redis,
     subscriber: Redis,
+    ledger: Redis,
+    running: RunningJobs,
     workers: QueueWorker[],
     kinds: readonly KindName[],
     logger: Logger,
   ) {
+    this.#ledger = ledger;
+    this.#running = running;
     this.#client = client;
     this.#subscriber = subscriber;
     this.#workers = workers;
@@ -63,13 +77,18 @@ export class FleetWorker {
     await checkRedis(redisUrl);
     const client = await connectProducer(redisUrl);
     const subscriber = new Redis(workerConnection(redisUrl));
-    for (const connection of [client, subscriber]) {
+    // An answer that is paid for waits for Redis to come back rather than being lost.
+    const ledger = new Redis(workerConnection(redisUrl));
+    const running = new RunningJobs(ledger);
+    for (const connection of [client, subscriber, ledger]) {
       connection.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }
     const context = {
       runner: options.runner,
       logger,
       client,
+      running,
+      calls: callControl(ledger, prefix, options.calls),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };
     const workers = kinds.map((kind) => {
@@ -89,6 +108,7 @@ export class FleetWorker {
           maxStalledCount: MOST_TAKEOVERS,
         },
       );
+      watchLocks(worker, `${prefix}:${kind}`, running, lockMs, logger);
       worker.on('error', (error) => logger.warn({ kind, reason: error.message }, 'worker'));
       worker.on('completed', (job) => {
         reviveParent(client, job).catch((thrown: unknown) => {
@@ -103,7 +123,7 @@ export class FleetWorker {
       );
       return worker;
     });
-    const fleetWorker = new FleetWorker(client, subscriber, workers, kinds, logger);
+    const fleetWorker = new FleetWorker(client, subscriber, ledger, running, workers, kinds, logger);
     await fleetWorker.#listenForCancellations(prefix);
     await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     return fleetWorker;
@@ -124,6 +144,9 @@ export class FleetWorker {
   }
 
   async #stop(drainMs: number): Promise<void> {
+    this.#running.forgiveAll().catch((thrown: unknown) => {
+      this.#logger.warn({ reason: messageOf(thrown) }, 'running jobs could not be marked as stopping');
+    });
     const deadline = setTimeout(() => {
       this.#logger.warn({ drainMs }, 'the time to drain is over; running jobs go back to the queue');
       this.abortRunning();
@@ -133,6 +156,7 @@ export class FleetWorker {
     } finally {
       clearTimeout(deadline);
       this.#subscriber.disconnect();
+      this.#ledger.disconnect();
       this.#client.disconnect();
     }
   }

@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import { JobError } from '../errors.js';
+import { type CallRecord, readCallRecords, usageOfRecords } from '../queues/call-record.js';
 import { childFailure, failedChildOf } from '../queues/child-failure.js';
 import { decodeFailure, type JobFailure } from '../queues/failure.js';
 import { type JobMarks, readMarks } from '../queues/job-marks.js';
@@ -28,6 +29,8 @@ export interface JobView {
   readonly result?: unknown;
   readonly error?: JobFailure;
   readonly usage: Usage;
+  /** Agent calls of which nobody knows whether they were answered and billed, with what they probably cost. */
+  readonly unknownCalls?: readonly Pick<CallRecord, 'step' | 'ask' | 'model' | 'likelyUsd'>[];
   readonly tags: Readonly<Record<string, string>>;
   readonly parent?: string;
   readonly createdAt: string;
@@ -52,9 +55,17 @@ function publicState(state: string, cancelled: boolean): JobState {
 
 const isoTime = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
 
-function usageOf(job: Job, marks: JobMarks): Usage {
+/** The ledger knows what all attempts were billed; without calls of its own a job has what its result says. */
+function usageOf(job: Job, marks: JobMarks, calls: readonly CallRecord[]): Usage {
   const inResult = UsageSchema.safeParse((job.returnvalue as { usage?: unknown } | null)?.usage);
-  return inResult.data ?? marks.usage ?? NO_USAGE;
+  const reported = inResult.data ?? marks.usage ?? NO_USAGE;
+  return calls.length === 0 ? reported : { ...usageOfRecords(calls), reusedCalls: reported.reusedCalls };
+}
+
+function unknownCalls(calls: readonly CallRecord[]): JobView['unknownCalls'] {
+  const unknown = calls.filter(({ state }) => state === 'unknown');
+  if (unknown.length === 0) return undefined;
+  return unknown.map(({ step, ask, model, likelyUsd }) => ({ step, ask, model, likelyUsd }));
 }
 
 function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
@@ -91,9 +102,10 @@ export async function viewJob(fleet: FleetConnection, found: FoundJob): Promise<
   const { kind, queue } = found;
   const id = found.job.id ?? '';
   const state = await found.job.getState();
-  const [job, marks] = await Promise.all([
+  const [job, marks, calls] = await Promise.all([
     queue.getJob(id) as Promise<Job | undefined>,
     readMarks(fleet.client, queue.toKey(id)),
+    readCallRecords(fleet.client, queue.toKey(id)),
   ]);
   if (job === undefined) throw new JobError('job-not-found', `job ${id} was removed`, { jobId: id });
   const shown = publicState(stateWith(job, state), marks.cancelled);
@@ -102,7 +114,7 @@ export async function viewJob(fleet: FleetConnection, found: FoundJob): Promise<
     id,
     kind,
     state: shown,
-    usage: usageOf(job, marks),
+    usage: usageOf(job, marks, calls),
     tags: (job.data as { tags?: Record<string, string> }).tags ?? {},
     createdAt: new Date(job.timestamp).toISOString(),
     attempts: job.attemptsMade,
@@ -110,6 +122,7 @@ export async function viewJob(fleet: FleetConnection, found: FoundJob): Promise<
       progress: typeof job.progress === 'string' ? job.progress : undefined,
       result: shown === 'completed' ? (job.returnvalue as unknown) : undefined,
       error,
+      unknownCalls: unknownCalls(calls),
       parent: job.parent?.id,
       startedAt: isoTime(job.processedOn),
       endedAt: isoTime(job.finishedOn),

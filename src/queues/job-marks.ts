@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { runScript, script } from './run-script.js';
 import { type Usage, UsageSchema } from './usage.js';
 
 /**
@@ -45,9 +46,17 @@ export async function unmarkCancelled(client: Redis, jobKey: string): Promise<vo
 }
 
 /**
- * Keeps what a failed attempt used, added to what earlier ones did, so that a failed job shows its cost.
- * Only the worker that holds the job's lock writes here, so reading and writing need not be one step.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 field, 3 usage (JSON). Returns 1, or 0 where the lock is lost.
  */
-export async function writeUsage(client: Redis, jobKey: string, usage: Usage): Promise<void> {
-  await client.hset(jobKey, USAGE, JSON.stringify(usage));
+const WRITE_USAGE = script(`
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+return 1`);
+
+/**
+ * Keeps what a failed attempt used, added to what earlier ones did, so that a failed job shows its cost. Only the
+ * worker that holds the job's lock may write, so reading and writing need not be one step.
+ */
+export async function writeUsage(client: Redis, jobKey: string, token: string, usage: Usage): Promise<void> {
+  await runScript(client, WRITE_USAGE, [jobKey, `${jobKey}:lock`], [token, USAGE, JSON.stringify(usage)]);
 }

@@ -1,0 +1,70 @@
+import type { Redis } from 'ioredis';
+import { type Clock, systemClock } from './clock.js';
+import type { ModelLimits } from './limiter/model-limits.js';
+
+/** What a worker holds its agent calls to. */
+export interface CallControlOptions {
+  /** What the calls of one day (UTC) may cost, in US dollars; default: no limit. */
+  readonly budgetUsd?: number;
+  /** What becomes of a call whose end nobody knows; default: it is sent again. */
+  readonly unknownCalls?: 'resend' | 'park';
+  /** Whether answers also serve other jobs that ask exactly the same; default: no. */
+  readonly cache?: boolean;
+  /** Limits a minute by model, besides what the provider says. */
+  readonly limits?: ModelLimits;
+  /** A quota that comes back later than this parks its jobs, in milliseconds. */
+  readonly quotaParkMs?: number;
+  /** How long a job may be turned away by rate limits, in milliseconds. */
+  readonly callWaitMs?: number;
+  /** Longest wait for which a job keeps its slot, in milliseconds. */
+  readonly shortWaitMs?: number;
+  readonly clock?: Clock;
+  /** Time that the fleet's scripts go by, in milliseconds; default: Redis's own clock. */
+  readonly now?: () => number;
+}
+
+/** The same for one fleet, with its Redis. */
+export interface CallControl {
+  /** A connection that waits for a Redis that is away: what is paid for must be written. */
+  readonly client: Redis;
+  readonly prefix: string;
+  readonly budgetUsd: number | undefined;
+  readonly unknownCalls: 'resend' | 'park';
+  readonly cache: boolean;
+  readonly limits: ModelLimits;
+  readonly quotaParkMs: number;
+  readonly callWaitMs: number;
+  readonly shortWaitMs: number;
+  readonly clock: Clock;
+  readonly now: (() => number) | undefined;
+}
+
+/** A job that waits no longer than this keeps its slot: handing it back would take about as long. */
+const SHORT_WAIT_MS = 1_000;
+
+export function callControl(client: Redis, prefix: string, options: CallControlOptions = {}): CallControl {
+  return {
+    client,
+    prefix,
+    budgetUsd: options.budgetUsd,
+    unknownCalls: options.unknownCalls ?? 'resend',
+    cache: options.cache ?? false,
+    limits: options.limits ?? {},
+    quotaParkMs: options.quotaParkMs ?? 600_000,
+    callWaitMs: options.callWaitMs ?? 86_400_000,
+    shortWaitMs: options.shortWaitMs ?? SHORT_WAIT_MS,
+    clock: options.clock ?? systemClock,
+    now: options.now,
+  };
+}
+
+/** Keys of what all jobs share. Queue names are never empty, so no job's key looks like one of them. */
+export function spendBase(prefix: string): string {
+  return `${prefix}::spend`;
+}
+export function flightsKey(prefix: string): string {
+  return `${prefix}::calls`;
+}
+export function limiterKey(prefix: string, model: string): string {
+  return `${prefix}::limit:${model}`;
+}

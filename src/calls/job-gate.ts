@@ -1,0 +1,321 @@
+import { randomUUID } from 'node:crypto';
+import { messageOf } from '../errors.js';
+import type { EndedCall, SentCall } from '../queues/call-record.js';
+import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
+import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
+import { type CallControl, flightsKey, limiterKey, spendBase } from './call-control.js';
+import { CallDeferred } from './call-deferred.js';
+import type { CallGate, PlannedCall } from './call-gate.js';
+import { ADMIT_CALL, OPEN_LEDGER, PARK_CALL, PROBE_ACCEPTED, SETTLE_CALL } from './call-scripts.js';
+import { waitFor } from './clock.js';
+import { JobLedger } from './ledger/job-ledger.js';
+import { packAnswer } from './ledger/kept-answer.js';
+import { limitsOf } from './limiter/model-limits.js';
+import { DIMENSIONS, learntLimits, stayAwayMs } from './limiter/rate-headers.js';
+import { closesModel } from './limiter/turned-away.js';
+import type { ReceivedMessage } from './message.js';
+import type { CallOutcome } from './outcome.js';
+import { lostJob, overBudget, unknownCall, waitedTooLong } from './refusals.js';
+import { settledCall } from './settled-call.js';
+
+/** The job that a gate stands for. */
+export interface GatedJob {
+  /** Key of the job's hash. */
+  readonly key: string;
+  /** Token of the lock by which this worker holds the job. */
+  readonly token: string;
+  /** The pipeline run whose budget pays. */
+  readonly run?: string;
+  /** Budget of that run, in US dollars, where the job names one. */
+  readonly runBudgetUsd?: number;
+  /** Aborted when the job shall stop. */
+  readonly signal: AbortSignal;
+  readonly warn: (message: string) => void;
+}
+
+/** A call that was let through and has not ended. */
+interface Flight {
+  readonly number: number;
+  readonly sent: SentCall;
+  readonly sentAt: number;
+  readonly probe: boolean;
+  readonly estimate: CallEstimate;
+}
+
+/** How long a job that is told to stop waits for a Redis that does not answer. */
+const FAREWELL_MS = 5_000;
+/** How soon a call looks again for room in a budget that others hold reserved. */
+const BUDGET_LOOK_MS = 1_000;
+
+/**
+ * What stands between the calls of one run of a job and the network: the job's ledger, the model's limiter, the budgets.
+ * An answer that the ledger holds is given back without a round trip. Any other call takes two: one in which it
+ * is written as sent, booked and reserved, one in which its answer and cost are. Both do nothing once another worker
+ * holds the job.
+ */
+export class JobGate implements CallGate {
+  readonly name = 'job';
+  /** This run of the job, as the ledger names it. */
+  readonly #by: string;
+  readonly #flights = new Map<string, Flight>();
+  #ledger: Promise<JobLedger> | undefined;
+
+  constructor(
+    private readonly control: CallControl,
+    private readonly job: GatedJob,
+  ) {
+    this.#by = `${job.token}#${randomUUID()}`;
+  }
+
+  /**
+   * @throws CallRefusedError `budget-exhausted`, `quota-exhausted`, `call-unknown`; JobError `lock-lost`; CallDeferred
+   *   where the job shall come again later; the signal's reason when it is aborted.
+   */
+  async admit(
+    call: PlannedCall,
+    signal: AbortSignal = this.job.signal,
+  ): Promise<ReceivedMessage | undefined> {
+    this.#ledger ??= this.#open(signal);
+    const ledger = await this.#ledger;
+    const kept = ledger.takeAnswer(call);
+    if (kept !== undefined) return kept;
+    await this.#askAboutUnknown(call, ledger, signal);
+    const estimate = estimateCall(call.request);
+    const plan = ledger.plan(call, estimate.likelyUsd);
+    let patience = this.control.shortWaitMs;
+    for (;;) {
+      const wait = await this.#tryToSend(call, plan, estimate, signal);
+      if (wait === undefined) break;
+      if (wait.waitMs > patience) throw wait;
+      patience -= wait.waitMs;
+      await waitFor(wait.waitMs, this.control.clock, signal);
+    }
+    ledger.sent(plan.number, plan.sent);
+    return undefined;
+  }
+
+  /** A later gate refused the call: it is written as one that never left. */
+  async release(call: PlannedCall): Promise<void> {
+    if (!this.#flights.has(idOf(call))) return;
+    await this.settle(call, { class: 'cancelled', detail: 'another gate refused it', neverSent: true });
+  }
+
+  accepted(call: PlannedCall): void {
+    const flight = this.#flights.get(idOf(call));
+    if (flight?.probe !== true) return;
+    const keys = [limiterKey(this.control.prefix, call.model)];
+    runScript(this.control.client, PROBE_ACCEPTED, keys, [flight.sentAt, this.#time()]).catch(
+      (thrown: unknown) => {
+        this.job.warn(`the fleet could not be told that ${call.model} is open again: ${messageOf(thrown)}`);
+      },
+    );
+  }
+
+  paces(outcome: CallOutcome): boolean {
+    return closesModel(outcome);
+  }
+
+  /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`. */
+  async settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
+    const flight = this.#flights.get(idOf(call));
+    if (flight === undefined) throw new RangeError(`${call.step}: call ${call.ask} was not admitted`);
+    this.#flights.delete(idOf(call));
+    const { end, billed, costNano } = settledCall(outcome, call.model, this.control.clock.now());
+    const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
+    const [verdict, value] = await this.#script(SETTLE_CALL, this.#callKeys(call), [
+      flight.number,
+      JSON.stringify(end),
+      answer ?? '',
+      billed,
+      costNano ?? '',
+      ...billedTokens(end),
+      outcome.message?.model ?? call.model,
+      ...this.#limiterArguments(call, outcome, flight, end),
+      this.control.callWaitMs,
+    ]);
+    if (replyText(verdict) === 'lost') throw lostJob();
+    (await this.#ledger)?.ended(call, flight.number, end, answer);
+    if (replyText(verdict) === 'late') throw waitedTooLong(call, Number(value));
+  }
+
+  async #open(signal: AbortSignal): Promise<JobLedger> {
+    const { key } = this.job;
+    const keys = [key, `${key}:lock`, flightsKey(this.control.prefix)];
+    const [verdict, ...fields] = await this.#script(OPEN_LEDGER, keys, [], signal);
+    if (replyText(verdict) === 'lost') throw lostJob();
+    const ledger = new JobLedger(fields);
+    for (const { step, ask, likelyUsd } of ledger.unknown) {
+      const price = likelyUsd === null ? 'at an unknown price' : `at about $${likelyUsd.toFixed(4)}`;
+      this.job.warn(
+        `${step}: call ${ask} of an earlier run was sent and its end is unknown; it may be billed, ${price}`,
+      );
+    }
+    return ledger;
+  }
+
+  async #askAboutUnknown(call: PlannedCall, ledger: JobLedger, signal: AbortSignal): Promise<void> {
+    if (this.control.unknownCalls !== 'park') return;
+    const number = ledger.unansweredQuestion(call);
+    if (number === undefined) return;
+    const { key, token } = this.job;
+    const written = runScript(this.control.client, PARK_CALL, [key, `${key}:lock`], [token, number]);
+    if ((await this.#orAborted(written, signal)) !== 1) throw lostJob();
+    throw unknownCall(call);
+  }
+
+  /** Undefined where the call may leave now; else what it waits for. */
+  async #tryToSend(
+    call: PlannedCall,
+    { number, sent }: { readonly number: number; readonly sent: SentCall },
+    estimate: CallEstimate,
+    signal: AbortSignal,
+  ): Promise<CallDeferred | undefined> {
+    const { budgetUsd, callWaitMs } = this.control;
+    const { run, runBudgetUsd } = this.job;
+    const reply = await this.#script(
+      ADMIT_CALL,
+      this.#callKeys(call),
+      [
+        number,
+        JSON.stringify(sent),
+        estimate.mostNano,
+        estimate.likelyNano,
+        budgetUsd === undefined ? '' : toNano(budgetUsd),
+        run ?? '',
+        runBudgetUsd === undefined ? '' : toNano(runBudgetUsd),
+        ...[1, estimate.inputTokens, estimate.outputTokens],
+        ...this.#configured(call.model),
+        callWaitMs,
+      ],
+      signal,
+    );
+    const [verdict, ...values] = reply;
+    switch (replyText(verdict)) {
+      case 'sent':
+        this.#flights.set(idOf(call), {
+          number,
+          sent,
+          sentAt: Number(values[0]),
+          probe: values[1] === 1,
+          estimate,
+        });
+        return undefined;
+      case 'wait':
+        return this.#wait(call.model, Number(values[0]), replyText(values[1]) ?? '');
+      case 'busy':
+        return new CallDeferred(BUDGET_LOOK_MS, 'the rest of the budget is reserved for calls under way');
+      case 'over': {
+        const [limit, spent, reserved] = values.slice(1).map((value) => Number(replyText(value)));
+        throw overBudget(call, {
+          scope: replyText(values[0]) ?? '',
+          limit: limit ?? 0,
+          spent: spent ?? 0,
+          reserved: reserved ?? 0,
+          most: estimate.mostNano,
+        });
+      }
+      case 'late':
+        throw waitedTooLong(call, Number(values[0]));
+      default:
+        throw lostJob();
+    }
+  }
+
+  #wait(model: string, ms: number, why: string): CallDeferred {
+    // Callers that wait for the same moment must not all come in the same millisecond.
+    const waitMs = Math.ceil(ms * (1 + Math.random() / 20));
+    if (ms <= this.control.quotaParkMs) return new CallDeferred(waitMs, `${model}: ${why}`);
+    const until = new Date(this.control.clock.now() + ms).toISOString();
+    return new CallDeferred(waitMs, `quota exhausted until ${until} (${model})`, true);
+  }
+
+  #callKeys(call: PlannedCall): string[] {
+    const { prefix } = this.control;
+    const { key } = this.job;
+    return [key, `${key}:lock`, flightsKey(prefix), limiterKey(prefix, call.model)];
+  }
+
+  #configured(model: string): (number | string)[] {
+    const limits = limitsOf(model, this.control.limits);
+    return DIMENSIONS.map((dimension) => limits[dimension] ?? '');
+  }
+
+  /** Arguments 15 to 33 of the settling script. */
+  #limiterArguments(
+    call: PlannedCall,
+    outcome: CallOutcome,
+    { sentAt, estimate }: Flight,
+    end: EndedCall,
+  ): (number | string)[] {
+    const headers = outcome.headers ?? {};
+    const learnt = learntLimits(headers);
+    const closed = closesModel(outcome);
+    const tokens = end.tokens;
+    const input = tokens === undefined ? 0 : tokens.inputTokens + tokens.cacheWriteTokens;
+    return [
+      closed ? 'closed' : wasTaken(outcome) ? 'answered' : 'other',
+      (closed ? stayAwayMs(headers, this.control.clock.now()) : undefined) ?? '',
+      outcome.class,
+      sentAt,
+      ...DIMENSIONS.flatMap((name) => [learnt[name].limit ?? '', learnt[name].remaining ?? '']),
+      ...[1, estimate.inputTokens, estimate.outputTokens],
+      ...[outcome.neverSent ? 0 : 1, input, tokens?.outputTokens ?? 0],
+      ...this.#configured(call.model),
+    ];
+  }
+
+  #time(): number | string {
+    return this.control.now?.() ?? '';
+  }
+
+  async #script(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (number | string | Buffer)[],
+    signal: AbortSignal = this.job.signal,
+  ): Promise<readonly ScriptReply[]> {
+    const leading = [this.job.token, this.#by, spendBase(this.control.prefix), this.#time()];
+    const reply = runScript(this.control.client, script, keys, [...leading, ...args]);
+    return replyList(await this.#orAborted(reply, signal));
+  }
+
+  /** A Redis that is away is waited for, but a job that is told to stop does not wait for long. */
+  #orAborted<T>(reply: Promise<T>, signal: AbortSignal): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let cancel: (() => void) | undefined;
+      const onAbort = () => {
+        cancel = this.control.clock.after(FAREWELL_MS, () => settle(() => reject(signal.reason)));
+      };
+      const settle = (finish: () => void) => {
+        cancel?.();
+        signal.removeEventListener('abort', onAbort);
+        finish();
+      };
+      if (signal.aborted) onAbort();
+      else signal.addEventListener('abort', onAbort, { once: true });
+      reply.then(
+        (value) => settle(() => resolve(value)),
+        (thrown: unknown) => settle(() => reject(thrown)),
+      );
+    });
+  }
+}
+
+/** Calls of one job may be under way at the same time, each in its own question. */
+function idOf({ step, ask, digest }: PlannedCall): string {
+  return JSON.stringify([step, ask, digest]);
+}
+
+/** Whether the provider took the call up, whatever it then made of it: so it is not overloaded. */
+function wasTaken({ message, status }: CallOutcome): boolean {
+  return message !== undefined || (status !== undefined && status < 500 && status !== 429);
+}
+
+function billedTokens({ tokens }: EndedCall): number[] {
+  return [
+    tokens?.inputTokens ?? 0,
+    tokens?.outputTokens ?? 0,
+    tokens?.cacheReadTokens ?? 0,
+    tokens?.cacheWriteTokens ?? 0,
+  ];
+}

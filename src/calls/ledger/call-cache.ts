@@ -1,0 +1,75 @@
+import { runScript, script } from '../../queues/run-script.js';
+import type { CallControl } from '../call-control.js';
+import type { CallGate, PlannedCall } from '../call-gate.js';
+import type { ReceivedMessage } from '../message.js';
+import type { CallOutcome } from '../outcome.js';
+import { packAnswer, unpackAnswer } from './kept-answer.js';
+
+/** Answers that are kept; the one that was used longest ago goes first. */
+const MOST_ANSWERS = 10_000;
+const LARGEST_ANSWER_BYTES = 262_144;
+const KEPT_MS = 7 * 86_400_000;
+
+/**
+ * KEYS: 1 answers by use, 2 the answer. ARGV: 1 digest, 2 time in ms. Returns the answer, or false.
+ */
+const LOOK_UP = script(`
+local answer = redis.call('GET', KEYS[2])
+if answer then redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) end
+return answer`);
+
+/**
+ * KEYS: 1 answers by use, 2 the answer. ARGV: 1 digest, 2 time in ms, 3 answer, 4 ms it is kept, 5 most answers.
+ * Returns how many were dropped for it.
+ */
+const STORE = script(`
+redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+local surplus = redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[5])
+if surplus <= 0 then return 0 end
+for _, digest in ipairs(redis.call('ZRANGE', KEYS[1], 0, surplus - 1)) do
+  redis.call('DEL', KEYS[1] .. ':' .. digest)
+end
+return redis.call('ZREMRANGEBYRANK', KEYS[1], 0, surplus - 1)`);
+
+/**
+ * Answers shared by all jobs, by the digest of the whole request: model, texts, token limit, schema. Only usable
+ * answers are kept. A job that asks the same twice wants another answer the second time, and gets it from the model.
+ */
+export class CallCache implements CallGate {
+  readonly name = 'cache';
+  readonly #asked = new Set<string>();
+
+  constructor(
+    private readonly control: Pick<CallControl, 'client' | 'prefix' | 'clock'>,
+    private readonly mostAnswers = MOST_ANSWERS,
+  ) {}
+
+  async admit({ digest }: PlannedCall): Promise<ReceivedMessage | undefined> {
+    if (this.#asked.has(digest)) return undefined;
+    this.#asked.add(digest);
+    const reply = await runScript(this.control.client, LOOK_UP, this.#keys(digest), [
+      digest,
+      this.control.clock.now(),
+    ]);
+    return Buffer.isBuffer(reply) ? unpackAnswer(reply) : undefined;
+  }
+
+  async settle({ digest }: PlannedCall, outcome: CallOutcome): Promise<void> {
+    if (outcome.class !== 'answered' || outcome.message === undefined) return;
+    const answer = packAnswer(outcome.message);
+    if (answer.length > LARGEST_ANSWER_BYTES) return;
+    await runScript(this.control.client, STORE, this.#keys(digest), [
+      digest,
+      this.control.clock.now(),
+      answer,
+      KEPT_MS,
+      this.mostAnswers,
+    ]);
+  }
+
+  #keys(digest: string): string[] {
+    const all = `${this.control.prefix}::cache`;
+    return [all, `${all}:${digest}`];
+  }
+}

@@ -1,0 +1,54 @@
+import { parseRetryAfter } from '../retry-policy.js';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** One of the provider's limits, per minute: how much in all, how much is left. */
+export interface LearntLimit {
+  readonly limit: number | undefined;
+  readonly remaining: number | undefined;
+}
+
+/** In the order of the limiter's buckets. */
+export const DIMENSIONS = ['requests', 'input', 'output'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** Header names of each dimension; the second of `input` is the older one for all tokens together. */
+const NAMES: Readonly<Record<Dimension, readonly string[]>> = {
+  requests: ['requests'],
+  input: ['input-tokens', 'tokens'],
+  output: ['output-tokens'],
+};
+
+/** What the `anthropic-ratelimit-*` headers of a response say; a value that is no count is passed over. */
+export function learntLimits(headers: Headers): Readonly<Record<Dimension, LearntLimit>> {
+  const learnt = (dimension: Dimension): LearntLimit => {
+    const name = NAMES[dimension].find((each) => headers[`anthropic-ratelimit-${each}-limit`] !== undefined);
+    if (name === undefined) return { limit: undefined, remaining: undefined };
+    const limit = count(headers[`anthropic-ratelimit-${name}-limit`]);
+    return {
+      limit: limit === 0 ? undefined : limit,
+      remaining: count(headers[`anthropic-ratelimit-${name}-remaining`]),
+    };
+  };
+  return { requests: learnt('requests'), input: learnt('input'), output: learnt('output') };
+}
+
+function count(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+/**
+ * How long a turned-away caller shall stay away, in milliseconds: what `retry-after` says, else the last reset of a
+ * limit that has nothing left. Undefined where neither can be used: then the caller backs off by itself.
+ */
+export function stayAwayMs(headers: Headers, now: number): number | undefined {
+  const asked = parseRetryAfter(headers['retry-after'], now);
+  if (asked !== null) return Math.ceil(asked);
+  const resets = Object.entries(headers).flatMap(([name, value]) => {
+    const limit = /^anthropic-ratelimit-(.+)-reset$/.exec(name)?.[1];
+    if (limit === undefined || count(headers[`anthropic-ratelimit-${limit}-remaining`]) !== 0) return [];
+    const ms = Date.parse(value) - now;
+    return ms > 0 ? [ms] : [];
+  });
+  return resets.length === 0 ? undefined : Math.ceil(Math.max(...resets));
+}

@@ -1,0 +1,15 @@
+import { type CallOutcome, isPassing } from '../outcome.js';
+
+/**
+ * Whether an outcome says that the provider takes no more calls of the model for now, so that the whole fleet shall
+ * hold back: 429, 529 (also as an error inside a stream), or any passing failure that names a time to come back. A
+ * single 500 says nothing about the next call.
+ */
+export function closesModel(outcome: CallOutcome): boolean {
+  if (!isPassing(outcome)) return false;
+  if (outcome.class === 'rate-limited') return true;
+  if (outcome.class !== 'overloaded') return false;
+  return (
+    outcome.status === undefined || outcome.status === 529 || outcome.headers?.['retry-after'] !== undefined
+  );
+}

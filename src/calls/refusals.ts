@@ -1,0 +1,50 @@
+import { CallRefusedError, JobError } from '../errors.js';
+import { fromNano } from './budget/estimate.js';
+import type { PlannedCall } from './call-gate.js';
+
+/** What a budget said to a call, money in nano-dollars. */
+export interface BudgetRoom {
+  readonly scope: string;
+  readonly limit: number;
+  readonly spent: number;
+  readonly reserved: number;
+  readonly most: number;
+}
+
+function usd(nano: number): string {
+  return `$${fromNano(nano).toFixed(4)}`;
+}
+
+export function overBudget(
+  call: PlannedCall,
+  { scope, limit, spent, reserved, most }: BudgetRoom,
+): CallRefusedError {
+  const whose = scope === 'day' ? 'of the day (FLEET_BUDGET_USD)' : 'of the run';
+  return new CallRefusedError(
+    'budget-exhausted',
+    `${call.step}: the budget ${whose} is ${usd(limit)}, of which ${usd(spent)} are spent and ${usd(reserved)} reserved; ` +
+      `this call can cost up to ${usd(most)}, so it is not sent.`,
+    { field: scope === 'day' ? 'FLEET_BUDGET_USD' : 'budgetUsd' },
+  );
+}
+
+export function waitedTooLong(call: PlannedCall, waitedMs: number): CallRefusedError {
+  return new CallRefusedError(
+    'quota-exhausted',
+    `${call.step}: the provider's limits for ${call.model} have turned this job away for ${Math.round(waitedMs / 1_000)} s; it gives up.`,
+  );
+}
+
+export function unknownCall(call: PlannedCall): CallRefusedError {
+  return new CallRefusedError(
+    'call-unknown',
+    `${call.step}: call ${call.ask} was sent before and nobody knows whether it was answered and billed; a person decides (FLEET_UNKNOWN=park).`,
+  );
+}
+
+export function lostJob(): JobError {
+  return new JobError(
+    'lock-lost',
+    'the job is no longer held by this worker: its lock ran out, and nothing more is written',
+  );
+}

@@ -1,0 +1,82 @@
+import { DEFAULT_JOB } from '../queues/kind.js';
+import type { OutcomeClass } from './outcome.js';
+import { DEFAULT_RETRY_POLICY } from './retry-policy.js';
+
+/** How a call that ended badly is sent again while its job goes on. */
+export type InPlace =
+  /** Not at all. */
+  | 'never'
+  /** After a wait that doubles (see `BACK_OFF`). */
+  | 'back-off'
+  /** When the model's limiter opens; the job gives its slot back meanwhile. Uses up neither retry nor attempt. */
+  | 'limiter';
+
+export interface RetryRow {
+  readonly inPlace: InPlace;
+  /** What the job does once the call is given up: another attempt, or its end. `-`: there is nothing to retry. */
+  readonly thenJob: 'attempt' | 'end' | '-';
+  /** Whether what came of it counts as paid or possibly paid. */
+  readonly why: string;
+}
+
+/**
+ * Every way in which a call can end, and what is tried again after it: the one place that says so. `docs/retries.md`
+ * lists exactly these rows (tested both ways).
+ */
+export const CALL_RETRIES = {
+  answered: row('never', '-', 'There is an answer; a later attempt gets it from the ledger.'),
+  truncated: row(
+    'never',
+    'end',
+    'Asked again once with twice the token limit; after that it would be cut again.',
+  ),
+  refused: row('never', 'end', 'The same question is refused again.'),
+  'schema-invalid': row(
+    'never',
+    'end',
+    'The agent is told what is wrong and asked again; this is the last such answer.',
+  ),
+  'tool-loop': row('never', 'end', 'The agent does not come to an answer.'),
+  'context-exceeded': row('never', 'end', 'The text does not become shorter.'),
+  'unknown-stop': row('never', 'end', 'This version does not know what the provider said.'),
+  incomplete: row('back-off', 'attempt', 'A connection broke.'),
+  idle: row('back-off', 'attempt', 'A stream fell silent.'),
+  timeout: row('never', 'attempt', 'The total time is used up; in place it would be used up again.'),
+  'rate-limited': row(
+    'limiter',
+    'attempt',
+    'The whole fleet holds back until the provider takes calls again.',
+  ),
+  overloaded: row(
+    'back-off',
+    'attempt',
+    'The provider failed inside; 529 or a named time closes the limiter instead.',
+  ),
+  unreachable: row('back-off', 'attempt', 'No answer came.'),
+  unauthorised: row('never', 'end', 'The key stays wrong.'),
+  'unknown-model': row('never', 'end', 'The model stays unknown.'),
+  'bad-request': row('never', 'end', 'The request stays bad.'),
+  cancelled: row(
+    'never',
+    'attempt',
+    'Cancelled jobs end; those of a stopping worker go back to the queue without an attempt.',
+  ),
+} as const satisfies Record<OutcomeClass, RetryRow>;
+
+function row(inPlace: InPlace, thenJob: RetryRow['thenJob'], why: string): RetryRow {
+  return { inPlace, thenJob, why };
+}
+
+/** Workers that may die in runs of a job before the job is ended as `killed-its-worker`. */
+export const MOST_WORKER_DEATHS = 2;
+
+/** Bounds of what is tried again, as the documentation names them. */
+export const RETRY_BOUNDS = {
+  'calls.retries': DEFAULT_RETRY_POLICY.retries,
+  'calls.baseDelayMs': DEFAULT_RETRY_POLICY.baseDelayMs,
+  'calls.maxDelayMs': DEFAULT_RETRY_POLICY.maxDelayMs,
+  'calls.maxRetryAfterMs': DEFAULT_RETRY_POLICY.maxRetryAfterMs,
+  'jobs.attempts': DEFAULT_JOB.attempts,
+  'jobs.backoffMs': DEFAULT_JOB.backoffMs,
+  'jobs.workerDeaths': MOST_WORKER_DEATHS,
+} as const;

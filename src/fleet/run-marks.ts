@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { replyList, replyText, runScript, script } from '../queues/run-script.js';
+
+/*
+ * Marks in a job's hash that tell a worker's death from everything else that makes a job start anew:
+ * `fleet:run` is the run of the job that is under way; a run that ends in order takes it away.
+ * `fleet:deaths` are the runs that ended in no order, separated by spaces.
+ */
+
+/**
+ * Begins a run. A run before it that left its mark has died.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 run. Returns {1 held or 0 lost, 1 cancelled or 0, deaths}.
+ */
+const BEGIN = script(`
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0, 0, ''} end
+local before = redis.call('HGET', KEYS[1], 'fleet:run')
+local deaths = redis.call('HGET', KEYS[1], 'fleet:deaths') or ''
+if before and before ~= ARGV[2] then
+  deaths = deaths == '' and before or deaths .. ' ' .. before
+  redis.call('HSET', KEYS[1], 'fleet:deaths', deaths)
+end
+redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])
+return {1, redis.call('HEXISTS', KEYS[1], 'fleet:cancelled'), deaths}`);
+
+/**
+ * Ends a run in order, or says of a run that was counted as dead that its worker lives.
+ * KEYS: 1 job hash. ARGV: 1 run, 2 '1' where all deaths are forgotten. Returns how many deaths are left.
+ */
+const END = script(`
+if redis.call('HGET', KEYS[1], 'fleet:run') == ARGV[1] then redis.call('HDEL', KEYS[1], 'fleet:run') end
+local left = {}
+if ARGV[2] ~= '1' then
+  for run in string.gmatch(redis.call('HGET', KEYS[1], 'fleet:deaths') or '', '%S+') do
+    if run ~= ARGV[1] then left[#left + 1] = run end
+  end
+end
+if #left == 0 then redis.call('HDEL', KEYS[1], 'fleet:deaths')
+else redis.call('HSET', KEYS[1], 'fleet:deaths', table.concat(left, ' ')) end
+return #left`);
+
+export interface BegunRun {
+  readonly run: string;
+  /** Whether this worker still holds the job. */
+  readonly held: boolean;
+  readonly cancelled: boolean;
+  /** How many workers died in runs of this job. */
+  readonly deaths: number;
+}
+
+export async function beginRun(client: Redis, jobKey: string, token: string): Promise<BegunRun> {
+  const run = randomUUID();
+  const [held, cancelled, deaths] = replyList(
+    await runScript(client, BEGIN, [jobKey, `${jobKey}:lock`], [token, run]),
+  );
+  const names = replyText(deaths) ?? '';
+  return {
+    run,
+    held: held === 1,
+    cancelled: cancelled === 1,
+    deaths: names === '' ? 0 : names.split(' ').length,
+  };
+}
+
+/** The run ended in order, or its worker turned out to live: it is no death. */
+export async function endRun(client: Redis, jobKey: string, run: string): Promise<void> {
+  await runScript(client, END, [jobKey], [run, '']);
+}
+
+/** A person or a final failure has drawn the consequence: the next run starts with a clean sheet. */
+export async function forgetDeaths(client: Redis, jobKey: string, run: string): Promise<void> {
+  await runScript(client, END, [jobKey], [run, '1']);
+}

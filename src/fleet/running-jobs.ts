@@ -1,0 +1,70 @@
+import type { Redis } from 'ioredis';
+import { runScript, script } from '../queues/run-script.js';
+import { endRun } from './run-marks.js';
+
+/** A job that runs in this process. */
+export interface RunningJob {
+  /** Key of the job's hash. */
+  readonly key: string;
+  readonly token: string;
+  /** The run, as the job's marks name it. */
+  readonly run: string;
+  /** Workers died in earlier runs of it. */
+  readonly suspect: boolean;
+}
+
+/**
+ * Takes a lock back that ran out before anybody else took the job.
+ * KEYS: 1 job lock, 2 active list, 3 stalled set. ARGV: 1 lock token, 2 ms, 3 job id. Returns 1, or 0 where it is too late.
+ */
+const RECLAIM = script(`
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+if not holder and not redis.call('LPOS', KEYS[2], ARGV[3]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('SREM', KEYS[3], ARGV[3])
+return 1`);
+
+/** The jobs that run in this process, for what has to be done about all of them or one of them from outside. */
+export class RunningJobs {
+  readonly #jobs = new Map<string, RunningJob>();
+  #draining = false;
+
+  constructor(private readonly client: Redis) {}
+
+  /**
+   * Notes a job that begins. False for a job in whose runs workers have died while another such job runs here: two
+   * at once could not be told apart if this worker died as well.
+   */
+  add(job: RunningJob): boolean {
+    if (job.suspect && [...this.#jobs.values()].some(({ suspect }) => suspect)) return false;
+    this.#jobs.set(job.key, job);
+    return true;
+  }
+
+  /** False where it was not there any more. */
+  remove({ key, run }: RunningJob): boolean {
+    return this.#jobs.get(key)?.run === run && this.#jobs.delete(key);
+  }
+
+  /** A worker that stops may be killed before its jobs have ended: that is no death of theirs. */
+  async forgiveAll(): Promise<void> {
+    if (this.#draining) return;
+    this.#draining = true;
+    await Promise.all([...this.#jobs.values()].map(({ key, run }) => endRun(this.client, key, run)));
+  }
+
+  /**
+   * Keeps a job whose lock could not be renewed, if nobody has taken it; else says that its run was no death.
+   * @param queueKey the queue's key prefix, as in `fleet:extract`
+   * @returns whether the job is still held here
+   */
+  async keep(queueKey: string, jobId: string, lockMs: number): Promise<boolean> {
+    const job = this.#jobs.get(`${queueKey}:${jobId}`);
+    if (job === undefined) return false;
+    const keys = [`${job.key}:lock`, `${queueKey}:active`, `${queueKey}:stalled`];
+    if ((await runScript(this.client, RECLAIM, keys, [job.token, lockMs, jobId])) === 1) return true;
+    await endRun(this.client, job.key, job.run);
+    return false;
+  }
+}

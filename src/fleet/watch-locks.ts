@@ -1,0 +1,47 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Worker } from 'bullmq';
+import { messageOf } from '../errors.js';
+import { ABORT_REASONS } from './abort-reasons.js';
+import type { Logger } from './logger.js';
+import type { RunningJobs } from './running-jobs.js';
+
+const NANOSECONDS_A_MS = 1_000_000;
+
+/** How finely the delay of the event loop is measured, in milliseconds. */
+const RESOLUTION_MS = 50;
+
+/**
+ * Looks after jobs whose lock could not be renewed, because this process was stopped, its event loop was blocked, or
+ * Redis was away: a job that nobody has taken meanwhile is kept, another one is told to stop at once.
+ *
+ * @param queueKey the queue's key prefix, as in `fleet:extract`
+ */
+export function watchLocks(
+  worker: Worker,
+  queueKey: string,
+  running: RunningJobs,
+  lockMs: number,
+  logger: Logger,
+): void {
+  const lag = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  lag.enable();
+  worker.on('locksRenewed', () => lag.reset());
+  worker.on('closed', () => lag.disable());
+  worker.on('lockRenewalFailed', (jobIds: string[]) => {
+    const eventLoopLagMs = Math.round(lag.max / NANOSECONDS_A_MS);
+    for (const jobId of jobIds) {
+      running.keep(queueKey, jobId, lockMs).then(
+        (kept) => {
+          const what = kept
+            ? 'the lock of a job ran out; nobody had taken the job, so it goes on here'
+            : 'the lock of a job is lost to another worker; its run here is aborted';
+          logger.warn({ jobId, eventLoopLagMs }, `${what} (event loop lag: up to ${eventLoopLagMs} ms)`);
+          if (!kept) worker.cancelJob(jobId, ABORT_REASONS.lockLost);
+        },
+        (thrown: unknown) => {
+          logger.warn({ jobId, reason: messageOf(thrown) }, 'the lock of a job could not be looked after');
+        },
+      );
+    }
+  });
+}

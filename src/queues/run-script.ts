@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+
+/** A Lua script of the fleet, with the digest by which Redis knows it once it has seen it. */
+export interface Script {
+  readonly source: string;
+  readonly digest: string;
+}
+
+export function script(...parts: readonly string[]): Script {
+  const source = parts.join('\n');
+  return { source, digest: createHash('sha1').update(source, 'utf8').digest('hex') };
+}
+
+/** What a script returns; texts are bytes, since answers are stored compressed. */
+export type ScriptReply = Buffer | number | null | readonly ScriptReply[];
+
+/** Runs a script in one round trip; a Redis that does not know it yet is sent its text in a second one. */
+export async function runScript(
+  client: Redis,
+  { source, digest }: Script,
+  keys: readonly string[],
+  args: readonly (string | number | Buffer)[],
+): Promise<ScriptReply> {
+  const rest = [keys.length, ...keys, ...args];
+  try {
+    return (await client.callBuffer('EVALSHA', digest, ...rest)) as ScriptReply;
+  } catch (thrown) {
+    if (!(thrown instanceof Error && thrown.message.startsWith('NOSCRIPT'))) throw thrown;
+    return (await client.callBuffer('EVAL', source, ...rest)) as ScriptReply;
+  }
+}
+
+/** The reply as a list; a script that answers something else is broken. */
+export function replyList(reply: ScriptReply): readonly ScriptReply[] {
+  if (Array.isArray(reply)) return reply;
+  throw new TypeError('the script answered with no list');
+}
+
+/** A text of a reply; undefined where there is none. */
+export function replyText(reply: ScriptReply | undefined): string | undefined {
+  if (reply === null || reply === undefined) return undefined;
+  return Buffer.isBuffer(reply) ? reply.toString('utf8') : String(reply);
+}
