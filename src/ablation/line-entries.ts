@@ -205,6 +205,8 @@ function piecesOf(line: string, candidates: readonly Candidate[]): Piece[] {
       one.separator !== 'none' &&
       (one.depth === 0 || /(?:[:=]\s*[[(]|\[)\s*$/.test(line.slice(Math.max(0, one.start - 12), one.start))),
   );
+  // `baseline=0.64 no_gate=0.63`: a space divides where no sign has one.
+  const allTight = outer.length >= 2 && outer.every((one) => line[one.start - 1] === '=');
   for (const [position, candidate] of outer.entries()) {
     if (candidate.start < skipUntil) continue;
     const runs = candidate.number === undefined ? [] : runsAt(line, candidate, candidates);
@@ -216,7 +218,7 @@ function piecesOf(line: string, candidates: readonly Candidate[]): Piece[] {
     );
     const rest = line.slice(end).replace(PLUS_MINUS_AFTER, '');
     const hasNext = outer.slice(position + 1).some((next) => next.start >= end && next.separator !== 'space');
-    const endsPiece = !hasNext || key.namesMetric || LIST_BREAK.test(rest) || runs.length > 0;
+    const endsPiece = !hasNext || allTight || key.namesMetric || LIST_BREAK.test(rest) || runs.length > 0;
     // `RF n_estimators=10 (instead of 100): 0.82`: the figure is part of the name that goes on.
     if (!endsPiece) continue;
     pieces.push({ key, candidate, runs });
@@ -273,7 +275,7 @@ export function lineEntries(
   ) {
     // `Baseline 0.8196`: no sign, but nothing else on the line.
     const key = readKey(line.slice(0, last.start));
-    if (!/[|;]/.test(key.label) && (readLabel(key.label).marked || key.namesMetric))
+    if (!/[|;]|\d\.\d/.test(key.label) && (readLabel(key.label).marked || key.namesMetric))
       pieces = [{ key, candidate: last, runs: [] }];
   }
   if (pieces.length === 0 && !isCell) {

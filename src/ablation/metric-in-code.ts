@@ -52,6 +52,7 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
   const namesByNumber = new Map<string, string>();
   const models = new Set<string>();
   const calls = new Map<string, number>();
+  const names = new Map<string, number>();
   let scoring: string | undefined;
   const tree = await parsePython(ablationCode.slice(0, LONGEST_SCRIPT));
   try {
@@ -69,6 +70,9 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
         if (family !== undefined) models.add(family);
       } else if (node.type === 'keyword_argument') {
         scoring ??= SCORING.exec(node.text)?.[1];
+      } else if (node.type === 'identifier') {
+        const name = node.text;
+        if (name.length <= 60) names.set(name, (names.get(name) ?? 0) + 1);
       } else if (node.type === 'attribute') {
         const owner = node.childForFieldName('object')?.text ?? '';
         const trains = /^(?:train|cv|Dataset)$/.test(node.childForFieldName('attribute')?.text ?? '');
@@ -82,8 +86,27 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
   const [most] = [...calls].sort((a, b) => b[1] - a[1]);
   const shared = { namesByNumber, models: [...models] };
   if (scoring !== undefined) return { ...shared, metric: scoring, direction: scoringDirection(scoring) };
-  if (most === undefined) return { ...shared, direction: 'unknown' };
+  if (most === undefined) return { ...shared, ...metricOfNames(names) };
   return { ...shared, metric: most[0], direction: ERROR_FUNCTIONS.test(most[0]) ? 'lower' : 'higher' };
+}
+
+/** Identifiers that are asked for a metric's name. */
+const MOST_NAMES = 2000;
+
+/** A script that computes its metric by hand still calls it something: `def rmse`, `baseline_mae`. */
+function metricOfNames(
+  names: ReadonlyMap<string, number>,
+): Pick<ScriptFacts, 'direction'> & { metric?: string } {
+  const counts = new Map<string, number>();
+  for (const [name, count] of [...names].slice(0, MOST_NAMES)) {
+    const metric = metricIn(name);
+    // `loss` and `error` are in every training loop, whatever is printed in the end.
+    if (metric === undefined || /^(?:loss|error|err|cost|distance|return|map|ap|lift)$/.test(metric))
+      continue;
+    counts.set(metric, (counts.get(metric) ?? 0) + count);
+  }
+  const [most] = [...counts].sort((a, b) => b[1] - a[1]);
+  return most === undefined ? { direction: 'unknown' } : { metric: most[0], direction: directionOf(most[0]) };
 }
 
 /** scikit-learn's scorer names: all of them are better the larger they are. */

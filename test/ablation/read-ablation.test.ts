@@ -91,6 +91,11 @@ describe('reading printed ablation scores', () => {
     ]);
     const scores = await read(output, 'from sklearn.metrics import r2_score\nprint(r2_score(y, p))\n');
     expect([scores.direction, scores.variants[0]?.effect]).toEqual(['higher', 'harms']);
+    const byHand = await read(
+      output,
+      'def rmse(y, p):\n    return np.sqrt(np.mean((y - p) ** 2))\nprint(rmse(y, p))\n',
+    );
+    expect([byHand.direction, byHand.metric]).toEqual(['lower', 'rmse']);
     const unknown = await read(output, 'print(1)');
     expect([unknown.direction, unknown.variants[0]?.effect]).toEqual(['unknown', 'unknown']);
   });

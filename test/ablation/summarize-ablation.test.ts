@@ -58,7 +58,7 @@ describe('the offline summary', () => {
   });
 
   it('REQ-P2O-011: ranks the recorded layouts that it was made with rightly', async () => {
-    for (const file of ['first.jsonl', 'second.jsonl', 'third.jsonl', 'fourth.jsonl']) {
+    for (const file of ['first.jsonl', 'second.jsonl', 'third.jsonl', 'fourth.jsonl', 'unseen.jsonl']) {
       const judged = await judgeOutputs(await readFile(new URL(file, outputs), 'utf8'));
       const wrong = judged.filter((one) => !(one.mostRight && one.leastRight && one.usableRight));
       expect(wrong.map(({ id, summary }) => ({ id, summary }))).toEqual([]);
