@@ -1,19 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { packagePath } from '../package-root.js';
 import { addCheckCommand } from './commands/check.js';
 import { addConfigCommand } from './commands/config.js';
+import { addCostsCommand } from './commands/costs.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addJobCommands } from './commands/jobs.js';
 import { addRefineCommand } from './commands/refine.js';
+import { addServeCommand } from './commands/serve.js';
 import { addSubmitCommand } from './commands/submit.js';
+import { addTokenCommand } from './commands/token.js';
 import { addWorkerCommand } from './commands/worker.js';
-
-function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string };
-  return version;
-}
+import { packageVersion } from './package-version.js';
 
 /** The `fleet` command with its sub-commands. */
 export function createProgram(): Command {
@@ -26,7 +23,10 @@ export function createProgram(): Command {
   addRefineCommand(program);
   addSubmitCommand(program);
   addJobCommands(program);
+  addCostsCommand(program);
   addWorkerCommand(program);
+  addServeCommand(program);
+  addTokenCommand(program);
   addDemoCommand(program);
   addConfigCommand(program);
   addDoctorCommand(program);

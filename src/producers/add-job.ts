@@ -5,6 +5,7 @@ import { checkTextSizes, completePayload, parsePayload } from '../queues/validat
 import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
+import { indexRuns } from './run-index.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from './submit-once.js';
 
 /** How a submission is named. */
@@ -23,6 +24,15 @@ export interface AddOptions extends KeyOptions {
   readonly priority?: number;
   /** Wait before the job may start, in milliseconds. */
   readonly delayMs?: number;
+  /** For whom the job is done; jobs of several tenants take turns. Default: the run in its tags. */
+  readonly tenant?: string;
+  /** What the agent calls of the job may cost, in US dollars. */
+  readonly budgetUsd?: number;
+}
+
+/** What the fleet keeps among BullMQ's options of a job, where it is stored in the same step as the job. */
+export interface FleetJobOptions {
+  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd'>;
 }
 
 /** BullMQ's options of one job: attempts, back-off and retention are the same through every door. */
@@ -31,7 +41,8 @@ export function jobOptions(
   kindName: KindName,
   id: string,
   options: AddOptions = {},
-): JobsOptions {
+): JobsOptions & FleetJobOptions {
+  const { tenant, budgetUsd } = options;
   const { attempts, backoffMs } = KINDS[kindName].defaults;
   return {
     jobId: id,
@@ -41,6 +52,14 @@ export function jobOptions(
     keepLogs: 500,
     ...(options.priority === undefined ? {} : { priority: options.priority }),
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
+    ...(tenant === undefined && budgetUsd === undefined
+      ? {}
+      : {
+          fleet: {
+            ...(tenant === undefined ? {} : { tenant }),
+            ...(budgetUsd === undefined ? {} : { budgetUsd }),
+          },
+        }),
   };
 }
 
@@ -77,6 +96,7 @@ export async function addJob<K extends KindName>(
   const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
   const submission = { queue: kind, id: chooseJobId(kind, options.key), data };
   const create = async () => {
+    await indexRuns(fleet, [[submission]]);
     await fleet.queue(kind).add(kind, data, jobOptions(fleet, kind, submission.id, options));
   };
   const outcome =

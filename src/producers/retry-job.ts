@@ -7,8 +7,8 @@ import type { FleetConnection } from './fleet-connection.js';
  * Runs a failed job again, with a fresh set of attempts.
  * @throws JobError `job-not-found`, `job-not-retryable` (not failed, or cancelled: a cancellation is final).
  */
-export async function retryJob(fleet: FleetConnection, id: string): Promise<void> {
-  const { queue, job } = await findJob(fleet, id);
+export async function retryJob(fleet: FleetConnection, id: string, queueName?: string): Promise<void> {
+  const { queue, job } = await findJob(fleet, id, queueName);
   const [state, marks] = await Promise.all([job.getState(), readMarks(fleet.client, queue.toKey(id))]);
   if (marks.cancelled || state !== 'failed') {
     const shown = marks.cancelled ? 'cancelled' : state;

@@ -1,6 +1,7 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
 import type { KeyOptions } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
+import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from '../submit-once.js';
 
 /** A job of a flow: what is submitted, how, and the jobs that must end before it starts. */
@@ -21,6 +22,11 @@ export function toFlowJob(node: FlowNode): FlowJob {
   };
 }
 
+/** A node and everything below it. */
+export function allOf(node: FlowNode): FlowNode[] {
+  return [node, ...(node.children ?? []).flatMap(allOf)];
+}
+
 /**
  * Submits a flow, whole or not at all. With a key it is submitted once: a flow that is there is left to its course,
  * one that failed is run again where it failed.
@@ -32,6 +38,7 @@ export async function addFlow(
   { key, force }: KeyOptions,
 ): Promise<SubmitOutcome> {
   const create = async () => {
+    await indexRuns(fleet, [allOf(root)]);
     await fleet.flows.add(toFlowJob(root));
   };
   const parent = key === undefined ? undefined : await existingJob(fleet, root);

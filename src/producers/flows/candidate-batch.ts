@@ -7,8 +7,9 @@ import { type KeyOptions, retention } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
+import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submit-once.js';
-import { type FlowNode, runFlowAgain, toFlowJob } from './add-flow.js';
+import { allOf, type FlowNode, runFlowAgain, toFlowJob } from './add-flow.js';
 import {
   type CheckSettings,
   type Evaluation,
@@ -93,7 +94,13 @@ async function addEach(
     }),
   );
   const missing = nodes.filter((_, index) => outcomes[index] === 'created' || outcomes[index] === 'replaced');
-  if (missing.length > 0) await fleet.flows.addBulk(missing.map(({ root }) => toFlowJob(root)));
+  if (missing.length > 0) {
+    await indexRuns(
+      fleet,
+      missing.map(({ root }) => allOf(root)),
+    );
+    await fleet.flows.addBulk(missing.map(({ root }) => toFlowJob(root)));
+  }
   return outcomes;
 }
 
@@ -132,6 +139,7 @@ async function addBehindOneParent(
     return (await runAgain(fleet, root.queue, parent)) ? 'retried' : 'existing';
   }
   await Promise.all((root.children ?? []).map((child) => makeAttachable(fleet, root, child)));
+  await indexRuns(fleet, [allOf(root)]);
   await fleet.flows.add(toFlowJob(root));
   return parent === undefined ? 'created' : 'replaced';
 }

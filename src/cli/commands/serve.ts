@@ -1,0 +1,106 @@
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { DEFAULT_MODEL } from '../../agents/default-model.js';
+import { loadConfig } from '../../config/load-config.js';
+import type { Config } from '../../config/settings.js';
+import { createLogger } from '../../fleet/logger.js';
+import { checkRedis } from '../../fleet/redis-check.js';
+import type { FleetWorker } from '../../fleet/worker.js';
+import type { GatewaySettings } from '../../gateway/gateway.js';
+import { FleetConnection } from '../../producers/fleet-connection.js';
+import { packageVersion } from '../package-version.js';
+import { openRedis, startWorker } from '../session.js';
+
+interface ServeOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly workers: number;
+}
+
+function wholeNumber(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isInteger(value) || value < from || value > to) {
+      throw new InvalidArgumentError(`expected a whole number, ${from} to ${to}`);
+    }
+    return value;
+  };
+}
+
+export function addServeCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('Serve the HTTP API, the overview, Bull Board and metrics until told to stop.')
+    .option('--port <n>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8080)
+    .option('--host <host>', 'address to listen on; other than loopback needs a token', '127.0.0.1')
+    .option('--workers <n>', 'workers to run inside, for small set-ups', wholeNumber(0, 64), 0)
+    .action(serve);
+}
+
+/** What of the configuration concerns the gateway. */
+export function gatewaySettings(config: Config, version: string): GatewaySettings {
+  return {
+    version,
+    bodyBytes: config.bodyBytes,
+    maxWaiting: config.maxWaiting,
+    requestsPerMinute: config.requestsPerMinute,
+    models: config.models ?? [config.model ?? DEFAULT_MODEL],
+    workspaceRoots: config.workspaceRoots?.map((root) => resolve(root)),
+    authRequired: config.auth === 'required',
+    secureCookies: config.secureCookies === 'on',
+    trustedHosts: config.trustedHosts ?? [],
+  };
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const config = loadConfig();
+  const logger = createLogger(config.logLevel);
+  // Whoever does not serve must not load Express.
+  const { startGateway } = await import('../../gateway/server.js');
+  const redis = await openRedis(config);
+  const workers: FleetWorker[] = [];
+  try {
+    const gateway = await startGateway({
+      host: options.host,
+      port: options.port,
+      settings: gatewaySettings(config, packageVersion()),
+      logger,
+      redisUrl: redis.url,
+      openFleet: async () => {
+        await checkRedis(redis.url, { warn: (message) => logger.warn(message) });
+        return FleetConnection.open({
+          redisUrl: redis.url,
+          prefix: config.prefix,
+          limits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
+          retentionDays: config.retentionDays,
+        });
+      },
+      announce: (message) => process.stderr.write(`\n${message}\n\n`),
+    });
+    try {
+      const stopped = firstStopSignal();
+      for (let count = 0; count < options.workers; count += 1) {
+        workers.push(await startWorker(config, redis.url, logger));
+      }
+      process.stdout.write(`listening on ${gateway.url}\n`);
+      logger.info({ signal: await stopped }, 'stopping');
+    } finally {
+      await gateway.close();
+      await Promise.all(workers.map((worker) => worker.stop(config.drainSeconds * 1_000)));
+    }
+  } finally {
+    await redis.release();
+  }
+}
+
+/** Resolves at the first stop signal; a second one ends the process at once. */
+function firstStopSignal(): Promise<string> {
+  return new Promise((resolveSignal) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1));
+        resolveSignal(signal);
+      });
+    }
+  });
+}

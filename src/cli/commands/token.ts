@@ -1,0 +1,76 @@
+import { type Command, Option } from 'commander';
+import { loadConfig } from '../../config/load-config.js';
+import { UsageError } from '../../errors.js';
+import { ROLES, type Role } from '../../gateway/auth/roles.js';
+import { type TokenRecord, TokenStore } from '../../gateway/auth/token-store.js';
+import { withSession } from '../session.js';
+import { visible } from '../terminal/visible.js';
+
+interface AddOptions {
+  readonly role: Role;
+  readonly json?: true;
+}
+
+export function addTokenCommand(program: Command): void {
+  const token = program.command('token').description('Tokens of the HTTP gateway.').exitOverride();
+  token
+    .command('add')
+    .description('Make a token, and print it: it cannot be shown again.')
+    .argument('<name>', 'whose or what for')
+    .addOption(
+      new Option('--role <role>', 'read: look; submit: also submit and cancel; admin: also change queues')
+        .choices(ROLES)
+        .default('submit'),
+    )
+    .option('--json', 'print JSON')
+    .exitOverride()
+    .action(add);
+  token
+    .command('list')
+    .description('List the tokens, without their secrets.')
+    .option('--json', 'print JSON')
+    .exitOverride()
+    .action(list);
+  token
+    .command('revoke')
+    .description('Take a token out of force, at once and for every gateway.')
+    .argument('<id>', 'id that list shows')
+    .exitOverride()
+    .action(revoke);
+}
+
+function withTokens<T>(action: (tokens: TokenStore) => Promise<T>): Promise<T> {
+  return withSession(loadConfig(), { work: false }, (fleet) =>
+    action(new TokenStore(fleet.client, fleet.prefix)),
+  );
+}
+
+function line({ id, role, createdAt, name }: TokenRecord): string {
+  return `${id}  ${role.padEnd(6)}  ${createdAt}  ${visible(name)}`;
+}
+
+async function add(name: string, { role, json }: AddOptions): Promise<void> {
+  if (name.trim() === '' || name.length > 200) {
+    throw new UsageError('usage', 'the name of a token must have 1 to 200 characters');
+  }
+  const { token, record } = await withTokens((tokens) => tokens.add(name, role));
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ...record, token })}\n`);
+    return;
+  }
+  process.stderr.write(`${line(record)}\nKeep this token now; it cannot be shown again:\n`);
+  process.stdout.write(`${token}\n`);
+}
+
+async function list({ json }: { readonly json?: true }): Promise<void> {
+  const records = await withTokens((tokens) => tokens.list());
+  if (json) process.stdout.write(`${JSON.stringify(records)}\n`);
+  else for (const record of records) process.stdout.write(`${line(record)}\n`);
+}
+
+async function revoke(id: string): Promise<void> {
+  const wasThere = await withTokens((tokens) => tokens.revoke(id));
+  if (!wasThere)
+    throw new UsageError('usage', `there is no token ${JSON.stringify(id)}; "fleet token list" shows them`);
+  process.stdout.write(`revoked ${id}\n`);
+}

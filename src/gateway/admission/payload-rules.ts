@@ -1,0 +1,65 @@
+import { realpath } from 'node:fs/promises';
+import { isAbsolute, normalize, relative, sep } from 'node:path';
+import { PayloadError } from '../../errors.js';
+import type { GatewaySettings } from '../gateway.js';
+
+/**
+ * What may be asked for through HTTP is narrower than what a producer on the queue may: models that the gateway's
+ * owner listed, and workspaces below the directories that the owner listed.
+ *
+ * @param at Path of the object in the request body; '' for the body itself.
+ * @throws PayloadError `model-not-allowed`, `workspace-not-allowed`.
+ */
+export async function refuseDisallowed(
+  payload: object,
+  at: string,
+  settings: Pick<GatewaySettings, 'models' | 'workspaceRoots'>,
+): Promise<void> {
+  const { model, workspace } = payload as { readonly model?: unknown; readonly workspace?: unknown };
+  const path = (name: string) => (at === '' ? name : `${at}.${name}`);
+  if (typeof model === 'string' && !settings.models.includes(model)) {
+    const field = path('model');
+    throw new PayloadError(
+      'model-not-allowed',
+      `${field}: ${JSON.stringify(model)} is not among the models of this gateway (${settings.models.join(', ')})`,
+      { field },
+    );
+  }
+  if (typeof workspace !== 'string') return;
+  if (await isBelowRoot(workspace, settings.workspaceRoots ?? [])) return;
+  const field = path('workspace');
+  const why =
+    settings.workspaceRoots === undefined
+      ? 'this gateway takes no workspaces'
+      : 'is not below a workspace root';
+  throw new PayloadError('workspace-not-allowed', `${field}: ${why}`, { field });
+}
+
+/**
+ * Whether a directory lies in one of the roots: by its name, and where it exists on this machine by its real path too,
+ * so that a symbolic link out of the root is no way around it. (The worker looks at real paths again.)
+ */
+async function isBelowRoot(directory: string, roots: readonly string[]): Promise<boolean> {
+  if (!isAbsolute(directory) || directory.includes('\0')) return false;
+  if (!roots.some((root) => isWithin(normalize(directory), normalize(root)))) return false;
+  const real = await realPathOf(directory);
+  if (real === undefined) return true;
+  const realRoots = await Promise.all(roots.map(async (root) => (await realPathOf(root)) ?? normalize(root)));
+  return realRoots.some((root) => isWithin(real, root));
+}
+
+function isWithin(directory: string, root: string): boolean {
+  const way = relative(root, directory);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** The real path; undefined where this machine has no such file (the workers' machines may). */
+async function realPathOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,46 @@
+import { RequestError } from '../../errors.js';
+import { withDetails } from '../http/problem.js';
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** Callers that are remembered; an idle one is forgotten first, with a bucket that had filled up again. */
+const MOST_BUCKETS = 10_000;
+
+/** Limits how many requests one caller sends: so many at once, refilled evenly over a minute (token bucket). */
+export class RequestRate {
+  readonly #perMinute: number;
+  readonly #now: () => number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** @param now Present time in milliseconds. */
+  constructor(perMinute: number, now: () => number = Date.now) {
+    this.#perMinute = perMinute;
+    this.#now = now;
+  }
+
+  /** @throws RequestError `too-many-requests`, with the seconds until the next is taken. */
+  take(caller: string): void {
+    const now = this.#now();
+    const before = this.#buckets.get(caller) ?? { tokens: this.#perMinute, at: now };
+    const refilled = ((now - before.at) / 60_000) * this.#perMinute;
+    const tokens = Math.min(this.#perMinute, before.tokens + refilled);
+    // Deleting first moves the caller to the end, so that the first key is the one idle for longest.
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
+    if (this.#buckets.size > MOST_BUCKETS) {
+      for (const idle of this.#buckets.keys()) {
+        this.#buckets.delete(idle);
+        break;
+      }
+    }
+    if (tokens >= 1) return;
+    const retryAfter = Math.ceil(((1 - tokens) / this.#perMinute) * 60);
+    throw withDetails(
+      new RequestError('too-many-requests', `more than ${this.#perMinute} requests in a minute`),
+      { retryAfter },
+    );
+  }
+}

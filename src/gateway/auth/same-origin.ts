@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import { RequestError } from '../../errors.js';
+import type { Caller } from './caller.js';
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
+
+/**
+ * Refuses a change that a page of another site had a browser ask for (cross-site request forgery). Browsers say where
+ * a request comes from in Sec-Fetch-Site and Origin, which no page can set. A request that brings its own token needs
+ * no such proof: another site does not have it.
+ *
+ * @throws RequestError `forbidden`.
+ */
+export function refuseForgery(request: IncomingMessage, by: Caller['by']): void {
+  if (SAFE_METHODS.has(request.method ?? '') || by === 'token') return;
+  if (isFromHere(request) ?? by === 'nothing') return;
+  throw new RequestError(
+    'forbidden',
+    'this change was asked for by another site, or by a browser that hides which',
+  );
+}
+
+/** Whether a page of this gateway sent the request; undefined where no browser says anything. */
+function isFromHere({ headers }: IncomingMessage): boolean | undefined {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin' || site === 'none';
+  const { origin, host } = headers;
+  if (origin === undefined) return undefined;
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** The name in a Host header, without port and brackets. */
+function hostName(host: string): string {
+  return host
+    .replace(/:\d+$/, '')
+    .replace(/^\[|\]$/g, '')
+    .toLowerCase();
+}
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_NAMES.has(hostName(host)) || /^127(\.\d{1,3}){3}$/.test(hostName(host));
+}
+
+/**
+ * A gateway without tokens answers only under loopback names: a foreign name that is made to point at this machine
+ * (DNS rebinding) would otherwise let any web page read and submit jobs.
+ *
+ * @throws RequestError `forbidden`.
+ */
+export function refuseForeignHost({ headers }: IncomingMessage, trusted: readonly string[]): void {
+  const host = headers.host ?? '';
+  if (isLoopback(host) || trusted.includes(hostName(host))) return;
+  throw new RequestError(
+    'forbidden',
+    `a gateway without tokens is not reached as ${JSON.stringify(host)}; use localhost, or list it in FLEET_TRUSTED_HOSTS`,
+    { field: 'host' },
+  );
+}

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { type Job, UnrecoverableError, Worker } from 'bullmq';
+import type { Logger } from 'pino';
+import { JobError, messageOf, UncheckedSolutionError } from '../../errors.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { type CheckedSolution, checkedSolution } from '../../producers/flows/checked-solution.js';
+import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
+import { workerConnection } from '../../queues/connection.js';
+import { encodeFailure } from '../../queues/failure.js';
+import { readMarks } from '../../queues/job-marks.js';
+import type { OwnQueues } from './own-queues.js';
+
+/** An evaluation in somebody's hands. */
+export interface Claim extends Pick<CheckedSolution, 'solution' | 'status' | 'findings'> {
+  readonly id: string;
+  readonly queue: string;
+  readonly name: string;
+  /** Proves the holder to heartbeat, complete and fail. */
+  readonly lease: string;
+  readonly leaseMs: number;
+  /** The pipeline's own data. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Which try of the evaluation it is, from 1. */
+  readonly attempt: number;
+}
+
+/** Names one leased evaluation. */
+export interface LeaseRef {
+  readonly queue: string;
+  readonly id: string;
+  readonly lease: string;
+}
+
+export interface EvaluationFailure {
+  readonly message: string;
+  /** Whether another try may help; then the evaluation uses one of its attempts. */
+  readonly retryable: boolean;
+}
+
+/** How often an evaluation whose holder vanished is given to another before it fails. */
+const MOST_TAKEOVERS = 3;
+/** Jobs that one claim refuses before it gives up looking for one to hand out. */
+const MOST_REFUSED = 100;
+/** Longest reason of a failure that is kept, in characters. */
+const LONGEST_REASON = 8_000;
+const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/;
+
+/**
+ * Hands evaluations to programs that do not speak BullMQ (REQ-SF-022): a program claims one for a time, keeps its lease
+ * alive by heartbeats, and says how it ended. The script comes from the completed check alone.
+ * An evaluation whose lease runs out goes to the next who claims.
+ */
+export class Evaluations {
+  readonly #fleet: FleetConnection;
+  readonly #queues: OwnQueues;
+  readonly #redisUrl: string;
+  readonly #logger: Logger;
+  readonly #stalledCheckMs: number;
+  readonly #workers = new Map<string, Worker>();
+
+  /** @param stalledCheckMs How often leases that ran out are looked for. */
+  constructor(
+    fleet: FleetConnection,
+    queues: OwnQueues,
+    redisUrl: string,
+    logger: Logger,
+    stalledCheckMs = 5_000,
+  ) {
+    this.#fleet = fleet;
+    this.#queues = queues;
+    this.#redisUrl = redisUrl;
+    this.#logger = logger;
+    this.#stalledCheckMs = stalledCheckMs;
+  }
+
+  /** The next evaluation of a queue, leased; undefined where none waits. */
+  async claim(queue: string, leaseMs: number): Promise<Claim | undefined> {
+    if (!(await this.#queues.exists(queue))) return undefined;
+    const worker = await this.#worker(queue);
+    for (let refused = 0; refused < MOST_REFUSED; refused += 1) {
+      // The worker's own connection waits for Redis; whoever claims shall be told at once that it is away.
+      await this.#fleet.client.ping();
+      const lease = randomUUID();
+      const job: Job | undefined = await worker.getNextJob(lease, { block: false });
+      if (job === undefined) return undefined;
+      const claim = await this.#handOut(job, lease, leaseMs);
+      if (claim !== undefined) return claim;
+    }
+    return undefined;
+  }
+
+  /** Extends a lease. @throws JobError `lease-lost`, `job-cancelled`. */
+  async heartbeat(ref: LeaseRef, leaseMs: number): Promise<void> {
+    const job = await this.#leased(ref);
+    if ((await job.extendLock(ref.lease, leaseMs)) !== 1) throw leaseLost(ref);
+    if (await this.#isCancelled(job)) {
+      throw new JobError('job-cancelled', `evaluation ${ref.id} was cancelled; drop the work`, {
+        jobId: ref.id,
+      });
+    }
+  }
+
+  /** Ends an evaluation with its result. @throws JobError `lease-lost`. */
+  async complete(ref: LeaseRef, result: unknown): Promise<void> {
+    const job = await this.#leased(ref);
+    await settle(ref, () => job.moveToCompleted(result, ref.lease, false));
+  }
+
+  /** Ends a try of an evaluation without a result. @throws JobError `lease-lost`. */
+  async fail(ref: LeaseRef, { message, retryable }: EvaluationFailure): Promise<void> {
+    const job = await this.#leased(ref);
+    const reason = message.slice(0, LONGEST_REASON);
+    const error = retryable ? new Error(reason) : new UnrecoverableError(reason);
+    // The stack would be this program's, and tell nothing about the evaluation.
+    error.stack = reason;
+    await settle(ref, () => job.moveToFailed(error, ref.lease, false));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers.values()].map((worker) => worker.close(true)));
+  }
+
+  async #handOut(job: Job, lease: string, leaseMs: number): Promise<Claim | undefined> {
+    const id = job.id ?? '';
+    try {
+      if (await this.#isCancelled(job)) {
+        throw new JobError('job-cancelled', 'the job was cancelled', { jobId: id });
+      }
+      const { solution, status, findings } = await checkedSolution(job);
+      if ((await job.extendLock(lease, leaseMs)) !== 1) return undefined;
+      const { [GUARD_FIELD]: _guard, ...data } = job.data as Record<string, unknown>;
+      const attempt = job.attemptsMade + 1;
+      return {
+        id,
+        queue: job.queueName,
+        name: job.name,
+        lease,
+        leaseMs,
+        data,
+        attempt,
+        solution,
+        status,
+        findings,
+      };
+    } catch (thrown) {
+      if (!(thrown instanceof UncheckedSolutionError || thrown instanceof JobError)) throw thrown;
+      this.#logger.warn(
+        { jobId: id, queue: job.queueName, code: thrown.code },
+        'an evaluation is not handed out',
+      );
+      await job.moveToFailed(new UnrecoverableError(encodeFailure(thrown)), lease, false);
+      return undefined;
+    }
+  }
+
+  async #isCancelled(job: Job): Promise<boolean> {
+    const key = this.#fleet.queue(job.queueName).toKey(job.id ?? '');
+    return (await readMarks(this.#fleet.client, key)).cancelled;
+  }
+
+  async #leased(ref: LeaseRef): Promise<Job> {
+    const job: Job | undefined = await this.#fleet.queue(ref.queue).getJob(ref.id);
+    if (job === undefined) throw leaseLost(ref);
+    return job;
+  }
+
+  async #worker(queue: string): Promise<Worker> {
+    const known = this.#workers.get(queue);
+    if (known !== undefined) return known;
+    const worker = new Worker(queue, null, {
+      connection: workerConnection(this.#redisUrl),
+      prefix: this.#fleet.prefix,
+      autorun: false,
+      maxStalledCount: MOST_TAKEOVERS,
+      stalledInterval: this.#stalledCheckMs,
+    });
+    worker.on('error', (error) => this.#logger.warn({ queue, reason: error.message }, 'evaluations'));
+    worker.on('stalled', (jobId) =>
+      this.#logger.warn({ queue, jobId }, 'the lease of this evaluation ran out'),
+    );
+    this.#workers.set(queue, worker);
+    await worker.startStalledCheckTimer();
+    return worker;
+  }
+}
+
+function leaseLost({ id }: LeaseRef): JobError {
+  return new JobError('lease-lost', `the lease of evaluation ${id} is not in force`, { jobId: id });
+}
+
+async function settle(ref: LeaseRef, move: () => Promise<unknown>): Promise<void> {
+  try {
+    await move();
+  } catch (thrown) {
+    if (LOST.test(messageOf(thrown))) throw leaseLost(ref);
+    throw thrown;
+  }
+}

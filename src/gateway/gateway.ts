@@ -1,0 +1,44 @@
+import type { Logger } from 'pino';
+import type { FleetConnection } from '../producers/fleet-connection.js';
+import type { Admission } from './admission/admission.js';
+import type { TokenStore } from './auth/token-store.js';
+import type { Evaluations } from './evaluations/evaluations.js';
+import type { OwnQueues } from './evaluations/own-queues.js';
+import type { EventFeed } from './events/event-feed.js';
+import type { Statistics } from './metrics/statistics.js';
+
+/** What the gateway is told once, when it starts. */
+export interface GatewaySettings {
+  readonly version: string;
+  /** Largest request body, in bytes. */
+  readonly bodyBytes: number;
+  /** Most unstarted jobs of a kind. */
+  readonly maxWaiting: number;
+  readonly requestsPerMinute: number;
+  /** Models that payloads may name. */
+  readonly models: readonly string[];
+  /** Real or plain paths below which workspaces must lie; undefined: none may be named. */
+  readonly workspaceRoots: readonly string[] | undefined;
+  /** Whether tokens are asked for even on loopback. */
+  readonly authRequired: boolean;
+  readonly secureCookies: boolean;
+  /** Further host names of a gateway that asks for no tokens. */
+  readonly trustedHosts: readonly string[];
+}
+
+/** What handlers work with once Redis is there. */
+export interface Gateway {
+  readonly settings: GatewaySettings;
+  readonly logger: Logger;
+  readonly fleet: FleetConnection;
+  readonly tokens: TokenStore;
+  /** Whether requests must bring a token. */
+  readonly authenticates: boolean;
+  readonly admission: Admission;
+  readonly feed: EventFeed;
+  readonly statistics: Statistics;
+  readonly evaluations: Evaluations;
+  readonly ownQueues: OwnQueues;
+  /** Aborted when the gateway begins to close. */
+  readonly closing: AbortSignal;
+}

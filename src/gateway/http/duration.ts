@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+/** A wait that names no time, in milliseconds. */
+const DEFAULT_WAIT_MS = 30_000;
+/** Longest wait that is granted, in milliseconds; a longer one is cut to it. */
+export const LONGEST_WAIT_MS = 300_000;
+
+/** A time to wait: `30s`, `500ms`, `2m`, a number of seconds, or nothing for the default. In milliseconds. */
+export const WaitSchema = z
+  .string()
+  .regex(/^(\d{1,9}(ms|s|m)?)?$/, 'must be a time such as 30s, 500ms or 2m')
+  .transform((text) => {
+    if (text === '') return DEFAULT_WAIT_MS;
+    const [, number = '0', unit = 's'] = /^(\d+)(ms|s|m)?$/.exec(text) ?? [];
+    return Math.min(Number(number) * (UNITS[unit] ?? 1), LONGEST_WAIT_MS);
+  });
+
+/** The query of a request that can wait for a job's end. */
+export const WaitQuery = z.strictObject({
+  wait: WaitSchema.optional().describe('Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m.'),
+});

@@ -1,0 +1,142 @@
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { PayloadError, RequestError } from '../../errors.js';
+import { fieldPath } from '../../queues/validate.js';
+import type { Role } from '../auth/roles.js';
+import type { Gateway } from '../gateway.js';
+import { type FieldIssue, withDetails } from './problem.js';
+
+export type Method = 'get' | 'post' | 'put' | 'delete';
+
+/** A documented response. */
+export interface ResponseSpec {
+  readonly description: string;
+  /** Absent: no body. */
+  readonly schema?: z.ZodType;
+  /** Default: application/json. */
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a handler answers; `undefined` where it has written the response itself. */
+export interface Reply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One request to an operation, validated. */
+export interface Call<Params = unknown, Query = unknown, Body = unknown> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** Value of the Idempotency-Key header. */
+  readonly idempotencyKey: string | undefined;
+  readonly gateway: Gateway;
+  /** Aborted when the client has gone or the gateway closes. */
+  readonly signal: AbortSignal;
+  readonly request: Request;
+  readonly response: Response;
+}
+
+/** What the documentation says of every route. */
+interface Documented {
+  readonly id: string;
+  readonly tag: string;
+  readonly method: Method;
+  /** As OpenAPI writes it: `/v1/jobs/{id}`. */
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly description?: string;
+  readonly responses: Readonly<Record<number, ResponseSpec>>;
+}
+
+/** A route that asks for no token and answers also while Redis is away. */
+export interface OpenOperation extends Documented {
+  answer(): Promise<Reply>;
+}
+
+/** A route of the API: what is documented, validated and done, in one place. */
+export interface Operation extends Documented {
+  readonly role: Role;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** Whether it reads the Idempotency-Key header. */
+  readonly idempotent?: true;
+  /** Refusals that its problem documents may have, besides those that every operation may have. */
+  readonly refusals?: readonly number[];
+  run(call: Call): Promise<Reply | undefined>;
+}
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** Declares an operation; its handler gets the parameters and the body as its schemas say. */
+export function operation<
+  P extends z.ZodObject | undefined = undefined,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(
+  spec: Omit<Operation, 'run' | 'params' | 'query' | 'body'> & {
+    readonly params?: P;
+    readonly query?: Q;
+    readonly body?: B;
+    handle(call: Call<Parsed<P>, Parsed<Q>, Parsed<B>>): Promise<Reply | undefined>;
+  },
+): Operation {
+  const { handle, params, query, body, ...rest } = spec;
+  return {
+    ...rest,
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { query }),
+    ...(body === undefined ? {} : { body }),
+    run: (call) =>
+      handle({
+        ...call,
+        params: parseParameters(params, call.params) as Parsed<P>,
+        query: parseParameters(query ?? NO_QUERY, call.query) as Parsed<Q>,
+        body: parseBody(body, call.body) as Parsed<B>,
+      }),
+  };
+}
+
+const NO_QUERY = z.strictObject({});
+
+/** @throws RequestError `malformed-request` for a parameter of the path or query. */
+function parseParameters(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (schema === undefined) return undefined;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [first, ...others] = issuesOf(parsed.error);
+  const { field, message } = first;
+  throw withDetails(new RequestError('malformed-request', `${field}: ${message}`, { field }), {
+    issues: [first, ...others],
+  });
+}
+
+/** @throws PayloadError `invalid-payload` naming the field. */
+export function parseBody(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (schema === undefined) return undefined;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [first, ...others] = issuesOf(parsed.error);
+  const { field, message } = first;
+  throw withDetails(new PayloadError('invalid-payload', `${field || 'body'}: ${message}`, { field }), {
+    issues: [first, ...others],
+  });
+}
+
+/** Most fields at fault that one refusal lists. */
+const MOST_ISSUES = 20;
+
+function issuesOf(error: z.ZodError): [FieldIssue, ...FieldIssue[]] {
+  const issues = error.issues
+    .slice(0, MOST_ISSUES)
+    .flatMap((issue): FieldIssue[] =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => ({ field: fieldPath([...issue.path, key]), message: 'unknown field' }))
+        : [{ field: fieldPath(issue.path), message: issue.message }],
+    );
+  const [first = { field: '', message: 'is not valid' }, ...others] = issues;
+  return [first, ...others];
+}

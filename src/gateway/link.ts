@@ -1,0 +1,151 @@
+import { ConfigurationError, messageOf, RedisError } from '../errors.js';
+import { asRedisError } from '../queues/connection.js';
+import { Admission } from './admission/admission.js';
+import { isLoopback } from './auth/same-origin.js';
+import { TokenStore } from './auth/token-store.js';
+import { Evaluations } from './evaluations/evaluations.js';
+import { OwnQueues } from './evaluations/own-queues.js';
+import { EventFeed } from './events/event-feed.js';
+import type { Gateway } from './gateway.js';
+import { Collector } from './metrics/collector.js';
+import { Statistics } from './metrics/statistics.js';
+import type { GatewayOptions } from './server.js';
+
+/** Pause between two attempts to reach a Redis that is away, in milliseconds. */
+const RETRY_MS = 1_000;
+/** Longest wait for an answer of Redis when asked how it is, in milliseconds. */
+const HEALTH_MS = 1_000;
+
+/**
+ * The gateway's link to the fleet. It may be started while Redis is away: then every request is refused at once until
+ * Redis is there.
+ */
+export class FleetLink {
+  readonly closing = new AbortController();
+  readonly #options: GatewayOptions;
+  #gateway: Gateway | undefined;
+  #collector: Collector | undefined;
+  #connecting: Promise<void> | undefined;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Connects, or goes on trying in the background where Redis is away.
+   * @throws RedisError `redis-unsuitable`; ConfigurationError where tokens are needed and there are none.
+   */
+  async open(): Promise<void> {
+    try {
+      await this.#connect(true);
+    } catch (thrown) {
+      if (!isAway(thrown)) throw thrown;
+      this.#options.logger.error(
+        { reason: messageOf(thrown) },
+        'Redis is away; requests are refused until it is there',
+      );
+      this.#connecting = this.#keepTrying();
+    }
+  }
+
+  /** @throws RedisError `redis-unreachable` until the first connection stands. */
+  require(): Gateway {
+    if (this.#gateway !== undefined) return this.#gateway;
+    throw new RedisError('redis-unreachable', 'the gateway has not reached Redis yet');
+  }
+
+  /** Whether Redis answers now. */
+  async isHealthy(): Promise<boolean> {
+    const client = this.#gateway?.fleet.client;
+    if (client === undefined || client.status !== 'ready') return false;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), HEALTH_MS);
+    });
+    const answered = client.ping().then(
+      () => true,
+      () => false,
+    );
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.#connecting;
+    await this.#collector?.close();
+    await this.#gateway?.feed.close();
+    await this.#gateway?.evaluations.close();
+    await this.#gateway?.fleet.close();
+  }
+
+  async #keepTrying(): Promise<void> {
+    const { signal } = this.closing;
+    while (!signal.aborted && this.#gateway === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (signal.aborted) return;
+      try {
+        await this.#connect(false);
+      } catch (thrown) {
+        this.#options.logger.warn({ reason: messageOf(thrown) }, 'Redis cannot be used yet');
+      }
+    }
+  }
+
+  async #connect(isStart: boolean): Promise<void> {
+    const { settings, logger, redisUrl, stalledCheckMs } = this.#options;
+    const fleet = await this.#options.openFleet();
+    try {
+      const tokens = new TokenStore(fleet.client, fleet.prefix);
+      const authenticates = await this.#authenticates(tokens, isStart);
+      const statistics = new Statistics(fleet);
+      const ownQueues = new OwnQueues(fleet);
+      this.#gateway = {
+        settings,
+        logger,
+        fleet,
+        tokens,
+        authenticates,
+        statistics,
+        admission: new Admission(fleet, statistics, settings.maxWaiting),
+        feed: new EventFeed(fleet, redisUrl, logger),
+        ownQueues,
+        evaluations: new Evaluations(fleet, ownQueues, redisUrl, logger, stalledCheckMs),
+        closing: this.closing.signal,
+      };
+      this.#collector = new Collector(fleet, redisUrl, logger);
+      logger.info({ authenticates }, 'connected to the fleet');
+    } catch (thrown) {
+      await fleet.close();
+      throw thrown;
+    }
+  }
+
+  async #authenticates(tokens: TokenStore, isStart: boolean): Promise<boolean> {
+    const { host, settings, announce } = this.#options;
+    const hasTokens = await tokens.hasAny();
+    const mayBeOpen = isLoopback(host) && !settings.authRequired;
+    if (hasTokens) return true;
+    if (mayBeOpen) {
+      announce(
+        `NO LOGIN: this gateway has no tokens, so everybody on this machine may submit, read and cancel jobs. ` +
+          `Make a token with "fleet token add" and start it again to ask for one.`,
+      );
+      return false;
+    }
+    const problem =
+      `A gateway on ${host} needs a token, and there is none. Make one with "fleet token add NAME --role admin", ` +
+      `or listen on 127.0.0.1.`;
+    if (isStart) throw new ConfigurationError(problem);
+    announce(`${problem} Until then every request is refused.`);
+    return true;
+  }
+}
+
+function isAway(thrown: unknown): boolean {
+  const typed = asRedisError(thrown);
+  return typed instanceof RedisError && typed.code === 'redis-unreachable';
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { messageOf } from '../../errors.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { workerConnection } from '../../queues/connection.js';
+import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import { ENDED_JOB_FIELDS, type EndedJob, endedJob, totalsOf } from './ended-job.js';
+import {
+  DAY_TTL,
+  dayOf,
+  GROUP,
+  KEPT_DURATIONS,
+  MINUTE_TTL,
+  minuteOf,
+  RUN_TTL,
+  type StatisticsKeys,
+  statisticsKeys,
+} from './statistics-keys.js';
+
+type Entry = [id: string, fields: string[]];
+type Streams = [key: string, entries: Entry[]][] | null;
+
+const BLOCK_MS = 1_000;
+const PAGE = 100;
+const PAUSE_MS = 1_000;
+/** An event that another gateway has held for so long without counting it is taken over, in milliseconds. */
+const ABANDONED_MS = 30_000;
+
+/**
+ * Counts one ended job, once: whoever acknowledges its event first adds it.
+ * KEYS: 1 event stream, 2 totals, 3 minute, 4 day, 5 run, 6 durations.
+ * ARGV: 1 group, 2 event, 3 outcome, 4 cost, 5 calls, 6 duration in ms or '', 7–9 lifetimes of minute, day and run in
+ * seconds, 10 kept durations, 11 '1' where there is a run, then pairs of a field of the totals and what is added.
+ * Returns 1 where it was counted, 0 where it had been.
+ */
+const COUNT_JOB = `
+if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
+for i = 12, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[2], ARGV[i], ARGV[i + 1]) end
+redis.call('HINCRBY', KEYS[3], ARGV[3], 1)
+redis.call('EXPIRE', KEYS[3], ARGV[7])
+redis.call('HINCRBYFLOAT', KEYS[4], 'cost', ARGV[4])
+redis.call('HINCRBY', KEYS[4], 'calls', ARGV[5])
+redis.call('EXPIRE', KEYS[4], ARGV[8])
+if ARGV[11] == '1' then
+  redis.call('HINCRBYFLOAT', KEYS[5], 'cost', ARGV[4])
+  redis.call('HINCRBY', KEYS[5], 'calls', ARGV[5])
+  redis.call('HINCRBY', KEYS[5], ARGV[3], 1)
+  redis.call('EXPIRE', KEYS[5], ARGV[9])
+end
+if ARGV[6] ~= '' then
+  redis.call('LPUSH', KEYS[6], ARGV[6])
+  redis.call('LTRIM', KEYS[6], 0, ARGV[10] - 1)
+end
+return 1`;
+
+/**
+ * Counts what becomes of jobs, from the queues' own event streams: workers need not do anything for it, and each
+ * job is counted once however many gateways there are. Events that pass while no gateway runs are counted later, as
+ * far back as the streams reach (BullMQ keeps about 10,000 events of a queue).
+ */
+export class Collector {
+  readonly #fleet: FleetConnection;
+  readonly #logger: Logger;
+  readonly #reader: Redis;
+  readonly #name = randomUUID();
+  readonly #keys: StatisticsKeys;
+  readonly #running: Promise<void>;
+  #closed = false;
+
+  constructor(fleet: FleetConnection, redisUrl: string, logger: Logger) {
+    this.#fleet = fleet;
+    this.#logger = logger;
+    this.#keys = statisticsKeys(fleet.prefix);
+    this.#reader = new Redis(workerConnection(redisUrl));
+    this.#reader.on('error', () => undefined);
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#reader.disconnect();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let ready = false;
+    let takeOverAt = 0;
+    while (!this.#closed) {
+      try {
+        if (!ready) await this.#createGroups();
+        ready = true;
+        if (Date.now() >= takeOverAt) {
+          await this.#takeOverAbandoned();
+          takeOverAt = Date.now() + ABANDONED_MS;
+        }
+        await this.#readNew();
+      } catch (thrown) {
+        if (this.#closed) return;
+        // A Redis that lost its data has lost the groups too.
+        if (messageOf(thrown).includes('NOGROUP')) ready = false;
+        else this.#logger.warn({ reason: messageOf(thrown) }, 'jobs cannot be counted; trying again');
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  async #createGroups(): Promise<void> {
+    for (const [, queue] of this.#fleet.kindQueues) {
+      try {
+        await this.#fleet.client.xgroup('CREATE', queue.toKey('events'), GROUP, '0', 'MKSTREAM');
+      } catch (thrown) {
+        if (!messageOf(thrown).includes('BUSYGROUP')) throw thrown;
+      }
+    }
+  }
+
+  async #readNew(): Promise<void> {
+    const keys = KIND_NAMES.map((kind) => this.#streamOf(kind));
+    const streams = (await this.#reader.xreadgroup(
+      'GROUP',
+      GROUP,
+      this.#name,
+      'COUNT',
+      PAGE,
+      'BLOCK',
+      BLOCK_MS,
+      'STREAMS',
+      ...keys,
+      ...keys.map(() => '>'),
+    )) as Streams;
+    for (const [key, entries] of streams ?? []) {
+      const kind = KIND_NAMES[keys.indexOf(key)];
+      if (kind !== undefined) await this.#count(kind, entries);
+    }
+  }
+
+  async #takeOverAbandoned(): Promise<void> {
+    for (const kind of KIND_NAMES) {
+      const [, entries] = (await this.#fleet.client.xautoclaim(
+        this.#streamOf(kind),
+        GROUP,
+        this.#name,
+        ABANDONED_MS,
+        '0',
+        'COUNT',
+        PAGE,
+      )) as [string, Entry[]];
+      await this.#count(kind, entries);
+    }
+    await this.#forgetGoneConsumers();
+  }
+
+  /** Every gateway is a consumer of its own name; those long gone without anything pending are removed. */
+  async #forgetGoneConsumers(): Promise<void> {
+    for (const kind of KIND_NAMES) {
+      const consumers = (await this.#fleet.client.xinfo(
+        'CONSUMERS',
+        this.#streamOf(kind),
+        GROUP,
+      )) as unknown[][];
+      for (const consumer of consumers) {
+        const [, name, , pending, , idleMs] = consumer;
+        if (name === this.#name || Number(pending) > 0 || Number(idleMs) < ABANDONED_MS * 10) continue;
+        await this.#fleet.client.xgroup('DELCONSUMER', this.#streamOf(kind), GROUP, String(name));
+      }
+    }
+  }
+
+  async #count(kind: KindName, entries: readonly Entry[]): Promise<void> {
+    const others: string[] = [];
+    for (const [id, flat] of entries) {
+      const name = fieldOf(flat, 'event');
+      const jobId = fieldOf(flat, 'jobId');
+      const job =
+        name === 'completed' || name === 'failed' ? await this.#readEnded(kind, name, jobId) : undefined;
+      if (job === undefined) others.push(id);
+      else await this.#add(id, job);
+    }
+    if (others.length > 0) await this.#fleet.client.xack(this.#streamOf(kind), GROUP, ...others);
+  }
+
+  async #readEnded(
+    kind: KindName,
+    event: 'completed' | 'failed',
+    jobId: string,
+  ): Promise<EndedJob | undefined> {
+    const key = this.#fleet.queue(kind).toKey(jobId);
+    try {
+      return endedJob(kind, event, await this.#fleet.client.hmget(key, ...ENDED_JOB_FIELDS));
+    } catch (thrown) {
+      if (!(thrown instanceof SyntaxError)) throw thrown;
+      this.#logger.warn({ kind, jobId, reason: thrown.message }, 'this job cannot be counted');
+      return undefined;
+    }
+  }
+
+  async #add(eventId: string, job: EndedJob): Promise<void> {
+    const { kind, endedAt, durationMs, run, usage } = job;
+    const keys = this.#keys;
+    await this.#fleet.client.eval(
+      COUNT_JOB,
+      6,
+      this.#streamOf(kind),
+      keys.totals,
+      keys.minute(kind, minuteOf(endedAt)),
+      keys.day(dayOf(endedAt)),
+      keys.run(run ?? ''),
+      keys.durations(kind),
+      GROUP,
+      eventId,
+      job.outcome,
+      usage.costUsd ?? 0,
+      usage.calls,
+      durationMs ?? '',
+      MINUTE_TTL,
+      DAY_TTL,
+      RUN_TTL,
+      KEPT_DURATIONS,
+      run === undefined ? '0' : '1',
+      ...totalsOf(job).flat(),
+    );
+  }
+
+  #streamOf(kind: KindName): string {
+    return this.#fleet.queue(kind).toKey('events');
+  }
+}
+
+function fieldOf(flat: readonly string[], field: string): string {
+  const index = flat.findIndex((text, position) => position % 2 === 0 && text === field);
+  return index < 0 ? '' : (flat[index + 1] ?? '');
+}

@@ -1,0 +1,90 @@
+import { runOf } from '../../producers/run-index.js';
+import { decodeFailure } from '../../queues/failure.js';
+import type { KindName } from '../../queues/registry.js';
+import { NO_USAGE, type Usage, UsageSchema } from '../../queues/usage.js';
+import { DURATION_BOUNDS, totalField } from './statistics-keys.js';
+
+export type Outcome = 'completed' | 'failed' | 'cancelled';
+
+/** What the statistics take from a job that has ended. */
+export interface EndedJob {
+  readonly kind: KindName;
+  readonly outcome: Outcome;
+  /** Error code of a failed job; `none` otherwise. */
+  readonly reason: string;
+  readonly endedAt: number;
+  /** From the start of the last attempt to the end, in milliseconds; undefined where it never started. */
+  readonly durationMs: number | undefined;
+  readonly usage: Usage;
+  readonly run: string | undefined;
+}
+
+/** Fields of a job's hash that are needed, in the order that `endedJob` takes their values. */
+export const ENDED_JOB_FIELDS = [
+  'finishedOn',
+  'processedOn',
+  'failedReason',
+  'returnvalue',
+  'data',
+  'fleet:usage',
+  'fleet:cancelled',
+] as const;
+
+function parsed(text: string | null | undefined): unknown {
+  return text === null || text === undefined || text === '' ? undefined : JSON.parse(text);
+}
+
+/**
+ * Reads an ended job from the values of its fields; undefined where the job is gone or was run again meanwhile (its
+ * end will come once more).
+ */
+export function endedJob(
+  kind: KindName,
+  event: 'completed' | 'failed',
+  values: readonly (string | null | undefined)[],
+): EndedJob | undefined {
+  const [finishedOn, processedOn, failedReason, returned, data, failedUsage, cancelled] = values;
+  if (!finishedOn) return undefined;
+  const failure = event === 'failed' ? decodeFailure(failedReason ?? '') : undefined;
+  const isCancelled = event === 'failed' && (cancelled !== null || failure?.code === 'job-cancelled');
+  const usage = UsageSchema.safeParse(
+    (parsed(returned) as { usage?: unknown } | undefined)?.usage ?? parsed(failedUsage),
+  );
+  return {
+    kind,
+    outcome: isCancelled ? 'cancelled' : event,
+    reason: failure === undefined || isCancelled ? 'none' : failure.code,
+    endedAt: Number(finishedOn),
+    durationMs: processedOn ? Math.max(0, Number(finishedOn) - Number(processedOn)) : undefined,
+    usage: usage.data ?? NO_USAGE,
+    run: runOf(parsed(data)),
+  };
+}
+
+/** What an ended job adds to the totals. */
+export function totalsOf({
+  kind,
+  outcome,
+  reason,
+  durationMs,
+  usage,
+}: EndedJob): [field: string, by: number][] {
+  const sums: [string, number][] = [
+    [totalField('jobs', kind, outcome, reason), 1],
+    [totalField('calls', kind, 'sent'), usage.calls],
+    [totalField('calls', kind, 'reused'), usage.reusedCalls],
+    [totalField('tokens', kind, 'input'), usage.inputTokens],
+    [totalField('tokens', kind, 'output'), usage.outputTokens],
+    [totalField('tokens', kind, 'cache-read'), usage.cacheReadTokens],
+    [totalField('tokens', kind, 'cache-write'), usage.cacheWriteTokens],
+    [totalField('cost', kind), usage.costUsd ?? 0],
+    [totalField('unpriced', kind), usage.costUsd === null ? 1 : 0],
+  ];
+  if (durationMs !== undefined) {
+    const seconds = durationMs / 1_000;
+    const bound = DURATION_BOUNDS.find((limit) => seconds <= limit);
+    sums.push([totalField('duration', kind, bound === undefined ? 'more' : String(bound)), 1]);
+    sums.push([totalField('duration-sum', kind), seconds]);
+  }
+  return sums.filter(([, by]) => by !== 0);
+}

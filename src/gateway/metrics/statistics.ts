@@ -1,0 +1,99 @@
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { latestRuns } from '../../producers/run-view.js';
+import type { KindName } from '../../queues/registry.js';
+import { dayOf, MINUTE_SECONDS, minuteOf, type StatisticsKeys, statisticsKeys } from './statistics-keys.js';
+
+/** How many jobs of a kind ended in one minute. */
+export interface MinuteCounts {
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}
+
+export interface RunCost {
+  readonly run: string;
+  readonly costUsd: number;
+  readonly calls: number;
+}
+
+/** Minutes over which the drain rate is measured. */
+const DRAIN_MINUTES = 5;
+/** The drain rate changes slowly, and every refused request asks for it, in milliseconds. */
+const DRAIN_CACHE_MS = 2_000;
+
+/** Reads what the collectors of the fleet's gateways have counted. */
+export class Statistics {
+  readonly #fleet: FleetConnection;
+  readonly #keys: StatisticsKeys;
+  readonly #drainRates = new Map<KindName, { readonly at: number; readonly rate: number }>();
+
+  constructor(fleet: FleetConnection) {
+    this.#fleet = fleet;
+    this.#keys = statisticsKeys(fleet.prefix);
+  }
+
+  /** Sums since the beginning, by field. */
+  async totals(): Promise<ReadonlyMap<string, number>> {
+    const fields = await this.#fleet.client.hgetall(this.#keys.totals);
+    return new Map(Object.entries(fields).map(([field, value]) => [field, Number(value)]));
+  }
+
+  /** The last minutes of a kind, oldest first; the present one, which is not over, is the last. */
+  async minutes(kind: KindName, count: number, now = Date.now()): Promise<MinuteCounts[]> {
+    const commands = this.#fleet.client.pipeline();
+    const last = minuteOf(now);
+    for (let minute = last - count + 1; minute <= last; minute += 1) {
+      commands.hmget(this.#keys.minute(kind, minute), 'completed', 'failed', 'cancelled');
+    }
+    const results = (await commands.exec()) ?? [];
+    return results.map(([error, values]) => {
+      if (error) throw error;
+      const [completed, failed, cancelled] = (values as (string | null)[]).map(Number);
+      return { completed: completed ?? 0, failed: failed ?? 0, cancelled: cancelled ?? 0 };
+    });
+  }
+
+  /** Jobs of a kind that end in a second, measured over the last minutes; 0 where none did. */
+  async drainRate(kind: KindName): Promise<number> {
+    const known = this.#drainRates.get(kind);
+    const now = Date.now();
+    if (known !== undefined && now - known.at < DRAIN_CACHE_MS) return known.rate;
+    const minutes = await this.minutes(kind, DRAIN_MINUTES, now);
+    const perMinute = minutes.map(({ completed, failed, cancelled }) => completed + failed + cancelled);
+    const busySince = perMinute.findIndex((ended) => ended > 0);
+    const elapsed = (now / 1_000) % MINUTE_SECONDS;
+    // From the first minute in which something ended: before that, there may have been nothing to do.
+    const seconds =
+      busySince < 0 ? 1 : Math.max(1, (DRAIN_MINUTES - 1 - busySince) * MINUTE_SECONDS + elapsed);
+    const rate = perMinute.reduce((sum, ended) => sum + ended, 0) / seconds;
+    this.#drainRates.set(kind, { at: now, rate });
+    return rate;
+  }
+
+  /** The last durations of a kind, in milliseconds. */
+  async durations(kind: KindName): Promise<number[]> {
+    return (await this.#fleet.client.lrange(this.#keys.durations(kind), 0, -1)).map(Number);
+  }
+
+  /** What the agent calls of a day (UTC; default: today) cost, in US dollars, as far as prices are known. */
+  async costOfDay(now = Date.now()): Promise<number> {
+    return Number((await this.#fleet.client.hget(this.#keys.day(dayOf(now)), 'cost')) ?? 0);
+  }
+
+  /** What the newest runs cost so far. */
+  async latestRunCosts(count: number): Promise<RunCost[]> {
+    const runs = await latestRuns(this.#fleet, count);
+    return Promise.all(
+      runs.map(async (run) => {
+        const [cost, calls] = await this.#fleet.client.hmget(this.#keys.run(run), 'cost', 'calls');
+        return { run, costUsd: Number(cost ?? 0), calls: Number(calls ?? 0) };
+      }),
+    );
+  }
+}
+
+/** The value below which a share of the values lies (nearest rank); undefined of none. */
+export function percentile(values: readonly number[], share: number): number | undefined {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { SolutionSchema } from '../../queues/common.js';
+import { FindingSchema, SolutionCheckResultSchema } from '../../queues/solution-check.js';
+import { WaitQuery } from '../http/duration.js';
+import { type Operation, operation } from '../http/operation.js';
+import { OwnQueueSchema } from './flow-schemas.js';
+import { JOB_ID } from './job-schemas.js';
+
+/** Leases, in milliseconds. */
+const DEFAULT_LEASE_MS = 60_000;
+const leaseMs = z
+  .int()
+  .min(1_000)
+  .max(3_600_000)
+  .default(DEFAULT_LEASE_MS)
+  .describe('How long the lease holds without a heartbeat, in milliseconds.');
+/** How often a claim that waits looks again, in milliseconds. */
+const LOOK_MS = 250;
+
+const leaseFields = {
+  queue: OwnQueueSchema,
+  id: z.string().regex(JOB_ID, 'is not the id of a job'),
+  lease: z.string().min(1).max(100).describe('As the claim gave it.'),
+};
+
+const ClaimSchema = z
+  .strictObject({
+    id: z.string(),
+    queue: z.string(),
+    name: z.string(),
+    lease: z.string(),
+    leaseMs: z.int(),
+    data: z.record(z.string(), z.unknown()).describe('The pipeline’s own data.'),
+    attempt: z.int().positive(),
+    solution: SolutionSchema.describe('The script to evaluate, as its check left it.'),
+    status: SolutionCheckResultSchema.shape.status,
+    findings: z.array(FindingSchema.meta({ id: 'Finding' })),
+  })
+  .meta({ id: 'Claim' });
+
+const claim = operation({
+  id: 'claim-evaluation',
+  tag: 'Evaluations',
+  method: 'post',
+  path: '/v1/evaluations/claim',
+  role: 'submit',
+  summary: 'Take the next evaluation of a queue, with its checked script',
+  description:
+    'Send a heartbeat before the lease runs out, and complete or fail it in the end; else it goes to the next who claims.',
+  query: WaitQuery,
+  body: z.strictObject({ queue: OwnQueueSchema, leaseMs }),
+  responses: {
+    200: { description: 'An evaluation, which is now yours.', schema: ClaimSchema },
+    204: { description: 'None waits (with `wait`: none came).' },
+  },
+  refusals: [422],
+  handle: async ({ body, query, gateway, signal }) => {
+    const until = Date.now() + (query.wait ?? 0);
+    for (;;) {
+      const claimed = signal.aborted ? undefined : await gateway.evaluations.claim(body.queue, body.leaseMs);
+      if (claimed !== undefined) return { status: 200, body: claimed };
+      const left = until - Date.now();
+      if (left <= 0 || signal.aborted) return { status: 204 };
+      await pause(Math.min(LOOK_MS, left), signal);
+    }
+  },
+});
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+const heartbeat = operation({
+  id: 'heartbeat-evaluation',
+  tag: 'Evaluations',
+  method: 'post',
+  path: '/v1/evaluations/heartbeat',
+  role: 'submit',
+  summary: 'Keep the lease of an evaluation',
+  body: z.strictObject({ ...leaseFields, leaseMs }),
+  responses: { 200: { description: 'The lease holds.', schema: z.strictObject({ leaseMs: z.int() }) } },
+  refusals: [409, 422],
+  handle: async ({ body, gateway }) => {
+    await gateway.evaluations.heartbeat(body, body.leaseMs);
+    return { status: 200, body: { leaseMs: body.leaseMs } };
+  },
+});
+
+const complete = operation({
+  id: 'complete-evaluation',
+  tag: 'Evaluations',
+  method: 'post',
+  path: '/v1/evaluations/complete',
+  role: 'submit',
+  summary: 'End an evaluation with its result',
+  body: z.strictObject({ ...leaseFields, result: z.unknown().describe('Any JSON; what the job returns.') }),
+  responses: { 204: { description: 'The evaluation is completed.' } },
+  refusals: [409, 422],
+  handle: async ({ body, gateway }) => {
+    await gateway.evaluations.complete(body, body.result ?? null);
+    return { status: 204 };
+  },
+});
+
+const fail = operation({
+  id: 'fail-evaluation',
+  tag: 'Evaluations',
+  method: 'post',
+  path: '/v1/evaluations/fail',
+  role: 'submit',
+  summary: 'End a try of an evaluation without a result',
+  body: z.strictObject({
+    ...leaseFields,
+    message: z.string().min(1).max(100_000).describe('Why; its first 8,000 characters are kept.'),
+    retryable: z.boolean().default(true).describe('Whether another try may help.'),
+  }),
+  responses: { 204: { description: 'The try has failed.' } },
+  refusals: [409, 422],
+  handle: async ({ body, gateway }) => {
+    await gateway.evaluations.fail(body, body);
+    return { status: 204 };
+  },
+});
+
+export const evaluationOperations: readonly Operation[] = [claim, heartbeat, complete, fail];

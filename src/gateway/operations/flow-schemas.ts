@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { ON_UNCORRECTED } from '../../producers/flows/evaluation-guard.js';
+import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../queues/common.js';
+import { KINDS } from '../../queues/registry.js';
+import { SubmittedSchema } from './job-schemas.js';
+import { forceField, keyField } from './submit-job.js';
+
+/** Name of a queue of the pipeline's own; the fleet's kinds have theirs. */
+export const OwnQueueSchema = z
+  .string()
+  .regex(/^[^:\s]{1,100}$/, 'must be 1 to 100 characters without a colon or a space')
+  .refine((name) => !Object.hasOwn(KINDS, name), 'is the queue of one of the fleet’s own kinds')
+  .describe('Queue of the pipeline’s own.');
+
+/** The options of the pipeline's own job that may be set through HTTP. */
+const JobOptionsSchema = z.strictObject({
+  attempts: z.int().min(1).max(100).optional(),
+  backoff: z
+    .strictObject({ type: z.enum(['fixed', 'exponential']), delay: z.int().nonnegative().max(86_400_000) })
+    .optional(),
+  priority: z.int().min(1).max(2_097_151).optional(),
+  delay: z.int().nonnegative().max(31_536_000_000).optional(),
+});
+
+/** The pipeline's own job. */
+const EvaluationSchema = z
+  .strictObject({
+    queue: OwnQueueSchema,
+    name: z.string().min(1).max(200).describe('Name of the job in that queue.'),
+    data: z.record(z.string(), z.unknown()).optional(),
+    opts: JobOptionsSchema.optional(),
+  })
+  .meta({ id: 'Evaluation' });
+
+const checkSettings = {
+  workspace: workspaceField.optional(),
+  model: modelField.optional(),
+  tags: TagsSchema.optional(),
+  onUncorrected: z
+    .enum(ON_UNCORRECTED)
+    .optional()
+    .describe('What becomes of a script with a leak that could not be corrected; default: evaluate.'),
+};
+const naming = { key: keyField.optional(), force: forceField.optional() };
+
+export const RefinementBody = z.strictObject({
+  ablationCode: z.string().min(1),
+  rawOutput: z.string(),
+  solution: SolutionSchema,
+  previousBlocks: z.array(z.string()),
+  workspace: workspaceField.optional(),
+  model: modelField.optional(),
+  tags: TagsSchema.optional(),
+  ...naming,
+});
+
+export const GuardedEvaluationBody = z.strictObject({
+  solution: SolutionSchema,
+  evaluation: EvaluationSchema,
+  ...checkSettings,
+  ...naming,
+});
+
+/** Most candidates of one batch. */
+export const MOST_CANDIDATES = 5_000;
+
+export const CandidateBatchBody = z.strictObject({
+  candidates: z
+    .array(
+      z.strictObject({
+        solution: SolutionSchema,
+        data: z.record(z.string(), z.unknown()).optional().describe('Added to the evaluation’s data.'),
+        key: keyField.optional(),
+      }),
+    )
+    .min(1)
+    .max(MOST_CANDIDATES),
+  evaluation: EvaluationSchema,
+  afterAll: EvaluationSchema.optional().describe('A job that starts when every candidate has ended.'),
+  ...checkSettings,
+  ...naming,
+});
+
+export const RefinementAnswer = z.strictObject({ extract: SubmittedSchema, summarize: SubmittedSchema });
+export const GuardedEvaluationAnswer = z
+  .strictObject({ evaluation: SubmittedSchema, check: SubmittedSchema })
+  .meta({ id: 'GuardedEvaluation' });
+export const CandidateBatchAnswer = z.strictObject({
+  evaluations: z.array(GuardedEvaluationAnswer).describe('In the order of the candidates.'),
+  afterAll: SubmittedSchema.optional(),
+});

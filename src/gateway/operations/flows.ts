@@ -1,0 +1,144 @@
+import { addCandidateBatch } from '../../producers/flows/candidate-batch.js';
+import {
+  addGuardedEvaluation,
+  type GuardedEvaluationHandles,
+} from '../../producers/flows/guarded-evaluation.js';
+import { addRefinementStep } from '../../producers/flows/refinement-step.js';
+import { refuseDisallowed } from '../admission/payload-rules.js';
+import { WaitQuery } from '../http/duration.js';
+import { type Operation, operation, type ResponseSpec } from '../http/operation.js';
+import {
+  CandidateBatchAnswer,
+  CandidateBatchBody,
+  GuardedEvaluationAnswer,
+  GuardedEvaluationBody,
+  MOST_CANDIDATES,
+  RefinementAnswer,
+  RefinementBody,
+} from './flow-schemas.js';
+import { locationOf, submitted, waitReply } from './job-resource.js';
+import { keyOf, WAIT_RESPONSES } from './responses.js';
+import { submitOptions } from './submit-job.js';
+
+const accepted = (schema: ResponseSpec['schema'] & object): ResponseSpec => ({
+  description: 'Submitted, whole or not at all. With `wait`: the last job, which has not ended yet.',
+  schema,
+  headers: { Location: 'Where the last job is found.' },
+});
+
+async function submittedEvaluation({ evaluation, check }: GuardedEvaluationHandles) {
+  const [parent, child] = await Promise.all([
+    submitted(evaluation, 'waiting-children'),
+    submitted(check, 'waiting'),
+  ]);
+  return { evaluation: parent, check: child };
+}
+
+const refinement = operation({
+  id: 'add-refinement-step',
+  tag: 'Flows',
+  method: 'post',
+  path: '/v1/flows/refinement',
+  role: 'submit',
+  summary: 'One refinement step: summarize the ablation, then extract a block and a plan',
+  query: WaitQuery,
+  body: RefinementBody,
+  idempotent: true,
+  responses: { ...WAIT_RESPONSES, 202: accepted(RefinementAnswer) },
+  refusals: [409, 422, 429],
+  handle: async ({ body, query, gateway, idempotencyKey, signal }) => {
+    const { key, force, ...step } = body;
+    await refuseDisallowed(step, '', gateway.settings);
+    await gateway.admission.admit('summarize');
+    await gateway.admission.admit('extract');
+    const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
+    const { extract, summarize } = await addRefinementStep(gateway.fleet, submitOptions(step), options);
+    if (query.wait !== undefined) return waitReply(gateway.fleet, extract.id, query.wait, signal);
+    return {
+      status: 202,
+      body: {
+        extract: await submitted(extract, 'waiting-children'),
+        summarize: await submitted(summarize, 'waiting'),
+      },
+      headers: { location: locationOf(extract.id) },
+    };
+  },
+});
+
+const guardedEvaluation = operation({
+  id: 'add-guarded-evaluation',
+  tag: 'Flows',
+  method: 'post',
+  path: '/v1/flows/guarded-evaluation',
+  role: 'submit',
+  summary: 'An evaluation that starts only once its script was checked for leakage',
+  description: 'The evaluating side takes the job, and its checked script, from `/v1/evaluations/claim`.',
+  query: WaitQuery,
+  body: GuardedEvaluationBody,
+  idempotent: true,
+  responses: { ...WAIT_RESPONSES, 202: accepted(GuardedEvaluationAnswer) },
+  refusals: [409, 422, 429],
+  handle: async ({ body, query, gateway, idempotencyKey, signal }) => {
+    const { key, force, evaluation, ...rest } = body;
+    await refuseDisallowed(rest, '', gateway.settings);
+    await gateway.ownQueues.remember(evaluation.queue);
+    await gateway.admission.admit('solution-check');
+    const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
+    const request = { ...submitOptions(rest), evaluation: submitOptions(evaluation) };
+    // The options of the job came through their own schema, absent ones are left out by JSON.
+    const handles = await addGuardedEvaluation(
+      gateway.fleet,
+      request as Parameters<typeof addGuardedEvaluation>[1],
+      options,
+    );
+    if (query.wait !== undefined) return waitReply(gateway.fleet, handles.evaluation.id, query.wait, signal);
+    return {
+      status: 202,
+      body: await submittedEvaluation(handles),
+      headers: { location: locationOf(handles.evaluation.id) },
+    };
+  },
+});
+
+const candidateBatch = operation({
+  id: 'add-candidate-batch',
+  tag: 'Flows',
+  method: 'post',
+  path: '/v1/flows/candidate-batch',
+  role: 'submit',
+  summary: 'Guarded evaluations of many candidates, and a job behind them all',
+  description: `Up to ${MOST_CANDIDATES} candidates. One that fails does not sink the others.`,
+  body: CandidateBatchBody,
+  idempotent: true,
+  responses: {
+    202: {
+      description: 'Submitted.',
+      schema: CandidateBatchAnswer,
+      headers: { Location: 'Where the job behind the batch is found, if there is one.' },
+    },
+  },
+  refusals: [409, 422, 429],
+  handle: async ({ body, gateway, idempotencyKey }) => {
+    const { key, force, ...batch } = body;
+    await refuseDisallowed(batch, '', gateway.settings);
+    await gateway.ownQueues.remember(batch.evaluation.queue);
+    if (batch.afterAll !== undefined) await gateway.ownQueues.remember(batch.afterAll.queue);
+    await gateway.admission.admit('solution-check', batch.candidates.length);
+    const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
+    const { evaluations, afterAll } = await addCandidateBatch(
+      gateway.fleet,
+      batch as Parameters<typeof addCandidateBatch>[1],
+      options,
+    );
+    return {
+      status: 202,
+      body: {
+        evaluations: await Promise.all(evaluations.map(submittedEvaluation)),
+        ...(afterAll === undefined ? {} : { afterAll: await submitted(afterAll, 'waiting-children') }),
+      },
+      headers: afterAll === undefined ? {} : { location: locationOf(afterAll.id) },
+    };
+  },
+});
+
+export const flowOperations: readonly Operation[] = [refinement, guardedEvaluation, candidateBatch];

@@ -1,0 +1,84 @@
+import { JobError } from '../../errors.js';
+import { type FoundJob, findJob } from '../../producers/find-job.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { QueuedJob } from '../../producers/job-handle.js';
+import { hasEnded, type JobView, viewJob } from '../../producers/job-view.js';
+import { waitForJob } from '../../producers/wait-for-job.js';
+import { parseJobKey } from '../../queues/job-key.js';
+import type { Reply } from '../http/operation.js';
+import { JOB_ID, type JobResource, type Submitted } from './job-schemas.js';
+
+/** Most children that a job is shown with. */
+const MOST_CHILDREN = 10_000;
+
+/**
+ * The queue that an id of this project's making names: any other text is no job's id, and might be the name of one of
+ * the queue's own keys.
+ * @throws JobError `job-not-found`.
+ */
+export function queueOfId(id: string): string {
+  const queue = JOB_ID.exec(id)?.[1];
+  if (queue === undefined)
+    throw new JobError('job-not-found', `there is no job ${JSON.stringify(id.slice(0, 200))}`);
+  return queue;
+}
+
+/** @throws JobError `job-not-found`. */
+export function findById(fleet: FleetConnection, id: string): Promise<FoundJob> {
+  return findJob(fleet, id, queueOfId(id));
+}
+
+/** A job as the API shows it. @throws JobError `job-not-found`. */
+export async function jobResource(fleet: FleetConnection, id: string): Promise<JobResource> {
+  const found = await findById(fleet, id);
+  return withChildren(fleet, found, await viewJob(fleet, found));
+}
+
+async function withChildren(
+  fleet: FleetConnection,
+  { queue }: FoundJob,
+  view: JobView,
+): Promise<JobResource> {
+  const key = queue.toKey(view.id);
+  const [waited, waiting, ignored] = await Promise.all([
+    fleet.client.hkeys(`${key}:processed`),
+    fleet.client.smembers(`${key}:dependencies`),
+    fleet.client.hkeys(`${key}:failed`),
+  ]);
+  const keys = [...new Set([...waited, ...waiting, ...ignored])].slice(0, MOST_CHILDREN);
+  const resource = { ...view, tags: { ...view.tags } } as JobResource;
+  return keys.length === 0 ? resource : { ...resource, children: keys.map((child) => parseJobKey(child).id) };
+}
+
+/**
+ * Answers a request that waits: 200 with the job once it has ended, 202 with the job as it is when the time is over or
+ * the gateway closes.
+ */
+export async function waitReply(
+  fleet: FleetConnection,
+  id: string,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const queue = queueOfId(id);
+  try {
+    await waitForJob(fleet, id, { timeout, signal }, queue);
+  } catch (thrown) {
+    const isOver = (thrown instanceof JobError && thrown.code === 'wait-timeout') || signal.aborted;
+    if (!isOver) throw thrown;
+  }
+  const job = await jobResource(fleet, id);
+  return { status: hasEnded(job.state) ? 200 : 202, body: job, headers: { location: locationOf(id) } };
+}
+
+export function locationOf(id: string): string {
+  return `/v1/jobs/${encodeURIComponent(id)}`;
+}
+
+/** What a submission came to. A new job is in the state that its submission put it in. */
+export async function submitted(job: QueuedJob, initial: Submitted['state']): Promise<Submitted> {
+  const { id, queue: kind, outcome } = job;
+  const isNew = outcome === 'created' || outcome === 'replaced';
+  const state = isNew ? initial : (await job.view()).state;
+  return { id, kind, state, outcome, ...(outcome === 'existing' ? { duplicateOf: id } : {}) };
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { ERROR_TABLE, type ErrorCode } from '../../errors.js';
+import { JOB_STATES } from '../../producers/job-view.js';
+import { UsageSchema } from '../../queues/usage.js';
+
+const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
+
+export const JobStateSchema = z.enum(JOB_STATES).meta({ id: 'JobState' });
+const time = z.iso.datetime();
+
+export const JobFailureSchema = z
+  .strictObject({ code: z.enum(CODES), message: z.string(), retryable: z.boolean() })
+  .meta({ id: 'JobFailure' });
+
+const jobFields = {
+  id: z.string(),
+  kind: z.string().describe('Name of the kind, or of the pipeline’s own queue.'),
+  state: JobStateSchema,
+  progress: z.string().optional(),
+  error: JobFailureSchema.optional(),
+  usage: UsageSchema.meta({ id: 'Usage' }),
+  tags: z.record(z.string(), z.string()),
+  parent: z.string().optional().describe('Id of the job that waits for this one.'),
+  createdAt: time,
+  startedAt: time.optional(),
+  endedAt: time.optional(),
+  attempts: z.int().nonnegative(),
+};
+
+/** A job as GET gives it. */
+export const JobSchema = z
+  .strictObject({
+    ...jobFields,
+    result: z.unknown().optional().describe('What the job returned, as the schema of its kind says.'),
+    children: z
+      .array(z.string())
+      .optional()
+      .describe('Ids of the jobs that this one waits for, or waited for.'),
+  })
+  .meta({ id: 'Job' });
+export type JobResource = z.infer<typeof JobSchema>;
+
+/** A job in a run's tree. */
+export const RunJobSchema = z
+  .strictObject({
+    ...jobFields,
+    get children(): z.ZodArray<z.ZodType> {
+      return z.array(RunJobSchema);
+    },
+  })
+  .meta({ id: 'RunJob' });
+
+export const SUBMIT_OUTCOMES = ['created', 'existing', 'retried', 'replaced'] as const;
+
+/** A job that was submitted. */
+export const SubmittedSchema = z
+  .strictObject({
+    id: z.string(),
+    kind: z.string(),
+    state: JobStateSchema,
+    outcome: z
+      .enum(SUBMIT_OUTCOMES)
+      .describe('existing: the key names a job that is there; retried: it had failed and runs again.'),
+    duplicateOf: z
+      .string()
+      .optional()
+      .describe('Id of the job that the key names already; force runs it anew.'),
+  })
+  .meta({ id: 'Submitted' });
+export type Submitted = z.infer<typeof SubmittedSchema>;
+
+/** Ids of this project's making: the queue, a hyphen, a UUID or 40 digits of a digest. */
+export const JOB_ID = /^([^:]{1,200})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{40})$/;
+
+export const JobIdParams = z.strictObject({ id: z.string().describe('Id of the job.') });

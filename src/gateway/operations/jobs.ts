@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { cancelJob } from '../../producers/cancel-job.js';
+import { hasEnded } from '../../producers/job-view.js';
+import { listJobs } from '../../producers/list-jobs.js';
+import { retryJob } from '../../producers/retry-job.js';
+import { viewRun } from '../../producers/run-view.js';
+import { KIND_NAMES } from '../../queues/registry.js';
+import { UsageSchema } from '../../queues/usage.js';
+import { WaitQuery } from '../http/duration.js';
+import { operation } from '../http/operation.js';
+import { jobResource, locationOf, queueOfId, waitReply } from './job-resource.js';
+import { JobIdParams, JobSchema, JobStateSchema, RunJobSchema } from './job-schemas.js';
+import { WAIT_RESPONSES } from './responses.js';
+
+export const getJob = operation({
+  id: 'get-job',
+  tag: 'Jobs',
+  method: 'get',
+  path: '/v1/jobs/{id}',
+  role: 'read',
+  summary: 'A job: state, progress, result, error, usage, lineage',
+  params: JobIdParams,
+  query: WaitQuery,
+  responses: {
+    200: { description: 'The job; with `wait`, it has ended.', schema: JobSchema },
+    202: { description: 'With `wait`: the job, which has not ended yet.', schema: JobSchema },
+  },
+  refusals: [404],
+  handle: async ({ params, query, gateway, signal }) =>
+    query.wait === undefined
+      ? { status: 200, body: await jobResource(gateway.fleet, params.id) }
+      : waitReply(gateway.fleet, params.id, query.wait, signal),
+});
+
+export const cancelOperation = operation({
+  id: 'cancel-job',
+  tag: 'Jobs',
+  method: 'delete',
+  path: '/v1/jobs/{id}',
+  role: 'submit',
+  summary: 'Cancel a job wherever it is, and the children that it still waits for',
+  params: JobIdParams,
+  responses: { 200: { description: 'The job, which is cancelled.', schema: JobSchema } },
+  refusals: [404, 409],
+  handle: async ({ params, gateway }) => {
+    await cancelJob(gateway.fleet, params.id, queueOfId(params.id));
+    return { status: 200, body: await jobResource(gateway.fleet, params.id) };
+  },
+});
+
+export const retryOperation = operation({
+  id: 'retry-job',
+  tag: 'Jobs',
+  method: 'post',
+  path: '/v1/jobs/{id}/retry',
+  role: 'submit',
+  summary: 'Run a failed job again, with a fresh set of attempts',
+  params: JobIdParams,
+  query: WaitQuery,
+  responses: {
+    ...WAIT_RESPONSES,
+    202: { description: 'The job, which waits again.', schema: JobSchema },
+  },
+  refusals: [404, 409],
+  handle: async ({ params: { id }, query, gateway, signal }) => {
+    await retryJob(gateway.fleet, id, queueOfId(id));
+    if (query.wait !== undefined) return waitReply(gateway.fleet, id, query.wait, signal);
+    const job = await jobResource(gateway.fleet, id);
+    return { status: hasEnded(job.state) ? 200 : 202, body: job, headers: { location: locationOf(id) } };
+  },
+});
+
+export const listOperation = operation({
+  id: 'list-jobs',
+  tag: 'Jobs',
+  method: 'get',
+  path: '/v1/jobs',
+  role: 'read',
+  summary: 'Jobs by kind, state and run, newest first within their kind',
+  query: z.strictObject({
+    kind: z.enum(KIND_NAMES).optional(),
+    state: JobStateSchema.optional(),
+    run: z.string().min(1).max(512).optional(),
+    limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  }),
+  responses: {
+    200: {
+      description: 'The jobs, without their results.',
+      schema: z.strictObject({ jobs: z.array(JobSchema) }),
+    },
+  },
+  handle: async ({ query, gateway }) => {
+    const { kind, state, run, limit } = query;
+    const views = await listJobs(gateway.fleet, {
+      limit,
+      ...(kind === undefined ? {} : { kind }),
+      ...(state === undefined ? {} : { state }),
+      ...(run === undefined ? {} : { run }),
+    });
+    return { status: 200, body: { jobs: views.map(({ result: _result, ...view }) => view) } };
+  },
+});
+
+const count = z.int().nonnegative();
+
+export const getRun = operation({
+  id: 'get-run',
+  tag: 'Runs',
+  method: 'get',
+  path: '/v1/runs/{run}',
+  role: 'read',
+  summary: 'Everything of one pipeline run: jobs as trees, states, cost',
+  description:
+    'A run is what the tag `run` of the submitted jobs names. One that nobody has submitted a job of is empty.',
+  params: z.strictObject({ run: z.string().min(1).max(512) }),
+  query: z.strictObject({ limit: z.coerce.number().int().min(1).max(10_000).default(1_000) }),
+  responses: {
+    200: {
+      description: 'The run.',
+      schema: z
+        .strictObject({
+          run: z.string(),
+          total: count,
+          states: z.record(JobStateSchema, count),
+          usage: UsageSchema.meta({ id: 'Usage' }),
+          jobs: z.array(RunJobSchema),
+          truncated: z.boolean().describe('Whether `jobs` leaves some out; the sums are over all.'),
+        })
+        .meta({ id: 'Run' }),
+    },
+  },
+  handle: async ({ params, query, gateway }) => ({
+    status: 200,
+    body: await viewRun(gateway.fleet, params.run, query),
+  }),
+});

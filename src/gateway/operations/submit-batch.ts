@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { FleetError, toFleetError } from '../../errors.js';
+import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/add-jobs.js';
+import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
+import { refuseDisallowed } from '../admission/payload-rules.js';
+import { type Call, operation, parseBody, type Reply } from '../http/operation.js';
+import { ProblemSchema, problemOf } from '../http/problem.js';
+import { submitted } from './job-resource.js';
+import { SubmittedSchema } from './job-schemas.js';
+import { inBody, submitFields, submitOptions } from './submit-job.js';
+
+/** Most jobs of one batch; each may have a payload of its own size, within the limit of the body. */
+export const MOST_BATCH_JOBS = 10_000;
+
+const itemOf = <K extends KindName>(kind: K) =>
+  z.strictObject({ kind: z.literal(kind), payload: KINDS[kind].payload, ...submitFields });
+const [firstKind, ...otherKinds] = KIND_NAMES;
+if (firstKind === undefined) throw new TypeError('there is no kind of job');
+const ItemSchema = z
+  .discriminatedUnion('kind', [itemOf(firstKind), ...otherKinds.map(itemOf)])
+  .meta({ id: 'BatchJob' });
+/** What is checked before the single jobs are: a job that is wrong is refused alone. */
+const EnvelopeSchema = z.strictObject({ jobs: z.array(z.unknown()).min(1).max(MOST_BATCH_JOBS) });
+const BodySchema = z.strictObject({ jobs: z.array(ItemSchema).min(1).max(MOST_BATCH_JOBS) });
+
+type Item = BatchItem & { readonly index: number };
+
+export const submitBatch = {
+  ...operation({
+    id: 'submit-batch',
+    tag: 'Jobs',
+    method: 'post',
+    path: '/v1/jobs:batch',
+    role: 'submit',
+    summary: 'Submit many jobs of any kinds',
+    description: `Up to ${MOST_BATCH_JOBS} jobs. Each stands for itself: one that is refused says why in its place.`,
+    body: EnvelopeSchema,
+    responses: {
+      200: {
+        description: 'What became of each job, in the order of the request.',
+        schema: z.strictObject({
+          jobs: z.array(z.union([SubmittedSchema, z.strictObject({ error: ProblemSchema })])),
+        }),
+      },
+    },
+    refusals: [422],
+    handle: submit,
+  }),
+  /** Documented with its items, although these are checked one by one. */
+  body: BodySchema,
+};
+
+async function submit({
+  body,
+  gateway,
+  response,
+}: Call<undefined, unknown, z.infer<typeof EnvelopeSchema>>): Promise<Reply> {
+  const requestId = String(response.getHeader('x-request-id'));
+  const outcomes: (BatchItemOutcome | undefined)[] = body.jobs.map(() => undefined);
+  const accepted: Item[] = [];
+  for (const [index, given] of body.jobs.entries()) {
+    try {
+      const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
+      await refuseDisallowed(payload, 'payload', gateway.settings);
+      await gateway.admission.admit(kind);
+      accepted.push({ kind, payload, options: submitOptions(fields), index } as Item);
+    } catch (thrown) {
+      // A Redis that is away concerns the whole batch, as does a defect.
+      if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;
+      outcomes[index] = { error: thrown };
+    }
+  }
+  const added = await addJobs(gateway.fleet, accepted);
+  for (const [position, { index }] of accepted.entries()) {
+    const outcome = added[position];
+    outcomes[index] =
+      outcome !== undefined && 'error' in outcome
+        ? { error: toFleetError(inBody(outcome.error, 'payload')) }
+        : outcome;
+  }
+  return {
+    status: 200,
+    body: {
+      jobs: await Promise.all(
+        outcomes.map(async (outcome, index) => {
+          if (outcome === undefined) throw new TypeError(`job ${index} of the batch has no outcome`);
+          if ('error' in outcome) {
+            return { error: problemOf(outcome.error, requestId) };
+          }
+          const delayed = accepted.find((item) => item.index === index)?.options?.delayMs;
+          return submitted(outcome.handle, delayed ? 'delayed' : 'waiting');
+        }),
+      ),
+    },
+  };
+}

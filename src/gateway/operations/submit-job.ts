@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { PayloadError } from '../../errors.js';
+import { addJob } from '../../producers/add-job.js';
+import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
+import { refuseDisallowed } from '../admission/payload-rules.js';
+import { WaitQuery } from '../http/duration.js';
+import { type Operation, operation } from '../http/operation.js';
+import { locationOf, submitted, waitReply } from './job-resource.js';
+import { SubmittedSchema } from './job-schemas.js';
+import { keyOf, WAIT_RESPONSES } from './responses.js';
+
+export const keyField = z
+  .string()
+  .min(1)
+  .max(65_536)
+  .describe('The pipeline’s own name for the work: the same key and payload is the same job.');
+export const forceField = z.boolean().describe('Runs a job anew although the job of its key has ended.');
+
+/** How a job is submitted, besides its payload. */
+export const submitFields = {
+  key: keyField.optional(),
+  force: forceField.optional(),
+  tenant: z.string().min(1).max(200).optional().describe('For whom the job is done; default: its run.'),
+  priority: z.int().min(1).max(2_097_151).optional().describe('1 is the most urgent.'),
+  delayMs: z.int().nonnegative().max(31_536_000_000).optional(),
+  budgetUsd: z.number().nonnegative().max(1e9).optional(),
+};
+
+/** Options of the producers from the fields of a body, without those that are absent. */
+export function submitOptions<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
+
+/** A refusal of a payload names its field as the request body has it. */
+export function inBody(thrown: unknown, at: string): unknown {
+  if (!(thrown instanceof PayloadError) || thrown.field === undefined || thrown.field === 'key')
+    return thrown;
+  const field = `${at}.${thrown.field}`;
+  return new PayloadError(thrown.code, thrown.message, { field, cause: thrown });
+}
+
+function submitOperation(kind: KindName): Operation {
+  const { summary, payload } = KINDS[kind];
+  return operation({
+    id: `submit-${kind}`,
+    tag: 'Jobs',
+    method: 'post',
+    path: `/v1/jobs/${kind}`,
+    role: 'submit',
+    summary: `Submit a ${kind} job`,
+    description: summary,
+    query: WaitQuery,
+    body: z.strictObject({ payload, ...submitFields }),
+    idempotent: true,
+    responses: {
+      ...WAIT_RESPONSES,
+      202: {
+        description: 'Submitted. With `wait`: the job, which has not ended yet.',
+        schema: SubmittedSchema,
+        headers: { Location: 'Where the job is found.' },
+      },
+    },
+    refusals: [409, 422, 429],
+    handle: async ({ body, query, gateway, idempotencyKey, signal }) => {
+      const { payload: given, ...fields } = body;
+      const options = { ...submitOptions(fields), ...keyOf(body.key, idempotencyKey) };
+      await refuseDisallowed(given, 'payload', gateway.settings);
+      await gateway.admission.admit(kind);
+      const job = await addJob(gateway.fleet, kind, given, options).catch((thrown: unknown) => {
+        throw inBody(thrown, 'payload');
+      });
+      if (query.wait !== undefined) return waitReply(gateway.fleet, job.id, query.wait, signal);
+      return {
+        status: 202,
+        body: await submitted(job, options.delayMs ? 'delayed' : 'waiting'),
+        headers: { location: locationOf(job.id) },
+      };
+    },
+  });
+}
+
+export const submitOperations: readonly Operation[] = KIND_NAMES.map(submitOperation);

@@ -1,0 +1,123 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { UsageError } from '../errors.js';
+import type { FleetConnection } from '../producers/fleet-connection.js';
+import { createApp } from './app.js';
+import type { GatewaySettings } from './gateway.js';
+import { FleetLink } from './link.js';
+
+/** How patient the server is with its clients; times in milliseconds. */
+export interface ServerLimits {
+  readonly headersTimeoutMs: number;
+  /** For the whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  readonly headerBytes: number;
+  /** How long open requests may go on when the gateway closes. */
+  readonly closeGraceMs: number;
+}
+
+const LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 120_000,
+  headerBytes: 16_384,
+  closeGraceMs: 5_000,
+};
+/** Longer than the idle time of common proxies, so that these close a connection first. */
+const KEEP_ALIVE_MS = 65_000;
+
+export interface GatewayOptions {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly settings: GatewaySettings;
+  readonly logger: Logger;
+  readonly redisUrl: string;
+  /** Connects to the fleet, after checks of the Redis server as the caller sees fit. */
+  readonly openFleet: () => Promise<FleetConnection>;
+  /** Tells the person who started the gateway something that must not be overlooked. */
+  readonly announce: (message: string) => void;
+  readonly limits?: Partial<ServerLimits>;
+  /** How often leases of evaluations that ran out are looked for, in milliseconds. */
+  readonly stalledCheckMs?: number;
+}
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly port: number;
+  /** Connections that are open now. */
+  connections(): Promise<number>;
+  /** Listeners to the queues' events, one for each open event stream. */
+  readonly eventListeners: number;
+  /** Takes no new request, ends waits and event streams, lets the other requests end, and leaves the fleet. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the HTTP gateway.
+ * @throws RedisError `redis-unsuitable`; ConfigurationError where the host needs tokens and there are none; UsageError
+ *   where it cannot listen.
+ */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const limits = { ...LIMITS, ...options.limits };
+  const link = new FleetLink(options);
+  await link.open();
+  const app = createApp(link, options);
+  const server = createServer({ maxHeaderSize: limits.headerBytes }, app);
+  server.headersTimeout = limits.headersTimeoutMs;
+  server.requestTimeout = limits.requestTimeoutMs;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  // A client that asks before it sends a body too large is told so instead of being let send it.
+  server.on('checkContinue', (request, response) => {
+    if (Number(request.headers['content-length'] ?? 0) <= options.settings.bodyBytes)
+      response.writeContinue();
+    server.emit('request', request, response);
+  });
+  try {
+    await listen(server, options);
+  } catch (thrown) {
+    await link.close();
+    throw thrown;
+  }
+  const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      }),
+    get eventListeners() {
+      return link.require().feed.listenerCount;
+    },
+    close: async () => {
+      link.closing.abort();
+      await closeServer(server, limits.closeGraceMs);
+      await link.close();
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: GatewayOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error) => {
+      reject(new UsageError('usage', `cannot listen on ${host}, port ${port}: ${cause.message}`, { cause }));
+    };
+    server.once('error', fail);
+    server.listen(port, host, () => {
+      server.off('error', fail);
+      resolve();
+    });
+  });
+}
+
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  server.closeIdleConnections();
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(deadline);
+}

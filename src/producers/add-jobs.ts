@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type FleetError, JobError, toFleetError } from '../errors.js';
+import { asRedisError } from '../queues/connection.js';
+import type { KindName, PayloadOf } from '../queues/registry.js';
+import { completePayload } from '../queues/validate.js';
+import { type AddOptions, addJob, jobOptions, preparePayload } from './add-job.js';
+import type { FleetConnection } from './fleet-connection.js';
+import { JobHandle } from './job-handle.js';
+import { chooseJobId } from './job-id.js';
+import { indexRuns } from './run-index.js';
+import { existingJob, type Submission } from './submit-once.js';
+
+/** One job of a batch. */
+export interface BatchItem<K extends KindName = KindName> {
+  readonly kind: K;
+  readonly payload: PayloadOf<K>;
+  readonly options?: AddOptions;
+}
+
+/** What became of one job of a batch: it was submitted, or why it was not. */
+export type BatchItemOutcome = { readonly handle: JobHandle } | { readonly error: FleetError };
+
+type Prepared = Submission & {
+  readonly kind: KindName;
+  readonly options: AddOptions;
+  readonly index: number;
+};
+
+/** Jobs that Redis takes at once, so that it answers others in between. */
+const CHUNK = 1_000;
+
+/**
+ * Submits jobs of any kinds. Each stands for itself: one that is refused says why and does not keep the others back.
+ * New jobs go to Redis together; those whose key names a job that is there are treated as `addJob` does.
+ *
+ * @returns the outcomes in the order of the items.
+ * @throws RedisError where Redis went away; a batch with keys can be sent again as it is.
+ */
+export async function addJobs(
+  fleet: FleetConnection,
+  items: readonly BatchItem[],
+): Promise<BatchItemOutcome[]> {
+  const outcomes: BatchItemOutcome[] = [];
+  const firstOfId = new Map<string, Prepared>();
+  const repeated: Prepared[] = [];
+  for (const [index, item] of items.entries()) {
+    try {
+      const job = prepare(fleet, item, index);
+      const first = firstOfId.get(job.id);
+      if (first === undefined) firstOfId.set(job.id, job);
+      else if (isDeepStrictEqual(first.data, job.data)) repeated.push(job);
+      else
+        throw new JobError('key-conflict', 'the batch has this key twice, with two payloads', {
+          field: 'key',
+        });
+    } catch (thrown) {
+      outcomes[index] = { error: toFleetError(thrown) };
+    }
+  }
+  const jobs = [...firstOfId.values()];
+  for (let start = 0; start < jobs.length; start += CHUNK) {
+    await submit(fleet, jobs.slice(start, start + CHUNK), outcomes);
+  }
+  for (const job of repeated) {
+    const outcome = outcomes[firstOfId.get(job.id)?.index ?? -1];
+    outcomes[job.index] =
+      outcome !== undefined && 'error' in outcome
+        ? outcome
+        : { handle: new JobHandle(fleet, job.kind, job.id) };
+  }
+  return outcomes;
+}
+
+function prepare(
+  fleet: FleetConnection,
+  { kind, payload, options = {} }: BatchItem,
+  index: number,
+): Prepared {
+  const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
+  return { kind, queue: kind, id: chooseJobId(kind, options.key), data, options, index };
+}
+
+async function submit(
+  fleet: FleetConnection,
+  jobs: readonly Prepared[],
+  outcomes: BatchItemOutcome[],
+): Promise<void> {
+  const fresh: Prepared[] = [];
+  await Promise.all(
+    jobs.map(async (job) => {
+      try {
+        if (job.options.key === undefined || (await existingJob(fleet, job)) === undefined) fresh.push(job);
+        else outcomes[job.index] = { handle: await addJob(fleet, job.kind, job.data as never, job.options) };
+      } catch (thrown) {
+        outcomes[job.index] = { error: refusalOf(thrown) };
+      }
+    }),
+  );
+  await indexRuns(
+    fleet,
+    fresh.map((job) => [job]),
+  );
+  const kinds = new Set(fresh.map(({ kind }) => kind));
+  await Promise.all(
+    [...kinds].map((kind) =>
+      fleet
+        .queue(kind)
+        .addBulk(
+          fresh
+            .filter((job) => job.kind === kind)
+            .map(({ id, data, options }) => ({
+              name: kind,
+              data,
+              opts: jobOptions(fleet, kind, id, options),
+            })),
+        ),
+    ),
+  );
+  for (const { kind, id, index } of fresh)
+    outcomes[index] = { handle: new JobHandle(fleet, kind, id, 'created') };
+}
+
+/** The refusal of one job; what concerns them all is thrown. */
+function refusalOf(thrown: unknown): FleetError {
+  const typed = asRedisError(thrown);
+  const error = toFleetError(typed);
+  if (!(error instanceof JobError)) throw typed;
+  return error;
+}

@@ -1,0 +1,54 @@
+import type { FleetConnection } from './fleet-connection.js';
+
+/** A job that is about to be submitted, as far as its run is concerned. */
+export interface RunMember {
+  readonly queue: string;
+  readonly id: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Runs that are remembered in `latestRuns`, newest first. */
+const MOST_RUNS = 10_000;
+
+/** Sorted set of the jobs of a run. Queue names are never empty, so no job's key looks like it. */
+export function runKey(prefix: string, run: string): string {
+  return `${prefix}::run:${run}`;
+}
+
+/** Sorted set of the runs there were, by the time of their newest job. */
+export function latestRunsKey(prefix: string): string {
+  return `${prefix}::runs`;
+}
+
+/** The pipeline run that a job's data names in its tags. */
+export function runOf(data: unknown): string | undefined {
+  const run = (data as { tags?: { run?: unknown } } | null | undefined)?.tags?.run;
+  return typeof run === 'string' ? run : undefined;
+}
+
+/**
+ * Remembers which jobs belong to which run, so that everything of a run is found without reading every job. It is
+ * written before the jobs are: an entry whose job never came is harmless, a job without its entry would be missed.
+ *
+ * @param groups Jobs that were submitted together belong to the run that any one of them names.
+ */
+export async function indexRuns(
+  fleet: FleetConnection,
+  groups: readonly (readonly RunMember[])[],
+): Promise<void> {
+  const commands = fleet.client.pipeline();
+  const now = Date.now();
+  for (const group of groups) {
+    const run = group.map(({ data }) => runOf(data)).find((name) => name !== undefined);
+    if (run === undefined) continue;
+    const key = runKey(fleet.prefix, run);
+    const members = group.flatMap(({ queue, id }) => [now, `${fleet.prefix}:${queue}:${id}`]);
+    commands.zadd(key, 'NX', ...members);
+    // A job is kept for the retention time after its end, which may come late.
+    commands.expire(key, fleet.retentionSeconds * 3);
+    commands.zadd(latestRunsKey(fleet.prefix), now, run);
+  }
+  if (commands.length === 0) return;
+  commands.zremrangebyrank(latestRunsKey(fleet.prefix), 0, -MOST_RUNS - 1);
+  for (const [error] of (await commands.exec()) ?? []) if (error) throw error;
+}

@@ -1,0 +1,92 @@
+import { pino } from 'pino';
+import type { GatewaySettings } from '../../src/gateway/gateway.js';
+import { type GatewayOptions, type RunningGateway, startGateway } from '../../src/gateway/server.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { TestRedis } from '../support/redis.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of any shape
+  readonly json: any;
+}
+
+export interface TestGateway extends RunningGateway {
+  /** What the person who starts the gateway is told. */
+  readonly announcements: readonly string[];
+  /** Everything that was logged, as one text. */
+  log(): string;
+  /** Sends a request; a body that is no text is sent as JSON. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export const TEST_SETTINGS: GatewaySettings = {
+  version: '0.0.0-test',
+  bodyBytes: 4 * 2 ** 20,
+  maxWaiting: 100_000,
+  requestsPerMinute: 1_000_000,
+  models: ['claude-test'],
+  workspaceRoots: undefined,
+  authRequired: false,
+  secureCookies: false,
+  trustedHosts: [],
+};
+
+/** A gateway on a free port before a test's own Redis, under a prefix of its own. */
+export async function startTestGateway(
+  redis: Pick<TestRedis, 'url'>,
+  prefix: string,
+  settings: Partial<GatewaySettings> = {},
+  options: Partial<GatewayOptions> = {},
+): Promise<TestGateway> {
+  const lines: string[] = [];
+  const announcements: string[] = [];
+  const gateway = await startGateway({
+    host: '127.0.0.1',
+    port: 0,
+    settings: { ...TEST_SETTINGS, ...settings },
+    logger: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
+    redisUrl: redis.url,
+    openFleet: () => FleetConnection.open({ redisUrl: redis.url, prefix }),
+    announce: (message) => announcements.push(message),
+    ...options,
+  });
+  return {
+    url: gateway.url,
+    port: gateway.port,
+    connections: () => gateway.connections(),
+    get eventListeners() {
+      return gateway.eventListeners;
+    },
+    close: () => gateway.close(),
+    announcements,
+    log: () => lines.join(''),
+    send: (method, path, body, headers = {}) => sendTo(gateway.url, method, path, body, headers),
+  };
+}
+
+export async function sendTo(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    get json() {
+      return JSON.parse(text);
+    },
+  };
+}
