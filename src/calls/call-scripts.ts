@@ -88,7 +88,7 @@ end
 local probe = limiter_take(KEYS[4], now, needs, configured, ARGV[2])
 limiter_keep(KEYS[4], now)
 spend_reserve(ARGV[3], KEYS[3], ARGV[5] .. ' ' .. KEYS[1],
-  {token = ARGV[1], by = ARGV[2], amount = ARGV[7], likely = ARGV[8], day = day, run = ARGV[10], budget = ARGV[11]})
+  {token = ARGV[1], by = ARGV[2], amount = ARGV[7], likely = ARGV[8], day = day, run = ARGV[10]}, ARGV[9], ARGV[11])
 ledger_sent(KEYS[1], ARGV[5], ARGV[6], ARGV[2])
 return {'sent', now, probe}`,
 );

@@ -5,7 +5,7 @@
  *   `reserved` for calls under way (the most they can cost);
  * - `calls`, `unknownCalls`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
  * - `model:NAME:spent`, `model:NAME:calls`;
- * - `budget` (of a run, where one was given).
+ * - `budget`, where there is one.
  * Calls under way stand in one hash: field \`NUMBER JOBKEY\`, value JSON.
  */
 export const BUDGET_LUA = `
@@ -81,15 +81,16 @@ local function spend_check(base, flights, now, day, run, dayLimit, runLimit, amo
   return waits or {'free'}
 end
 
-local function spend_reserve(base, flights, member, flight)
+-- Budgets are kept with the sums, so that whoever reads these sees what they are held to.
+local function spend_reserve(base, flights, member, flight, dayBudget, runBudget)
   local keys = spend_keys(base, flight.day, flight.run)
   redis.call('HSET', flights, member, cjson.encode(flight))
   spend_add(keys, 'reserved', flight.amount)
   redis.call('EXPIRE', keys[1], DAY_KEPT)
-  if keys[2] then
-    redis.call('EXPIRE', keys[2], RUN_KEPT)
-    if flight.budget ~= '' then redis.call('HSET', keys[2], 'budget', flight.budget) end
-  end
+  if dayBudget ~= '' then redis.call('HSET', keys[1], 'budget', dayBudget) end
+  if not keys[2] then return end
+  redis.call('EXPIRE', keys[2], RUN_KEPT)
+  if runBudget ~= '' then redis.call('HSET', keys[2], 'budget', runBudget) end
 end
 
 -- The end of a call is known: 'paid' at a cost ('' without a known price), 'free', or 'unknown'.

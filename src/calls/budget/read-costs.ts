@@ -1,0 +1,117 @@
+import type { Redis } from 'ioredis';
+import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
+import { flightsKey, spendBase } from '../call-control.js';
+import { PRICE_LIST } from '../prices.js';
+import { fromNano } from './estimate.js';
+
+/** What the agent calls of a day or a run cost. */
+export interface Costs {
+  /** The UTC day, as in `2026-11-20`, or the name of the run. */
+  readonly name: string;
+  /** Calls that ended, at the list prices. */
+  readonly spentUsd: number;
+  /** Calls of which nobody knows whether they were billed, at what they probably cost. */
+  readonly unknownUsd: number;
+  /** The most that calls under way can cost. */
+  readonly reservedUsd: number;
+  /** What it may cost; null where there is no limit. */
+  readonly budgetUsd: number | null;
+  readonly calls: number;
+  readonly unknownCalls: number;
+  readonly callsUnderWay: number;
+  /** Calls of models without a known price, which are in no sum. */
+  readonly unpricedCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly models: Readonly<Record<string, { readonly calls: number; readonly spentUsd: number }>>;
+  /** Day of the price list. */
+  readonly pricesAsOf: string;
+}
+
+/**
+ * KEYS: 1 sums, 2 calls under way. ARGV: 1 'day' or 'run', 2 its name in the keys.
+ * Returns {sums as field and value in turn, calls under way, calls whose worker is gone, what these reserved, what they
+ * likely cost}. It changes nothing: a call whose worker is gone is booked by whoever takes its job over.
+ */
+const READ_COSTS = script(`
+local under, gone, reserved, likely = 0, 0, 0, 0
+local all = redis.call('HGETALL', KEYS[2])
+for index = 1, #all, 2 do
+  local flight = cjson.decode(all[index + 1])
+  if flight[ARGV[1]] == ARGV[2] then
+    local job = string.match(all[index], '^%d+ (.*)$')
+    if redis.call('GET', job .. ':lock') == flight.token then
+      under = under + 1
+    else
+      gone, reserved, likely = gone + 1, reserved + tonumber(flight.amount), likely + tonumber(flight.likely)
+    end
+  end
+end
+return {redis.call('HGETALL', KEYS[1]), under, gone, string.format('%.0f', reserved), string.format('%.0f', likely)}`);
+
+const MS_A_DAY = 86_400_000;
+
+/** Costs of the UTC day in which a time (ms since 1970) lies. */
+export function costsOfDay(client: Redis, prefix: string, at: number): Promise<Costs> {
+  const name = new Date(at).toISOString().slice(0, 10);
+  return readCosts(client, prefix, 'day', String(Math.floor(at / MS_A_DAY)), name);
+}
+
+/** Costs of a pipeline run (`tags.run`); a run that nobody has heard of has cost nothing. */
+export function costsOfRun(client: Redis, prefix: string, run: string): Promise<Costs> {
+  return readCosts(client, prefix, 'run', run, run);
+}
+
+async function readCosts(
+  client: Redis,
+  prefix: string,
+  scope: 'day' | 'run',
+  id: string,
+  name: string,
+): Promise<Costs> {
+  const keys = [`${spendBase(prefix)}:${scope}:${id}`, flightsKey(prefix)];
+  const [sums, underWay, gone, goneReserved, goneLikely] = replyList(
+    await runScript(client, READ_COSTS, keys, [scope, id]),
+  );
+  const fields = fieldsOf(sums ?? []);
+  const amount = (field: string) => Number(fields.get(field) ?? 0);
+  return {
+    name,
+    spentUsd: fromNano(amount('spent')),
+    unknownUsd: fromNano(amount('unknown') + Number(replyText(goneLikely))),
+    reservedUsd: fromNano(amount('reserved') - Number(replyText(goneReserved))),
+    budgetUsd: fields.has('budget') ? fromNano(amount('budget')) : null,
+    calls: amount('calls'),
+    unknownCalls: amount('unknownCalls') + Number(gone),
+    callsUnderWay: Number(underWay),
+    unpricedCalls: amount('unpricedCalls'),
+    inputTokens: amount('input'),
+    outputTokens: amount('output'),
+    cacheReadTokens: amount('cacheRead'),
+    cacheWriteTokens: amount('cacheWrite'),
+    models: modelsOf(fields),
+    pricesAsOf: PRICE_LIST.asOf,
+  };
+}
+
+function fieldsOf(reply: ScriptReply): Map<string, string> {
+  const list = replyList(reply);
+  const fields = new Map<string, string>();
+  for (let at = 0; at < list.length; at += 2) {
+    fields.set(replyText(list[at]) ?? '', replyText(list[at + 1]) ?? '');
+  }
+  return fields;
+}
+
+function modelsOf(fields: ReadonlyMap<string, string>): Costs['models'] {
+  const models: [string, { calls: number; spentUsd: number }][] = [];
+  for (const [field, calls] of fields) {
+    const model = /^model:(.*):calls$/s.exec(field)?.[1];
+    if (model === undefined) continue;
+    const spentUsd = fromNano(Number(fields.get(`model:${model}:spent`) ?? 0));
+    models.push([model, { calls: Number(calls), spentUsd }]);
+  }
+  return Object.fromEntries(models.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

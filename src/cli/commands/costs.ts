@@ -1,0 +1,82 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Costs, costsOfDay, costsOfRun } from '../../calls/budget/read-costs.js';
+import { loadConfig } from '../../config/load-config.js';
+import { withSession } from '../session.js';
+import { visible } from '../terminal/visible.js';
+
+interface CostsOptions {
+  readonly run?: string;
+  readonly days: number;
+  readonly json?: true;
+}
+
+const MS_A_DAY = 86_400_000;
+/** Sums of days are kept about that long. */
+const MOST_DAYS = 400;
+
+function dayCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > MOST_DAYS) {
+    throw new InvalidArgumentError(`expected a whole number from 1 to ${MOST_DAYS}`);
+  }
+  return value;
+}
+
+export function addCostsCommand(program: Command): void {
+  program
+    .command('costs')
+    .description('Show what agent calls cost: today (UTC), the last days, or one pipeline run.')
+    .option('--run <run>', 'only the calls of this pipeline run (tags.run)')
+    .option('--days <n>', 'how many days to show, today included', dayCount, 1)
+    .option('--json', 'print JSON')
+    .action(async ({ run, days, json }: CostsOptions) => {
+      const costs = await withSession(loadConfig(), { work: false }, ({ client, prefix }) =>
+        run === undefined
+          ? Promise.all(lastDays(days).map((at) => costsOfDay(client, prefix, at)))
+          : costsOfRun(client, prefix, run).then((found) => [found]),
+      );
+      const text = json
+        ? `${JSON.stringify(run === undefined ? costs : costs[0], null, 2)}\n`
+        : costs.map(asText).join('\n');
+      process.stdout.write(text);
+    });
+}
+
+/** A time in each of the last days, oldest first. */
+function lastDays(days: number): number[] {
+  return Array.from({ length: days }, (_, index) => Date.now() - (days - 1 - index) * MS_A_DAY);
+}
+
+function usd(amount: number): string {
+  return `$${amount.toFixed(4)}`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function asText(costs: Costs): string {
+  const budget = costs.budgetUsd === null ? '' : ` of ${usd(costs.budgetUsd)}`;
+  const lines = [
+    `${visible(costs.name)}: ${usd(costs.spentUsd)}${budget} for ${plural(costs.calls, 'call')}`,
+  ];
+  for (const [model, { calls, spentUsd }] of Object.entries(costs.models)) {
+    lines.push(`  ${visible(model)}: ${usd(spentUsd)} for ${plural(calls, 'call')}`);
+  }
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = costs;
+  lines.push(
+    `  tokens: ${inputTokens} in, ${outputTokens} out, ${cacheReadTokens} read from and ${cacheWriteTokens} written to the cache`,
+  );
+  if (costs.callsUnderWay > 0) {
+    lines.push(`  under way: ${plural(costs.callsUnderWay, 'call')}, up to ${usd(costs.reservedUsd)}`);
+  }
+  if (costs.unknownCalls > 0) {
+    lines.push(
+      `  unknown: ${plural(costs.unknownCalls, 'call')} without a known end, probably ${usd(costs.unknownUsd)} if billed`,
+    );
+  }
+  if (costs.unpricedCalls > 0) {
+    lines.push(`  no price is known for ${plural(costs.unpricedCalls, 'call')}, which are in no sum`);
+  }
+  return `${lines.join('\n')}\n`;
+}
