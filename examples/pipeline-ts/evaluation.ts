@@ -1,0 +1,67 @@
+import { type Job, Worker } from 'bullmq';
+import {
+  addGuardedEvaluation,
+  checkedSolution,
+  type FleetConnection,
+  type SolutionCheckResult,
+} from '../../src/index.js';
+import type { ScriptRuns } from './script-runs.js';
+
+const QUEUE = 'evaluate';
+
+/**
+ * The evaluating side: a worker of the pipeline's own. It takes its script from the check alone, so that no script
+ * is evaluated unchecked.
+ */
+export function startEvaluator(redisUrl: string, prefix: string, runs: ScriptRuns): Worker {
+  const worker = new Worker(
+    QUEUE,
+    async (job: Job) => {
+      const { solution } = await checkedSolution(job);
+      return scoreIn(await runs.run(solution.content));
+    },
+    { connection: { url: redisUrl }, prefix },
+  );
+  worker.on('error', (error) => process.stderr.write(`evaluator: ${error.message}\n`));
+  return worker;
+}
+
+/** A script that was checked and evaluated. */
+export interface Scored {
+  readonly check: SolutionCheckResult;
+  /** Validation accuracy, 0 to 1. */
+  readonly score: number;
+}
+
+/** A script without a score, and why it has none. */
+export interface Unscored {
+  readonly check?: SolutionCheckResult;
+  readonly reason: string;
+}
+
+/** Has a script checked and then evaluated. One with a leak that cannot be corrected is refused. */
+export async function evaluate(
+  fleet: FleetConnection,
+  content: string,
+  tags: Readonly<Record<string, string>>,
+): Promise<Scored | Unscored> {
+  const handles = await addGuardedEvaluation(fleet, {
+    solution: { content },
+    evaluation: { queue: QUEUE, name: 'accuracy' },
+    onUncorrected: 'refuse',
+    tags,
+  });
+  const { result, error } = await handles.evaluation.wait();
+  const checked = await handles.check.wait();
+  if (checked.error !== undefined) return { reason: `it could not be checked: ${checked.error.message}` };
+  const check = await handles.check.result();
+  if (error === undefined) return { check, score: Number(result) };
+  const refused = check.status === 'uncorrected' || check.status === 'partly-corrected';
+  return { check, reason: refused ? 'refused, its leak could not be corrected' : error.message };
+}
+
+function scoreIn(printed: string): number {
+  const score = /^Final Validation Performance: ([0-9.]+)$/m.exec(printed)?.[1];
+  if (score === undefined) throw new Error('the script printed no "Final Validation Performance"');
+  return Number(score);
+}

@@ -1,0 +1,76 @@
+/**
+ * Refines a small machine-learning solution with the fleet. See the README beside this file.
+ *
+ *   npx tsx examples/pipeline-ts/main.ts [--real | --recorded | --record]
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { FleetConnection, loadConfig } from '../../src/index.js';
+import {
+  acquireEmbeddedRedis,
+  chooseRunner,
+  createLogger,
+  createRunner,
+  FleetWorker,
+} from '../../src/worker.js';
+import { startEvaluator } from './evaluation.js';
+import { refineSolution } from './outer-loop.js';
+import { Report } from './report.js';
+import { openScriptRuns, type RunMode } from './script-runs.js';
+
+const STEPS = 3;
+const PREFIX = 'fleet';
+
+async function main(): Promise<void> {
+  const report = new Report((text) => process.stdout.write(text));
+  const runs = await openScriptRuns(modeFrom(process.argv.slice(2)));
+  report.say(runs.description);
+
+  const closers: (() => unknown)[] = [];
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'pipeline-ts-'));
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const redis = await acquireEmbeddedRedis(folder);
+    closers.push(() => redis.release());
+
+    const config = loadConfig();
+    const choice = chooseRunner(config.agent);
+    report.say(`${choice.reason.replace(/^a/, 'A')}.`);
+    const worker = await FleetWorker.start({
+      redisUrl: redis.url,
+      prefix: PREFIX,
+      runner: await createRunner(config, choice),
+      logger: createLogger('fatal'),
+      concurrency: 2,
+      lockMs: config.lockMs,
+    });
+    closers.push(() => worker.stop(5_000));
+    const evaluator = startEvaluator(redis.url, PREFIX, runs);
+    closers.push(() => evaluator.close());
+    const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
+    closers.push(() => fleet.close());
+
+    await refineSolution(fleet, runs, report, STEPS);
+    await runs.finish();
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+function modeFrom(args: readonly string[]): RunMode {
+  const option = { type: 'boolean', default: false } as const;
+  const options = { real: option, recorded: option, record: option };
+  const { values } = parseArgs({ args: [...args], options, strict: true });
+  const chosen = (['real', 'recorded', 'record'] as const).filter((mode) => values[mode]);
+  if (chosen.length > 1) throw new Error(`only one of --${chosen.join(', --')} can be given`);
+  return chosen[0] ?? 'auto';
+}
+
+try {
+  await main();
+} catch (thrown) {
+  process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { execa } from 'execa';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { findInterpreter } from '../../examples/pipeline-ts/python-process.js';
+import { packagePath } from '../../src/package-root.js';
+import { emptyFolder } from '../support/fleet-command.js';
+
+const interpreter = await findInterpreter();
+if (interpreter === undefined) {
+  console.warn(
+    'SKIPPED: Missing: a python3 with scikit-learn; the example pipeline is tested on recorded runs only.',
+  );
+}
+
+/** Runs the example as its README says, from a folder that is not its own. */
+async function runExample(...args: string[]) {
+  const tsx = packagePath('node_modules', 'tsx', 'dist', 'cli.mjs');
+  const main = packagePath('examples', 'pipeline-ts', 'main.ts');
+  const { stdout, stderr, exitCode } = await execa(process.execPath, [tsx, main, ...args], {
+    cwd: emptyFolder(),
+    reject: false,
+  });
+  return { stdout, stderr, exitCode };
+}
+
+interface Attempt {
+  readonly check: string;
+  readonly before?: number;
+  readonly after?: number;
+  readonly outcome: string;
+}
+
+/** The attempts of each step, as they were printed. */
+function attemptsByStep(stdout: string): Attempt[][] {
+  const [, ...steps] = stdout.split(/^step \d of \d$/m);
+  return steps.map((step) =>
+    [...step.matchAll(/^ {2}check (\S+)$[\s\S]*?^ {2}score (?:([\d.]+) -> ([\d.]+), )?(.*)$/gm)].map(
+      ([, check = '', before, after, outcome = '']) => ({
+        check,
+        outcome,
+        ...(before === undefined || after === undefined
+          ? {}
+          : { before: Number(before), after: Number(after) }),
+      }),
+    ),
+  );
+}
+
+/** What must hold of a run wherever its scripts run. */
+function expectThreeRises(stdout: string): void {
+  const steps = attemptsByStep(stdout);
+  expect(steps).toHaveLength(3);
+  const first = Number(/^score {3}([\d.]+)$/m.exec(stdout)?.[1]);
+  let best = first;
+  for (const attempts of steps) {
+    const beforeStep = best;
+    for (const { before, after, outcome } of attempts) {
+      if (after === undefined) continue;
+      expect(before).toBe(best);
+      expect(outcome).toBe(after > best ? 'kept' : 'not kept');
+      best = Math.max(best, after);
+    }
+    expect(best).toBeGreaterThan(beforeStep);
+  }
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe(`score   ${first.toFixed(4)} -> ${best.toFixed(4)}`);
+}
+
+describe('examples/pipeline-ts', () => {
+  let recorded: Awaited<ReturnType<typeof runExample>>;
+  beforeAll(async () => {
+    recorded = await runExample('--recorded');
+  });
+
+  it('REQ-SF-022: raises its score in each of three steps, and evaluates no leak', () => {
+    const { stdout, stderr, exitCode } = recorded;
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expectThreeRises(stdout);
+    const leaky = attemptsByStep(stdout)
+      .flat()
+      .filter(({ check }) => check !== 'clean');
+    expect(leaky.map(({ check }) => check)).toContain('corrected');
+    for (const { check, after } of leaky) {
+      if (check !== 'corrected') expect(after).toBeUndefined();
+    }
+    expect(stdout).toContain('- scaler.fit(np.vstack([X_train, X_valid]))\n        + scaler.fit(X_train)\n');
+  });
+
+  it('has an output for every script of its recorded run', () => {
+    const missing = 'no output of this script was recorded';
+    expect(recorded.stdout + recorded.stderr, 'record anew with --record').not.toContain(missing);
+  });
+
+  it('prints what its README shows', () => {
+    const readme = readFileSync(packagePath('examples', 'pipeline-ts', 'README.md'), 'utf8');
+    const [, shown] = /```text\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(`${recorded.stdout}\n`, 'the README shows the output of --recorded').toBe(shown);
+  });
+
+  it('is readable in a narrow terminal', () => {
+    expect(recorded.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('refuses arguments that it does not know, and two at once', async () => {
+    expect(await runExample('--steps')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('--steps'),
+    });
+    const both = await runExample('--real', '--recorded');
+    expect(both).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('only one of') });
+  });
+
+  it.skipIf(interpreter === undefined)('really trains: raises its score with scikit-learn', async () => {
+    const { stdout, stderr, exitCode } = await runExample('--real');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`Scripts run with ${interpreter?.version}`);
+    expectThreeRises(stdout);
+  });
+});
