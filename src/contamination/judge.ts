@@ -148,7 +148,10 @@ class Judgement {
   }
 
   private exact(): void {
-    if (!this.runs('exact', true)) return;
+    if (!this.runs('exact', true)) {
+      this.checks.exact = { status: 'skipped', threshold: 1, skipped: this.checks.skipped.exact ?? NO_KNOWN };
+      return;
+    }
     const { output, known } = this.input;
     const hash = contentHash(output.visible.text);
     const equal = known.find(({ text }) => contentHash(text.visible.text) === hash);

@@ -9,13 +9,37 @@ export const TestCaseSchema = z.strictObject({
   difficulty: z.enum(['easy', 'medium', 'hard']),
   solveTime: z.number().positive().optional().describe('Milliseconds that the answer took.'),
   thoughtChain: z.array(z.string()).optional(),
+  starter: z
+    .string()
+    .optional()
+    .describe('Text that the task hands out; what an answer shares with it is no proof.'),
 });
 
-export const ContaminationConfigSchema = z.strictObject({
-  similarityThreshold: z.number().min(0).max(1).optional(),
-  fastSolveThreshold: z.number().min(0).optional(),
-  minExplorationDepth: z.int().nonnegative().optional(),
-});
+/** Names of all checks, as they stand in a result and in `skipChecks`. */
+export const CONTAMINATION_CHECKS = [
+  ...['similarity', 'timing', 'reasoning'],
+  ...['exact', 'containment', 'evidence', 'fingerprint', 'wording', 'crossTask'],
+] as const;
+
+const share = z.number().min(0).max(1);
+const configFields = {
+  similarityThreshold: share.describe('Trigram similarity above which an output is a copy.'),
+  fastSolveThreshold: z
+    .number()
+    .min(0)
+    .describe('Share of the expected time below which a solve is too fast.'),
+  minExplorationDepth: z
+    .int()
+    .nonnegative()
+    .describe('Exploring thoughts below which a chain is short of them.'),
+  containmentThreshold: share.describe('Share of the known solution found in stretches.'),
+  evidenceThreshold: z.number().min(0).describe('Matter in long stretches, in multiples of what is needed.'),
+  fingerprintThreshold: share.describe('Share of the known statements found under one renaming.'),
+  wordingThreshold: share.describe('Share of a known text found with single words exchanged.'),
+  minimumTokens: z.int().nonnegative().describe('Known code with fewer tokens is too little to tell.'),
+  skipChecks: z.array(z.enum(CONTAMINATION_CHECKS)).describe('Checks that are not to run.'),
+};
+export const ContaminationConfigSchema = z.strictObject(configFields).partial();
 
 export const ContaminationPayloadSchema = z.strictObject({
   ...payloadBase,
@@ -29,34 +53,65 @@ export const ContaminationPayloadSchema = z.strictObject({
 });
 export type ContaminationPayload = z.infer<typeof ContaminationPayloadSchema>;
 
-const SimilarityCheckSchema = z.looseObject({
-  similarity: z.number(),
+const SpanSchema = z.tuple([z.int().nonnegative(), z.int().nonnegative()]);
+const SpanPairsSchema = z.array(z.strictObject({ output: SpanSchema, known: SpanSchema }));
+
+const SimilarityCheckSchema = z.strictObject({
+  similarity: share,
   threshold: z.number(),
   contaminated: z.boolean(),
   matchedRegions: z.array(z.string()),
+  spans: SpanPairsSchema.describe('Where the matched regions stand, as UTF-16 offsets.'),
 });
-const TimingCheckSchema = z.looseObject({
+const TimingCheckSchema = z.strictObject({
   actualTime: z.number(),
   expectedTime: z.number(),
   ratio: z.number(),
   contaminated: z.boolean(),
 });
-const ReasoningCheckSchema = z.looseObject({
+const ReasoningCheckSchema = z.strictObject({
   thoughtCount: z.int(),
   explorationDepth: z.int(),
   jumpsToSolution: z.boolean(),
   suspiciousPatterns: z.array(z.string()),
+  solutionAt: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('Index of the first thought that holds the solution.'),
+  containment: share.optional().describe('Largest share of the known solution that one thought holds.'),
 });
+const EvasionCheckSchema = z.discriminatedUnion('status', [
+  z.strictObject({
+    status: z.literal('ran'),
+    value: z.number(),
+    threshold: z.number(),
+    contaminated: z.boolean(),
+    known: z.strictObject({ testCaseId: z.string(), hash: z.string() }).optional(),
+    spans: SpanPairsSchema,
+  }),
+  z.strictObject({ status: z.literal('skipped'), threshold: z.number(), skipped: z.string() }),
+]);
 
 export const ContaminationResultSchema = z.strictObject({
   contaminated: z.boolean(),
   reason: z.string().optional(),
-  confidence: z.number().min(0).max(1),
-  checks: z.looseObject({
+  confidence: share.describe('How likely the verdict given is right.'),
+  checks: z.strictObject({
     similarity: SimilarityCheckSchema.optional(),
     timing: TimingCheckSchema.optional(),
     reasoning: ReasoningCheckSchema.optional(),
+    exact: EvasionCheckSchema.optional(),
+    containment: EvasionCheckSchema.optional(),
+    evidence: EvasionCheckSchema.optional(),
+    fingerprint: EvasionCheckSchema.optional(),
+    wording: EvasionCheckSchema.optional(),
+    crossTask: EvasionCheckSchema.optional(),
+    skipped: z
+      .partialRecord(z.enum(CONTAMINATION_CHECKS), z.string())
+      .describe('Every check that did not run, and why.'),
   }),
+  config: z.strictObject(configFields).describe('The thresholds in force.'),
 });
 export type ContaminationJobResult = z.infer<typeof ContaminationResultSchema>;
 

@@ -57,7 +57,8 @@ function declarationWithoutType(tokens: readonly Token[]): readonly Token[] {
   const [name, colon] = tokens;
   if (name?.kind !== TokenKind.name || colon?.text !== ':') return tokens;
   const assigned = tokens.findIndex((token) => token.kind === TokenKind.operator && token.text === '=');
-  return assigned < 0 ? tokens.slice(0, 1) : [name, ...tokens.slice(assigned)];
+  // Without a value it may as well be the entry of an object that was cut off before it.
+  return assigned < 0 ? tokens : [name, ...tokens.slice(assigned)];
 }
 
 /** `value as T`, with `T` a plain or dotted name or an array of it. */

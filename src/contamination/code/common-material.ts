@@ -8,15 +8,20 @@ import { tile } from './tiling.js';
  */
 const SKELETON: readonly RegExp[] = [
   /^branch\|__name__ == "$/,
-  /\b(?:ArgumentParser|add_argument|parse_args)\b/,
-  /\bdoctest \. testmod\b/,
-  /\b(?:zero_grad|backward|no_grad|is_available|manual_seed|state_dict)\b/,
-  /^\|\$\d+ \. (?:step|train|eval) \( \)$/,
-  /^(?:each)?\|.*\. to \( \$\d+ \)$/,
-  /\b(?:DataLoader|read_csv|train_test_split)\b/,
-  /^\|super \( /,
+  /\b(?:ArgumentParser|add_argument|parse_args|doctest|getLogger|basicConfig)\b/,
+  /\b(?:zero_grad|backward|no_grad|is_available|manual_seed|state_dict|DataLoader|parameters|lr_scheduler)\b/,
+  /\b(?:cross_entropy|nll_loss|argmax \(|item \( \)|utils \. data|train_test_split|read_csv|KFold)/,
+  /^\|\$\d+ \. (?:step|train|eval|\$\d+) \( \)$/,
+  /\. to \( (?:\$\d+|device) \)/,
+  /^(?:\w*\|)?\$\d+ , \( \$\d+ , \$\d+ \) in enumerate \( \$\d+ \)$/,
+  /^branch\|\$\d+ % \$\d+ \. \$\d+ == #$/,
+  /^\|\$\d+ = (?:\{ (?:" : \$\d+ \. \$\d+|" : (?:#|True|False)(?: , )?)+ \})$/,
+  /\btorch \. (?:cuda|device|manual_seed)\b|\boptim \. /,
+  /^\|\$\d+ \. update \( \$\d+ \)$/,
+  /^loop\|\$\d+ < \$\d+ \. \$\d+(?: \+ #)?$/,
+  /^(?:return)?\|super \(/,
   /^\|print \(/,
-  /^\|console \. log \(/,
+  /^\|console \. (?:log|error) \(/,
   /^\|(?:module \. )?exports\b.* = (?:\$\d+|\{)/,
 ];
 const SKELETON_FACTOR = 0.3;

@@ -40,23 +40,22 @@ export function compareCode(output: Program, known: Program, factors?: Float32Ar
 
   const region = likelyRegion(output, known);
   const [firstToken, lastToken] = tokenRange(output, region);
-  const levelled = tile(
-    output.tokens.levelled.subarray(firstToken, lastToken),
-    known.tokens.levelled,
-    CONTAINED_STRETCH,
-  ).map((found): Tile => ({ ...found, output: found.output + firstToken }));
+  const { pairs, renaming } = alignRenamed(output, known, region);
+  const [left, right] = renamedTokens(output, known, renaming);
+  const contained = tile(left.subarray(firstToken, lastToken), right, CONTAINED_STRETCH).map(
+    (found): Tile => ({ ...found, output: found.output + firstToken }),
+  );
   const exact = tile(output.tokens.exact, known.tokens.exact, LONG_STRETCH);
-  const { pairs } = alignRenamed(output, known, region);
   const aligned = pairs.reduce((weight, [, index]) => {
     const statement = known.statements[index] as NormalStatement;
     return weight + weigh(statement.from, statement.to);
   }, 0);
   return {
-    containment: share(sum(levelled)),
+    containment: share(sum(contained)),
     amount: sum(exact),
     fingerprint: share(aligned),
     total,
-    containmentSpans: () => tileSpans(levelled, output, known),
+    containmentSpans: () => tileSpans(contained, output, known),
     evidenceSpans: () => tileSpans(exact, output, known),
     fingerprintSpans: () =>
       pairs.map(([o, k]) => ({
@@ -75,6 +74,27 @@ function tokenWeights(known: Program, factors: Float32Array | undefined): Float3
     for (let i = statement.from; i < statement.to; i++) weights[i] = (weights[i] as number) * factor;
   });
   return weights;
+}
+
+/** Both programs' tokens with literals levelled, and the known program's names as the renaming has them. */
+function renamedTokens(
+  output: Program,
+  known: Program,
+  renaming: ReadonlyMap<number, number> | undefined,
+): readonly [Int32Array, Int32Array] {
+  const named = ({ tokens }: Program, nameOf: (variable: number, at: number) => number): Int32Array =>
+    tokens.levelled.map((hash, at) => {
+      const variable = tokens.variable[at] as number;
+      return variable < 0 ? hash : nameOf(variable, at);
+    });
+  if (renaming === undefined) {
+    return [
+      named(output, (_, at) => output.tokens.exact[at] as number),
+      named(known, (_, at) => known.tokens.exact[at] as number),
+    ];
+  }
+  // Numbers of variables are small and levelled hashes spread over all 32 bits: they hardly ever meet.
+  return [named(output, (variable) => variable), named(known, (variable) => renaming.get(variable) ?? -1)];
 }
 
 function tokenRange({ statements }: Program, { from, to }: Region): readonly [number, number] {

@@ -44,6 +44,8 @@ export interface ProgramTokens {
   readonly levelled: Int32Array;
   /** Hash of the token as it stands. */
   readonly exact: Int32Array;
+  /** Number of the variable that the token names; −1 where it names none. */
+  readonly variable: Int32Array;
   readonly weight: Float32Array;
   readonly start: Uint32Array;
   readonly end: Uint32Array;
@@ -58,6 +60,7 @@ export function readProgram(text: string, language: CodeLanguage): Program {
   const columns: ProgramTokens = {
     levelled: new Int32Array(count),
     exact: new Int32Array(count),
+    variable: new Int32Array(count).fill(-1),
     weight: new Float32Array(count),
     start: new Uint32Array(count),
     end: new Uint32Array(count),
@@ -95,6 +98,7 @@ export function readProgram(text: string, language: CodeLanguage): Program {
       weight += own;
       columns.levelled[at] = hashText(levelled);
       columns.exact[at] = hashText(token.text);
+      columns.variable[at] = variable ?? -1;
       columns.weight[at] = own;
       columns.start[at] = token.start;
       columns.end[at] = token.end;

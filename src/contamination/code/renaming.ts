@@ -4,7 +4,9 @@ import type { Region } from './region.js';
 /** Statements of the known program that stand in the output too, under one consistent renaming. */
 export interface Alignment {
   /** Pairs of statement indices, each statement used once. */
-  readonly pairs: readonly (readonly [output: number, known: number])[];
+  readonly pairs: Pairs;
+  /** Variable of the output for a variable of the known program; undefined where nothing was renamed. */
+  readonly renaming: ReadonlyMap<number, number> | undefined;
 }
 
 /** Statements that are written so often that their pairings say nothing about who is who. */
@@ -38,7 +40,8 @@ export function alignRenamed(output: Program, known: Program, region?: Region): 
     (index) => named(output, index),
     (index) => named(known, index),
   );
-  return { pairs: weightOf(unchanged, known) > weightOf(renamed, known) ? unchanged : renamed };
+  if (weightOf(unchanged, known) > weightOf(renamed, known)) return { pairs: unchanged, renaming: undefined };
+  return { pairs: renamed, renaming };
 }
 
 type Pairs = readonly (readonly [output: number, known: number])[];
