@@ -50,8 +50,8 @@ const pieces = fc.constantFrom(
   '0,81',
 );
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 400 }),
-  fc.array(pieces, { maxLength: 80 }).map((parts) => parts.join('')),
+  fc.string({ unit: 'binary', maxLength: 400, size: 'max' }),
+  fc.array(pieces, { maxLength: 80, size: 'max' }).map((parts) => parts.join('')),
 );
 
 describe('outputs and summaries that nobody meant to be read', () => {
@@ -71,7 +71,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
 
   it('writes for any text a summary whose figures the output bears out', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(pieces, { maxLength: 60 }), async (parts) => {
+      fc.asyncProperty(fc.array(pieces, { maxLength: 60, size: 'max' }), async (parts) => {
         const rawOutput = parts.join('');
         const summary = await summarizeAblation({ ablationCode: '', rawOutput });
         expect(checkFigures({ summary, rawOutput, ablationCode: '' }).unsupported).toEqual([]);
