@@ -56,8 +56,7 @@ export async function evaluate(
   if (checked.error !== undefined) return { reason: `it could not be checked: ${checked.error.message}` };
   const check = await handles.check.result();
   if (error === undefined) return { check, score: Number(result) };
-  const refused = check.status === 'uncorrected' || check.status === 'partly-corrected';
-  return { check, reason: refused ? 'refused, its leak could not be corrected' : error.message };
+  return { check, reason: error.message.replace(`evaluation job ${handles.evaluation.id} has`, 'refused:') };
 }
 
 function scoreIn(printed: string): number {
