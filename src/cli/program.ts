@@ -1,10 +1,12 @@
 import { Command } from 'commander';
 import { addCheckCommand } from './commands/check.js';
 import { addConfigCommand } from './commands/config.js';
+import { addContaminationCommand } from './commands/contamination.js';
 import { addCostsCommand } from './commands/costs.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addJobCommands } from './commands/jobs.js';
+import { addKnownCommand } from './commands/known.js';
 import { addRefineCommand } from './commands/refine.js';
 import { addServeCommand } from './commands/serve.js';
 import { addSubmitCommand } from './commands/submit.js';
@@ -23,6 +25,8 @@ export function createProgram(): Command {
   addRefineCommand(program);
   addSubmitCommand(program);
   addJobCommands(program);
+  addContaminationCommand(program);
+  addKnownCommand(program);
   addCostsCommand(program);
   addWorkerCommand(program);
   addServeCommand(program);
@@ -30,6 +34,5 @@ export function createProgram(): Command {
   addDemoCommand(program);
   addConfigCommand(program);
   addDoctorCommand(program);
-  for (const command of program.commands) command.exitOverride();
   return program;
 }

@@ -5,6 +5,7 @@ import type { CallControl } from '../calls/call-control.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { jobGates } from '../calls/job-gates.js';
 import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
+import type { ContaminationJudge } from '../contamination/contamination-judge.js';
 import { AgentError, type FleetError, InternalError, JobError, toFleetError } from '../errors.js';
 import { loadProcessor } from '../processors/registry.js';
 import { RESERVED_TAGS, TagsSchema } from '../queues/common.js';
@@ -24,6 +25,7 @@ import type { RunningJob, RunningJobs } from './running-jobs.js';
 
 export interface JobContext {
   readonly runner: AgentRunner;
+  readonly contamination: ContaminationJudge;
   readonly logger: Logger;
   /** For the fleet's own marks on jobs. */
   readonly client: Redis;
@@ -136,13 +138,12 @@ async function process<K extends KindName>(
   kind: K,
   payload: PayloadOf<K>,
   { job, token, signal }: Held,
-  { runner, calls }: JobContext,
+  { runner, contamination, calls }: JobContext,
   log: JobLog,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
-  if (processor === undefined) throw new InternalError(`this version has no processor for ${kind}`);
   const gates = jobGates(calls, { key: jobKey(job), token, signal, warn: log.warn, ...budgetOf(job) });
-  const work = { runner: gatedRunner(runner, gates), signal, log, progress: log.progress };
+  const work = { runner: gatedRunner(runner, gates), contamination, signal, log, progress: log.progress };
   try {
     return await processor(payload, work);
   } finally {

@@ -8,6 +8,7 @@ import { cancelChannel } from '../queues/cancel-channel.js';
 import { connectProducer, workerConnection } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
 import { ABORT_REASONS } from './abort-reasons.js';
+import { ContaminationThreads } from './contamination-threads.js';
 import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
 import { checkRedis } from './redis-check.js';
@@ -38,33 +39,27 @@ export interface WorkerOptions {
  */
 const MOST_TAKEOVERS = 1_000;
 
+/** What a running worker is made of. */
+interface WorkerParts {
+  readonly client: Redis;
+  readonly subscriber: Redis;
+  readonly ledger: Redis;
+  readonly running: RunningJobs;
+  readonly contamination: ContaminationThreads;
+  readonly workers: readonly QueueWorker[];
+  readonly kinds: readonly KindName[];
+  readonly logger: Logger;
+}
+
 /** A running worker: takes jobs of its kinds until it is stopped. */
 export class FleetWorker {
   readonly kinds: readonly KindName[];
-  readonly #workers: readonly QueueWorker[];
-  readonly #client: Redis;
-  readonly #subscriber: Redis;
-  readonly #logger: Logger;
-  readonly #ledger: Redis;
-  readonly #running: RunningJobs;
+  readonly #parts: WorkerParts;
   #stopping: Promise<void> | undefined;
 
-  private constructor(
-    client: Redis,
-    subscriber: Redis,
-    ledger: Redis,
-    running: RunningJobs,
-    workers: QueueWorker[],
-    kinds: readonly KindName[],
-    logger: Logger,
-  ) {
-    this.#ledger = ledger;
-    this.#running = running;
-    this.#client = client;
-    this.#subscriber = subscriber;
-    this.#workers = workers;
-    this.kinds = kinds;
-    this.#logger = logger;
+  private constructor(parts: WorkerParts) {
+    this.kinds = parts.kinds;
+    this.#parts = parts;
   }
 
   /**
@@ -83,8 +78,10 @@ export class FleetWorker {
     for (const connection of [client, subscriber, ledger]) {
       connection.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }
+    const contamination = new ContaminationThreads({ redisUrl, prefix });
     const context = {
       runner: options.runner,
+      contamination,
       logger,
       client,
       running,
@@ -123,7 +120,16 @@ export class FleetWorker {
       );
       return worker;
     });
-    const fleetWorker = new FleetWorker(client, subscriber, ledger, running, workers, kinds, logger);
+    const fleetWorker = new FleetWorker({
+      client,
+      subscriber,
+      ledger,
+      running,
+      contamination,
+      workers,
+      kinds,
+      logger,
+    });
     await fleetWorker.#listenForCancellations(prefix);
     await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     return fleetWorker;
@@ -140,35 +146,36 @@ export class FleetWorker {
 
   /** Hands the running jobs back now. */
   abortRunning(): void {
-    for (const worker of this.#workers) worker.cancelAllJobs(ABORT_REASONS.draining);
+    for (const worker of this.#parts.workers) worker.cancelAllJobs(ABORT_REASONS.draining);
   }
 
   async #stop(drainMs: number): Promise<void> {
-    this.#running.forgiveAll().catch((thrown: unknown) => {
-      this.#logger.warn({ reason: messageOf(thrown) }, 'running jobs could not be marked as stopping');
+    this.#parts.running.forgiveAll().catch((thrown: unknown) => {
+      this.#parts.logger.warn({ reason: messageOf(thrown) }, 'running jobs could not be marked as stopping');
     });
     const deadline = setTimeout(() => {
-      this.#logger.warn({ drainMs }, 'the time to drain is over; running jobs go back to the queue');
+      this.#parts.logger.warn({ drainMs }, 'the time to drain is over; running jobs go back to the queue');
       this.abortRunning();
     }, drainMs);
     try {
-      await Promise.all(this.#workers.map((worker) => worker.close()));
+      await Promise.all(this.#parts.workers.map((worker) => worker.close()));
     } finally {
       clearTimeout(deadline);
-      this.#subscriber.disconnect();
-      this.#ledger.disconnect();
-      this.#client.disconnect();
+      await this.#parts.contamination.close();
+      this.#parts.subscriber.disconnect();
+      this.#parts.ledger.disconnect();
+      this.#parts.client.disconnect();
     }
   }
 
   async #listenForCancellations(prefix: string): Promise<void> {
-    this.#subscriber.on('message', (_channel, jobId) => {
-      for (const worker of this.#workers) worker.cancelJob(jobId, ABORT_REASONS.cancelled);
+    this.#parts.subscriber.on('message', (_channel, jobId) => {
+      for (const worker of this.#parts.workers) worker.cancelJob(jobId, ABORT_REASONS.cancelled);
     });
     try {
-      await this.#subscriber.subscribe(cancelChannel(prefix));
+      await this.#parts.subscriber.subscribe(cancelChannel(prefix));
     } catch (thrown) {
-      this.#logger.warn({ reason: messageOf(thrown) }, 'cancellations of running jobs are not heard');
+      this.#parts.logger.warn({ reason: messageOf(thrown) }, 'cancellations of running jobs are not heard');
       throw thrown;
     }
   }

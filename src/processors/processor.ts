@@ -1,9 +1,12 @@
 import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
+import type { ContaminationJudge } from '../contamination/contamination-judge.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 
 /** What a processor works with besides its payload. */
 export interface Work {
   readonly runner: AgentRunner;
+  /** Judges outputs against the fleet's known solutions. */
+  readonly contamination: ContaminationJudge;
   /** Aborted when the job is cancelled, or its worker must stop. */
   readonly signal: AbortSignal;
   /** Lines go to the job (the board shows them) and to the worker's log. */

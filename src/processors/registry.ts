@@ -1,18 +1,19 @@
 import type { KindName } from '../queues/registry.js';
 import type { Processor } from './processor.js';
 
-type Loaders = { readonly [K in KindName]?: () => Promise<Processor<K>> };
+type Loaders = { readonly [K in KindName]: () => Promise<Processor<K>> };
 
 /** Where the processor of each kind is found; loaded when a worker first needs it. */
 const LOADERS: Loaders = {
   'solution-check': async () => (await import('./solution-check.js')).processSolutionCheck,
   summarize: async () => (await import('./summarize.js')).processSummarize,
   extract: async () => (await import('./extract.js')).processExtract,
+  contamination: async () => (await import('./contamination.js')).processContamination,
 };
 
 /** Kinds that this version can process. */
 export const PROCESSED_KINDS = Object.keys(LOADERS) as KindName[];
 
-export function loadProcessor<K extends KindName>(kind: K): Promise<Processor<K>> | undefined {
-  return LOADERS[kind]?.();
+export function loadProcessor<K extends KindName>(kind: K): Promise<Processor<K>> {
+  return LOADERS[kind]();
 }

@@ -1,4 +1,5 @@
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { ContaminationDetector } from '../../src/contamination/index.js';
 import type { Work } from '../../src/processors/processor.js';
 
 /** What a processor works with, and what it said while it did. */
@@ -12,6 +13,10 @@ export function workWith(runner: AgentRunner): RecordedWork {
   const warnings: string[] = [];
   return {
     runner,
+    contamination: {
+      judge: (given) =>
+        new ContaminationDetector(given.config).checkContamination(given.output, given.testCase),
+    },
     signal: new AbortController().signal,
     log: { info: () => undefined, warn: (message) => void warnings.push(message) },
     progress: (step) => void steps.push(step),

@@ -1,0 +1,106 @@
+import { basename } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { ContaminationDetector, type Difficulty, type TestCase } from '../../contamination/index.js';
+import type { ContaminationResult } from '../../contamination/types.js';
+import { UsageError } from '../../errors.js';
+import { readKnownFile } from '../../known/read-known-file.js';
+import { errorJson, printError } from '../print-error.js';
+import { readJson, readText } from '../read-input.js';
+import { coloursFor } from '../terminal/colours.js';
+import { renderVerdicts } from '../terminal/render-verdicts.js';
+
+interface ContaminationOptions {
+  readonly known: string;
+  readonly output: readonly string[];
+  readonly testCase?: string;
+  readonly difficulty: Difficulty;
+  readonly solveTime?: number;
+  readonly thoughts?: string;
+  readonly json?: true;
+}
+
+type Outcome =
+  | { readonly file: string; readonly output: string; readonly result: ContaminationResult }
+  | { readonly file: string; readonly error: unknown };
+
+export function addContaminationCommand(program: Command): void {
+  program
+    .command('contamination')
+    .description('Tell whether outputs are copies of known solutions; needs no Redis.')
+    .requiredOption('--known <file>', 'known solutions, a JSONL file as `fleet known import` takes it')
+    .requiredOption('--output <file...>', 'outputs to be judged; - reads standard input')
+    .option(
+      '--test-case <id>',
+      "test case that the outputs solve (default: each file's name without its ending)",
+    )
+    .addOption(
+      new Option('--difficulty <difficulty>', 'difficulty of the test case')
+        .choices(['easy', 'medium', 'hard'])
+        .default('medium'),
+    )
+    .option('--solve-time <ms>', 'milliseconds that the answer took', milliseconds)
+    .option('--thoughts <file>', 'thought chain of the answer, a JSON array of strings')
+    .option('--json', 'print JSON, an entry an output')
+    .addHelpText('after', '\nExit code: 0 none is contaminated, 1 one is, 2 error.')
+    .action(async (options: ContaminationOptions) => {
+      process.exitCode = await judgeAll(options);
+    });
+}
+
+function milliseconds(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value))) throw new InvalidArgumentError('expected milliseconds above 0');
+  return value;
+}
+
+async function judgeAll(options: ContaminationOptions): Promise<number> {
+  const { solutions, broken } = await readKnownFile(options.known);
+  for (const { line, reason } of broken) process.stderr.write(`${options.known}:${line}: ${reason}\n`);
+  const detector = new ContaminationDetector();
+  await detector.loadTrainingSet(solutions);
+  const thoughtChain = options.thoughts === undefined ? undefined : await readThoughts(options.thoughts);
+  const outcomes: Outcome[] = [];
+  for (const file of options.output) outcomes.push(await judgeFile(detector, file, thoughtChain, options));
+
+  print(outcomes, options.json === true);
+  if (outcomes.some((outcome) => 'error' in outcome)) return 2;
+  return outcomes.some((outcome) => 'result' in outcome && outcome.result.contaminated) ? 1 : 0;
+}
+
+async function judgeFile(
+  detector: ContaminationDetector,
+  file: string,
+  thoughtChain: readonly string[] | undefined,
+  { testCase: id, difficulty, solveTime }: ContaminationOptions,
+): Promise<Outcome> {
+  try {
+    const output = await readText(file);
+    const name = id ?? basename(file).replace(/\.[^.]*$/, '');
+    const testCase: TestCase = { id: name, name, difficulty, solveTime, thoughtChain };
+    return { file, output, result: await detector.checkContamination(output, testCase) };
+  } catch (error) {
+    return { file, error };
+  }
+}
+
+async function readThoughts(file: string): Promise<string[]> {
+  const parsed = z.array(z.string()).safeParse(await readJson(file));
+  if (parsed.success) return parsed.data;
+  throw new UsageError('unreadable-input', `${file} is not a JSON array of strings`);
+}
+
+function print(outcomes: readonly Outcome[], json: boolean): void {
+  if (json) {
+    const entries = outcomes.map((outcome) =>
+      'error' in outcome
+        ? { file: outcome.file, error: errorJson(outcome.error) }
+        : { file: outcome.file, ...outcome.result },
+    );
+    process.stdout.write(`${JSON.stringify(entries, null, 2)}\n`);
+    return;
+  }
+  for (const outcome of outcomes) if ('error' in outcome) printError(outcome.error, outcome.file);
+  const judged = outcomes.flatMap((outcome) => ('error' in outcome ? [] : [outcome]));
+  if (judged.length > 0) process.stdout.write(`${renderVerdicts(judged, coloursFor(process.stdout))}\n`);
+}

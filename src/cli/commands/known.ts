@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { loadConfig } from '../../config/load-config.js';
+import { type ImportReport, importKnown } from '../../known/import-known.js';
+import { addKnownSolutions, knownStore, removeKnownSolutions } from '../../producers/known-solutions.js';
+import { readText } from '../read-input.js';
+import { withSession } from '../session.js';
+import { ProgressLine } from '../terminal/progress-line.js';
+import { visible } from '../terminal/visible.js';
+
+/** `fleet known …`: the fleet's set of known solutions. */
+export function addKnownCommand(program: Command): void {
+  const known = program.command('known').description("Keep the fleet's set of known solutions.");
+  known
+    .command('add')
+    .description('Add one known solution from a file.')
+    .argument('<testCaseId>')
+    .argument('<file>', 'the solution; - reads standard input')
+    .action(async (testCaseId: string, file: string) => {
+      const solution = await readText(file);
+      const added = await session((fleet) => addKnownSolutions(fleet, [{ testCaseId, solution }]));
+      process.stdout.write(added === 1 ? 'added\n' : 'is known already\n');
+    });
+  known
+    .command('import')
+    .description(
+      'Add known solutions from a JSONL file: {"testCaseId", "solution", "language"?, "addedToTraining"?}.',
+    )
+    .argument('<file>')
+    .option('--strict', 'exit code 2 where a line could not be read')
+    .option('--json', 'print JSON')
+    .action(importFile);
+  known
+    .command('export')
+    .description('Write all known solutions to standard output, one JSON object a line.')
+    .action(exportAll);
+  known
+    .command('list')
+    .description('List known solutions: test case, hash, length.')
+    .argument('[testCaseId]')
+    .action((testCaseId?: string) =>
+      session(async (fleet) => {
+        const store = knownStore(fleet);
+        const entries = testCaseId === undefined ? store.all() : await store.ofCase(testCaseId);
+        for await (const { testCaseId: id, hash, solution } of entries) {
+          await print(`${visible(id)} ${hash} ${solution.length}\n`);
+        }
+      }),
+    );
+  known
+    .command('remove')
+    .description('Remove one known solution of a test case, or all of them.')
+    .argument('<testCaseId>')
+    .argument('[hash]')
+    .action(async (testCaseId: string, hash?: string) => {
+      const removed = await session((fleet) => removeKnownSolutions(fleet, testCaseId, hash));
+      process.stdout.write(`removed ${removed}\n`);
+      if (removed === 0) process.exitCode = 1;
+    });
+}
+
+function session<T>(action: Parameters<typeof withSession<T>>[2]): Promise<T> {
+  return withSession(loadConfig(), { work: false }, action);
+}
+
+async function importFile(
+  file: string,
+  options: { readonly strict?: true; readonly json?: true },
+): Promise<void> {
+  const progress = new ProgressLine();
+  const report = await session((fleet) =>
+    importKnown(knownStore(fleet), file, (share) => progress.show(`imported ${bar(share)}`)),
+  ).finally(() => progress.clear());
+  if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  else printReport(file, report);
+  if (options.strict && report.broken.length > 0) process.exitCode = 2;
+}
+
+function bar(share: number): string {
+  const full = Math.round(share * 20);
+  return `${'█'.repeat(full)}${'░'.repeat(20 - full)} ${Math.round(share * 100)} %`;
+}
+
+function printReport(file: string, { lines, added, broken }: ImportReport): void {
+  process.stdout.write(`${lines} lines, ${added} new\n`);
+  for (const { line, reason } of broken) process.stderr.write(`${file}:${line}: ${visible(reason)}\n`);
+}
+
+async function exportAll(): Promise<void> {
+  await session(async (fleet) => {
+    for await (const { hash: _hash, ...entry } of knownStore(fleet).all())
+      await print(`${JSON.stringify(entry)}\n`);
+  });
+}
+
+/** Writes to standard output at the pace of whoever reads it, so that a large set needs no memory. */
+async function print(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+}

@@ -1,0 +1,68 @@
+import Table from 'cli-table3';
+import type { ContaminationChecks, ContaminationResult, EvasionCheck } from '../../contamination/types.js';
+import { EVASION_CHECKS } from '../../contamination/types.js';
+import type { Colours } from './colours.js';
+import { visible } from './visible.js';
+
+interface Verdict {
+  readonly file: string;
+  readonly result: ContaminationResult;
+}
+
+const share = (value: number) => value.toFixed(2);
+
+function evasionLine(name: string, check: EvasionCheck, colours: Colours): string {
+  if (check.status === 'skipped') return colours.dim(`${name}: ${check.skipped}`);
+  const line = `${name} ${share(check.value)} of ${share(check.threshold)}`;
+  return check.contaminated
+    ? colours.red(`${line} (${visible(check.known?.testCaseId ?? 'several')})`)
+    : line;
+}
+
+/** A line for each check that ran, with its number and its threshold. */
+function checkLines(checks: ContaminationChecks, colours: Colours): string[] {
+  const { similarity, timing, reasoning } = checks;
+  const mark = (guilty: boolean, line: string) => (guilty ? colours.red(line) : line);
+  return [
+    ...(similarity === undefined
+      ? []
+      : [
+          mark(
+            similarity.contaminated,
+            `similarity ${share(similarity.similarity)} of ${share(similarity.threshold)}`,
+          ),
+        ]),
+    ...(timing === undefined
+      ? []
+      : [mark(timing.contaminated, `timing ${share(timing.ratio)} of the expected time`)]),
+    ...(reasoning === undefined
+      ? []
+      : [
+          mark(
+            reasoning.jumpsToSolution,
+            `reasoning: ${reasoning.jumpsToSolution ? 'jumps to the solution' : 'no jump'}`,
+          ),
+        ]),
+    ...EVASION_CHECKS.flatMap((name) => {
+      const check = checks[name];
+      return check === undefined ? [] : [evasionLine(name, check, colours)];
+    }),
+  ];
+}
+
+/** A table of verdicts for people. */
+export function renderVerdicts(verdicts: readonly Verdict[], colours: Colours): string {
+  const table = new Table({
+    head: ['output', 'verdict', 'confidence', 'checks'],
+    style: { head: [], border: [] },
+  });
+  for (const { file, result } of verdicts) {
+    table.push([
+      visible(file),
+      result.contaminated ? colours.red('contaminated') : colours.green('clean'),
+      share(result.confidence),
+      checkLines(result.checks, colours).join('\n'),
+    ]);
+  }
+  return table.toString();
+}

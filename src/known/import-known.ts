@@ -1,0 +1,64 @@
+import { stat } from 'node:fs/promises';
+import { completeKnownSolution, fingerprintsOf, PreparedText } from '../contamination/index.js';
+import { messageOf, UsageError } from '../errors.js';
+import type { KnownEntry, KnownInput } from './known-entry.js';
+import type { FingerprintedEntry, KnownStore } from './known-store.js';
+import { type BrokenLine, knownLines } from './read-known-file.js';
+
+/** Entries that go to Redis at once: few enough that memory stays flat, many enough that round trips do not count. */
+const BATCH = 500;
+
+export interface ImportReport {
+  /** Solutions in the file, broken ones included. */
+  readonly lines: number;
+  /** New in the set; the others were there, so an import that broke off is simply run again. */
+  readonly added: number;
+  readonly broken: readonly BrokenLine[];
+}
+
+/** An input as the set keeps it, with the fingerprints by which it is found. */
+export function fingerprinted({ language, ...input }: KnownInput): FingerprintedEntry {
+  const entry: KnownEntry = {
+    ...completeKnownSolution(input),
+    ...(language === undefined ? {} : { language }),
+  };
+  return { entry, fingerprints: fingerprintsOf(new PreparedText(entry.solution)) };
+}
+
+/**
+ * Imports known solutions from a JSONL file (`{testCaseId, solution, language?, addedToTraining?}` a line), a batch at
+ * a time. A line that cannot be read is reported, and the rest is imported.
+ *
+ * @param onProgress share of the file that was read, 0 to 1.
+ * @throws UsageError `unreadable-input` where the file cannot be read; RedisError where Redis is away.
+ */
+export async function importKnown(
+  store: KnownStore,
+  file: string,
+  onProgress: (share: number) => void = () => undefined,
+): Promise<ImportReport> {
+  const { size } = await stat(file).catch((cause: unknown) => {
+    throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(cause)}`, { cause });
+  });
+  const broken: BrokenLine[] = [];
+  let lines = 0;
+  let read = 0;
+  let added = 0;
+  let batch: FingerprintedEntry[] = [];
+  const flush = async () => {
+    added += await store.add(batch);
+    batch = [];
+    onProgress(Math.min(1, read / Math.max(1, size)));
+  };
+  const onRead = (bytes: number) => {
+    read = bytes;
+  };
+  for await (const entry of knownLines(file, onRead)) {
+    lines += 1;
+    if ('reason' in entry) broken.push(entry);
+    else batch.push(fingerprinted(entry.input));
+    if (batch.length >= BATCH) await flush();
+  }
+  await flush();
+  return { lines, added, broken };
+}

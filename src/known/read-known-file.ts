@@ -1,0 +1,65 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { completeKnownSolution } from '../contamination/index.js';
+import type { KnownSolution } from '../contamination/types.js';
+import { messageOf, UsageError } from '../errors.js';
+import { type KnownInput, parseKnownInput } from './known-entry.js';
+
+/** One line that could not be read. */
+export interface BrokenLine {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly reason: string;
+}
+
+export type KnownLine = { readonly line: number } & (
+  | { readonly input: KnownInput }
+  | { readonly reason: string }
+);
+
+/**
+ * The lines of a JSONL file of known solutions, read one by one: the file may be larger than memory. Empty lines are
+ * passed over.
+ * @param onRead bytes of the file that were read so far.
+ * @throws UsageError `unreadable-input` where the file cannot be read.
+ */
+export async function* knownLines(
+  file: string,
+  onRead: (bytes: number) => void = () => undefined,
+): AsyncGenerator<KnownLine> {
+  const stream = createReadStream(file, { encoding: 'utf8' });
+  // readline does not pass a failing stream on to its reader.
+  let failure: unknown;
+  stream.on('error', (cause) => {
+    failure = cause;
+  });
+  let line = 0;
+  for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line += 1;
+    onRead(stream.bytesRead);
+    if (text.trim() === '') continue;
+    try {
+      yield { line, input: parseKnownInput(JSON.parse(text)) };
+    } catch (thrown) {
+      yield { line, reason: messageOf(thrown) };
+    }
+  }
+  if (failure !== undefined) {
+    throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(failure)}`, {
+      cause: failure,
+    });
+  }
+}
+
+/** A file of known solutions in memory: those that could be read, and the lines that could not. */
+export async function readKnownFile(
+  file: string,
+): Promise<{ solutions: KnownSolution[]; broken: BrokenLine[] }> {
+  const solutions: KnownSolution[] = [];
+  const broken: BrokenLine[] = [];
+  for await (const entry of knownLines(file)) {
+    if ('reason' in entry) broken.push(entry);
+    else solutions.push(completeKnownSolution(entry.input));
+  }
+  return { solutions, broken };
+}

@@ -1,0 +1,13 @@
+/**
+ * Waits for work that cannot be interrupted, but not longer than the signal allows. The work itself goes on, and its
+ * outcome is dropped.
+ * @throws the signal's reason once it is aborted.
+ */
+export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

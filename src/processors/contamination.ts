@@ -1,0 +1,21 @@
+import { PayloadError } from '../errors.js';
+import type { ContaminationJobResult } from '../queues/contamination.js';
+import { abortable } from './abortable.js';
+import type { Processor } from './processor.js';
+
+/**
+ * Tells whether an output is a copy of a known solution of the fleet's set (SPEC-SIL-009). No agent is asked.
+ * @throws PayloadError without an output, or for a test case that breaks its rules.
+ */
+export const processContamination: Processor<'contamination'> = async (
+  { output, testCase, config },
+  work,
+) => {
+  if (output === undefined) {
+    throw new PayloadError('invalid-payload', 'contamination: output: is missing', { field: 'output' });
+  }
+  work.progress('comparing');
+  const result = await abortable(work.contamination.judge({ output, testCase, config }), work.signal);
+  // Fields that are undefined have no place in JSON, and the contract has none for them.
+  return JSON.parse(JSON.stringify(result)) as ContaminationJobResult;
+};

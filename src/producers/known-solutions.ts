@@ -1,0 +1,31 @@
+import { fingerprinted } from '../known/import-known.js';
+import { type KnownEntry, type KnownInput, parseKnownInput } from '../known/known-entry.js';
+import { KnownStore } from '../known/known-store.js';
+import type { FleetConnection } from './fleet-connection.js';
+
+/** The fleet's set of known solutions, as a producer reaches it. */
+export function knownStore(fleet: FleetConnection): KnownStore {
+  return new KnownStore(fleet.client, fleet.prefix);
+}
+
+/**
+ * Adds known solutions to the fleet's set; workers see them at their next job. Those that are there stay as they are.
+ * @returns how many were new. @throws PayloadError with the field at fault; nothing is added then.
+ */
+export function addKnownSolutions(fleet: FleetConnection, solutions: readonly KnownInput[]): Promise<number> {
+  return knownStore(fleet).add(solutions.map((solution) => fingerprinted(parseKnownInput(solution))));
+}
+
+/** All known solutions of a test case. */
+export function knownSolutionsOf(fleet: FleetConnection, testCaseId: string): Promise<KnownEntry[]> {
+  return knownStore(fleet).ofCase(testCaseId);
+}
+
+/** Removes one known solution of a test case by its hash, or all of them. @returns how many there were. */
+export function removeKnownSolutions(
+  fleet: FleetConnection,
+  testCaseId: string,
+  hash?: string,
+): Promise<number> {
+  return knownStore(fleet).remove(testCaseId, hash);
+}

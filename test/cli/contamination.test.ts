@@ -1,0 +1,119 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
+
+const KNOWN = [
+  'def moving_average(values, width):',
+  '    if width <= 0:',
+  '        raise ValueError("width must be positive")',
+  '    window = []',
+  '    total = 0.0',
+  '    result = []',
+  '    for value in values:',
+  '        window.append(value)',
+  '        total += value',
+  '        if len(window) > width:',
+  '            total -= window.pop(0)',
+  '        result.append(total / len(window))',
+  '    return result',
+  '',
+].join('\n');
+const RENAMED = KNOWN.replaceAll('moving_average', 'smooth')
+  .replaceAll('window', 'recent')
+  .replaceAll('total', 'acc');
+
+function project(): string {
+  const folder = emptyFolder();
+  writeFileSync(
+    join(folder, 'known.jsonl'),
+    `${JSON.stringify({ testCaseId: 'average', solution: KNOWN })}\n`,
+  );
+  writeFileSync(join(folder, 'average.py'), RENAMED);
+  writeFileSync(join(folder, 'own.py'), 'import sys\nprint(sum(map(int, sys.stdin)))\n');
+  return folder;
+}
+
+describe('fleet contamination', () => {
+  it('finds a renamed copy without a Redis, and says which check found it', async () => {
+    const args = ['contamination', '--known', 'known.jsonl', '--output', 'average.py', 'own.py', '--json'];
+    const { stdout, exitCode } = await fleetCommand(args, { cwd: project() });
+    const [copy, own] = JSON.parse(stdout);
+    expect(exitCode).toBe(1);
+    expect(copy).toMatchObject({ file: 'average.py', contaminated: true });
+    expect(copy.reason).toBeTypeOf('string');
+    expect(own).toMatchObject({ file: 'own.py', contaminated: false });
+  });
+
+  it('prints a table for people', async () => {
+    const args = ['contamination', '--known', 'known.jsonl', '--output', 'average.py'];
+    const { stdout } = await fleetCommand(args, { cwd: project() });
+    expect(stdout).toContain('contaminated');
+    expect(stdout).toContain('fingerprint');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('a clean output alone exits with 0', async () => {
+    const args = ['contamination', '--known', 'known.jsonl', '--output', 'own.py'];
+    expect((await fleetCommand(args, { cwd: project() })).exitCode).toBe(0);
+  });
+
+  it('names a broken line of the known set and judges with the rest', async () => {
+    const cwd = project();
+    writeFileSync(
+      join(cwd, 'known.jsonl'),
+      `{"testCaseId":"x"}\n${JSON.stringify({ testCaseId: 'average', solution: KNOWN })}\n`,
+    );
+    const { stderr, exitCode } = await fleetCommand(
+      ['contamination', '--known', 'known.jsonl', '--output', 'average.py'],
+      { cwd },
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('known.jsonl:1: known solution: solution:');
+  });
+
+  it.each([
+    ['a missing known set', ['--known', 'no.jsonl', '--output', 'own.py'], 'no.jsonl cannot be read'],
+    ['a missing output', ['--known', 'known.jsonl', '--output', 'no.py'], 'no.py does not exist'],
+    ['a solve time of 0', ['--known', 'known.jsonl', '--output', 'own.py', '--solve-time', '0'], 'above 0'],
+    [
+      'an unknown difficulty',
+      ['--known', 'known.jsonl', '--output', 'own.py', '--difficulty', 'brutal'],
+      'easy, medium, hard',
+    ],
+  ])('%s is refused with exit 2', async (_what, args, sentence) => {
+    const { stderr, exitCode } = await fleetCommand(['contamination', ...args], { cwd: project() });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(sentence);
+  });
+});
+
+describe('fleet known', () => {
+  it('imports, lists, exports and removes; a second import adds nothing', async () => {
+    const cwd = project();
+    const run = (...args: string[]) => fleetCommand(['known', ...args], { cwd });
+    expect((await run('import', 'known.jsonl')).stdout).toBe('1 lines, 1 new\n');
+    expect((await run('import', 'known.jsonl')).stdout).toBe('1 lines, 0 new\n');
+    expect((await run('list')).stdout).toMatch(/^average [0-9a-f]{64} \d+\n$/);
+    const exported = JSON.parse((await run('export')).stdout);
+    expect(exported).toMatchObject({ testCaseId: 'average', solution: KNOWN });
+    expect((await run('add', 'other', 'own.py')).stdout).toBe('added\n');
+    expect((await run('remove', 'average')).stdout).toBe('removed 1\n');
+    expect((await run('list')).stdout).toMatch(/^other /);
+    expect((await run('remove', 'average')).exitCode).toBe(1);
+  });
+
+  it('--strict: a broken line is named, the rest is imported, and the exit code is 2', async () => {
+    const cwd = project();
+    writeFileSync(
+      join(cwd, 'broken.jsonl'),
+      `not json\n${JSON.stringify({ testCaseId: 'a', solution: KNOWN })}\n`,
+    );
+    const { stdout, stderr, exitCode } = await fleetCommand(['known', 'import', '--strict', 'broken.jsonl'], {
+      cwd,
+    });
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('2 lines, 1 new\n');
+    expect(stderr).toContain('broken.jsonl:1:');
+  });
+});

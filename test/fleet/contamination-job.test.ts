@@ -1,0 +1,78 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { addContamination } from '../../src/producers/contamination.js';
+import { addKnownSolutions, removeKnownSolutions } from '../../src/producers/known-solutions.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const KNOWN = 'function add(a, b) { return a + b; }';
+const testCase = (id: string) => ({ id, name: id, difficulty: 'easy' as const });
+
+let redis: TestRedis;
+let test: TestFleet;
+let fleets = 0;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(() => test.close());
+
+async function startFleet() {
+  fleets += 1;
+  test = await startTestFleet(redis, `contamination-${fleets}`);
+  await test.worker(createOfflineRunner(), { kinds: ['contamination'] });
+  return test.fleet;
+}
+
+describe('a contamination job', () => {
+  it("SPEC-SIL-009 verdict: is judged against the fleet's known solutions, as it stands at its start", async () => {
+    const fleet = await startFleet();
+    const judge = async () =>
+      (await (await addContamination(fleet, { output: KNOWN, testCase: testCase('t1') })).result())
+        .contaminated;
+    expect(await judge()).toBe(false);
+    await addKnownSolutions(fleet, [{ testCaseId: 't1', solution: KNOWN }]);
+    expect(await judge()).toBe(true);
+    await removeKnownSolutions(fleet, 't1');
+    expect(await judge()).toBe(false);
+  });
+
+  it('judges with the configuration of the job', async () => {
+    const fleet = await startFleet();
+    await addKnownSolutions(fleet, [{ testCaseId: 't1', solution: KNOWN }]);
+    const config = { skipChecks: ['similarity' as const, 'exact' as const] };
+    const handle = await addContamination(fleet, { output: KNOWN, testCase: testCase('t1'), config });
+    const { contaminated, checks } = await handle.result();
+    expect(contaminated).toBe(false);
+    expect(checks).not.toHaveProperty('similarity');
+  });
+
+  it('refuses a test case that breaks its rules, once', async () => {
+    const fleet = await startFleet();
+    const payload = { output: 'x', testCase: { ...testCase('t'), solveTime: -1 } };
+    await expect(addContamination(fleet, payload)).rejects.toMatchObject({ field: 'testCase.solveTime' });
+  });
+
+  it('of a megabyte does not hold up the event loop of its worker', async () => {
+    const fleet = await startFleet();
+    const lines = Array.from(
+      { length: 20_000 },
+      (_, index) => `value_${index} = compute(${index}, other[${index % 97}])`,
+    );
+    const known = lines.slice(0, 2_000).join('\n');
+    await addKnownSolutions(fleet, [{ testCaseId: 'big', solution: known }]);
+    const warm = await addContamination(fleet, { output: 'x = 1', testCase: testCase('big') });
+    await warm.result();
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    const handle = await addContamination(fleet, { output: lines.join('\n'), testCase: testCase('big') });
+    delay.enable();
+    const started = performance.now();
+    const result = await handle.result();
+    const whole = performance.now() - started;
+    delay.disable();
+    expect(result.contaminated).toBe(true);
+    // In the worker's own thread the comparison would block it for nearly the whole time.
+    expect(delay.max / 1e6).toBeLessThan(whole / 2);
+  });
+});
