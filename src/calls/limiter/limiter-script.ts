@@ -73,7 +73,7 @@ end
 -- A call sent after the last closing came through: the fleet comes back step by step.
 local function limiter_accepted(key, now, sentAt)
   if redis.call('HEXISTS', key, 'probing') == 0 then return end
-  if sentAt < (limiter_number(key, 'closedAt') or 0) then return end
+  if sentAt <= (limiter_number(key, 'closedAt') or 0) then return end
   redis.call('HDEL', key, 'probing', 'probeUntil', 'probeBy')
   redis.call('HSET', key, 'rampAt', string.format('%.0f', now), 'rampCount', 1)
 end
@@ -83,7 +83,7 @@ end
 local function limiter_close(key, now, sentAt, ms, why)
   local closedAt = limiter_number(key, 'closedAt') or 0
   local until_ = limiter_number(key, 'closedUntil') or 0
-  local fresh = sentAt >= closedAt
+  local fresh = sentAt > closedAt
   if fresh then
     local closings = redis.call('HINCRBY', key, 'closings', 1)
     if not ms then ms = math.min(1000 * 2 ^ (math.min(closings, 10) - 1), 60000) end

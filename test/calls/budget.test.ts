@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { estimateCall, fromNano } from '../../src/calls/budget/estimate.js';
+import { costsOfDay, costsOfRun } from '../../src/calls/budget/read-costs.js';
+import type { CallControlOptions } from '../../src/calls/call-control.js';
+import { CallDeferred } from '../../src/calls/call-deferred.js';
+import { costOf } from '../../src/calls/cost.js';
+import type { CallOutcome } from '../../src/calls/outcome.js';
+import { PRICE_LIST } from '../../src/calls/prices.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { type GatedFleet, gatedFleet, MODEL, plannedCall } from './gated-job.js';
+
+let redis: TestRedis;
+let fleet: GatedFleet;
+let clock: ManualClock;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => {
+  fleet = gatedFleet(redis);
+  clock = new ManualClock();
+});
+afterEach(() => fleet.close());
+
+const CALL = plannedCall('what does this cost?');
+const MOST_USD = fromNano(estimateCall(CALL.request).mostNano);
+
+function usage(inputTokens: number, outputTokens: number, model = MODEL): CallOutcome {
+  const tokens = {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+  };
+  const message = { id: undefined, model, content: [], stopReason: 'end_turn', refusal: undefined, tokens };
+  return { class: 'answered', detail: '', status: 200, message, tokens };
+}
+
+interface JobOptions {
+  readonly run?: string;
+  readonly runBudgetUsd?: number;
+}
+
+async function startJob(control: CallControlOptions, options: JobOptions = {}) {
+  const job = fleet.job(options);
+  await job.takeOver();
+  return { job, gate: job.gate({ clock, now: () => clock.now(), ...control }) };
+}
+
+const dayCosts = () => costsOfDay(fleet.client, fleet.prefix, clock.now());
+
+/** How each of so many calls at once fares. */
+async function callAtOnce(count: number, control: CallControlOptions, options: JobOptions = {}) {
+  const jobs = await Promise.all(Array.from({ length: count }, () => startJob(control, options)));
+  const fates = await Promise.allSettled(jobs.map(({ gate }) => gate.admit(CALL)));
+  return jobs.map((job, index) => ({ ...job, fate: fates[index] as PromiseSettledResult<unknown> }));
+}
+
+describe('the budget of a day', () => {
+  it('is overshot by nothing by 50 calls at once, each at its highest possible cost', async () => {
+    const control = { budgetUsd: MOST_USD * 7.5, shortWaitMs: 0 };
+    const calls = await callAtOnce(50, control);
+    const sent = calls.filter(({ fate }) => fate.status === 'fulfilled');
+    expect(sent).toHaveLength(7);
+    expect((await dayCosts()).reservedUsd).toBeLessThanOrEqual(control.budgetUsd);
+    const put = calls.flatMap(({ fate }) => (fate.status === 'rejected' ? [fate.reason] : []));
+    expect(put.every((reason) => reason instanceof CallDeferred)).toBe(true);
+  });
+
+  it('lets waiting calls go once those under way turned out cheaper', async () => {
+    const control = { budgetUsd: MOST_USD * 1.5, shortWaitMs: 0 };
+    const [first, second] = await callAtOnce(2, control);
+    const [sent, waiting] = first?.fate.status === 'fulfilled' ? [first, second] : [second, first];
+    await sent?.gate.settle(CALL, usage(10, 5));
+    await waiting?.gate.admit(CALL);
+    await waiting?.gate.settle(CALL, usage(10, 5));
+    expect(await dayCosts()).toMatchObject({ calls: 2, reservedUsd: 0, budgetUsd: MOST_USD * 1.5 });
+  });
+
+  it('that is used up refuses the next call for good, and names what it is', async () => {
+    const control = { budgetUsd: MOST_USD * 1.5 };
+    const { gate } = await startJob(control);
+    await gate.admit(CALL);
+    await gate.settle(CALL, usage(1_000, 1_000));
+    const next = await startJob(control);
+    await expect(next.gate.admit(CALL)).rejects.toMatchObject({
+      code: 'budget-exhausted',
+      retryable: false,
+      field: 'FLEET_BUDGET_USD',
+      message: expect.stringContaining('$0.0120 are spent'),
+    });
+    expect(await next.job.records()).toEqual([]);
+  });
+
+  it('of nothing lets nothing through', async () => {
+    const { gate } = await startJob({ budgetUsd: 0 });
+    await expect(gate.admit(CALL)).rejects.toMatchObject({ code: 'budget-exhausted' });
+  });
+
+  it('begins anew at midnight UTC; a call that ends after midnight counts where it began', async () => {
+    const control = { budgetUsd: MOST_USD * 1.5 };
+    const { gate } = await startJob(control);
+    await gate.admit(CALL);
+    const before = clock.now();
+    clock.advance(86_400_000);
+    await gate.settle(CALL, usage(1_000, 1_000));
+    expect((await costsOfDay(fleet.client, fleet.prefix, before)).spentUsd).toBeCloseTo(0.012, 9);
+    expect(await dayCosts()).toMatchObject({ spentUsd: 0, calls: 0, reservedUsd: 0 });
+    const next = await startJob(control);
+    expect(await next.gate.admit(CALL)).toBeUndefined();
+  });
+
+  it('gets the reservations of dead workers back when somebody needs the room', async () => {
+    const control = { budgetUsd: MOST_USD * 1.9, shortWaitMs: 0 };
+    const dead = await startJob(control);
+    await dead.gate.admit(CALL);
+    await dead.job.lapse();
+    const next = await startJob(control);
+    expect(await next.gate.admit(CALL)).toBeUndefined();
+    const costs = await dayCosts();
+    // It may have been billed, so it counts at its likely price from now on.
+    expect(costs).toMatchObject({ unknownCalls: 1, callsUnderWay: 1 });
+    expect(costs.unknownUsd).toBeGreaterThan(0);
+    expect(costs.reservedUsd).toBeCloseTo(MOST_USD, 8);
+    expect((await dead.job.records())[0]?.state).toBe('unknown');
+  });
+
+  it('gets them back from jobs that were removed, too', async () => {
+    const control = { budgetUsd: MOST_USD * 1.9, shortWaitMs: 0 };
+    const gone = await startJob(control);
+    await gone.gate.admit(CALL);
+    await gone.job.remove();
+    const next = await startJob(control);
+    expect(await next.gate.admit(CALL)).toBeUndefined();
+    expect(await fleet.client.exists(gone.job.key)).toBe(0);
+  });
+
+  it('counts a model without a known price at the dearest one', async () => {
+    const control = { budgetUsd: MOST_USD * 1.5 };
+    const { gate } = await startJob(control);
+    const request = { ...CALL.request, model: 'claude-nobody-knows' };
+    const call = { ...CALL, model: request.model, request };
+    await expect(gate.admit(call)).rejects.toMatchObject({ code: 'budget-exhausted' });
+  });
+});
+
+describe('the budget of a run', () => {
+  it('holds for all jobs of the run, and for no other', async () => {
+    const run = { run: 'r1', runBudgetUsd: MOST_USD * 1.5 };
+    const { gate } = await startJob({}, run);
+    await gate.admit(CALL);
+    await gate.settle(CALL, usage(1_000, 1_000));
+    // A job of the run that does not repeat the budget is under it all the same.
+    const follower = await startJob({}, { run: 'r1' });
+    await expect(follower.gate.admit(CALL)).rejects.toMatchObject({
+      code: 'budget-exhausted',
+      field: 'budgetUsd',
+    });
+    const other = await startJob({}, { run: 'r2' });
+    expect(await other.gate.admit(CALL)).toBeUndefined();
+    expect(await costsOfRun(fleet.client, fleet.prefix, 'r1')).toMatchObject({
+      name: 'r1',
+      calls: 1,
+      budgetUsd: run.runBudgetUsd,
+      models: { [MODEL]: { calls: 1 } },
+    });
+  });
+
+  it('may have any characters in its name', async () => {
+    const run = 'a:b\n{}"*\u{1F600}';
+    const { gate } = await startJob({}, { run, runBudgetUsd: 1 });
+    await gate.admit(CALL);
+    await gate.settle(CALL, usage(10, 10));
+    expect(await costsOfRun(fleet.client, fleet.prefix, run)).toMatchObject({ calls: 1, reservedUsd: 0 });
+  });
+});
+
+describe('the sums', () => {
+  it('add up exactly, to the nano-dollar, whatever the calls cost', async () => {
+    const { gate } = await startJob({});
+    let expected = 0;
+    for (let ask = 1; ask <= 30; ask += 1) {
+      const call = { ...CALL, ask };
+      await gate.admit(call);
+      await gate.settle(call, usage(ask * 7, ask * 3));
+      expected += Math.round(((ask * 7 * 2 + ask * 3 * 10) / 1e6) * 1e9);
+    }
+    const costs = await dayCosts();
+    expect(Math.round(costs.spentUsd * 1e9)).toBe(expected);
+    expect(costs).toMatchObject({ calls: 30, inputTokens: 3_255, outputTokens: 1_395, reservedUsd: 0 });
+  });
+
+  it('say of calls without a known price that they are in no sum', async () => {
+    const { gate } = await startJob({});
+    await gate.admit(CALL);
+    await gate.settle(CALL, usage(10, 10, 'claude-nobody-knows'));
+    expect(await dayCosts()).toMatchObject({ calls: 1, unpricedCalls: 1, spentUsd: 0 });
+  });
+});
+
+describe('the highest possible cost of a call', () => {
+  it('is never below what it costs, for any model, text and use of the cache', () => {
+    const models = Object.keys(PRICE_LIST.models);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...models),
+        fc.string({ unit: 'binary', maxLength: 500 }),
+        fc.integer({ min: 1, max: 64_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.constantFrom('inputTokens', 'cacheReadTokens', 'cacheWriteTokens'),
+        (model, text, maxTokens, share, where) => {
+          const request = {
+            model,
+            max_tokens: maxTokens,
+            messages: [{ role: 'user' as const, content: text }],
+          };
+          const most = estimateCall(request).mostNano;
+          const none = {
+            inputTokens: 0,
+            cacheReadTokens: 0,
+            cacheWriteTokens: 0,
+            cacheWrite1hTokens: 0,
+          };
+          const input = Buffer.byteLength(JSON.stringify(request));
+          const cost = costOf(model, {
+            ...none,
+            [where]: input,
+            ...(where === 'cacheWriteTokens' ? { cacheWrite1hTokens: input } : {}),
+            outputTokens: Math.floor(maxTokens * share),
+          });
+          return (cost ?? 0) * 1e9 <= most;
+        },
+      ),
+    );
+  });
+});

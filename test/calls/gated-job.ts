@@ -1,0 +1,118 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { type CallControlOptions, callControl } from '../../src/calls/call-control.js';
+import type { PlannedCall } from '../../src/calls/call-gate.js';
+import { JobGate } from '../../src/calls/job-gate.js';
+import type { CallOutcome } from '../../src/calls/outcome.js';
+import { type CallHooks, type CallSettings, performCall } from '../../src/calls/perform-call.js';
+import { DEFAULT_RETRY_POLICY } from '../../src/calls/retry-policy.js';
+import { sdkTransport } from '../../src/calls/sdk-transport.js';
+import { DEFAULT_CALL_LIMITS } from '../../src/calls/send-call.js';
+import { type CallRecord, readCallRecords } from '../../src/queues/call-record.js';
+import { workerConnection } from '../../src/queues/connection.js';
+import { HastyClock } from '../support/manual-clock.js';
+import type { MessagesApi } from '../support/messages-api.js';
+import type { TestRedis } from '../support/redis.js';
+
+export const MODEL = 'claude-sonnet-5-5';
+
+export function plannedCall(text: string, options: Partial<PlannedCall> = {}): PlannedCall {
+  const request = { model: MODEL, max_tokens: 1_000, messages: [{ role: 'user' as const, content: text }] };
+  const digest = createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex');
+  return { step: 'detect', ask: 1, model: MODEL, request, digest, ...options };
+}
+
+export interface GatedFleet {
+  readonly client: Redis;
+  readonly prefix: string;
+  /** A job that a worker holds. */
+  job(options?: { readonly run?: string; readonly runBudgetUsd?: number }): GatedTestJob;
+  close(): Promise<void>;
+}
+
+export interface GatedTestJob {
+  readonly key: string;
+  readonly warnings: readonly string[];
+  /** Another run of the job, by the holder of the job's lock. */
+  gate(options?: CallControlOptions, signal?: AbortSignal): JobGate;
+  /** Performs a call of a gate over real HTTP. */
+  perform(gate: JobGate, call: PlannedCall, api: MessagesApi, hooks?: CallHooks): Promise<CallOutcome>;
+  /** Another worker takes the job over: from now on the former holder's token is no longer the lock's. */
+  takeOver(): Promise<void>;
+  /** The lock runs out and nobody takes the job. */
+  lapse(): Promise<void>;
+  /** BullMQ removes the job. */
+  remove(): Promise<void>;
+  records(): Promise<CallRecord[]>;
+}
+
+let fleets = 0;
+
+/** Jobs as BullMQ keeps them (a hash and a lock), without the queue around them. */
+export function gatedFleet(redis: TestRedis): GatedFleet {
+  fleets += 1;
+  const prefix = `gated-${fleets}`;
+  const client = new Redis(workerConnection(redis.url));
+  let jobs = 0;
+  return {
+    client,
+    prefix,
+    job: (options = {}) => {
+      jobs += 1;
+      return testJob(client, prefix, `${prefix}:solution-check:job-${jobs}`, options);
+    },
+    close: async () => {
+      await client.quit();
+    },
+  };
+}
+
+function testJob(
+  client: Redis,
+  prefix: string,
+  key: string,
+  budget: { readonly run?: string; readonly runBudgetUsd?: number },
+): GatedTestJob {
+  let token = randomUUID();
+  const warnings: string[] = [];
+  const hold = () => client.multi().hset(key, 'data', '{}').set(`${key}:lock`, token).exec();
+  let held: Promise<unknown> = hold();
+  return {
+    key,
+    warnings,
+    gate: (options = {}, signal = new AbortController().signal) =>
+      new JobGate(callControl(client, prefix, options), {
+        key,
+        token,
+        signal,
+        warn: (message) => warnings.push(message),
+        ...budget,
+      }),
+    perform: async (gate, call, api, hooks = {}) => {
+      await held;
+      return performCall(call, settingsFor(api), { gates: [gate], ...hooks });
+    },
+    takeOver: async () => {
+      token = randomUUID();
+      held = hold();
+      await held;
+    },
+    lapse: async () => {
+      await client.del(`${key}:lock`);
+    },
+    remove: async () => {
+      await client.del(key, `${key}:lock`);
+    },
+    records: () => readCallRecords(client, key),
+  };
+}
+
+export function settingsFor(api: MessagesApi): CallSettings {
+  return {
+    transport: sdkTransport({ apiKey: 'k', baseURL: api.url }),
+    limits: DEFAULT_CALL_LIMITS,
+    retry: DEFAULT_RETRY_POLICY,
+    clock: new HastyClock(),
+    random: () => 0,
+  };
+}

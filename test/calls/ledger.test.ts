@@ -1,0 +1,339 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { costsOfDay } from '../../src/calls/budget/read-costs.js';
+import type { PlannedCall } from '../../src/calls/call-gate.js';
+import { CallCache } from '../../src/calls/ledger/call-cache.js';
+import { performCall } from '../../src/calls/perform-call.js';
+import {
+  cutAfter,
+  errorReply,
+  type MessagesApi,
+  type Reply,
+  refusalReply,
+  resetReply,
+  startMessagesApi,
+  textReply,
+  truncatedReply,
+} from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { type GatedFleet, type GatedTestJob, gatedFleet, plannedCall, settingsFor } from './gated-job.js';
+
+let redis: TestRedis;
+let fleet: GatedFleet;
+let api: MessagesApi | undefined;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => {
+  fleet = gatedFleet(redis);
+});
+afterEach(async () => {
+  await fleet.close();
+  await closeApi();
+});
+
+async function answering(...replies: Reply[]): Promise<MessagesApi> {
+  api = await startMessagesApi({ reply: replies });
+  return api;
+}
+
+const CALL = plannedCall('is there a leak?');
+
+/** A call that reached the server and whose worker then died. */
+async function dieInMidCall(job: GatedTestJob, call: PlannedCall = CALL): Promise<void> {
+  const gate = job.gate();
+  await job.perform(gate, plannedCall('first'), await answering(textReply('ok')));
+  await gate.admit(call);
+  await closeApi();
+}
+
+async function closeApi(): Promise<void> {
+  await api?.close();
+  api = undefined;
+}
+
+describe('an answer', () => {
+  it('is in the ledger before it is used, with what it was billed', async () => {
+    const server = await answering(textReply('yes', { usage: { input_tokens: 1_000, output_tokens: 100 } }));
+    const job = fleet.job();
+    await job.perform(job.gate(), CALL, server);
+    expect(await job.records()).toMatchObject([
+      {
+        step: 'detect',
+        ask: 1,
+        digest: CALL.digest,
+        state: 'answered',
+        sendings: 1,
+        end: { outcome: 'answered', costUsd: 0.003, tokens: { inputTokens: 1_000, outputTokens: 100 } },
+      },
+    ]);
+  });
+
+  it('is on record as sent while it is on its way', async () => {
+    const server = await answering({ kind: 'hang' });
+    const job = fleet.job();
+    const controller = new AbortController();
+    const running = job.perform(job.gate(), CALL, server, { signal: controller.signal });
+    await server.arrived(1);
+    expect(await job.records()).toMatchObject([{ state: 'sent' }]);
+    controller.abort();
+    await running;
+  });
+
+  it('is replayed by the next run of the job, also by one that took it over, and not asked again', async () => {
+    const server = await answering(textReply('yes'));
+    const job = fleet.job();
+    const first = await job.perform(job.gate(), CALL, server);
+    for (const takeOver of [false, true]) {
+      if (takeOver) await job.takeOver();
+      const reused: boolean[] = [];
+      const outcome = await job.perform(job.gate(), CALL, server, {
+        onOutcome: (_, isReused) => reused.push(isReused),
+      });
+      expect(outcome.message).toEqual(first.message);
+      expect(reused).toEqual([true]);
+    }
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is not replayed for another request, another question, or another number', async () => {
+    const server = await answering(...Array.from({ length: 4 }, () => textReply('yes')));
+    const job = fleet.job();
+    await job.perform(job.gate(), CALL, server);
+    const gate = job.gate();
+    await job.perform(gate, plannedCall('something else'), server);
+    await job.perform(gate, { ...CALL, step: 'correct-1' }, server);
+    await job.perform(gate, { ...CALL, ask: 2 }, server);
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it('to a question that is asked twice in one run is another one each time, in every run', async () => {
+    const server = await answering(textReply('one'), textReply('two'));
+    const job = fleet.job();
+    const texts: unknown[][] = [];
+    for (let run = 0; run < 2; run += 1) {
+      const gate = job.gate();
+      const outcomes = [await job.perform(gate, CALL, server), await job.perform(gate, CALL, server)];
+      texts.push(outcomes.map(({ message }) => message?.content[0]?.text));
+    }
+    expect(texts).toEqual([
+      ['one', 'two'],
+      ['one', 'two'],
+    ]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it.each<[string, Reply, string]>([
+    ['truncated', truncatedReply('ye'), 'truncated'],
+    ['refused', refusalReply(), 'refused'],
+  ])('that is %s is kept for the record and never replayed', async (_, reply, outcome) => {
+    const server = await answering(reply, textReply('yes'));
+    const job = fleet.job();
+    await job.perform(job.gate(), CALL, server);
+    expect(await job.records()).toMatchObject([{ state: 'unusable', end: { outcome } }]);
+    expect((await job.perform(job.gate(), CALL, server)).class).toBe('answered');
+    expect((await job.records()).map(({ state }) => state)).toEqual(['unusable', 'answered']);
+    expect(await fleet.client.hexists(job.key, 'fleet:ledger:1:answer')).toBe(1);
+  });
+
+  it('that does not fit the schema is never replayed', async () => {
+    const server = await answering(textReply('nonsense'), textReply('yes'));
+    const job = fleet.job();
+    const judge = (): { class: 'schema-invalid'; detail: string } => ({
+      class: 'schema-invalid',
+      detail: '',
+    });
+    await job.perform(job.gate(), CALL, server, { judge });
+    await job.perform(job.gate(), CALL, server);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('with any characters in it comes back as it was', async () => {
+    const text = 'a\0b\u{1F600}\uD800 "\r\n\t\\';
+    const server = await answering(textReply('yes'));
+    const job = fleet.job();
+    const gate = job.gate();
+    await job.perform(gate, plannedCall('first'), server);
+    await gate.admit(CALL);
+    await gate.settle(CALL, {
+      class: 'answered',
+      detail: '',
+      message: {
+        id: undefined,
+        model: 'claude-sonnet-5-5',
+        content: [{ type: 'text', text }],
+        stopReason: 'end_turn',
+        refusal: undefined,
+        tokens: {
+          inputTokens: 1,
+          outputTokens: 1,
+          cacheReadTokens: 0,
+          cacheWriteTokens: 0,
+          cacheWrite1hTokens: 0,
+        },
+      },
+    });
+    expect((await job.gate().admit(CALL))?.content).toEqual([{ type: 'text', text }]);
+  });
+
+  it('goes with the job: one that is removed and submitted anew under the same id asks again', async () => {
+    const server = await answering(textReply('yes'), textReply('again'));
+    const job = fleet.job();
+    await job.perform(job.gate(), CALL, server);
+    await job.remove();
+    expect(await job.records()).toEqual([]);
+    await job.takeOver();
+    await job.perform(job.gate(), CALL, server);
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('a call without a known end', () => {
+  it('is exactly one unknown call with its likely price; the successor sends it again', async () => {
+    const job = fleet.job();
+    await dieInMidCall(job);
+    await job.takeOver();
+    expect((await job.records()).map(({ state }) => state)).toEqual(['answered', 'unknown']);
+    const server = await answering(textReply('yes'));
+    const gate = job.gate();
+    await job.perform(gate, CALL, server);
+    expect(server.requests).toHaveLength(1);
+    const records = await job.records();
+    expect(records.map(({ state }) => state)).toEqual(['answered', 'unknown', 'answered']);
+    expect(records[1]?.likelyUsd).toBeGreaterThan(0);
+    expect(job.warnings.join()).toContain('its end is unknown');
+    const costs = await costsOfDay(fleet.client, fleet.prefix, Date.now());
+    expect(costs).toMatchObject({ calls: 2, unknownCalls: 1, callsUnderWay: 0, reservedUsd: 0 });
+    expect(costs.unknownUsd).toBeCloseTo(records[1]?.likelyUsd ?? 0, 8);
+  });
+
+  it('shows in the costs before anybody has taken the job over, and reading them changes nothing', async () => {
+    const job = fleet.job();
+    await dieInMidCall(job);
+    const read = () => costsOfDay(fleet.client, fleet.prefix, Date.now());
+    expect(await read()).toMatchObject({ callsUnderWay: 1, unknownCalls: 0 });
+    await job.lapse();
+    expect(await read()).toMatchObject({ callsUnderWay: 0, unknownCalls: 1, reservedUsd: 0 });
+    expect(await read()).toEqual(await read());
+  });
+
+  it('parks the job where a person shall decide, once; then it is sent again', async () => {
+    const job = fleet.job();
+    await dieInMidCall(job);
+    await job.takeOver();
+    const server = await answering(textReply('yes'));
+    const parking = { unknownCalls: 'park' } as const;
+    await expect(job.perform(job.gate(parking), CALL, server)).rejects.toMatchObject({
+      code: 'call-unknown',
+    });
+    expect(server.requests).toHaveLength(0);
+    await job.perform(job.gate(parking), CALL, server);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is also one whose connection broke after it was sent, and its repeat in place is counted', async () => {
+    const server = await answering(resetReply, textReply('yes'));
+    const job = fleet.job();
+    await job.perform(job.gate(), CALL, server);
+    expect((await job.records()).map(({ state }) => state)).toEqual(['unknown', 'answered']);
+  });
+
+  it('is not one that was turned away, nor one that found no server', async () => {
+    const server = await answering(errorReply(500), errorReply(500), textReply('yes'));
+    const job = fleet.job();
+    await job.perform(job.gate(), CALL, server);
+    expect(await job.records()).toMatchObject([{ state: 'answered', sendings: 3 }]);
+    await closeApi();
+    const away = await answering();
+    await closeApi();
+    const other = plannedCall('nobody hears');
+    expect((await job.perform(job.gate(), other, away)).class).toBe('unreachable');
+    expect((await job.records()).at(-1)).toMatchObject({ state: 'failed', sendings: 5 });
+  });
+
+  it('is not one that broke off after the provider had said what it costs: that is paid', async () => {
+    const server = await answering(cutAfter(textReply('yes'), 3), textReply('yes'));
+    const job = fleet.job();
+    await job.perform(job.gate(), CALL, server);
+    expect(await job.records()).toMatchObject([
+      { state: 'failed', end: { outcome: 'incomplete', tokens: { inputTokens: 100 } } },
+      { state: 'answered' },
+    ]);
+  });
+});
+
+describe('a worker that lost its job', () => {
+  it('writes neither answer nor cost, and is told', async () => {
+    const server = await answering(textReply('late'), textReply('yes'));
+    const job = fleet.job();
+    const gate = job.gate();
+    await job.perform(gate, plannedCall('first'), server);
+    await gate.admit(CALL);
+    await job.takeOver();
+    await job.gate().admit(plannedCall('successor'));
+    const before = await fleet.client.hgetall(job.key);
+    const costs = await costsOfDay(fleet.client, fleet.prefix, Date.now());
+    const outcome = { class: 'refused', detail: '' } as const;
+    await expect(gate.settle(CALL, outcome)).rejects.toMatchObject({ code: 'lock-lost' });
+    expect(await fleet.client.hgetall(job.key)).toEqual(before);
+    expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toEqual(costs);
+  });
+
+  it('sends nothing any more', async () => {
+    const server = await answering();
+    const job = fleet.job();
+    const gate = job.gate();
+    await job.takeOver();
+    await expect(job.perform(gate, CALL, server)).rejects.toMatchObject({ code: 'lock-lost' });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('still writes an answer that it paid for when nobody has taken the job yet', async () => {
+    const server = await answering({ ...textReply('yes'), delayMs: 100 });
+    const job = fleet.job();
+    const running = job.perform(job.gate(), CALL, server);
+    await server.arrived(1);
+    await job.lapse();
+    const { message } = await running;
+    await job.takeOver();
+    expect((await job.perform(job.gate(), CALL, server)).message).toEqual(message);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('answers shared by all jobs', () => {
+  it('serve another job that asks the same, and only when switched on', async () => {
+    const server = await answering(textReply('yes'), textReply('again'));
+    const perform = (cached: boolean) => {
+      const job = fleet.job();
+      const cache = new CallCache({
+        client: fleet.client,
+        prefix: fleet.prefix,
+        clock: settingsFor(server).clock,
+      });
+      const gate = job.gate();
+      return job.perform(gate, CALL, server, { gates: cached ? [cache, gate] : [gate] });
+    };
+    const first = await perform(true);
+    expect((await perform(true)).message).toEqual(first.message);
+    expect(server.requests).toHaveLength(1);
+    await perform(false);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('are bounded: the one used longest ago goes', async () => {
+    const server = await answering(...Array.from({ length: 6 }, () => textReply('yes')));
+    const cached = (text: string) => {
+      let now = 0;
+      const clock = { now: () => (now += 1), after: () => () => undefined };
+      const cache = new CallCache({ client: fleet.client, prefix: fleet.prefix, clock }, 2);
+      return performCall(plannedCall(text), settingsFor(server), { gates: [cache] });
+    };
+    for (const text of ['a', 'b', 'c']) await cached(text);
+    expect(await fleet.client.zcard(`${fleet.prefix}::cache`)).toBe(2);
+    expect(await fleet.client.keys(`${fleet.prefix}::cache:*`)).toHaveLength(2);
+    await cached('c');
+    expect(server.requests).toHaveLength(3);
+  });
+});

@@ -1,0 +1,338 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CallControlOptions } from '../../src/calls/call-control.js';
+import { CallDeferred } from '../../src/calls/call-deferred.js';
+import type { JobGate } from '../../src/calls/job-gate.js';
+import type { CallOutcome } from '../../src/calls/outcome.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { type GatedFleet, type GatedTestJob, gatedFleet, MODEL, plannedCall } from './gated-job.js';
+
+let redis: TestRedis;
+let fleet: GatedFleet;
+let clock: ManualClock;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => {
+  fleet = gatedFleet(redis);
+  clock = new ManualClock();
+});
+afterEach(() => fleet.close());
+
+const CALL = plannedCall('a question');
+const ANSWERED: CallOutcome = {
+  class: 'answered',
+  detail: '',
+  status: 200,
+  message: {
+    id: undefined,
+    model: MODEL,
+    content: [{ type: 'text', text: 'yes' }],
+    stopReason: 'end_turn',
+    refusal: undefined,
+    tokens: {
+      inputTokens: 10,
+      outputTokens: 5,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+    },
+  },
+  tokens: {
+    inputTokens: 10,
+    outputTokens: 5,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+  },
+};
+
+function turnedAway(headers: Record<string, string> = {}, status = 429): CallOutcome {
+  return { class: status === 429 ? 'rate-limited' : 'overloaded', detail: '', status, headers };
+}
+
+function answered(headers: Record<string, string>): CallOutcome {
+  return { ...ANSWERED, headers };
+}
+
+interface Caller {
+  readonly job: GatedTestJob;
+  readonly gate: JobGate;
+  /** Undefined: it went. Else how it was put off. */
+  admit(): Promise<CallDeferred | undefined>;
+  settle(outcome: CallOutcome): Promise<void>;
+}
+
+/** A job of its own with one call. No wait is short enough to be waited for in place. */
+async function caller(options: CallControlOptions = {}): Promise<Caller> {
+  const job = fleet.job();
+  await job.takeOver();
+  const gate = job.gate({ clock, now: () => clock.now(), shortWaitMs: 0, ...options });
+  return {
+    job,
+    gate,
+    admit: async () => {
+      try {
+        await gate.admit(CALL);
+        return undefined;
+      } catch (thrown) {
+        if (thrown instanceof CallDeferred) return thrown;
+        throw thrown;
+      }
+    },
+    settle: (outcome) => gate.settle(CALL, outcome),
+  };
+}
+
+/** How many of so many callers may go now. */
+async function admitted(count: number): Promise<Caller[]> {
+  const callers = await Promise.all(Array.from({ length: count }, () => caller()));
+  const waits = await Promise.all(callers.map((each) => each.admit()));
+  return callers.filter((_, index) => waits[index] === undefined);
+}
+
+async function closeFor(headers: Record<string, string>, status = 429): Promise<void> {
+  const first = await caller();
+  expect(await first.admit()).toBeUndefined();
+  await first.settle(turnedAway(headers, status));
+}
+
+describe('a model that turns a call away', () => {
+  it('is closed for every job and worker until the time it names', async () => {
+    await closeFor({ 'retry-after': '171' });
+    expect(await admitted(10)).toHaveLength(0);
+    clock.advance(170_999);
+    expect(await admitted(10)).toHaveLength(0);
+    clock.advance(1);
+    expect(await admitted(10)).toHaveLength(1);
+  });
+
+  it('leaves other models open', async () => {
+    await closeFor({ 'retry-after': '171' });
+    const other = await caller();
+    expect(await other.gate.admit({ ...CALL, model: 'claude-haiku-4-5' })).toBeUndefined();
+  });
+
+  it.each<[string, Record<string, string>, number, number]>([
+    ['seconds', { 'retry-after': '7' }, 429, 7_000],
+    ['a date to come', { 'retry-after': 'Fri, 20 Nov 2026 10:00:30 GMT' }, 429, 30_000],
+    ['529 with seconds', { 'retry-after': '3' }, 529, 3_000],
+    ['529 alone', {}, 529, 1_000],
+    ['no time', {}, 429, 1_000],
+    ['a date that has passed', { 'retry-after': 'Fri, 20 Nov 2026 09:00:00 GMT' }, 429, 1_000],
+    ['a negative time', { 'retry-after': '-5' }, 429, 1_000],
+    ['text', { 'retry-after': 'soon' }, 429, 1_000],
+    ['ten days', { 'retry-after': '864000' }, 429, 864_000_000],
+    [
+      'no retry-after, but the reset of what is used up',
+      {
+        'anthropic-ratelimit-requests-remaining': '0',
+        'anthropic-ratelimit-requests-reset': '2026-11-20T10:00:20Z',
+        'anthropic-ratelimit-input-tokens-remaining': '5000',
+        'anthropic-ratelimit-input-tokens-reset': '2026-11-20T10:00:50Z',
+      },
+      429,
+      20_000,
+    ],
+  ])('%s', async (_, headers, status, ms) => {
+    await closeFor(headers, status);
+    clock.advance(ms - 1);
+    expect(await admitted(1)).toHaveLength(0);
+    clock.advance(1);
+    expect(await admitted(1)).toHaveLength(1);
+  });
+
+  it('without naming a time is left alone longer each time, up to a minute', async () => {
+    const waits: number[] = [];
+    for (let time = 0; time < 9; time += 1) {
+      const probe = await caller();
+      expect(await probe.admit()).toBeUndefined();
+      await probe.settle(turnedAway());
+      const start = clock.now();
+      while ((await (await caller()).admit()) !== undefined) {
+        clock.advance(1_000);
+        if (clock.now() - start > 120_000) throw new Error('never opened');
+      }
+      waits.push(clock.now() - start);
+      // That caller was the probe; it says nothing, so the next one may look.
+      clock.advance(30_000);
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  });
+
+  it('answers many calls with 429 at once, and that is one closing', async () => {
+    const callers = await admitted(20);
+    expect(callers).toHaveLength(20);
+    for (const each of callers) await each.settle(turnedAway());
+    clock.advance(1_000);
+    expect(await admitted(1)).toHaveLength(1);
+  });
+
+  it('is not closed by a single 500, which says nothing about the next call', async () => {
+    await closeFor({}, 500);
+    expect(await admitted(5)).toHaveLength(5);
+  });
+});
+
+describe('coming back', () => {
+  it('begins with one probe, whose answer lets the others in step by step', async () => {
+    await closeFor({ 'retry-after': '10' });
+    clock.advance(10_000);
+    const [probe, ...others] = await admitted(100);
+    expect(others).toHaveLength(0);
+    await probe?.settle(ANSWERED);
+    const steps: number[] = [];
+    for (let step = 0; step < 4; step += 1) {
+      steps.push((await admitted(40)).length);
+      clock.advance(1_000);
+    }
+    // The probe is the first of the two in the first second.
+    expect(steps).toEqual([1, 2, 4, 8]);
+    clock.advance(10_000);
+    expect(await admitted(40)).toHaveLength(40);
+  });
+
+  it('needs only the beginning of the probe’s answer', async () => {
+    await closeFor({ 'retry-after': '10' });
+    clock.advance(10_000);
+    const [probe] = await admitted(1);
+    probe?.gate.accepted(CALL);
+    // Sent over the same connection, so it is carried out behind it.
+    expect(await admitted(5)).toHaveLength(1);
+  });
+
+  it('closes again when the probe is turned away, and tries again when it says nothing or dies', async () => {
+    await closeFor({ 'retry-after': '10' });
+    clock.advance(10_000);
+    const [first] = await admitted(3);
+    await first?.settle(turnedAway({ 'retry-after': '5' }));
+    clock.advance(4_999);
+    expect(await admitted(3)).toHaveLength(0);
+    clock.advance(1);
+    const [second] = await admitted(3);
+    await second?.settle({ class: 'cancelled', detail: '' });
+    expect(await admitted(3)).toHaveLength(1);
+    expect(await admitted(3)).toHaveLength(0);
+    clock.advance(30_000);
+    expect(await admitted(3)).toHaveLength(1);
+  });
+
+  it('is not brought about by the answer to a call that left before the closing', async () => {
+    const [early, refused] = await admitted(2);
+    clock.advance(1);
+    await refused?.settle(turnedAway({ 'retry-after': '10' }));
+    await early?.settle(ANSWERED);
+    expect(await admitted(3)).toHaveLength(0);
+  });
+});
+
+describe('limits of requests and tokens', () => {
+  it('that are configured hold the whole fleet', async () => {
+    const options = { limits: { [MODEL]: { requests: 60 } } };
+    const go = async () => (await (await caller(options)).admit()) === undefined;
+    for (let call = 0; call < 60; call += 1) expect(await go()).toBe(true);
+    expect(await go()).toBe(false);
+    clock.advance(1_000);
+    expect(await go()).toBe(true);
+    expect(await go()).toBe(false);
+  });
+
+  it('that a response names are kept to from then on', async () => {
+    const first = await caller();
+    await first.admit();
+    await first.settle(
+      answered({
+        'anthropic-ratelimit-requests-limit': '60',
+        'anthropic-ratelimit-requests-remaining': '3',
+      }),
+    );
+    expect(await admitted(10)).toHaveLength(3);
+    clock.advance(2_000);
+    expect(await admitted(10)).toHaveLength(2);
+  });
+
+  it('of tokens are booked by estimate and corrected by what was used', async () => {
+    const options = { limits: { '*': { outputTokens: 10_000 } } };
+    const callers = await Promise.all(Array.from({ length: 12 }, () => caller(options)));
+    const went: Caller[] = [];
+    for (const each of callers) if ((await each.admit()) === undefined) went.push(each);
+    // Each books its 1,000 tokens at most, and uses 5.
+    expect(went).toHaveLength(10);
+    for (const each of went) await each.settle(ANSWERED);
+    const again = await caller(options);
+    expect(await again.admit()).toBeUndefined();
+  });
+
+  it('smaller than one call let it through alone rather than never', async () => {
+    const options = { limits: { '*': { outputTokens: 100 } } };
+    expect(await (await caller(options)).admit()).toBeUndefined();
+    const next = await caller(options);
+    expect((await next.admit())?.waitMs).toBeGreaterThan(50_000);
+  });
+});
+
+describe('waiting', () => {
+  it('for a quota that comes back late parks the job and says until when', async () => {
+    await closeFor({ 'retry-after': '864000' });
+    const wait = await (await caller()).admit();
+    expect(wait).toMatchObject({ parked: true });
+    expect(wait?.reason).toContain('quota exhausted until 2026-11-30T10:00:00');
+  });
+
+  it('is short of parking below the configured bound', async () => {
+    await closeFor({ 'retry-after': '60' });
+    expect(await (await caller()).admit()).toMatchObject({ parked: false });
+    expect(await (await caller({ quotaParkMs: 59_000 })).admit()).toMatchObject({ parked: true });
+  });
+
+  it('a moment is done in place', async () => {
+    await closeFor({ 'retry-after': '0.8' });
+    const patient = await caller({ shortWaitMs: 1_000 });
+    const admitted = patient.admit();
+    while (clock.pending === 0) await fleet.client.ping();
+    expect(clock.waits.at(-1)).toBeLessThanOrEqual(840);
+    clock.advance(840);
+    expect(await admitted).toBeUndefined();
+  });
+
+  it('ends when the job is told to stop', async () => {
+    await closeFor({ 'retry-after': '0.8' });
+    const controller = new AbortController();
+    const patient = await caller({ shortWaitMs: 1_000 });
+    const admitted = patient.gate.admit(CALL, controller.signal);
+    while (clock.pending === 0) await fleet.client.ping();
+    controller.abort('draining');
+    await expect(admitted).rejects.toBe('draining');
+    expect(clock.pending).toBe(0);
+  });
+
+  it('has an end: a job that is turned away for longer than it may fails for good', async () => {
+    const options = { callWaitMs: 60_000 };
+    const first = await caller(options);
+    await first.admit();
+    await first.settle(turnedAway({ 'retry-after': '50' }));
+    clock.advance(50_000);
+    await first.admit();
+    await first.settle(turnedAway({ 'retry-after': '50' }));
+    clock.advance(50_000);
+    await first.admit();
+    await expect(first.settle(turnedAway({ 'retry-after': '50' }))).rejects.toMatchObject({
+      code: 'quota-exhausted',
+      retryable: false,
+    });
+  });
+
+  it('for a quota far away is not held against the job: it has its turn first', async () => {
+    const options = { callWaitMs: 60_000 };
+    await closeFor({ 'retry-after': '864000' });
+    const waiting = await caller(options);
+    expect(await waiting.admit()).toMatchObject({ parked: true });
+    clock.advance(864_000_000);
+    await caller().then((probe) => probe.admit());
+    expect(await waiting.admit()).toBeInstanceOf(CallDeferred);
+    clock.advance(60_001);
+    expect(await waiting.admit()).toBeUndefined();
+  });
+});
