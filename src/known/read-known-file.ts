@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { completeKnownSolution } from '../contamination/index.js';
 import type { KnownSolution } from '../contamination/types.js';
@@ -27,12 +27,10 @@ export async function* knownLines(
   file: string,
   onRead: (bytes: number) => void = () => undefined,
 ): AsyncGenerator<KnownLine> {
-  const stream = createReadStream(file, { encoding: 'utf8' });
-  // readline does not pass a failing stream on to its reader.
-  let failure: unknown;
-  stream.on('error', (cause) => {
-    failure = cause;
+  const handle = await open(file).catch((cause: unknown) => {
+    throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(cause)}`, { cause });
   });
+  const stream = handle.createReadStream({ encoding: 'utf8' });
   let line = 0;
   for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1;
@@ -43,11 +41,6 @@ export async function* knownLines(
     } catch (thrown) {
       yield { line, reason: messageOf(thrown) };
     }
-  }
-  if (failure !== undefined) {
-    throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(failure)}`, {
-      cause: failure,
-    });
   }
 }
 
