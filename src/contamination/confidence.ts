@@ -1,13 +1,14 @@
 /**
  * Probability that an output is a copy, given how far its strongest check stands from its bar (1 is the bar).
- * A logistic curve fitted to the tuning pairs with Platt's smoothed targets (Platt 1999); the reliability
- * table in docs/contamination.md is reckoned from it by a test.
+ * A logistic curve through one half at the bar, its slope fitted to the tuning pairs with smoothed targets
+ * (Platt 1999), which keeps it from certainty where few pairs lie; docs/contamination.md has the reliability
+ * table, and a test reckons it anew.
  */
 export function copyProbability(margin: number): number {
   return 1 / (1 + Math.exp(-SLOPE * (margin - MIDDLE)));
 }
 
-const SLOPE = 22;
+const SLOPE = 16;
 const MIDDLE = 1;
 
 /** A pair that is told apart beyond doubt still leaves room for a mislabelled or an unheard-of one. */

@@ -1,0 +1,151 @@
+import { ContaminationDetector, type KnownSource } from '../detector.js';
+import { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from '../known-set.js';
+import type { ContaminationResult } from '../types.js';
+
+/** One labelled pair: is `output` a copy of `known`? */
+export interface LabelledPair {
+  readonly id: string;
+  readonly kind: string;
+  readonly label: 'contaminated' | 'clean';
+  readonly known: string;
+  readonly output: string;
+}
+
+export interface JudgedPair {
+  readonly pair: LabelledPair;
+  readonly result: ContaminationResult;
+  readonly right: boolean;
+}
+
+/**
+ * Judges each pair with a set of just its known solution, besides a background of other tasks' solutions.
+ */
+export async function judgePairs(
+  pairs: Iterable<LabelledPair>,
+  background: MemoryKnownSet = new MemoryKnownSet(),
+): Promise<JudgedPair[]> {
+  const judged: JudgedPair[] = [];
+  for (const pair of pairs) {
+    const detector = new ContaminationDetector({}, sourceFor(pair, background));
+    const result = await detector.checkContamination(pair.output, {
+      id: pair.id,
+      name: pair.kind,
+      difficulty: 'medium',
+    });
+    judged.push({ pair, result, right: result.contaminated === (pair.label === 'contaminated') });
+  }
+  return judged;
+}
+
+function sourceFor(pair: LabelledPair, background: MemoryKnownSet): KnownSource {
+  const own = completeKnownSolution({ testCaseId: pair.id, solution: pair.known });
+  const store: KnownSolutionStore = {
+    ofTestCase: () => Promise.resolve([own]),
+    byReference: (references) => background.byReference(references),
+  };
+  return { store, index: background.index };
+}
+
+/** A share with its 95 % interval (Wilson 1927), which also holds for shares of 0 and 1. */
+export interface Proportion {
+  readonly count: number;
+  readonly of: number;
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const Z = 1.959964;
+
+export function proportion(count: number, of: number): Proportion {
+  if (of === 0) return { count, of, share: 0, low: 0, high: 1 };
+  const share = count / of;
+  const spread = Z * Math.sqrt((share * (1 - share)) / of + (Z * Z) / (4 * of * of));
+  const centre = share + (Z * Z) / (2 * of);
+  const scale = 1 + (Z * Z) / of;
+  return {
+    count,
+    of,
+    share,
+    low: Math.max(0, (centre - spread) / scale),
+    high: Math.min(1, (centre + spread) / scale),
+  };
+}
+
+export interface KindReport {
+  readonly kind: string;
+  readonly label: LabelledPair['label'];
+  /** Verdicts of "contaminated": the recall of a contaminated kind, the false-positive rate of a clean one. */
+  readonly flagged: Proportion;
+}
+
+/** Of the verdicts given with a confidence in a range, how many are right. */
+export interface ReliabilityRow {
+  readonly from: number;
+  readonly to: number;
+  readonly meanConfidence: number;
+  readonly right: Proportion;
+}
+
+export interface EvaluationReport {
+  readonly recall: Proportion;
+  readonly falsePositives: Proportion;
+  readonly kinds: readonly KindReport[];
+  readonly reliability: readonly ReliabilityRow[];
+  readonly wrong: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly confidence: number;
+    readonly reason?: string;
+  }[];
+}
+
+const CONFIDENCE_STEPS = [0, 0.7, 0.9, 0.97, 0.99, 1];
+
+export function reportOn(judged: readonly JudgedPair[]): EvaluationReport {
+  const flaggedOf = (rows: readonly JudgedPair[]): Proportion =>
+    proportion(rows.filter(({ result }) => result.contaminated).length, rows.length);
+  const labelled = (label: LabelledPair['label']): JudgedPair[] =>
+    judged.filter(({ pair }) => pair.label === label);
+  const groups = new Map<string, JudgedPair[]>();
+  for (const each of judged) {
+    const key = `${each.pair.label} ${each.pair.kind}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [each]);
+    else group.push(each);
+  }
+  const kinds = [...groups.values()].map((rows): KindReport => {
+    const { kind, label } = (rows[0] as JudgedPair).pair;
+    return { kind, label, flagged: flaggedOf(rows) };
+  });
+  kinds.sort((a, b) => b.label.localeCompare(a.label) || a.kind.localeCompare(b.kind));
+  return {
+    recall: flaggedOf(labelled('contaminated')),
+    falsePositives: flaggedOf(labelled('clean')),
+    kinds,
+    reliability: reliabilityOf(judged),
+    wrong: judged
+      .filter(({ right }) => !right)
+      .map(({ pair, result }) => ({
+        id: pair.id,
+        kind: pair.kind,
+        confidence: result.confidence,
+        ...(result.reason === undefined ? {} : { reason: result.reason }),
+      })),
+  };
+}
+
+function reliabilityOf(judged: readonly JudgedPair[]): ReliabilityRow[] {
+  return CONFIDENCE_STEPS.slice(1).flatMap((to, i) => {
+    const from = CONFIDENCE_STEPS[i] as number;
+    const rows = judged.filter(
+      ({ result: { confidence } }) =>
+        confidence >= from && (confidence < to || (to === 1 && confidence <= 1)),
+    );
+    if (rows.length === 0) return [];
+    const meanConfidence = rows.reduce((sum, { result }) => sum + result.confidence, 0) / rows.length;
+    return [
+      { from, to, meanConfidence, right: proportion(rows.filter(({ right }) => right).length, rows.length) },
+    ];
+  });
+}
