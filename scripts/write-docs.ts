@@ -3,8 +3,7 @@
  * a change of the code that forgets the documents fails; this puts it right: `npm run docs`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Command } from 'commander';
-import { createProgram } from '../src/cli/program.js';
+import { commandsByName, createProgram } from '../src/cli/program.js';
 import { SETTINGS } from '../src/config/settings.js';
 import { ERROR_TABLE } from '../src/errors.js';
 import { packagePath } from '../src/package-root.js';
@@ -26,13 +25,15 @@ function writeTable(file: string, table: string, content: string): void {
   writeFileSync(path, `${text.slice(0, from + start.length)}${content}${text.slice(to)}`);
 }
 
-function flagRows(command: Command): string[][] {
-  return command.options.map(({ flags, defaultValue, description }) => [
-    `\`fleet ${command.name()}\``,
-    `\`${flags}\``,
-    defaultValue === undefined ? '' : String(defaultValue),
-    description,
-  ]);
+function flagRows(): string[][] {
+  return [...commandsByName(createProgram())].flatMap(([name, { options }]) =>
+    options.map(({ flags, defaultValue, description }) => [
+      `\`fleet ${name}\``,
+      `\`${flags}\``,
+      defaultValue === undefined ? '' : String(defaultValue),
+      description,
+    ]),
+  );
 }
 
 writeTable(
@@ -69,8 +70,5 @@ writeTable(
 writeTable(
   'configuration.md',
   'flags',
-  [
-    '| command | flag | default | meaning |\n|---|---|---|---|',
-    rows(createProgram().commands.flatMap(flagRows)),
-  ].join('\n'),
+  ['| command | flag | default | meaning |\n|---|---|---|---|', rows(flagRows())].join('\n'),
 );

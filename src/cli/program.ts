@@ -36,3 +36,17 @@ export function createProgram(): Command {
   addDoctorCommand(program);
   return program;
 }
+
+/** Every command by its whole name, as in `known import`: what the documents list. */
+export function commandsByName(program: Command): Map<string, Command> {
+  const found = new Map<string, Command>();
+  const visit = (command: Command, path: readonly string[]) => {
+    for (const child of command.commands) {
+      const name = [...path, child.name()];
+      found.set(name.join(' '), child);
+      visit(child, name);
+    }
+  };
+  visit(program, []);
+  return found;
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.js';
+import { commandsByName, createProgram } from '../../src/cli/program.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { packagePath } from '../../src/package-root.js';
 
@@ -38,9 +38,9 @@ describe('docs/configuration.md', () => {
   });
 
   it('lists every flag of every command with its default, and no other', () => {
-    const inCode = createProgram().commands.flatMap((command) =>
-      command.options.map(({ flags, defaultValue, description }) => [
-        `fleet ${command.name()}`,
+    const inCode = [...commandsByName(createProgram())].flatMap(([name, { options }]) =>
+      options.map(({ flags, defaultValue, description }) => [
+        `fleet ${name}`,
         flags,
         defaultValue === undefined ? '' : String(defaultValue),
         description,
