@@ -1,0 +1,235 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { costsOfDay } from '../../src/calls/budget/read-costs.js';
+import { addJob } from '../../src/producers/add-job.js';
+import { retryJob } from '../../src/producers/retry-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { readCallRecords } from '../../src/queues/call-record.js';
+import { correction, leaks, runnerFor } from '../support/agent-answers.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import {
+  errorReply,
+  type MessagesApi,
+  overloadedReply,
+  rateLimitReply,
+  type Script,
+  startMessagesApi,
+} from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const SCRIPT = 'a = fit(all)\nprint(a)\n';
+const PAYLOAD = { solution: { content: SCRIPT } };
+
+let redis: TestRedis;
+let fleets = 0;
+let test: TestFleet;
+let api: MessagesApi;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(async () => {
+  await test.close();
+  await api.close();
+});
+
+async function startFleet(reply: Script) {
+  fleets += 1;
+  test = await startTestFleet(redis, `calls-${fleets}`);
+  api = await startMessagesApi({ reply });
+  return { ...test, server: api, runner: runnerFor(api) };
+}
+
+describe('a job that runs again', () => {
+  it('after a failure, told by a person: replays what was answered and calls only for what is missing', async () => {
+    const { fleet, worker, runner, server } = await startFleet([
+      leaks('a = fit(all)'),
+      errorReply(401),
+      correction('a = fit(train)'),
+    ]);
+    await worker(runner);
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await handle.wait();
+    await retryJob(fleet, handle.id);
+    const result = await handle.result({ timeout: 30_000 });
+    expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
+    expect(server.requests).toHaveLength(3);
+    // What the job cost over both runs: two answers, the refused call for nothing.
+    expect((await handle.view()).usage).toMatchObject({ calls: 2, reusedCalls: 1, inputTokens: 200 });
+  });
+
+  it('by itself, after a failure in passing: the same', async () => {
+    const { fleet, worker, runner, server } = await startFleet([
+      leaks('a = fit(all)'),
+      errorReply(500),
+      errorReply(500),
+      correction('a = fit(train)'),
+    ]);
+    await worker(runner);
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    const result = await handle.result({ timeout: 30_000 });
+    expect(result.usage).toMatchObject({ calls: 1, reusedCalls: 1 });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it('handed back by a stopping worker: the same, and the aborted call is unknown', async () => {
+    const { fleet, worker, runner, server } = await startFleet([
+      leaks('a = fit(all)'),
+      { kind: 'hang' },
+      correction('a = fit(train)'),
+    ]);
+    const first = await worker(runner);
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await server.arrived(2);
+    await first.stop(0);
+    expect((await handle.view()).unknownCalls).toMatchObject([{ step: 'correct-1-1', ask: 1 }]);
+    await worker(runner);
+    expect((await handle.result({ timeout: 30_000 })).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('because it was submitted anew with force: asks everything again', async () => {
+    const { fleet, worker, runner, server } = await startFleet([leaks(), leaks()]);
+    await worker(runner);
+    const first = await addSolutionCheck(fleet, PAYLOAD, { key: 'k' });
+    await first.result();
+    const second = await addSolutionCheck(fleet, PAYLOAD, { key: 'k', force: true });
+    expect(second.id).toBe(first.id);
+    expect((await second.result()).usage).toMatchObject({ calls: 1, reusedCalls: 0 });
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+it('the ledger stands in the job’s own hash and is gone with it', async () => {
+  const { fleet, worker, runner } = await startFleet([leaks()]);
+  await worker(runner);
+  const handle = await addSolutionCheck(fleet, PAYLOAD);
+  await handle.result();
+  const queue = fleet.queue('solution-check');
+  const key = queue.toKey(handle.id);
+  expect(await readCallRecords(fleet.client, key)).toMatchObject([{ step: 'detect', state: 'answered' }]);
+  await (await queue.getJob(handle.id))?.remove();
+  expect(await fleet.client.keys(`${key}*`)).toEqual([]);
+});
+
+describe('a fleet that is turned away', () => {
+  it('20 times with 429 uses no attempt of three, and the job succeeds', async () => {
+    const { fleet, worker, runner, server } = await startFleet((_, index) =>
+      index < 20 ? rateLimitReply('0.02') : leaks(),
+    );
+    await worker(runner, { calls: { shortWaitMs: 0 } });
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    expect((await handle.result({ timeout: 60_000 })).usage.calls).toBe(1);
+    expect(await handle.view()).toMatchObject({ state: 'completed', attempts: 1, usage: { calls: 1 } });
+    expect(server.requests).toHaveLength(21);
+  });
+
+  it('waits without holding a slot: another model’s job goes on in the only one', async () => {
+    const { fleet, worker, runner, server } = await startFleet((request) =>
+      request.body.model === 'claude-test' ? rateLimitReply('3600') : leaks(),
+    );
+    await worker(runner, { concurrency: 1 });
+    const waiting = await addSolutionCheck(fleet, PAYLOAD);
+    await server.arrived(1);
+    const other = await addSolutionCheck(fleet, { ...PAYLOAD, model: 'claude-other' });
+    expect((await other.result({ timeout: 30_000 })).status).toBe('clean');
+    expect(await waiting.view()).toMatchObject({ state: 'delayed', attempts: 0 });
+  });
+
+  it('for ten days says so on the job', async () => {
+    const { fleet, worker, runner, logged } = await startFleet(() => rateLimitReply('864000'));
+    await worker(runner);
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await logged('gives its slot back');
+    await logged('quota exhausted until');
+    const { logs } = await fleet.queue('solution-check').getJobLogs(handle.id);
+    expect(logs.join('\n')).toContain('quota exhausted until');
+    const view = await handle.view();
+    expect(view.progress).toContain('quota exhausted until');
+    await handle.cancel();
+    expect((await handle.wait()).state).toBe('cancelled');
+  });
+
+  it('for longer than it may fails for good, with an error of its own', async () => {
+    const { fleet, worker, runner } = await startFleet(() => rateLimitReply('0.05'));
+    await worker(runner, { calls: { callWaitMs: 200 } });
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    expect(await handle.wait({ timeout: 30_000 })).toMatchObject({
+      state: 'failed',
+      error: { code: 'quota-exhausted', retryable: false },
+      attempts: 1,
+    });
+  });
+
+  it('is quiet as one: 8 workers with 10 jobs each send nothing until the reset, then one probe, then the rest', async () => {
+    const SLOTS = 80;
+    const RESET_MS = 2_000;
+    const arrivals: number[] = [];
+    let turnedAwayAt = 0;
+    let probeAnsweredAt = 0;
+    const { fleet, worker, runner, server } = await startFleet(async (_, index) => {
+      arrivals.push(performance.now());
+      if (index < SLOTS) {
+        // All are on their way before the first one is turned away, so nothing later is excused.
+        await server.arrived(SLOTS);
+        turnedAwayAt ||= performance.now();
+        return rateLimitReply(String(RESET_MS / 1_000));
+      }
+      if (index > SLOTS) return leaks();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      probeAnsweredAt = performance.now();
+      return leaks();
+    });
+    const handles = await Promise.all(Array.from({ length: SLOTS }, () => addSolutionCheck(fleet, PAYLOAD)));
+    await Promise.all(Array.from({ length: 8 }, () => worker(runner, { concurrency: 10 })));
+    const results = await Promise.all(handles.map((handle) => handle.result({ timeout: 50_000 })));
+    expect(results.every(({ status }) => status === 'clean')).toBe(true);
+    expect(server.requests).toHaveLength(2 * SLOTS);
+    const [probe, ...rest] = arrivals.slice(SLOTS);
+    expect(probe).toBeGreaterThanOrEqual(turnedAwayAt + RESET_MS);
+    expect(Math.min(...rest)).toBeGreaterThanOrEqual(probeAnsweredAt);
+    const views = await Promise.all(handles.map((handle) => handle.view()));
+    expect(views.every(({ attempts }) => attempts === 1)).toBe(true);
+  });
+});
+
+describe('a budget that is used up', () => {
+  it('fails the job for good, with what it may spend and what it has', async () => {
+    const { fleet, worker, runner, server } = await startFleet([]);
+    await worker(runner, { calls: { budgetUsd: 0.000_001 } });
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    expect(await handle.wait({ timeout: 30_000 })).toMatchObject({
+      state: 'failed',
+      error: { code: 'budget-exhausted', retryable: false },
+      attempts: 1,
+    });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('of a run is named with a job of the run', async () => {
+    const { fleet, worker, runner, server } = await startFleet(() => leaks());
+    await worker(runner);
+    const handle = await addJob(
+      fleet,
+      'solution-check',
+      { ...PAYLOAD, tags: { run: 'r1' } },
+      { budgetUsd: 0.000_001 },
+    );
+    expect((await handle.wait({ timeout: 30_000 })).error?.code).toBe('budget-exhausted');
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+it('what jobs cost is in the sums of the day, and nothing stays reserved', async () => {
+  const { fleet, worker, runner } = await startFleet([overloadedReply(), leaks()]);
+  await worker(runner);
+  const handle = await addSolutionCheck(fleet, { ...PAYLOAD, model: 'claude-sonnet-5-5' });
+  const { usage } = await handle.result({ timeout: 30_000 });
+  expect(usage.costUsd).toBeGreaterThan(0);
+  expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toMatchObject({
+    spentUsd: usage.costUsd,
+    calls: 1,
+    callsUnderWay: 0,
+    reservedUsd: 0,
+  });
+});
