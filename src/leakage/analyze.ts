@@ -6,6 +6,7 @@ import { runSuite } from './interpret/statements.js';
 import { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
 import type { Module } from './syntax/ast.js';
 import { parseModule } from './syntax/parse-module.js';
+import type { Region } from './values/region.js';
 
 /** One leak: which block, how it reaches the score, and what to do about it. */
 export interface LeakFinding {
@@ -35,12 +36,14 @@ export interface LeakageAnalysis {
 export interface DetailedAnalysis extends LeakageAnalysis {
   readonly leaks: readonly Leak[];
   readonly module: Module;
+  readonly unresolved: ReadonlySet<string>;
+  readonly watched: ReadonlyMap<string, readonly Region[]>;
 }
 
 /** The analysis with the syntax it stands on, for the repair. */
-export async function analyzeInDetail(source: string): Promise<DetailedAnalysis> {
+export async function analyzeInDetail(source: string, watch = -1): Promise<DetailedAnalysis> {
   const module = await parseModule(source);
-  const machine = new Machine(module);
+  const machine = new Machine(module, watch);
   runSuite(machine, module.body);
   if (machine.exhausted)
     machine.skip({ start: 0, end: 0 }, 'the script is too entangled to follow to its end');
@@ -61,7 +64,8 @@ export async function analyzeInDetail(source: string): Promise<DetailedAnalysis>
     };
   });
   const notFollowed = machine.notFollowed.sort((a, b) => a.line - b.line);
-  return { findings, notFollowed, parsed: module.parsed, leaks, module };
+  const { unresolved, watched } = machine;
+  return { findings, notFollowed, parsed: module.parsed, leaks, module, unresolved, watched };
 }
 
 /**

@@ -10,6 +10,7 @@ export interface Leak {
   readonly subject: string;
   /** Source text of the rows it was computed over. */
   readonly rowsText: string;
+  readonly rows: readonly Region[];
   readonly node: Expr;
   readonly statement: Stmt;
   /** What divides the scored rows from the others, where there is such a place. */
@@ -107,11 +108,12 @@ export function judge(machine: Machine): Leak[] {
     if (overlap === 'yes') {
       if (!isHeldOut(machine, training, prediction.rows, prediction.inputs.length > 0)) continue;
       const kind = training.predictions.length > 0 ? 'stacking' : 'training-rows';
-      const { subject, rowsText, node, statement } = training;
+      const { subject, rowsText, rows, node, statement } = training;
       add({
         kind,
         subject,
         rowsText,
+        rows,
         node,
         statement,
         split: splitBetween(training.rows, prediction.rows),
@@ -127,6 +129,7 @@ export function judge(machine: Machine): Leak[] {
         kind: 'group-overlap',
         subject,
         rowsText: prediction.rowsText,
+        rows: prediction.rows,
         node,
         statement,
         split: undefined,
@@ -175,7 +178,8 @@ function leakOf(
   base: Pick<Leak, 'scoredText' | 'scoreNode' | 'scoredNames'>,
 ): Leak {
   const { kind, subject, rowsText, node, statement, joinedBy } = fit;
-  return { kind, subject, rowsText, node, statement, joinedBy, split: splitBetween(fit.rows, rows), ...base };
+  const split = splitBetween(fit.rows, rows);
+  return { kind, subject, rowsText, rows: fit.rows, node, statement, joinedBy, split, ...base };
 }
 
 function isCertain(machine: Machine, prediction: ScoredPredictions['prediction']): boolean {

@@ -30,7 +30,7 @@ export function evaluate(machine: Machine, expression: Expr): Value {
         ? { type: 'library', path: `builtins.${expression.id}` }
         : expression.id === '__name__'
           ? constant('__main__')
-          : UNKNOWN;
+          : unresolved(machine, expression.id);
     }
     case 'attribute':
       return attributeOf(machine, evaluate(machine, expression.object), expression.name, expression);
@@ -85,6 +85,11 @@ export function evaluate(machine: Machine, expression: Expr): Value {
       return opaque(facts);
     }
   }
+}
+
+function unresolved(machine: Machine, name: string): Value {
+  machine.unresolved.add(name);
+  return UNKNOWN;
 }
 
 /** Whether a value is known to be true or false. */

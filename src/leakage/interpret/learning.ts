@@ -1,6 +1,6 @@
 import type { LeakKind } from '../kinds.js';
 import { estimatorFamily } from '../knowledge/estimators.js';
-import type { Call, Expr } from '../syntax/ast.js';
+import type { Call, Expr, Stmt } from '../syntax/ast.js';
 import {
   type Facts,
   type FitEvent,
@@ -152,6 +152,7 @@ export function trainingOf(
   node: Expr,
   before?: Training,
   labels: readonly string[] = [],
+  statement: Stmt = machine.statement,
 ): Training {
   const joined = before === undefined ? facts.rows : union(before.rows, facts.rows);
   const training: Training = {
@@ -163,7 +164,7 @@ export function trainingOf(
     labels: union(before?.labels ?? [], labels),
     predictions: union(before?.predictions ?? [], facts.predictions),
     node: before !== undefined && sameRows(before.rows, joined) ? before.node : node,
-    statement: before !== undefined && sameRows(before.rows, joined) ? before.statement : machine.statement,
+    statement: before !== undefined && sameRows(before.rows, joined) ? before.statement : statement,
   };
   machine.trainings.push(training);
   return training;
@@ -208,14 +209,17 @@ export function learnFromLoss(machine: Machine, loss: Value, node: Expr): void {
       certain: prediction.certain,
       fits: prediction.fits,
     };
+    const loader = machine.loaderOf(prediction.rows);
     const training = trainingOf(
       machine,
       'the network',
       learned,
       prediction.rowsText,
       [],
-      node,
+      loader?.node ?? node,
       state.training,
+      [],
+      loader?.statement,
     );
     machine.store.write(cell, { ...state, training });
   }

@@ -328,6 +328,7 @@ function container(machine: Machine, path: string, args: Arguments, call: Call):
   }
   let facts = NO_FACTS;
   for (const value of args.all) facts = joinFacts(facts, machine.dataOf(value));
+  if (path.endsWith('DataLoader') && facts.rows.length > 0) machine.recordLoader(facts.rows, call);
   if (facts.rows.length > 0 && first?.type === 'table') {
     const state = first.cell.value;
     return newTable({

@@ -61,12 +61,22 @@ export class Machine {
   private readonly fits = new Map<string, FitEvent>();
   private readonly partitions = new Map<string, Partition>();
   private readonly sources = new Map<string, Region>();
+  private readonly loaders = new Map<string, { node: Expr; statement: Stmt }>();
   /** Where rows of these origins were last put together. */
   private readonly joins = new Map<string, Stmt>();
   private readonly scoredKeys = new Set<string>();
   private readonly ids = new Map<object, number>();
 
-  constructor(readonly module: Module) {
+  /** Names that stand for nothing known: not bound, and no built-in. */
+  readonly unresolved = new Set<string>();
+  /** Tables by variable, as they were when the watched statement was about to run. */
+  readonly watched = new Map<string, readonly Region[]>();
+
+  /** `watch`: offset of a statement at which to record what variables hold. */
+  constructor(
+    readonly module: Module,
+    private readonly watch = -1,
+  ) {
     this.lineOf = lineIndex(module.source);
     this.budget = 20_000 + module.size * STEPS_PER_NODE;
     this.statement = module.body.statements[0] ?? {
@@ -78,6 +88,18 @@ export class Machine {
       start: 0,
       end: 0,
     };
+  }
+
+  /** Records what variables hold, when the watched statement is reached. */
+  look(statement: Stmt): void {
+    if (statement.start !== this.watch) return;
+    for (let scope: Scope | undefined = this.scope; scope !== undefined; scope = scope.parent) {
+      for (const [name, { value }] of scope.names) {
+        if (value.type !== 'table' && !(value.type === 'opaque' && value.source !== undefined)) continue;
+        const { rows } = this.dataOf(value);
+        if (rows.length > 0 && !this.watched.has(name)) this.watched.set(name, rows);
+      }
+    }
   }
 
   /** Counts one step of work. False when the work allowed for a script of this size is used up. */
@@ -205,6 +227,15 @@ export class Machine {
     return caller === undefined
       ? { node, statement: this.statement }
       : { node: caller.call, statement: caller.statement };
+  }
+
+  /** A loader over these rows: training in batches is named by the loader, not by the step. */
+  recordLoader(rows: readonly Region[], node: Expr): void {
+    this.loaders.set(this.rowsKey(rows), { node, statement: this.statement });
+  }
+
+  loaderOf(rows: readonly Region[]): { node: Expr; statement: Stmt } | undefined {
+    return this.loaders.get(this.rowsKey(rows));
   }
 
   recordJoin(rows: readonly Region[]): void {

@@ -27,6 +27,7 @@ export function runSuite(machine: Machine, suite: Suite): Flow {
 function runStatement(machine: Machine, statement: Stmt): Flow {
   const outer = machine.statement;
   machine.statement = statement;
+  machine.look(statement);
   const flow = execute(machine, statement);
   machine.statement = outer;
   return flow;

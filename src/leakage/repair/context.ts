@@ -1,5 +1,6 @@
 import type { Leak } from '../findings/judge.js';
 import type { Module, Span, Stmt } from '../syntax/ast.js';
+import type { Region } from '../values/region.js';
 
 /** What a rewrite looks at: the script, the block to rewrite, and the leaks in it. */
 export interface RepairContext {
@@ -8,6 +9,8 @@ export interface RepairContext {
   /** The block as it stands in the script. */
   readonly block: Span;
   readonly leaks: readonly Leak[];
+  /** Tables by variable, as they are when the split is about to run. */
+  readonly watched: ReadonlyMap<string, readonly Region[]>;
   /** Line ending of the block. */
   readonly lineEnding: string;
 }

@@ -12,9 +12,14 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
     (argument) => argument.value === leak.node || contains(argument, leak.node.start),
   );
   if (watched?.name === undefined) return declined('the watched rows are not a keyword argument');
-  const [x, y] = call.args;
-  if (x?.value.type !== 'name' || y?.value.type !== 'name' || x.name !== undefined || y.name !== undefined) {
-    return declined('the training rows have no plain names');
+  const x = call.args.find(
+    (argument, at) => argument.name === 'X' || (argument.name === undefined && at === 0),
+  );
+  const y = call.args.find(
+    (argument, at) => argument.name === 'y' || (argument.name === undefined && at === 1),
+  );
+  if (x === undefined || y === undefined || x.star !== '' || y.star !== '') {
+    return declined('the training rows and labels are not two arguments of the call');
   }
   if (leak.split?.partition.form === 'selection')
     return declined('the rows are divided by order or by a condition, which a random part would break');
@@ -25,7 +30,6 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
   }
   if (watched.name !== 'eval_set')
     return declined(`\`${watched.name}\` holds prepared data sets, which cannot be divided here`);
-  if (!isImported(context, 'train_test_split')) return declined('train_test_split is not imported');
   const [fitX, stopX, fitY, stopY] = ['fit_x', 'stop_x', 'fit_y', 'stop_y'].map((name) =>
     freshName(context.source, name),
   );
@@ -43,8 +47,15 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
   if (inner === undefined) return declined('the watched rows are not written out in the call');
   const [xText, yText] = [x, y].map(({ value: part }) => context.source.slice(part.start, part.end));
   const divide = `${fitX}, ${stopX}, ${fitY}, ${stopY} = train_test_split(${xText}, ${yText}, test_size=0.1, random_state=0)`;
+  const imported = isImported(context, 'train_test_split')
+    ? ''
+    : `from sklearn.model_selection import train_test_split${context.lineEnding}${indent}`;
   const text = edited(context.source, context.block, [
-    { start: statement.start, end: statement.start, text: `${divide}${context.lineEnding}${indent}` },
+    {
+      start: statement.start,
+      end: statement.start,
+      text: `${imported}${divide}${context.lineEnding}${indent}`,
+    },
     { start: x.value.start, end: x.value.end, text: fitX ?? '' },
     { start: y.value.start, end: y.value.end, text: fitY ?? '' },
     { start: value.start, end: value.end, text: inner },

@@ -1,10 +1,12 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
+import type { Span } from '../syntax/ast.js';
 import type { RepairContext, Rewrite } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
-import { moveBehindSplit } from './move-behind-split.js';
+import { findSplit, moveBehindSplit } from './move/move-behind-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
 import { fitInsideFolds } from './pipeline.js';
 import { leaveOutScoredRows, trainOnTrainingPart } from './training-part.js';
+import { onlyTransform } from './transform-only.js';
 
 /** The text that takes the place of exactly the block, or why there is no certain one. */
 export type Repair =
@@ -27,7 +29,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   'label-in-features': 'which columns are features is a decision about the experiment',
   'future-values': 'which past values take the place of the future ones is a decision about the experiment',
 };
-const OTHERWISE: readonly Strategy[] = [moveBehindSplit, leaveOutScoredRows, fitInsideFolds];
+const OTHERWISE: readonly Strategy[] = [onlyTransform, moveBehindSplit, leaveOutScoredRows, fitInsideFolds];
 
 /**
  * Rewrites a leaky block where the rewrite is certain: a fit moves behind the split and is applied to every
@@ -38,20 +40,13 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
   const start = codeBlock === '' ? -1 : source.indexOf(codeBlock);
   if (start < 0) return { ok: false, reason: 'The block does not stand in the script.' };
   const block = { start, end: start + codeBlock.length };
-  const analysis = await analyzeInDetail(source);
-  const leaks = analysis.leaks.filter(
-    ({ statement }) => statement.start >= block.start && statement.end <= block.end,
-  );
-  const [first] = leaks;
+  const plain = contextOf(await analyzeInDetail(source), block);
+  const split = findSplit(plain)?.statement.start;
+  const analysis = await analyzeInDetail(source, split);
+  const context = contextOf(analysis, block);
+  const [first] = context.leaks;
   if (first === undefined)
     return { ok: false, reason: 'The analysis finds no leak that begins in this block.' };
-  const context: RepairContext = {
-    source,
-    module: analysis.module,
-    block,
-    leaks,
-    lineEnding: codeBlock.includes('\r\n') || source.includes('\r\n') ? '\r\n' : '\n',
-  };
   const decision = DECISIONS[first.kind];
   const reasons: string[] = decision === undefined ? [] : [decision];
   for (const strategy of decision === undefined ? (STRATEGIES[first.kind] ?? OTHERWISE) : []) {
@@ -68,6 +63,15 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
   return { ok: false, reason: `Not rewritten: ${reason}.` };
 }
 
+function contextOf(analysis: DetailedAnalysis, block: Span): RepairContext {
+  const { module, watched } = analysis;
+  const { source } = module;
+  const leaks = analysis.leaks.filter(
+    ({ statement }) => statement.start >= block.start && statement.end <= block.end,
+  );
+  return { source, module, block, leaks, watched, lineEnding: source.includes('\r\n') ? '\r\n' : '\n' };
+}
+
 /** Why a rewrite is not good enough; nothing where it parses and its leaks are gone. */
 async function checkRewrite(
   context: RepairContext,
@@ -79,6 +83,8 @@ async function checkRewrite(
     return 'the rewrite changes nothing';
   const after = await analyzeInDetail(source.slice(0, block.start) + text + source.slice(block.end));
   if (before.parsed && !after.parsed) return 'the rewritten script would not parse';
+  const unknown = [...after.unresolved].find((name) => !before.unresolved.has(name));
+  if (unknown !== undefined) return `\`${unknown}\` would not be defined`;
   const end = block.start + text.length;
   const remaining = after.leaks.filter(
     ({ statement }) => statement.start >= block.start && statement.start < end,

@@ -20,7 +20,13 @@ function isSplitCall(value: Expr): value is Call {
   if (value.type !== 'call') return false;
   const { callee } = value;
   const name = callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
-  return name === 'train_test_split' || name === 'iterative_train_test_split';
+  return name === 'train_test_split' || name === 'random_split';
+}
+
+function isRandomSplit({ callee }: Call): boolean {
+  return (
+    (callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '') === 'random_split'
+  );
 }
 
 function names(targets: readonly Expr[]): readonly string[] | undefined {
@@ -36,6 +42,12 @@ export function readSplitCall(statement: Stmt): SplitStatement | undefined {
   const targets = names(statement.targets);
   const sources = statement.value.args.filter((argument) => argument.name === undefined);
   if (targets === undefined || sources.some((argument) => argument.star !== '')) return undefined;
+  const [data] = sources;
+  if (isRandomSplit(statement.value)) {
+    if (data === undefined || targets.length !== 2) return undefined;
+    const [train = '', test = ''] = targets;
+    return { statement, parts: [{ source: data.value, train, test }], byCall: true };
+  }
   if (targets.length !== sources.length * 2) return undefined;
   const parts = sources.map(({ value }, at) => ({
     source: value,

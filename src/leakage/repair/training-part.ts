@@ -40,9 +40,12 @@ export function trainOnTrainingPart(context: RepairContext): Rewrite {
 }
 
 function rowArguments(call: Call): Argument[] {
+  const { callee } = call;
+  const name = callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
+  const count = name === 'DataLoader' ? 1 : 2;
   return call.args.filter(
     (argument, at) =>
-      (argument.name === undefined && at < 2) || argument.name === 'X' || argument.name === 'y',
+      (argument.name === undefined && at < count) || argument.name === 'X' || argument.name === 'y',
   );
 }
 

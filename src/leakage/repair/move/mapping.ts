@@ -1,0 +1,174 @@
+import type { Expr, Stmt } from '../../syntax/ast.js';
+import { namesIn, namesInExpression, ownExpressions, partsOf } from '../../syntax/walk.js';
+import { freshName, type RepairContext, type TextEdit } from '../context.js';
+import type { SplitStatement } from '../split-parts.js';
+import { mentions } from './dependence.js';
+import type { Plan } from './plan.js';
+
+export interface Parts {
+  readonly train: string;
+  readonly test: string;
+}
+
+/** Which variables stand for which parts once the split comes first, and how the split itself changes. */
+export interface Mapping {
+  readonly names: ReadonlyMap<string, Parts>;
+  /** Whole expressions that are split as they are (`frame['text']`), by their text. */
+  readonly expressions: ReadonlyMap<string, Parts>;
+  /** Changes of the split statement. */
+  readonly edits: readonly TextEdit[];
+  /** What the split gave and now has to be assigned after the moved statements. */
+  readonly assigned: readonly { readonly value: Expr; readonly parts: Parts }[];
+}
+
+export function mapParts(
+  context: RepairContext,
+  plan: Plan,
+  split: SplitStatement,
+  isRows: (name: string) => boolean,
+): Mapping | string {
+  const text = (span: Expr): string => context.source.slice(span.start, span.end);
+  const names = new Map<string, Parts>();
+  const expressions = new Map<string, Parts>();
+  const lost: { at: number; value: Expr; parts: Parts }[] = [];
+  split.parts.forEach(({ source, train, test }, at) => {
+    const parts = { train, test };
+    const isMade = mentions(source, plan.created) || usesNewColumns(source, plan);
+    if (isMade) lost.push({ at, value: source, parts });
+    else if (source.type === 'name') {
+      names.set(source.id, parts);
+      const known = plan.changed.get(source.id);
+      if (known !== undefined)
+        for (const [frame, other] of plan.changed)
+          if (other.root === known.root && !names.has(frame)) names.set(frame, parts);
+    } else {
+      const frame = [...namesInExpression(source)].find((name) => plan.changed.has(name.id));
+      if (frame !== undefined && !names.has(frame.id) && !isColumn(source)) {
+        const root = plan.changed.get(frame.id)?.root;
+        for (const [other, known] of plan.changed)
+          if (known.root === root && !names.has(other)) names.set(other, parts);
+      }
+      expressions.set(text(source), parts);
+    }
+  });
+  if (lost.length === 0) return { names, expressions, edits: [], assigned: [] };
+  if (!split.byCall) return 'the divided table is made by what has to move';
+
+  const bases = baseNames(plan, isRows).filter((base) => !names.has(base));
+  const edits: TextEdit[] = [];
+  const assigned: { value: Expr; parts: Parts }[] = [];
+  const [first, second] = lost;
+  const single =
+    first !== undefined && second === undefined ? singleInput(context, plan, first.value, bases) : undefined;
+  if (first !== undefined && single !== undefined) {
+    edits.push({ start: first.value.start, end: first.value.end, text: single });
+    if (/^\w+$/.test(single)) names.set(single, first.parts);
+    else expressions.set(single, first.parts);
+    for (const name of plan.created.keys()) if (isRows(name)) names.set(name, first.parts);
+    return { names, expressions, edits, assigned };
+  }
+  // Several tables, or one that is used in several ways: the tables they are made from are split.
+  if (bases.length === 0 || bases.length > lost.length)
+    return 'the tables that would have to be split are not clear';
+  const taken = new Set<string>();
+  const fresh = (wanted: string): string => {
+    const name = freshName(context.source, wanted, taken);
+    taken.add(name);
+    return name;
+  };
+  const targets = split.statement.type === 'assign' ? split.statement.targets[0] : undefined;
+  if (targets?.type !== 'sequence') return 'the split is not taken apart into names';
+  lost.forEach(({ at, value, parts }, index) => {
+    const base = bases[index];
+    const pair = [targets.items[2 * at], targets.items[2 * at + 1]] as const;
+    if (base === undefined || pair[0] === undefined || pair[1] === undefined) return;
+    const divided = { train: fresh(`${base}_train`), test: fresh(`${base}_test`) };
+    names.set(base, divided);
+    for (const [frame, known] of plan.changed) if (known.root === base) names.set(frame, divided);
+    edits.push({ start: value.start, end: value.end, text: base });
+    edits.push({ start: pair[0].start, end: pair[0].end, text: divided.train });
+    edits.push({ start: pair[1].start, end: pair[1].end, text: divided.test });
+    if (value.type === 'name') names.set(value.id, parts);
+    else assigned.push({ value, parts });
+  });
+  if (bases.length < lost.length) return 'one table would be split several times';
+  for (const name of plan.created.keys()) {
+    if (isRows(name) && !names.has(name))
+      names.set(name, { train: fresh(`${name}_train`), test: fresh(`${name}_test`) });
+  }
+  return { names, expressions, edits, assigned };
+}
+
+function usesNewColumns(source: Expr, plan: Plan): boolean {
+  if (plan.newColumns.size === 0) return false;
+  const open: Expr[] = [source];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.type === 'constant' && typeof next.value === 'string' && plan.newColumns.has(next.value))
+      return true;
+    if (next.type === 'subscript') open.push(...next.indices);
+    if (next.type === 'sequence') open.push(...next.items);
+  }
+  return false;
+}
+
+/** `frame['label']`, `frame.label`: one column, not the frame. */
+function isColumn(source: Expr): boolean {
+  return (
+    (source.type === 'subscript' && source.indices[0]?.type === 'constant') || source.type === 'attribute'
+  );
+}
+
+/** Tables of the leaky rows that moved statements read and none of them makes. */
+function baseNames(plan: Plan, isRows: (name: string) => boolean): string[] {
+  const bases = new Set<string>();
+  for (const statement of plan.moved) {
+    for (const { id } of namesIn(statement)) if (isRows(id) && !plan.created.has(id)) bases.add(id);
+  }
+  return [...bases];
+}
+
+/** The one expression over the one base table that all moved statements read: it can be split as it is. */
+function singleInput(
+  context: RepairContext,
+  plan: Plan,
+  value: Expr,
+  bases: readonly string[],
+): string | undefined {
+  const [base] = bases;
+  if (bases.length !== 1 || base === undefined || value.type !== 'name' || plan.changed.has(base))
+    return undefined;
+  const made = [...plan.created].filter(([, statement]) => plan.moved.includes(statement));
+  const texts = new Set<string>();
+  for (const statement of plan.moved) {
+    for (const use of usesOf(statement, base))
+      texts.add(context.source.slice(use.start, use.end).replaceAll(/\s+/g, ' '));
+  }
+  const [only] = texts;
+  // A table that is only made on the way has no part of its own among the targets.
+  const rowTables = made.filter(
+    ([name]) =>
+      name !== value.id &&
+      [...plan.moved].some(
+        (statement) =>
+          statement.type === 'assign' && [...namesIn(statement)].some((read) => read.id === name),
+      ),
+  );
+  return texts.size === 1 && rowTables.length <= 1 ? only : undefined;
+}
+
+/** Uses of a table, each as far as it is one column or some columns of it. */
+function usesOf(statement: Stmt, base: string): Expr[] {
+  const uses: Expr[] = [];
+  const visit = (expression: Expr, parents: readonly Expr[]): void => {
+    if (expression.type === 'name') {
+      if (expression.id !== base) return;
+      const [parent] = parents;
+      const isPart = parent?.type === 'subscript' && parent.object === expression;
+      uses.push(isPart ? parent : expression);
+      return;
+    }
+    for (const part of partsOf(expression)) visit(part, [expression, ...parents]);
+  };
+  for (const own of ownExpressions(statement)) visit(own, []);
+  return uses;
+}

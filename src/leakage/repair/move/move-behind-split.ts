@@ -1,0 +1,148 @@
+import type { Stmt } from '../../syntax/ast.js';
+import { namesIn, suitesOf } from '../../syntax/walk.js';
+import { overlapOf } from '../../values/region.js';
+import { declined, edited, type RepairContext, type Rewrite, statementsOf } from '../context.js';
+import { readSelections, readSplitCall, type SplitStatement } from '../split-parts.js';
+import { type Mapping, mapParts } from './mapping.js';
+import { type Plan, planMoves } from './plan.js';
+import { NotReplayable, Replay } from './replay.js';
+
+const MOVABLE = new Set([
+  'scaling',
+  'imputation',
+  'encoding',
+  'target-encoding',
+  'projection',
+  'vocabulary',
+  'clustering',
+  'binning',
+  'statistics',
+  'group-statistics',
+  'feature-selection',
+]);
+
+/**
+ * Moves fits and statistics behind the split: the split gets what they were applied to, then each of them is
+ * made on the training part and applied to both parts.
+ */
+export function moveBehindSplit(context: RepairContext): Rewrite {
+  const leaks = context.leaks.filter((leak) => MOVABLE.has(leak.kind));
+  const statements = statementsOf(context);
+  const [leak] = leaks;
+  if (leak === undefined || leaks.length < context.leaks.length)
+    return declined('the block holds a leak that cannot be moved');
+  const split = findSplit(context);
+  if (split === undefined)
+    return declined('the split does not stand in the block in a form that can be rewritten');
+  const isRows = (name: string): boolean => {
+    const rows = context.watched.get(name);
+    return rows !== undefined && overlapOf(rows, leak.rows) === 'yes';
+  };
+  const before = statements.filter(
+    (statement) => statement.start < split.statement.start && statement !== split.statement,
+  );
+  const plan = planMoves(before, leaks, isRows);
+  if (typeof plan === 'string') return declined(plan);
+  const mapping = mapParts(context, plan, split, isRows);
+  if (typeof mapping === 'string') return declined(mapping);
+  const later = usedLater(context, plan, mapping, split);
+  if (later !== undefined) return declined(later);
+  try {
+    return { text: assemble(context, plan, mapping, split, new Replay(context, leaks, mapping, isRows)) };
+  } catch (error) {
+    if (error instanceof NotReplayable) return declined(error.message);
+    throw error;
+  }
+}
+
+export function findSplit(context: RepairContext): SplitStatement | undefined {
+  const statements = statementsOf(context);
+  const [leak] = context.leaks;
+  const byCall = statements.map(readSplitCall).find((found) => found !== undefined);
+  return byCall ?? (leak === undefined ? undefined : readSelections(statements, leak));
+}
+
+/** Tables that moved statements make or change hold something else after the split: nobody may read them. */
+function usedLater(
+  context: RepairContext,
+  plan: Plan,
+  mapping: Mapping,
+  split: SplitStatement,
+): string | undefined {
+  const { suite } = split.statement;
+  const targets = new Set(split.parts.flatMap(({ train, test }) => [train, test]));
+  const gone = new Set([
+    ...plan.changed.keys(),
+    ...[...plan.created.keys()].filter((name) => mapping.names.has(name)),
+  ]);
+  for (const statement of suite.statements.slice(suite.statements.indexOf(split.statement) + 1)) {
+    const stored =
+      statement.type === 'assign' ? statement.targets.filter((target) => target.type === 'name') : [];
+    for (const name of namesIn(statement)) {
+      if (!gone.has(name.id) || targets.has(name.id) || stored.includes(name)) continue;
+      if (/^\s*\.\s*(columns|shape|index|dtypes)\b/.test(context.source.slice(name.end, name.end + 30)))
+        continue;
+      return `\`${name.id}\` is read again after the split (line ${context.source.slice(0, name.start).split('\n').length})`;
+    }
+    if (suitesOf(statement).length === 0)
+      for (const target of stored) if (target.type === 'name') gone.delete(target.id);
+    if (gone.size === 0) break;
+  }
+  return undefined;
+}
+
+/** The block: statements that stay, the split, then what was moved; other lines as they were. */
+function assemble(
+  context: RepairContext,
+  plan: Plan,
+  mapping: Mapping,
+  split: SplitStatement,
+  replay: Replay,
+): string {
+  const { source, block, lineEnding } = context;
+  const indent = indentOf(source, split.statement);
+  const kept: string[] = [];
+  let at = block.start;
+  for (const statement of plan.moved) {
+    const span = movedLines(source, statement, at, block.end);
+    kept.push(source.slice(at, Math.max(at, span.start)));
+    at = span.end;
+  }
+  kept.push(edited(source, { start: at, end: block.end }, mapping.edits));
+  const added = plan.moved.flatMap((statement) => replay.say(statement, indent));
+  for (const { value, parts } of mapping.assigned) {
+    added.push(
+      `${parts.train} = ${replay.on('train', value, new Map())}`,
+      `${parts.test} = ${replay.on('test', value, new Map())}`,
+    );
+  }
+  const body = kept
+    .join('')
+    .replaceAll('\r\n', '\n')
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .replace(/\s+$/, '');
+  const text = `${body}\n${added.map((line) => `${indent}${line}`).join('\n')}`;
+  return text.replaceAll('\r\n', '\n').replaceAll('\n', lineEnding);
+}
+
+/** The lines of a statement, with the comment lines right above it. */
+function movedLines(
+  source: string,
+  statement: Stmt,
+  from: number,
+  limit: number,
+): { start: number; end: number } {
+  let start = source.lastIndexOf('\n', statement.start - 1) + 1;
+  for (;;) {
+    const previous = source.lastIndexOf('\n', start - 2) + 1;
+    if (previous >= start || previous < from || !/^[ \t]*#/.test(source.slice(previous, start))) break;
+    start = previous;
+  }
+  const next = source.indexOf('\n', Math.max(statement.start, statement.end - 1));
+  return { start, end: next < 0 || next >= limit ? limit : next + 1 };
+}
+
+export function indentOf(source: string, statement: Stmt): string {
+  const lineStart = source.lastIndexOf('\n', statement.start - 1) + 1;
+  return /^\s*/.exec(source.slice(lineStart, statement.start))?.[0] ?? '';
+}

@@ -1,0 +1,252 @@
+import type { Leak } from '../../findings/judge.js';
+import { FIT_METHODS } from '../../knowledge/methods.js';
+import type { Call, Expr, Span, Stmt } from '../../syntax/ast.js';
+import {
+  expressionsIn,
+  namesIn,
+  namesInExpression,
+  ownExpressions,
+  rootName,
+  statementsIn,
+  suitesOf,
+} from '../../syntax/walk.js';
+import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
+import { worksRowByRow } from './dependence.js';
+import type { Mapping } from './mapping.js';
+
+type Side = 'train' | 'test';
+
+/** Thrown where a statement cannot be said for each part; the message says why. */
+export class NotReplayable extends Error {}
+
+/** Says moved statements again after the split: once for the training part, then for the other. */
+export class Replay {
+  private readonly taken = new Set<string>();
+
+  constructor(
+    private readonly context: RepairContext,
+    private readonly leaks: readonly Leak[],
+    private readonly mapping: Mapping,
+    private readonly isRows: (name: string) => boolean,
+  ) {}
+
+  /** Lines of one statement, without the indentation of the first. */
+  say(statement: Stmt, indent: string): string[] {
+    if (!this.touchesParts(statement)) return [this.text(statement)];
+    if (suitesOf(statement).length > 0) return this.compound(statement, indent);
+    if (!worksRowByRow(statement))
+      throw new NotReplayable('a step between the fit and the split works on all rows together');
+    if (this.givesNoRows(statement)) return [this.on('train', statement, new Map())];
+    const lines: string[] = [];
+    const named = new Map<Expr, string>();
+    for (const node of this.statisticsIn(statement)) {
+      const name = this.statisticName(node);
+      named.set(node, name);
+      lines.push(`${name} = ${this.on('train', node, new Map())}`);
+    }
+    const constructed = constructedFit(statement);
+    if (constructed !== undefined) {
+      const name = this.fresh(objectName(constructed));
+      named.set(constructed, name);
+      lines.push(`${name} = ${this.text(constructed)}`);
+    }
+    lines.push(this.on('train', statement, named), this.on('test', statement, named));
+    return lines;
+  }
+
+  /** An expression over the undivided tables, for one part. */
+  on(side: Side, span: Expr | Stmt, named: ReadonlyMap<Expr, string>): string {
+    const edits: TextEdit[] = [...named].map(([node, text]) => ({ start: node.start, end: node.end, text }));
+    const covered = (part: Span): boolean =>
+      edits.some((edit) => part.start < edit.end && edit.start < part.end);
+    for (const part of this.expressionsOf(span)) {
+      if (covered(part)) continue;
+      const whole = this.mapping.expressions.get(this.text(part));
+      const parts = part.type === 'name' ? this.mapping.names.get(part.id) : undefined;
+      if (whole !== undefined && part.type !== 'constant')
+        edits.push({ start: part.start, end: part.end, text: whole[side] });
+      else if (parts !== undefined) edits.push({ start: part.start, end: part.end, text: parts[side] });
+    }
+    if (side === 'test') edits.push(...this.transforms(span, covered));
+    return edited(this.context.source, span, edits);
+  }
+
+  private *expressionsOf(span: Expr | Stmt): Generator<Expr> {
+    if (!('suite' in span)) {
+      yield* expressionsIn(span);
+      return;
+    }
+    for (const inner of statementsIn(span)) {
+      for (const own of ownExpressions(inner)) yield* expressionsIn(own);
+    }
+  }
+
+  private text(span: Span): string {
+    return this.context.source.slice(span.start, span.end);
+  }
+
+  private touchesParts(statement: Stmt): boolean {
+    for (const part of this.expressionsOf(statement)) {
+      if (part.type === 'name' && this.mapping.names.has(part.id)) return true;
+      if (this.mapping.expressions.has(this.text(part))) return true;
+    }
+    return false;
+  }
+
+  /** A fit alone, or an assignment of numbers: learned from the training part, for both. */
+  private givesNoRows(statement: Stmt): boolean {
+    const value =
+      statement.type === 'expression' || statement.type === 'assign' ? statement.value : undefined;
+    if (value === undefined) return false;
+    if (
+      value.type === 'call' &&
+      value.callee.type === 'attribute' &&
+      /^(fit|fit_on_texts|adapt)$/.test(value.callee.name)
+    )
+      return true;
+    if (statement.type !== 'assign') return false;
+    const targets = statement.targets.flatMap((target) =>
+      target.type === 'sequence' ? target.items : [target],
+    );
+    return targets.every(
+      (target) => target.type === 'name' && !this.mapping.names.has(target.id) && !this.isRows(target.id),
+    );
+  }
+
+  /** Computations over all rows inside a statement, outermost first. */
+  private statisticsIn(statement: Stmt): Expr[] {
+    const nodes: Expr[] = [];
+    for (const { node } of this.leaks) {
+      if (node.start < statement.start || node.end > statement.end || node.type !== 'call') continue;
+      const name = node.callee.type === 'attribute' ? node.callee.name : '';
+      if (FIT_METHODS.has(name)) continue;
+      if (/^(transform|apply|qcut|cut|rank)$/.test(name) || node.callee.type === 'name')
+        throw new NotReplayable('the statistic gives a value for each row and cannot be taken over as it is');
+      if (insideLambda(statement, node))
+        throw new NotReplayable('the statistic is computed inside a lambda, group by group');
+      if (!nodes.some((other) => other.start <= node.start && other.end >= node.end)) nodes.push(node);
+    }
+    // Statistics that the analysis did not report for this block alone are computed anew for each part otherwise.
+    return nodes.map((node) => withSuffix(statement, node));
+  }
+
+  private compound(statement: Stmt, indent: string): string[] {
+    if (statement.type !== 'for' && statement.type !== 'if')
+      throw new NotReplayable('the fit stands in a compound statement');
+    const suites = suitesOf(statement);
+    const [body] = suites;
+    const [first] = body?.statements ?? [];
+    if (suites.length !== 1 || body === undefined || first === undefined)
+      throw new NotReplayable('the fit stands in a branch');
+    const header = this.text({ start: statement.start, end: first.start });
+    if (!header.includes('\n') || header.includes('#'))
+      throw new NotReplayable('the fit stands in a compound statement on one line');
+    const inner = header.slice(header.lastIndexOf('\n') + 1);
+    const lines = [`${this.header(statement)}:`];
+    for (const part of body.statements)
+      lines.push(...this.say(part, inner).map((line) => `${inner.slice(indent.length)}${line}`));
+    return lines;
+  }
+
+  private header(statement: Stmt & { type: 'for' | 'if' }): string {
+    if (statement.type === 'for')
+      return `for ${this.text(statement.target)} in ${this.on('train', statement.iterable, new Map())}`;
+    const [branch] = statement.branches;
+    if (branch?.test === undefined) throw new NotReplayable('the fit stands in a branch');
+    const [train, test] = [this.on('train', branch.test, new Map()), this.on('test', branch.test, new Map())];
+    return train === test ? `if ${train}` : `if ${train} or ${test}`;
+  }
+
+  /** `fit_transform(X, y)` on the training part is `transform(X)` on the other. */
+  private transforms(span: Expr | Stmt, covered: (part: Span) => boolean): TextEdit[] {
+    const edits: TextEdit[] = [];
+    for (const part of this.expressionsOf(span)) {
+      if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
+      const { name, end } = part.callee;
+      if (name !== 'fit_transform' && name !== 'fit_predict') continue;
+      const word = { start: end - name.length, end };
+      if (covered(word)) continue;
+      edits.push({ ...word, text: name === 'fit_transform' ? 'transform' : 'predict' });
+      const [first, second] = part.args;
+      if (first !== undefined && second !== undefined)
+        edits.push({ start: first.value.end, end: part.end - 1, text: '' });
+    }
+    return edits;
+  }
+
+  private fresh(wanted: string): string {
+    const name = freshName(this.context.source, wanted, this.taken);
+    this.taken.add(name);
+    return name;
+  }
+
+  private statisticName(node: Expr): string {
+    const call = [...expressionsIn(node)].find(
+      (part): part is Call => part.type === 'call' && part.callee.type === 'attribute',
+    );
+    const callee = call?.callee.type === 'attribute' ? call.callee : undefined;
+    const column = callee?.object.type === 'subscript' ? callee.object.indices.at(-1) : undefined;
+    const subject =
+      column?.type === 'constant'
+        ? String(column.value)
+        : column?.type === 'name'
+          ? column.id
+          : callee?.object.type === 'attribute'
+            ? callee.object.name
+            : 'train';
+    return this.fresh(`${subject}_${callee?.name ?? 'statistic'}`);
+  }
+}
+
+/** `frame['zone'].mode()[0]`: what is taken from the statistic belongs to it. */
+function withSuffix(statement: Stmt, node: Expr): Expr {
+  let whole = node;
+  for (const inner of statementsIn(statement)) {
+    for (const own of ownExpressions(inner)) {
+      for (const part of expressionsIn(own)) {
+        const holds = (part.type === 'subscript' || part.type === 'attribute') && part.object === whole;
+        if (holds && part.end > whole.end) whole = part;
+      }
+    }
+  }
+  return whole;
+}
+
+function insideLambda(statement: Stmt, node: Expr): boolean {
+  for (const own of ownExpressions(statement)) {
+    for (const part of expressionsIn(own)) {
+      if (part.type === 'lambda' && part.start <= node.start && part.end >= node.end) return true;
+    }
+  }
+  return false;
+}
+
+/** `StandardScaler()` in `StandardScaler().fit_transform(X)`: it needs a name to transform the other part with. */
+function constructedFit(statement: Stmt): Call | undefined {
+  for (const own of ownExpressions(statement)) {
+    for (const part of expressionsIn(own)) {
+      if (
+        part.type !== 'call' ||
+        part.callee.type !== 'attribute' ||
+        !/^fit_(transform|predict)$/.test(part.callee.name)
+      )
+        continue;
+      const { object } = part.callee;
+      if (object.type === 'call') return object;
+    }
+  }
+  return undefined;
+}
+
+function objectName(call: Call): string {
+  const name = call.callee.type === 'attribute' ? call.callee.name : (rootName(call.callee) ?? 'transformer');
+  return name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2');
+}
+
+export function readsOf(statement: Stmt): ReadonlySet<string> {
+  return new Set([...namesIn(statement)].map((name) => name.id));
+}
+
+export function namesOfExpression(expression: Expr): ReadonlySet<string> {
+  return new Set([...namesInExpression(expression)].map((name) => name.id));
+}
