@@ -57,6 +57,8 @@ export interface AblationReading {
   /** Variants with a score, most impactful first; equal impacts stay in printed order. */
   readonly variants: readonly AblationVariant[];
   readonly failed: readonly FailedVariant[];
+  /** Whether the output was so long that its middle was not read. */
+  readonly partlyRead: boolean;
   /** Last line of a traceback, or the words of a run that was killed. */
   readonly interruption?: string;
   /** Set where no component can be singled out: the reason. `variants` is then empty. */

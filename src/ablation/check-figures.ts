@@ -1,5 +1,6 @@
 import { metricIn } from './metric-names.js';
 import { decimalsOf, type NumberToken, numbersIn, parseNumber } from './number-text.js';
+import { visibleText } from './output-lines.js';
 import { readEntries } from './read-entries.js';
 import { gatherVariants } from './variant-scores.js';
 
@@ -17,16 +18,19 @@ const MOST_PAIRED = 60;
 /** Distinct figures of one output that are kept. */
 const MOST_DISTINCT = 200_000;
 
-/** Every number of a text, those inside names too (`lag_7`), by absolute value. */
+/** Every number of a text, those inside names too (`lag_7`); negative where a sign and no hyphen precedes. */
 function allNumbers(text: string): Set<number> {
   const found = new Set<number>();
   for (const match of text.matchAll(ANY_NUMBER)) {
-    for (const commaIsDecimal of match[0].includes(',') ? [false, true] : [false]) {
-      const value = Math.abs(parseNumber(match[0], commaIsDecimal));
+    const isHyphen = /[\p{L}\p{N}_]/u.test(text[match.index - 1] ?? '');
+    const printed = isHyphen ? match[0].replace(/^[-+−–]/, '') : match[0];
+    for (const commaIsDecimal of printed.includes(',') ? [false, true] : [false]) {
+      const value = parseNumber(printed, commaIsDecimal);
       if (Number.isFinite(value)) found.add(value);
     }
     // `1,5` can be two numbers of a list.
-    if (match[0].includes(',')) for (const part of match[0].split(',')) found.add(Math.abs(Number(part)));
+    if (printed.includes(','))
+      for (const part of printed.split(',')) found.add(Number(part.replace('−', '-')));
     if (found.size >= MOST_DISTINCT) break;
   }
   return found;
@@ -58,8 +62,14 @@ function derivedFrom(figures: readonly number[]): number[] {
   for (const a of figures) {
     for (const b of figures) {
       if (a === b) continue;
-      derived.push(Math.abs(a - b), Math.abs(a - b) * 100, (a + b) / 2);
-      if (b !== 0) derived.push(a / b, (a / b) * 100, Math.abs((a - b) / b), Math.abs((a - b) / b) * 100);
+      derived.push(Math.abs(a - b), Math.abs(a - b) * 100, Math.abs(a + b) / 2);
+      if (b !== 0)
+        derived.push(
+          Math.abs(a / b),
+          Math.abs(a / b) * 100,
+          Math.abs((a - b) / b),
+          Math.abs((a - b) / b) * 100,
+        );
     }
   }
   return [...derived, 0, 1, 100];
@@ -136,16 +146,17 @@ export function checkFigures(input: {
   readonly rawOutput: string;
   readonly ablationCode: string;
 }): FigureCheck {
-  const printed = allNumbers(input.rawOutput);
+  const visible = visibleText(input.rawOutput);
+  const printed = allNumbers(visible);
   const { entries } = readEntries(input.rawOutput);
   const scores = new Set<number>();
   for (const entry of entries) {
     for (const figure of [entry, ...(entry.runs ?? [])]) {
-      if (Number.isFinite(figure.value)) scores.add(Math.abs(figure.value));
+      if (Number.isFinite(figure.value)) scores.add(figure.value);
     }
   }
   const paired = printed.size <= MOST_PAIRED ? printed : scores;
-  const standing = new Figures([...printed].flatMap((value) => [value, value * 100]));
+  const standing = new Figures([...printed].flatMap((value) => [Math.abs(value), Math.abs(value) * 100]));
   const derived = new Figures(derivedFrom([...paired].slice(0, MOST_PAIRED * 4)));
   const settings = settingsOf(input.ablationCode);
   const summary = input.summary.replace(/(\d[.,]\d+%?)([-–—])(?=\d)/g, '$1 ');

@@ -20,14 +20,19 @@ const LONGEST_LINE = 4000;
 /** Longer lines that start like a literal are left whole for the literal reader. */
 const LITERAL_START = /^\s*[\w.]{0,60}\s*[:=]?\s*[[{]/;
 
-/** Terminal escape sequences (colours, titles, cursor moves) and control characters that print nothing. */
+const [ESCAPE, BELL] = [String.fromCharCode(27), String.fromCharCode(7)];
+/** Terminal escape sequences: colours, titles, cursor moves. */
 const ESCAPES = new RegExp(
-  [
-    '\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]{0,2000}(?:\\u0007|\\u001b\\\\)|[@-Z\\\\-_])',
-    '[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f\\u200b\\ufeff]',
-  ].join('|'),
+  `${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|\\][^${BELL}${ESCAPE}]{0,2000}(?:${BELL}|${ESCAPE}\\\\)|[@-Z\\\\-_])`,
   'g',
 );
+/** Control characters that print nothing divide words: a NUL between two figures does not make them one. */
+const CONTROLS = /(?![\t\n\r])[\p{Cc}\u200b\ufeff]/gu;
+
+/** The text as a terminal shows it, without escape sequences and control characters. */
+export function visibleText(raw: string): string {
+  return raw.replace(ESCAPES, '').replace(CONTROLS, ' ');
+}
 
 const PREFIXES: readonly RegExp[] = [
   /^\s*[[(]?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?[\])]?\s*(?:[-|:]\s+)?/,
@@ -97,9 +102,8 @@ export function cleanOutput(rawOutput: string): CleanOutput {
   let previous: string | undefined;
   for (const { text: raw, index } of terminalLines(rawOutput)) {
     if (raw === '' && lines.at(-1)?.text === '') continue;
-    const text = withoutLogPrefix(
-      (LITERAL_START.test(raw.slice(0, 200)) ? raw : cutLine(raw)).replace(ESCAPES, ''),
-    ).trimEnd();
+    const whole = LITERAL_START.test(raw.slice(0, 200)) ? raw : cutLine(raw);
+    const text = withoutLogPrefix(visibleText(whole)).trimEnd();
     if (text === '') {
       // One blank line divides as well as many.
       if (lines.at(-1)?.text !== '') lines.push({ text, index });

@@ -306,7 +306,7 @@ function reasonAgainst(
  */
 export async function readAblation(input: AblationInput): Promise<AblationReading> {
   const script = await readScript(input.ablationCode);
-  const { entries, namesByNumber, output } = readEntries(input.rawOutput);
+  const { entries, namesByNumber, output, partlyRead } = readEntries(input.rawOutput);
   const all = gatherVariants(
     entries,
     (number) => namesByNumber.get(number) ?? script.namesByNumber.get(number),
@@ -341,6 +341,7 @@ export async function readAblation(input: AblationInput): Promise<AblationReadin
   return {
     direction,
     directionFrom,
+    partlyRead,
     otherMetrics: others.map(([, printed]) => printed).slice(0, 8),
     variants: unusable === undefined ? ranked : [],
     failed,

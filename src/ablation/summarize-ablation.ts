@@ -9,6 +9,8 @@ function changeText(variant: AblationVariant, baseline: AblationScore | undefine
   if (variant.printedChange !== undefined) return variant.printedChange;
   // The mean of several runs was not printed; a change of it would be a figure nobody can look up.
   if (variant.score?.printed === undefined || baseline?.printed === undefined) return undefined;
+  // 81.96% against 0.8102: the difference of the printed figures is not the change.
+  if (variant.score.printed.endsWith('%') !== baseline.printed.endsWith('%')) return undefined;
   const decimals = Math.max(decimalsOf(variant.score.printed), decimalsOf(baseline.printed));
   return formatNumber(variant.change, decimals, true);
 }
@@ -79,6 +81,7 @@ function endings(reading: AblationReading): string[] {
   if (reading.interruption !== undefined && reading.unusable === undefined) {
     lines.push(`The output is cut short, so later variants may be missing: ${reading.interruption}`);
   }
+  if (reading.partlyRead) lines.push('The output is very long; its middle was not read.');
   return lines;
 }
 

@@ -42,6 +42,12 @@ describe('the offline summary', () => {
     expect(summary).toMatch(/cut short.*Killed/);
   });
 
+  it('says where the middle of a very long output was not read', async () => {
+    const long = `${'some words about nothing\n'.repeat(50_000)}Baseline: 0.9\nNo cabin: 0.8\n`;
+    expect(await summarize(long)).toMatch(/cabin[\s\S]*its middle was not read/);
+    expect(await summarize('Baseline: 0.9\nNo cabin: 0.8\n')).not.toMatch(/not read/);
+  });
+
   it('prints no figure that neither stands in the output nor follows from two of its figures', async () => {
     for (const file of await readdir(outputs)) {
       for (const line of (await readFile(new URL(file, outputs), 'utf8')).trim().split('\n')) {
@@ -58,7 +64,14 @@ describe('the offline summary', () => {
   });
 
   it('REQ-P2O-011: ranks the recorded layouts that it was made with rightly', async () => {
-    for (const file of ['first.jsonl', 'second.jsonl', 'third.jsonl', 'fourth.jsonl', 'unseen.jsonl']) {
+    for (const file of [
+      'first.jsonl',
+      'second.jsonl',
+      'third.jsonl',
+      'fourth.jsonl',
+      'unseen.jsonl',
+      'last.jsonl',
+    ]) {
       const judged = await judgeOutputs(await readFile(new URL(file, outputs), 'utf8'));
       const wrong = judged.filter((one) => !(one.mostRight && one.leastRight && one.usableRight));
       expect(wrong.map(({ id, summary }) => ({ id, summary }))).toEqual([]);
