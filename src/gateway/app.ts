@@ -1,13 +1,21 @@
 import express, { type Express } from 'express';
 import { RequestError, UsageError } from '../errors.js';
 import { KIND_NAMES } from '../queues/registry.js';
+import { mountLogin } from './auth/login.js';
 import { RequestRate } from './auth/request-rate.js';
+import { mountBoard } from './board/board.js';
 import { BodyBudget } from './http/body-budget.js';
 import { problemHandler } from './http/errors.js';
 import { mountOperations, refuseOtherMethods } from './http/mount.js';
 import { requestLog } from './http/request-log.js';
+import { securityHeaders } from './http/security-headers.js';
 import type { FleetLink } from './link.js';
+import { Metrics } from './metrics/metrics.js';
+import { mountDocs } from './openapi/docs-page.js';
+import { openApiDocument } from './openapi/document.js';
 import { allOperations } from './operations/index.js';
+import { serveAsset } from './pages/assets.js';
+import { mountOverview } from './pages/overview-page.js';
 import type { GatewayOptions } from './server.js';
 
 /** Request bodies that are held at once, in bodies of the largest size. */
@@ -23,8 +31,15 @@ export function createApp(link: FleetLink, { settings, logger }: GatewayOptions)
     rate: new RequestRate(settings.requestsPerMinute),
     budget: new BodyBudget(settings.bodyBytes * HELD_BODIES),
   };
-  app.use(requestLog(logger, () => undefined));
-  const operations = allOperations(link, settings.version);
+  const metrics = new Metrics();
+  app.use(requestLog(logger, metrics.observe.bind(metrics)));
+  app.use(securityHeaders(settings.secureCookies));
+  app.get('/assets/:name', serveAsset());
+  mountLogin(app, link, mounting.rate);
+  mountOverview(app, mounting);
+  mountBoard(app, mounting);
+  const operations = allOperations(link, settings.version, metrics);
+  mountDocs(app, () => openApiDocument(operations, settings.version));
   mountOperations(app, operations, mounting);
   app.post('/v1/jobs/:kind', (request) => {
     throw new UsageError(

@@ -1,24 +1,35 @@
 import type { OpenOperation, Operation } from '../http/operation.js';
 import type { FleetLink } from '../link.js';
+import type { Metrics } from '../metrics/metrics.js';
 import { evaluationOperations } from './evaluations.js';
 import { flowOperations } from './flows.js';
 import { healthOperations } from './health.js';
+import { jobEvents } from './job-events.js';
 import { cancelOperation, getJob, getRun, listOperation, retryOperation } from './jobs.js';
+import { metricsOperation } from './metrics.js';
+import { openApiOperation } from './openapi.js';
 import { submitBatch } from './submit-batch.js';
 import { submitOperations } from './submit-job.js';
 
 /** Every route of the API, in the order in which it is documented. */
-export function allOperations(link: FleetLink, version: string): readonly (Operation | OpenOperation)[] {
-  return [
+export function allOperations(
+  link: FleetLink,
+  version: string,
+  metrics: Metrics,
+): readonly (Operation | OpenOperation)[] {
+  const operations: (Operation | OpenOperation)[] = [
     ...submitOperations,
     submitBatch,
     listOperation,
     getJob,
+    jobEvents,
     cancelOperation,
     retryOperation,
     ...flowOperations,
     getRun,
     ...evaluationOperations,
     ...healthOperations(link, version),
+    metricsOperation(metrics),
   ];
+  return [...operations, openApiOperation(operations, version)];
 }

@@ -12,13 +12,15 @@ export const JobFailureSchema = z
   .strictObject({ code: z.enum(CODES), message: z.string(), retryable: z.boolean() })
   .meta({ id: 'JobFailure' });
 
+export const UsageResource = UsageSchema.meta({ id: 'Usage' });
+
 const jobFields = {
   id: z.string(),
   kind: z.string().describe('Name of the kind, or of the pipeline’s own queue.'),
   state: JobStateSchema,
   progress: z.string().optional(),
   error: JobFailureSchema.optional(),
-  usage: UsageSchema.meta({ id: 'Usage' }),
+  usage: UsageResource,
   tags: z.record(z.string(), z.string()),
   parent: z.string().optional().describe('Id of the job that waits for this one.'),
   createdAt: time,

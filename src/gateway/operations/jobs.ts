@@ -5,11 +5,10 @@ import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
 import { viewRun } from '../../producers/run-view.js';
 import { KIND_NAMES } from '../../queues/registry.js';
-import { UsageSchema } from '../../queues/usage.js';
 import { WaitQuery } from '../http/duration.js';
 import { operation } from '../http/operation.js';
 import { jobResource, locationOf, queueOfId, waitReply } from './job-resource.js';
-import { JobIdParams, JobSchema, JobStateSchema, RunJobSchema } from './job-schemas.js';
+import { JobIdParams, JobSchema, JobStateSchema, RunJobSchema, UsageResource } from './job-schemas.js';
 import { WAIT_RESPONSES } from './responses.js';
 
 export const getJob = operation({
@@ -122,7 +121,7 @@ export const getRun = operation({
           run: z.string(),
           total: count,
           states: z.record(JobStateSchema, count),
-          usage: UsageSchema.meta({ id: 'Usage' }),
+          usage: UsageResource,
           jobs: z.array(RunJobSchema),
           truncated: z.boolean().describe('Whether `jobs` leaves some out; the sums are over all.'),
         })

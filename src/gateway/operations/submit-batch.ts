@@ -70,6 +70,7 @@ async function submit({
       outcomes[index] = { error: thrown };
     }
   }
+  const delayed = new Set(accepted.flatMap(({ index, options }) => (options?.delayMs ? [index] : [])));
   const added = await addJobs(gateway.fleet, accepted);
   for (const [position, { index }] of accepted.entries()) {
     const outcome = added[position];
@@ -87,8 +88,7 @@ async function submit({
           if ('error' in outcome) {
             return { error: problemOf(outcome.error, requestId) };
           }
-          const delayed = accepted.find((item) => item.index === index)?.options?.delayMs;
-          return submitted(outcome.handle, delayed ? 'delayed' : 'waiting');
+          return submitted(outcome.handle, delayed.has(index) ? 'delayed' : 'waiting');
         }),
       ),
     },

@@ -6,8 +6,8 @@ import { refuseDisallowed } from '../admission/payload-rules.js';
 import { WaitQuery } from '../http/duration.js';
 import { type Operation, operation } from '../http/operation.js';
 import { locationOf, submitted, waitReply } from './job-resource.js';
-import { SubmittedSchema } from './job-schemas.js';
-import { keyOf, WAIT_RESPONSES } from './responses.js';
+import { JobSchema, SubmittedSchema } from './job-schemas.js';
+import { keyOf } from './responses.js';
 
 export const keyField = z
   .string()
@@ -42,20 +42,21 @@ export function inBody(thrown: unknown, at: string): unknown {
 }
 
 function submitOperation(kind: KindName): Operation {
-  const { summary, payload } = KINDS[kind];
+  const { summary, payload, result } = KINDS[kind];
+  const ended = JobSchema.extend({ result: result.optional() }).meta({ id: `Job-${kind}` });
   return operation({
     id: `submit-${kind}`,
     tag: 'Jobs',
     method: 'post',
     path: `/v1/jobs/${kind}`,
     role: 'submit',
-    summary: `Submit a ${kind} job`,
+    summary: `Submit one ${kind} job`,
     description: summary,
     query: WaitQuery,
     body: z.strictObject({ payload, ...submitFields }),
     idempotent: true,
     responses: {
-      ...WAIT_RESPONSES,
+      200: { description: 'With `wait`: the job has ended.', schema: ended },
       202: {
         description: 'Submitted. With `wait`: the job, which has not ended yet.',
         schema: SubmittedSchema,

@@ -1,0 +1,88 @@
+import type { Express, Request, Response } from 'express';
+import { RequestError } from '../../errors.js';
+import type { Gateway } from '../gateway.js';
+import type { FleetLink } from '../link.js';
+import { html } from '../pages/html.js';
+import { page } from '../pages/layout.js';
+import { cookieOf, SESSION_COOKIE } from './caller.js';
+import type { RequestRate } from './request-rate.js';
+import { refuseForgery } from './same-origin.js';
+import { SESSION_SECONDS } from './token-store.js';
+
+/** A token and where to go next fit into this. */
+const FORM_BYTES = 8_192;
+
+/** A place on this gateway to go to after logging in; anything else leads to the overview. */
+export function safeNext(next: unknown): string {
+  return typeof next === 'string' && /^\/(?![/\\])[\w\-./~%?=&]*$/.test(next) ? next : '/';
+}
+
+function loginPage(next: string, problem?: string): string {
+  return page({
+    title: 'Log in – solution-fleet',
+    content: html`<div class="narrow"><h1>Log in</h1>
+${problem !== undefined && html`<p class="bad" role="alert">${problem}</p>`}
+<form method="post" action="/login">
+<label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<input type="hidden" name="next" value="${next}">
+<button>Log in</button>
+</form>
+<p class="faint">A token is made with <code>fleet token add</code>.</p></div>`,
+  }).text;
+}
+
+/** Reads the fields of a small form. */
+async function readForm(request: Request): Promise<URLSearchParams> {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(request.get('content-type') ?? '')) {
+    throw new RequestError('unsupported-media-type', 'a form is expected', { field: 'content-type' });
+  }
+  let text = '';
+  for await (const chunk of request.setEncoding('latin1')) {
+    text += chunk as string;
+    if (text.length > FORM_BYTES) throw new RequestError('malformed-request', 'the form is too large');
+  }
+  return new URLSearchParams(text);
+}
+
+function setSessionCookie(response: Response, gateway: Gateway, value: string, seconds: number): void {
+  response.cookie(SESSION_COOKIE, value, {
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: gateway.settings.secureCookies,
+    maxAge: seconds * 1_000,
+    path: '/',
+  });
+}
+
+/** Adds the pages by which a browser logs in with a token and out again. */
+export function mountLogin(app: Express, link: FleetLink, rate: RequestRate): void {
+  app.get('/login', (request, response) => {
+    link.require();
+    response.set('cache-control', 'no-store').send(loginPage(safeNext(request.query.next)));
+  });
+  app.post('/login', async (request, response) => {
+    const gateway = link.require();
+    // There is no cookie yet, but nobody shall log a browser in as somebody else.
+    refuseForgery(request, 'cookie');
+    rate.take(`login ${request.socket.remoteAddress ?? ''}`);
+    const form = await readForm(request);
+    const next = safeNext(form.get('next') ?? undefined);
+    const record = await gateway.tokens.find((form.get('token') ?? '').trim());
+    response.set('cache-control', 'no-store');
+    if (record === undefined) {
+      response.status(401).send(loginPage(next, 'This token is not in force.'));
+      return;
+    }
+    setSessionCookie(response, gateway, await gateway.tokens.openSession(record.id), SESSION_SECONDS);
+    response.redirect(303, next);
+  });
+  app.post('/logout', async (request, response) => {
+    const gateway = link.require();
+    refuseForgery(request, 'cookie');
+    const session = cookieOf(request, SESSION_COOKIE);
+    if (session !== undefined) await gateway.tokens.closeSession(session);
+    setSessionCookie(response, gateway, '', 0);
+    response.set('cache-control', 'no-store').redirect(303, '/login');
+  });
+}

@@ -1,0 +1,93 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { ExpressAdapter } from '@bull-board/express';
+import type { Express, RequestHandler } from 'express';
+import { KIND_NAMES } from '../../queues/registry.js';
+import type { Caller } from '../auth/caller.js';
+import { includesRole, type Role } from '../auth/roles.js';
+import type { Gateway } from '../gateway.js';
+import { admitRequest, type Mounting } from '../http/mount.js';
+import { boardHeaders } from '../http/security-headers.js';
+import { leadsToLogin } from '../pages/page-request.js';
+import { shorten } from './shorten.js';
+
+const PLACE = '/board';
+/** Who may change queues on the board. */
+const WRITER: Role = 'admin';
+/** How often the pipeline's own queues are looked up, in milliseconds. */
+const REFRESH_MS = 5_000;
+const SAFE_METHODS = new Set(['GET', 'HEAD']);
+
+/** Bull Board over all queues of a fleet, once to look at and once to change things with. */
+class Board {
+  readonly #gateway: Gateway;
+  readonly #readOnly: ReturnType<typeof boardOf>;
+  readonly #writable: ReturnType<typeof boardOf>;
+  #refreshedAt = 0;
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#readOnly = boardOf(true);
+    this.#writable = boardOf(false);
+  }
+
+  async handlerFor(role: Role): Promise<RequestHandler> {
+    if (Date.now() - this.#refreshedAt >= REFRESH_MS) await this.#refresh();
+    return includesRole(role, WRITER) ? this.#writable.handler : this.#readOnly.handler;
+  }
+
+  async #refresh(): Promise<void> {
+    const names = [...KIND_NAMES, ...(await this.#gateway.ownQueues.list())];
+    const queues = names.map((name) => this.#gateway.fleet.queue(name));
+    this.#readOnly.show(queues);
+    this.#writable.show(queues);
+    this.#refreshedAt = Date.now();
+  }
+}
+
+function boardOf(readOnlyMode: boolean) {
+  const server = new ExpressAdapter();
+  server.setBasePath(PLACE);
+  const board = createBullBoard({
+    queues: [],
+    serverAdapter: server,
+    options: {
+      uiConfig: { boardTitle: 'solution-fleet', miscLinks: [{ text: 'Overview', url: '/' }] },
+    },
+  });
+  const router = server.getRouter() as Express;
+  router.disable('x-powered-by').disable('etag');
+  return {
+    handler: router as RequestHandler,
+    show: (queues: readonly ReturnType<Gateway['fleet']['queue']>[]) => {
+      board.setQueues(
+        queues.map((queue) => {
+          const adapter = new BullMQAdapter(queue, { readOnlyMode });
+          adapter.setFormatter('data', shorten);
+          adapter.setFormatter('returnValue', shorten);
+          adapter.setFormatter('progress', shorten);
+          return adapter;
+        }),
+      );
+    },
+  };
+}
+
+/** Adds Bull Board. Whoever may only read gets a board that changes nothing, and the server refuses it too. */
+export function mountBoard(app: Express, mounting: Mounting): void {
+  let board: Board | undefined;
+  app.use(PLACE, boardHeaders(), async (request, response, next) => {
+    response.locals.route = PLACE;
+    try {
+      const needed = SAFE_METHODS.has(request.method) ? 'read' : WRITER;
+      const gateway = await admitRequest(request, response, needed, mounting);
+      board ??= new Board(gateway);
+      const handler = await board.handlerFor((response.locals.caller as Caller).role);
+      response.set('cache-control', 'no-store');
+      await handler(request, response, next);
+    } catch (thrown) {
+      if (!leadsToLogin(thrown, request)) throw thrown;
+      response.redirect(303, `/login?next=${encodeURIComponent(request.originalUrl)}`);
+    }
+  });
+}

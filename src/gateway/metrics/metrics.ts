@@ -1,0 +1,153 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import type { Gateway } from '../gateway.js';
+import { readDepth } from './depth.js';
+import { DurationHistogram } from './duration-histogram.js';
+
+/** Bounds of the durations of requests, in seconds; long ones are waits. */
+const REQUEST_BOUNDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300];
+
+/**
+ * What `/metrics` tells. Counts of jobs and calls are the whole fleet's, from what the collectors keep in Redis: every
+ * gateway tells the same, so scrape one, or take the maximum over gateways. Requests and process figures are this
+ * gateway's.
+ */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests: Counter<'route' | 'method' | 'status'>;
+  readonly #requestSeconds: Histogram<'route'>;
+  readonly #depth: Gauge<'kind' | 'state'>;
+  readonly #load: Gauge<'kind'>;
+  readonly #oldest: Gauge<'kind'>;
+  readonly #workers: Gauge<'kind'>;
+  readonly #costToday: Gauge;
+  readonly #totals: readonly TotalCounter[];
+  readonly #durations = new DurationHistogram(
+    'fleet_job_duration_seconds',
+    'Time from the start of the last attempt of a job to its end.',
+  );
+
+  constructor() {
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry });
+    this.#requests = new Counter({
+      name: 'fleet_http_requests_total',
+      help: 'Requests to this gateway.',
+      labelNames: ['route', 'method', 'status'],
+      registers,
+    });
+    this.#requestSeconds = new Histogram({
+      name: 'fleet_http_request_duration_seconds',
+      help: 'Time from a request to the end of its answer.',
+      labelNames: ['route'],
+      buckets: REQUEST_BOUNDS,
+      registers,
+    });
+    const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new Gauge({ name, help, labelNames, registers });
+    this.#depth = gauge('fleet_queue_jobs', 'Jobs of a kind by state; ended ones while they are kept.', [
+      'kind',
+      'state',
+    ]);
+    this.#load = gauge(
+      'fleet_queue_load',
+      'Waiting, prioritized, due and active jobs of a kind: what to scale workers by.',
+      ['kind'],
+    );
+    this.#oldest = gauge(
+      'fleet_queue_oldest_waiting_seconds',
+      'Age of the oldest job that is ready; 0: none.',
+      ['kind'],
+    );
+    this.#workers = gauge('fleet_workers', 'Workers connected for a kind.', ['kind']);
+    this.#costToday = gauge(
+      'fleet_cost_today_usd',
+      'Cost of agent calls since midnight UTC, as far as priced.',
+      [],
+    );
+    this.#totals = totalCounters(this.#registry);
+    this.#registry.registerMetric(this.#durations as never);
+  }
+
+  /** Counts a request that has ended. */
+  observe(route: string, method: string, status: number, seconds: number): void {
+    this.#requests.inc({ route, method, status: String(status) });
+    this.#requestSeconds.observe({ route }, seconds);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** The metrics as text. */
+  async render(gateway: Gateway): Promise<string> {
+    const totals = await gateway.statistics.totals();
+    await Promise.all(KIND_NAMES.map((kind) => this.#readQueue(gateway, kind)));
+    this.#costToday.set(await gateway.statistics.costOfDay());
+    for (const total of this.#totals) total.set(totals);
+    this.#durations.set(totals);
+    return this.#registry.metrics();
+  }
+
+  async #readQueue({ fleet }: Gateway, kind: KindName): Promise<void> {
+    const [depth, workers] = await Promise.all([readDepth(fleet, kind), fleet.queue(kind).getWorkersCount()]);
+    const states = {
+      waiting: depth.waiting,
+      delayed: depth.delayed,
+      'waiting-children': depth.waitingChildren,
+      active: depth.active,
+      failed: depth.failed,
+      completed: depth.completed,
+    };
+    for (const [state, count] of Object.entries(states)) this.#depth.set({ kind, state }, count);
+    this.#load.set({ kind }, depth.load);
+    this.#oldest.set({ kind }, depth.oldestSeconds ?? 0);
+    this.#workers.set({ kind }, workers);
+  }
+}
+
+interface TotalCounter {
+  set(totals: ReadonlyMap<string, number>): void;
+}
+
+/** Counters whose values stand in the totals under a first part of the field; the other parts are their labels. */
+function totalCounters(registry: Registry): TotalCounter[] {
+  const counter = (part: string, name: string, help: string, labelNames: string[]): TotalCounter => {
+    const metric = new Counter({ name, help, labelNames, registers: [registry] });
+    return {
+      set: (totals) => {
+        metric.reset();
+        for (const [field, value] of totals) {
+          const [first, ...labels] = field.split('|');
+          if (first !== part) continue;
+          metric.inc(
+            Object.fromEntries(labelNames.map((label, index) => [label, labels[index] ?? ''])),
+            value,
+          );
+        }
+      },
+    };
+  };
+  return [
+    counter(
+      'jobs',
+      'fleet_jobs_total',
+      'Jobs that ended, by outcome; reason is the error code of failed ones.',
+      ['kind', 'outcome', 'reason'],
+    ),
+    counter(
+      'calls',
+      'fleet_agent_calls_total',
+      'Agent calls of ended jobs: sent, or reused from an earlier attempt.',
+      ['kind', 'source'],
+    ),
+    counter('tokens', 'fleet_agent_tokens_total', 'Tokens of agent calls; cache-read are cache hits.', [
+      'kind',
+      'type',
+    ]),
+    counter('cost', 'fleet_agent_cost_usd_total', 'Cost of agent calls in US dollars, as far as priced.', [
+      'kind',
+    ]),
+    counter('unpriced', 'fleet_agent_unpriced_jobs_total', 'Jobs whose cost is not known.', ['kind']),
+  ];
+}

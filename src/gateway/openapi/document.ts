@@ -1,0 +1,173 @@
+import type { z } from 'zod';
+import type { OpenOperation, Operation, ResponseSpec } from '../http/operation.js';
+import { PROBLEM_TYPE, ProblemSchema } from '../http/problem.js';
+import { SchemaBook } from './schema-book.js';
+
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface OperationObject {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly security?: readonly Record<string, readonly string[]>[];
+  /** Least role of the token. */
+  readonly 'x-role'?: string;
+}
+
+/** An OpenAPI 3.1 document, as far as this project looks into it. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly Record<string, readonly string[]>[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: Readonly<Record<'schemas' | 'responses' | 'securitySchemes', Record<string, unknown>>>;
+}
+
+const PROBLEMS: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read.',
+  401: 'There is no token, or it is not in force.',
+  403: 'The token’s role does not allow this, or another site asked for it.',
+  404: 'There is no such thing.',
+  409: 'It contradicts what is there.',
+  413: 'A text or the whole body is too large.',
+  415: 'The body is not JSON.',
+  422: 'A field is wrong; the problem names it.',
+  429: 'Too many requests, or too many jobs wait; Retry-After says when to try again.',
+  500: 'A defect of the gateway.',
+  503: 'Redis is away or full, or the gateway is busy; Retry-After says when to try again.',
+};
+const ALWAYS = [400, 401, 403, 429, 500, 503];
+const WITH_BODY = [413, 415, 422];
+const text = { type: 'string' };
+
+/** The document of the API: everything in it comes from the operations and their schemas. */
+export function openApiDocument(
+  operations: readonly (Operation | OpenOperation)[],
+  version: string,
+): OpenApiDocument {
+  const book = new SchemaBook();
+  const problem = book.reference(ProblemSchema, 'output');
+  const paths: Record<string, Record<string, OperationObject>> = {};
+  for (const operation of operations) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method]: operationObject(operation, book),
+    };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'solution-fleet',
+      version,
+      description:
+        'Jobs for a fleet of machine-learning-engineering agents: submit, follow, cancel, evaluate.',
+    },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }, { session: [] }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: book.schemas,
+      responses: Object.fromEntries(
+        Object.entries(PROBLEMS).map(([status, description]) => [
+          `Problem${status}`,
+          {
+            description,
+            ...(status === '429' || status === '503'
+              ? headersObject({ 'Retry-After': 'Seconds to wait.' })
+              : {}),
+            content: { [PROBLEM_TYPE]: { schema: problem } },
+          },
+        ]),
+      ),
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'A token of `fleet token add`.' },
+        session: { type: 'apiKey', in: 'cookie', name: 'fleet_session', description: 'Set by logging in.' },
+      },
+    },
+  };
+}
+
+function operationObject(operation: Operation | OpenOperation, book: SchemaBook): OperationObject {
+  const { id, summary, description, tag, responses } = operation;
+  const common = {
+    operationId: id,
+    summary,
+    tags: [tag],
+    ...(description === undefined ? {} : { description }),
+  };
+  const documented = Object.fromEntries(
+    Object.entries(responses).map(([status, spec]) => [status, responseObject(spec, book)]),
+  );
+  if ('answer' in operation) return { ...common, security: [], responses: documented };
+  const refusals = new Set([
+    ...ALWAYS,
+    ...(operation.refusals ?? []),
+    ...(operation.body === undefined ? [] : WITH_BODY),
+  ]);
+  const problems = [...refusals].map((status) => [
+    status,
+    { $ref: `#/components/responses/Problem${status}` },
+  ]);
+  const parameters = parametersOf(operation, book);
+  return {
+    ...common,
+    'x-role': operation.role,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.body === undefined ? {} : { requestBody: bodyObject(operation.body, book) }),
+    responses: { ...documented, ...Object.fromEntries(problems) },
+  };
+}
+
+function bodyObject(body: z.ZodType, book: SchemaBook) {
+  return { required: true, content: { 'application/json': { schema: book.reference(body, 'input') } } };
+}
+
+function headersObject(headers: Readonly<Record<string, string>>) {
+  const described = Object.entries(headers).map(([name, description]) => [
+    name,
+    { description, schema: text },
+  ]);
+  return { headers: Object.fromEntries(described) };
+}
+
+function responseObject({ description, schema, contentType, headers }: ResponseSpec, book: SchemaBook) {
+  return {
+    description,
+    ...(headers === undefined ? {} : headersObject(headers)),
+    ...(schema === undefined
+      ? {}
+      : { content: { [contentType ?? 'application/json']: { schema: book.reference(schema, 'output') } } }),
+  };
+}
+
+function parametersOf({ params, query, idempotent }: Operation, book: SchemaBook): ParameterObject[] {
+  const from = (place: 'path' | 'query', object: z.ZodObject | undefined): ParameterObject[] =>
+    Object.entries((object?.shape ?? {}) as Record<string, z.ZodType>).map(([name, schema]) => ({
+      name,
+      in: place,
+      required: place === 'path' || !schema.safeParse(undefined).success,
+      ...(schema.description === undefined ? {} : { description: schema.description }),
+      schema: book.reference(schema, 'input'),
+    }));
+  const key = {
+    name: 'Idempotency-Key',
+    in: 'header' as const,
+    required: false,
+    description: 'The same as `key` in the body.',
+    schema: text,
+  };
+  return [...from('path', params), ...from('query', query), ...(idempotent === true ? [key] : [])];
+}

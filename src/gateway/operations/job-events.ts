@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { JobError } from '../../errors.js';
+import { hasEnded } from '../../producers/job-view.js';
+import { type EventFeed, isLater, type QueueEvent } from '../events/event-feed.js';
+import { EventStream } from '../events/event-stream.js';
+import type { Gateway } from '../gateway.js';
+import { operation, type Reply } from '../http/operation.js';
+import { jobResource, queueOfId } from './job-resource.js';
+import { JobIdParams } from './job-schemas.js';
+
+const STREAM_PLACE = /^\d{1,15}-\d{1,15}$/;
+/** Events of BullMQ after which a job waits or runs, and what the API calls that state. */
+const STATES: Readonly<Record<string, string>> = {
+  waiting: 'waiting',
+  delayed: 'delayed',
+  active: 'active',
+  'waiting-children': 'waiting-children',
+};
+/** Events that may mean the end. */
+const ENDS = new Set(['completed', 'failed', 'cancelled', 'removed']);
+
+export const jobEvents = operation({
+  id: 'job-events',
+  tag: 'Jobs',
+  method: 'get',
+  path: '/v1/jobs/{id}/events',
+  role: 'read',
+  summary: 'What happens to a job, as server-sent events',
+  description:
+    'Events: `state` ({state}; the first is the present state), `progress` ({progress}), `end` (the job as GET gives ' +
+    'it; the stream then ends). A client that lost the connection goes on where it was by Last-Event-ID, as browsers ' +
+    'do; with nothing left to tell the answer is 204, which tells a browser to stop.',
+  params: JobIdParams,
+  responses: {
+    200: { description: 'The events.', schema: z.string(), contentType: 'text/event-stream' },
+    204: { description: 'The job has ended, and the client was told.' },
+  },
+  refusals: [404],
+  handle: async ({ params: { id }, gateway, signal, request, response }): Promise<Reply | undefined> => {
+    const queue = queueOfId(id);
+    const job = await jobResource(gateway.fleet, id);
+    if (request.method === 'HEAD') return { status: 200, headers: { 'content-type': 'text/event-stream' } };
+    const resumeAt = placeOf(request.get('last-event-id'));
+    if (
+      resumeAt !== undefined &&
+      hasEnded(job.state) &&
+      !(await hasMore(gateway.feed, queue, id, resumeAt))
+    ) {
+      return { status: 204 };
+    }
+    const stream = new EventStream(response);
+    const follower = new JobFollower(gateway, queue, id, stream);
+    const stop = () => stream.end();
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      await follower.follow(resumeAt);
+      await stream.ended;
+    } finally {
+      follower.stop();
+      signal.removeEventListener('abort', stop);
+    }
+    return undefined;
+  },
+});
+
+/** A place that this API gave; what is none is as if nothing had been sent. */
+function placeOf(header: string | undefined): string | undefined {
+  return header !== undefined && STREAM_PLACE.test(header) ? header : undefined;
+}
+
+async function hasMore(feed: EventFeed, queue: string, id: string, place: string): Promise<boolean> {
+  for await (const event of feed.after(queue, place)) if (event.jobId === id) return true;
+  return false;
+}
+
+/** Sends what happens to one job, each event once and in order. */
+class JobFollower {
+  readonly #gateway: Gateway;
+  readonly #queue: string;
+  readonly #id: string;
+  readonly #stream: EventStream;
+  /** Events that came while the past was being told. */
+  #held: QueueEvent[] | undefined = [];
+  #place = '0-0';
+  #ended = false;
+  #stopListening: (() => void) | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(gateway: Gateway, queue: string, id: string, stream: EventStream) {
+    this.#gateway = gateway;
+    this.#queue = queue;
+    this.#id = id;
+    this.#stream = stream;
+  }
+
+  async follow(resumeAt: string | undefined): Promise<void> {
+    const { feed } = this.#gateway;
+    this.#stopListening = await feed.listen(this.#queue, (event) => {
+      if (event.jobId !== this.#id) return;
+      if (this.#held === undefined) this.#enqueue(event);
+      else this.#held.push(event);
+    });
+    if (resumeAt === undefined || isLater(await feed.oldest(this.#queue), resumeAt)) {
+      // Nothing was told yet, or the stream has been trimmed behind the client's back.
+      this.#place = await feed.newest(this.#queue);
+      await this.#tellState();
+    } else {
+      this.#place = resumeAt;
+      for await (const event of feed.after(this.#queue, resumeAt)) {
+        if (event.jobId === this.#id) await this.#tell(event);
+      }
+    }
+    for (const event of this.#held ?? []) this.#enqueue(event);
+    this.#held = undefined;
+  }
+
+  stop(): void {
+    this.#stopListening?.();
+  }
+
+  #enqueue(event: QueueEvent): void {
+    this.#last = this.#last
+      .then(() => this.#tell(event))
+      .catch(() => {
+        // The client comes back with its Last-Event-ID and is told again.
+        this.#stream.end();
+      });
+  }
+
+  async #tellState(): Promise<void> {
+    const job = await jobResource(this.#gateway.fleet, this.#id);
+    if (hasEnded(job.state)) this.#end(job);
+    else this.#stream.send('state', { state: job.state }, this.#place);
+  }
+
+  async #tell(event: QueueEvent): Promise<void> {
+    if (this.#ended || !isLater(event.id, this.#place)) return;
+    this.#place = event.id;
+    const state = STATES[event.name];
+    if (state !== undefined) this.#stream.send('state', { state }, event.id);
+    else if (event.name === 'progress')
+      this.#stream.send('progress', { progress: progressOf(event) }, event.id);
+    else if (ENDS.has(event.name)) await this.#tellEnd();
+  }
+
+  async #tellEnd(): Promise<void> {
+    try {
+      const job = await jobResource(this.#gateway.fleet, this.#id);
+      if (hasEnded(job.state)) this.#end(job);
+    } catch (thrown) {
+      if (!(thrown instanceof JobError)) throw thrown;
+      this.#end({ id: this.#id, removed: true });
+    }
+  }
+
+  #end(job: unknown): void {
+    this.#ended = true;
+    this.#stream.send('end', job, this.#place);
+    this.#stream.end();
+  }
+}
+
+function progressOf({ fields }: QueueEvent): unknown {
+  try {
+    return JSON.parse(fields.data ?? 'null');
+  } catch {
+    // Whoever wrote it by hand wrote plain text.
+    return fields.data;
+  }
+}

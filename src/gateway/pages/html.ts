@@ -1,0 +1,38 @@
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** HTML that was made by `html`, so that it is not escaped again. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false;
+
+/** Characters that text direction tricks use, and control characters but for tab and line breaks, are shown as �. */
+function visible(text: string): string {
+  return text.replace(/(?![\t\n\r])[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd');
+}
+
+function render(value: HtmlValue): string {
+  if (value === undefined || value === false) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map(render).join('');
+  return visible(String(value)).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
+}
+
+/**
+ * HTML from a template: every value is escaped for text and quoted attributes, unless it is `Html` itself. Attributes
+ * must be quoted in the template, and no value may stand in a script, a style or the address of a link.
+ */
+export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
+  return new Html(parts.reduce((text, part, index) => text + render(values[index - 1]) + part));
+}

@@ -1,0 +1,123 @@
+import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import type { Gateway } from '../gateway.js';
+import { type Depth, readDepth } from '../metrics/depth.js';
+import { type MinuteCounts, percentile, type RunCost } from '../metrics/statistics.js';
+import { listWorkers, type WorkerView } from './workers.js';
+
+/** Minutes that the sparkline shows. */
+export const SPARK_MINUTES = 30;
+const THROUGHPUT_MINUTES = 5;
+const RUNS_SHOWN = 5;
+
+/** What the overview shows of one kind. */
+export interface KindOverview {
+  readonly kind: KindName;
+  readonly depth: Depth;
+  /** Ended jobs per minute over the last minutes. */
+  readonly perMinute: number;
+  /** Jobs that ended with a failure in the last minutes. */
+  readonly recentFailures: number;
+  readonly p50Ms: number | undefined;
+  readonly p95Ms: number | undefined;
+  readonly minutes: readonly MinuteCounts[];
+  readonly workers: number;
+}
+
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  readonly what: string;
+  readonly whatToDo: string;
+}
+
+export interface Overview {
+  readonly at: Date;
+  readonly kinds: readonly KindOverview[];
+  readonly costToday: number;
+  readonly runs: readonly RunCost[];
+  readonly workers: readonly WorkerView[];
+  readonly problems: readonly Problem[];
+}
+
+async function kindOverview(
+  gateway: Gateway,
+  kind: KindName,
+  workers: readonly WorkerView[],
+): Promise<KindOverview> {
+  const { statistics } = gateway;
+  const [depth, minutes, durations] = await Promise.all([
+    readDepth(gateway.fleet, kind),
+    statistics.minutes(kind, SPARK_MINUTES),
+    statistics.durations(kind),
+  ]);
+  const recent = minutes.slice(-THROUGHPUT_MINUTES);
+  const ended = recent.reduce(
+    (sum, { completed, failed, cancelled }) => sum + completed + failed + cancelled,
+    0,
+  );
+  return {
+    kind,
+    depth,
+    perMinute: ended / THROUGHPUT_MINUTES,
+    recentFailures: recent.reduce((sum, { failed }) => sum + failed, 0),
+    p50Ms: percentile(durations, 0.5),
+    p95Ms: percentile(durations, 0.95),
+    minutes,
+    workers: workers.filter((worker) => worker.kinds.includes(kind)).length,
+  };
+}
+
+/** Seconds that a job may wait before the overview calls it a problem while workers are there. */
+const LONG_WAIT_SECONDS = 900;
+
+function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem[] {
+  return kinds.flatMap(({ kind, depth, workers, recentFailures, perMinute }): Problem[] => {
+    const found: Problem[] = [];
+    const ready = depth.waiting + depth.due;
+    if (ready > 0 && workers === 0) {
+      found.push({
+        severity: 'error',
+        what: `${ready} ${kind} jobs wait, and no worker is connected for them.`,
+        whatToDo: 'Start one: fleet worker',
+      });
+    } else if ((depth.oldestSeconds ?? 0) > LONG_WAIT_SECONDS) {
+      found.push({
+        severity: 'warning',
+        what: `A ${kind} job has waited for ${Math.floor((depth.oldestSeconds ?? 0) / 60)} minutes.`,
+        whatToDo: 'Start more workers, or raise FLEET_CONCURRENCY where the machine has room.',
+      });
+    }
+    if (depth.unstarted >= maxWaiting) {
+      found.push({
+        severity: 'error',
+        what: `${depth.unstarted} ${kind} jobs wait; new ones are refused with 429.`,
+        whatToDo: 'Start more workers, or raise FLEET_MAX_WAITING.',
+      });
+    }
+    if (recentFailures > 0 && recentFailures >= (perMinute * THROUGHPUT_MINUTES) / 2) {
+      found.push({
+        severity: 'error',
+        what: `${recentFailures} ${kind} jobs failed in the last ${THROUGHPUT_MINUTES} minutes, half of all or more.`,
+        whatToDo: 'Read the reason of one on the board; retry them once it is mended.',
+      });
+    }
+    return found;
+  });
+}
+
+/** Everything that the overview shows, as it is now. */
+export async function readOverview(gateway: Gateway): Promise<Overview> {
+  const workers = await listWorkers(gateway.fleet);
+  const [kinds, costToday, runs] = await Promise.all([
+    Promise.all(KIND_NAMES.map((kind) => kindOverview(gateway, kind, workers))),
+    gateway.statistics.costOfDay(),
+    gateway.statistics.latestRunCosts(RUNS_SHOWN),
+  ]);
+  return {
+    at: new Date(),
+    kinds,
+    costToday,
+    runs,
+    workers,
+    problems: problemsOf(kinds, gateway.settings.maxWaiting),
+  };
+}

@@ -1,0 +1,94 @@
+import { type Html, html } from './html.js';
+import type { KindOverview, Overview } from './overview-data.js';
+import { sparkline } from './sparkline.js';
+
+function duration(ms: number | undefined): string {
+  if (ms === undefined) return '–';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 120) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+function age(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3_600)} h`;
+}
+
+const money = (usd: number) => `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 4 : 2)}`;
+const rate = (perMinute: number) => (perMinute === 0 ? '0' : perMinute.toFixed(perMinute < 10 ? 1 : 0));
+
+function figure(name: string, value: string | number, isBad = false): Html {
+  return html`<div><dt>${name}</dt><dd${isBad && html` class="bad"`}>${value}</dd></div>`;
+}
+
+function card({ kind, depth, perMinute, p50Ms, p95Ms, minutes, workers }: KindOverview): Html {
+  return html`<section class="card" aria-labelledby="kind-${kind}">
+<h3 id="kind-${kind}">${kind}</h3>
+<div data-live="kind-${kind}">
+<dl class="figures">
+${figure('waiting', depth.waiting + depth.due)}
+${figure('active', depth.active)}
+${figure('failed', depth.failed, depth.failed > 0)}
+${figure('per minute', rate(perMinute))}
+${figure('p50', duration(p50Ms))}
+${figure('p95', duration(p95Ms))}
+${figure('delayed', depth.delayed - depth.due)}
+${figure('behind others', depth.waitingChildren)}
+${figure('workers', workers, workers === 0)}
+</dl>
+${sparkline(kind, minutes)}
+</div>
+</section>`;
+}
+
+function problems(overview: Overview): Html {
+  if (overview.problems.length === 0)
+    return html`<p class="good">Nothing is wrong that the gateway can see.</p>`;
+  return html`<ul class="problems">${overview.problems.map(
+    ({ severity, what, whatToDo }) =>
+      html`<li${severity === 'warning' && html` class="warning"`}><strong>${what}</strong> ${whatToDo}</li>`,
+  )}</ul>`;
+}
+
+function runs(overview: Overview): Html {
+  if (overview.runs.length === 0) return html`<p class="faint">No job has named its run (tags.run) yet.</p>`;
+  return html`<div class="scroll"><table>
+<thead><tr><th scope="col">run</th><th scope="col" class="number">cost</th><th scope="col" class="number">calls</th></tr></thead>
+<tbody>${overview.runs.map(
+    ({ run, costUsd, calls }) =>
+      html`<tr><td>${run}</td><td class="number">${money(costUsd)}</td><td class="number">${calls}</td></tr>`,
+  )}</tbody></table></div>`;
+}
+
+function workers(overview: Overview): Html {
+  if (overview.workers.length === 0)
+    return html`<p class="bad">No worker is connected. Start one: <code>fleet worker</code></p>`;
+  return html`<div class="scroll"><table>
+<thead><tr><th scope="col">worker</th><th scope="col">version</th><th scope="col">kinds</th><th scope="col" class="number">last heard of</th><th scope="col" class="number">up</th></tr></thead>
+<tbody>${overview.workers.map(
+    (
+      worker,
+    ) => html`<tr><td>${worker.name}</td><td>${worker.version ?? 'unknown'}</td><td>${worker.kinds.join(', ')}</td>
+<td class="number">${age(worker.idleSeconds)} ago</td><td class="number">${age(worker.connectedSeconds)}</td></tr>`,
+  )}</tbody></table></div>`;
+}
+
+/**
+ * The content of the overview. Parts marked `data-live` are replaced by newer ones as they come; without a script the
+ * page is a picture of the moment.
+ */
+export function overviewContent(overview: Overview): Html {
+  return html`<h1>Overview</h1>
+<p class="faint" data-live="time">As of <time datetime="${overview.at.toISOString()}">${overview.at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>. <span id="liveness">Reload for newer figures.</span></p>
+<h2 id="wrong">What is wrong now</h2>
+<div aria-live="polite" aria-labelledby="wrong"><div data-live="problems">${problems(overview)}</div></div>
+<h2>Jobs</h2>
+<div class="cards">${overview.kinds.map(card)}</div>
+<h2>Cost</h2>
+<div data-live="cost"><p>Today (UTC): <strong>${money(overview.costToday)}</strong></p>
+${runs(overview)}</div>
+<h2>Workers</h2>
+<div data-live="workers">${workers(overview)}</div>`;
+}

@@ -1,0 +1,69 @@
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+
+/** A worker that is connected to Redis. */
+export interface WorkerView {
+  /** The name that the worker gave itself, or the address of its connection. */
+  readonly name: string;
+  /** Version of the package it runs, where its name tells. */
+  readonly version: string | undefined;
+  readonly kinds: readonly KindName[];
+  /** Seconds since Redis last heard of it. */
+  readonly idleSeconds: number;
+  readonly connectedSeconds: number;
+}
+
+/** `<name>@<version>`; a version starts with a number. */
+const NAMED = /^(.+)@(\d[\w.+-]*)$/;
+
+/**
+ * The workers of the fleet, from the connections that Redis has: BullMQ names them by queue, and workers take turns to
+ * ask for jobs, so a live one is heard of every few seconds. A worker without a name of its own shows once per kind.
+ */
+export async function listWorkers(fleet: FleetConnection): Promise<WorkerView[]> {
+  const list = String(await fleet.client.client('LIST'));
+  const workers = new Map<string, WorkerView>();
+  for (const line of list.split('\n')) {
+    const connection = fieldsOf(line);
+    const kind = kindOf(fleet, connection.name ?? '');
+    if (kind === undefined) continue;
+    const own = /:w:(.+)$/s.exec(connection.name ?? '')?.[1];
+    const label = own === undefined ? undefined : decodeName(own);
+    const name = label ?? `${kind} at ${connection.addr || `connection ${connection.id}`}`;
+    const before = workers.get(name);
+    workers.set(name, {
+      name: NAMED.exec(name)?.[1] ?? name,
+      version: NAMED.exec(name)?.[2],
+      kinds: [...new Set([...(before?.kinds ?? []), kind])],
+      idleSeconds: Math.min(Number(connection.idle ?? 0), before?.idleSeconds ?? Number.POSITIVE_INFINITY),
+      connectedSeconds: Math.max(Number(connection.age ?? 0), before?.connectedSeconds ?? 0),
+    });
+  }
+  return [...workers.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+function fieldsOf(line: string): Record<string, string> {
+  return Object.fromEntries(
+    line.split(' ').map((field) => {
+      const at = field.indexOf('=');
+      return [field.slice(0, at), field.slice(at + 1)];
+    }),
+  );
+}
+
+/** BullMQ calls a worker's connection `prefix:base64(queue)`, with `:w:name` behind where the worker has a name. */
+function kindOf(fleet: FleetConnection, clientName: string): KindName | undefined {
+  return KIND_NAMES.find((kind) => {
+    const name = `${fleet.prefix}:${Buffer.from(kind).toString('base64')}`;
+    return clientName === name || clientName.startsWith(`${name}:w:`);
+  });
+}
+
+function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A name that is not encoded is shown as it stands.
+    return text;
+  }
+}
