@@ -1,6 +1,6 @@
 import type { Comprehension, Expr } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
-import { list, newCell, newMapping, newSequence } from '../values/join.js';
+import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, factsOf, type Method, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { assign } from './assign.js';
@@ -155,6 +155,7 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
   machine.scope = new Scope(outer);
   const results: { key: Value | undefined; value: Value }[] = [];
   let complete = true;
+  const iterables: Value[] = [];
   const run = (depth: number): void => {
     const clause = expression.clauses[depth];
     if (clause === undefined) {
@@ -162,7 +163,9 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
       results.push({ key, value: evaluate(machine, expression.element) });
       return;
     }
-    const elements = elementsOf(machine, evaluate(machine, clause.iterable), clause.iterable);
+    const iterable = evaluate(machine, clause.iterable);
+    iterables.push(iterable);
+    const elements = elementsOf(machine, iterable, clause.iterable);
     const { known } = elements;
     const exact = known !== undefined && known.length <= MAX_UNROLLED;
     if (!exact || clause.conditions.length > 0) complete = false;
@@ -193,7 +196,26 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
   const [first, ...others] = values;
   if (first === undefined) return list([]);
   const common = others.reduce((a, b) => newCell(a).join(a, b), first);
+  const rows = perRow(machine, expression, iterables, common);
+  if (rows !== undefined) return rows;
   return newSequence({ items: [], rest: common, tuple: false });
+}
+
+/** `[f(text) for text in frame['text']]`: one element for each row. */
+function perRow(
+  machine: Machine,
+  expression: Comprehension,
+  iterables: readonly Value[],
+  common: Value,
+): Value | undefined {
+  const [iterable, ...others] = iterables;
+  const conditions = expression.clauses.some((clause) => clause.conditions.length > 0);
+  if (iterable?.type !== 'table' || others.length > 0 || conditions || expression.form === 'set')
+    return undefined;
+  const state = iterable.cell.value;
+  const facts = machine.dataOf(common);
+  if (state.shape === 'frame' || facts.rows.length > 0) return undefined;
+  return newTable(emptyTable({ ...facts, rows: state.rows, certain: state.certain }));
 }
 
 export function methodOf(receiver: Value, name: string): Method {

@@ -1,4 +1,4 @@
-import { estimatorFamily } from '../knowledge/estimators.js';
+import { type EstimatorFamily, estimatorFamily } from '../knowledge/estimators.js';
 import { functionFamily } from '../knowledge/functions.js';
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
@@ -36,7 +36,7 @@ import { concatenated, pickRows } from './subscripts.js';
 export function callLibrary(machine: Machine, path: string, args: Arguments, call: Call): Value {
   if (path.startsWith('builtins.')) return callBuiltin(machine, path.slice(9), args, call);
   const family = estimatorFamily(path);
-  if (family !== undefined) return construct(path, family.role, args);
+  if (family !== undefined) return constructed(machine, path, family, args, call);
   const known = functionFamily(path);
   switch (known?.effect) {
     case 'source':
@@ -106,6 +106,24 @@ export function callLibrary(machine: Machine, path: string, args: Arguments, cal
     default:
       return otherCall(machine, path, args, call);
   }
+}
+
+/** A library object; some learn from the rows that they are constructed with. */
+function constructed(
+  machine: Machine,
+  path: string,
+  family: EstimatorFamily,
+  args: Arguments,
+  call: Call,
+): Value {
+  const made = construct(path, family.role, args);
+  if (family.kind !== 'vocabulary' || made.type !== 'estimator' || args.all.length === 0) return made;
+  const rows = args.all.map((value) => machine.dataOf(value)).find((facts) => facts.rows.length > 0);
+  if (rows === undefined) return made;
+  const subject = `\`${machine.label(call.callee)}\``;
+  const event = machine.fit(family.kind, subject, rows, subject, call);
+  made.cell.value = { ...made.cell.value, fits: [event] };
+  return made;
 }
 
 function construct(path: string, role: EstimatorRole, args: Arguments): Value {

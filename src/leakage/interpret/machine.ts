@@ -254,7 +254,9 @@ export class Machine {
     crossValidated = false,
   ): Score {
     const rows = predictions.flatMap((prediction) => [...prediction.rows]);
-    const folds = crossValidated || rows.some((region) => region.partition?.form === 'folds');
+    const folds =
+      crossValidated ||
+      (labels.rows.length > 0 && labels.rows.every((region) => region.partition?.form === 'folds'));
     const score: Score = { predictions, rows: [...new Set(rows)], folds, node, statement: this.statement };
     for (const prediction of predictions) {
       const key = [

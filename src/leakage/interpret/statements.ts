@@ -180,17 +180,14 @@ function runTry(machine: Machine, statement: Try): Flow {
       return body === 'next' && statement.orelse !== undefined ? runSuite(machine, statement.orelse) : body;
     },
     ...statement.handlers.map((handler) => (): Flow => {
-      const caught = runSuite(machine, handler);
-      // The state before the body plus the handler is a rare way through: it must not blur the normal one.
-      return caught === 'next' && !assignsNames(handler) ? 'raise' : caught;
+      runSuite(machine, handler);
+      // What a handler puts in place of data that could not be read must not blur the normal way through;
+      // names that only the handler binds stay bound.
+      return 'raise';
     }),
   ]);
   if (statement.final !== undefined) runSuite(machine, statement.final);
   return flow === 'raise' ? 'next' : flow;
-}
-
-function assignsNames(suite: Suite): boolean {
-  return suite.statements.some((statement) => statement.type === 'assign' || statement.type === 'import');
 }
 
 function runFor(machine: Machine, statement: For): Flow {

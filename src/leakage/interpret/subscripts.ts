@@ -137,15 +137,32 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       return { ...object, table: newTable(picked) };
     }
     case 'opaque': {
+      if (object.source !== undefined && picksRows(machine, expression)) {
+        return tableIndex(machine, newTable(emptyTable(machine.dataOf(object))), expression, '');
+      }
       const indices = expression.indices.map((index) => evaluate(machine, index));
       const fits = indices.flatMap((index) => [...factsOf(index).fits]);
-      if (fits.length > 0) return opaque(withFits(object.facts, fits));
-      return object.source === undefined ? opaque(object.facts) : object;
+      const facts = withFits(object.facts, fits);
+      if (object.source !== undefined) return facts === object.facts ? object : { ...object, facts };
+      // `vectors[word]`: looked up for each row of the index.
+      const [looked] = indices.map((index) => machine.dataOf(index)).filter(({ rows }) => rows.length > 0);
+      return looked === undefined || facts.rows.length > 0
+        ? opaque(facts)
+        : newTable(emptyTable({ ...looked, fits: union(facts.fits, looked.fits) }));
     }
     default:
       for (const index of expression.indices) evaluate(machine, index);
       return opaque(factsOf(object));
   }
+}
+
+/** Whether an index picks rows or columns of an array: anything but one name or one number. */
+function picksRows(machine: Machine, { indices }: Subscript): boolean {
+  const [first] = indices;
+  if (first === undefined) return false;
+  if (indices.length > 1 || first.type === 'slice') return true;
+  const value = evaluate(machine, first);
+  return value.type === 'positions' || value.type === 'table';
 }
 
 function joinItems(a: Value, b: Value): Value {

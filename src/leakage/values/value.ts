@@ -229,8 +229,10 @@ export function factsOf(value: Value, depth = 0): Facts {
       const { entries, rest } = value.cell.value;
       return joinAll(rest === undefined ? [...entries.values()] : [...entries.values(), rest], depth);
     }
-    case 'estimator':
-      return value.cell.value.held;
+    case 'estimator': {
+      const { held, fits, role } = value.cell.value;
+      return role === 'transformer' ? { ...held, rows: [], fits: union(held.fits, fits) } : held;
+    }
     case 'instance':
       return joinAll(
         [...value.attributes.values()].map((cell) => cell.value),
