@@ -16,6 +16,7 @@ export type { Candidate, KnownSolutionIndex } from './index/known-index.js';
 export { type Case, judge, type PreparedKnown } from './judge.js';
 export { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from './known-set.js';
 export { PreparedText } from './prepared-text.js';
+export { type ReportEntry, renderReport } from './report/render-report.js';
 export { contentHash } from './text/folded-text.js';
 export { EXPECTED_SOLVE_TIMES } from './timing.js';
 export type * from './types.js';

@@ -263,7 +263,8 @@ class Judgement {
 const SURE = 2;
 
 const REASONS: Record<PairCheckName, (value: number) => string> = {
-  containment: (value) => `${percent(value)} of the known solution stands in the output, names set aside`,
+  containment: (value) =>
+    `${percent(value)} of the known solution stands in the output in stretches, names set aside`,
   evidence: (value) =>
     `Long stretches of the known solution stand in the output word for word (${value.toFixed(1)} times what is needed)`,
   fingerprint: (value) =>

@@ -62,18 +62,24 @@ class Alphabet {
 
 function countFlat(a: Uint16Array, b: Uint16Array, size: number): TrigramCounts {
   const seen = new Uint8Array(size * size * size);
+  const square = size * size;
   let first = 0;
   let second = 0;
   let both = 0;
+  // The two leading places of the next trigram are what is left of this one without its first.
+  let pair = (a[0] as number) * size + (a[1] as number);
   for (let i = 2; i < a.length; i++) {
-    const trigram = ((a[i - 2] as number) * size + (a[i - 1] as number)) * size + (a[i] as number);
+    const trigram = pair * size + (a[i] as number);
+    pair = trigram % square;
     if (seen[trigram] === 0) {
       seen[trigram] = IN_FIRST;
       first += 1;
     }
   }
+  pair = (b[0] as number) * size + (b[1] as number);
   for (let i = 2; i < b.length; i++) {
-    const trigram = ((b[i - 2] as number) * size + (b[i - 1] as number)) * size + (b[i] as number);
+    const trigram = pair * size + (b[i] as number);
+    pair = trigram % square;
     const mark = seen[trigram] as number;
     if (mark >= IN_SECOND) continue;
     seen[trigram] = mark | IN_SECOND;

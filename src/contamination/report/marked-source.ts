@@ -1,0 +1,34 @@
+import type { Span } from '../types.js';
+import { escapeSource } from './escape.js';
+
+/** Colours that the style sheet knows. */
+export const COLOURS = 8;
+/** Characters of a text that are shown. */
+const MOST_CHARACTERS = 200_000;
+
+/** A stretch to be coloured, and by which pair: both sides of a pair have the same colour. */
+export interface Mark {
+  readonly span: Span;
+  readonly pair: number;
+}
+
+/** Source text with the marked stretches coloured; where marks overlap, the earlier one keeps its place. */
+export function markedSource(text: string, marks: readonly Mark[]): string {
+  const shown = text.slice(0, MOST_CHARACTERS);
+  const inOrder = [...marks].sort((a, b) => a.span[0] - b.span[0] || b.span[1] - a.span[1]);
+  const parts: string[] = [];
+  let at = 0;
+  for (const { span, pair } of inOrder) {
+    const start = Math.max(at, span[0]);
+    const end = Math.min(shown.length, span[1]);
+    if (end <= start) continue;
+    parts.push(escapeSource(shown.slice(at, start)));
+    parts.push(`<mark class="c${pair % COLOURS}">${escapeSource(shown.slice(start, end))}</mark>`);
+    at = end;
+  }
+  parts.push(escapeSource(shown.slice(at)));
+  if (text.length > shown.length) {
+    parts.push(`<span class="unseen">… ${text.length - shown.length} more characters are not shown</span>`);
+  }
+  return parts.join('');
+}
