@@ -220,6 +220,13 @@ export const ERROR_TABLE = {
     2,
     'Use another key: this one names a job with another payload.',
   ),
+  'payload-missing': entry(
+    'JobError',
+    true,
+    500,
+    2,
+    'Look at Redis: a text of the job is gone or was changed; submit the job again with `force`.',
+  ),
   'unchecked-solution': entry(
     'UncheckedSolutionError',
     false,

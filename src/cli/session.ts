@@ -30,6 +30,7 @@ export async function startWorker(
     concurrency: settings.concurrency ?? config.concurrency,
     lockMs: config.lockMs,
     calls: configuredControl(config),
+    offloadBytes: config.offloadBytes,
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
 }
@@ -68,6 +69,7 @@ export async function openSession(config: Config, { work }: { readonly work: boo
       prefix: config.prefix,
       limits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
       retentionDays: config.retentionDays,
+      offloadBytes: config.offloadBytes,
     });
     closers.push(() => fleet.close());
     return { fleet, close };

@@ -165,6 +165,12 @@ export const SETTINGS = {
     count(16 * 2 ** 20, 1, 2 ** 29),
     'Largest `rawOutput` or `output` in a payload.',
   ),
+  offloadBytes: setting(
+    'FLEET_PAYLOAD_BYTES',
+    '65536',
+    count(65_536, 1_024, 2 ** 29),
+    'Texts above this size, in bytes, are stored apart from their job, compressed and only once.',
+  ),
   retentionDays: setting(
     'FLEET_RETENTION_DAYS',
     '7',

@@ -7,13 +7,14 @@ import { jobGates } from '../calls/job-gates.js';
 import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
 import type { ContaminationJudge } from '../contamination/contamination-judge.js';
 import { AgentError, type FleetError, InternalError, JobError, toFleetError } from '../errors.js';
+import type { PayloadStore } from '../payloads/payload-store.js';
 import { loadProcessor } from '../processors/registry.js';
 import { RESERVED_TAGS, TagsSchema } from '../queues/common.js';
 import { encodeFailure } from '../queues/failure.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { readMarks, writeUsage } from '../queues/job-marks.js';
 import type { ChildResult, JobKind } from '../queues/kind.js';
-import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
+import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
 import { addUsage, NO_USAGE } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
@@ -32,6 +33,8 @@ export interface JobContext {
   /** What agent calls are held to. */
   readonly calls: CallControl;
   readonly running: RunningJobs;
+  /** Where long texts of payloads and results are kept. */
+  readonly payloads: PayloadStore;
   /** How long a job of a newer contract waits for a newer worker before it is looked at again. */
   readonly newerContractDelayMs: number;
 }
@@ -64,9 +67,9 @@ export async function runJob<K extends KindName>(
   let running: RunningJob | undefined;
   try {
     running = await begin(held, context);
-    const payload = await payloadOf(kind, job);
+    const payload = await payloadOf(kind, job, context.payloads);
     const result = await process(kind, payload, held, context, log);
-    const checked = checkResult(kind, result);
+    const checked = await storedResult(job, checkResult(kind, result), context.payloads);
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
     return checked;
   } catch (thrown) {
@@ -121,11 +124,28 @@ function jobKey(job: Job): string {
   return `${job.queueQualifiedName}:${job.id}`;
 }
 
-async function payloadOf<K extends KindName>(kind: K, job: Job): Promise<PayloadOf<K>> {
-  const payload = parsePayload(kind, job.data);
+async function payloadOf<K extends KindName>(
+  kind: K,
+  job: Job,
+  payloads: PayloadStore,
+): Promise<PayloadOf<K>> {
+  const payload = parsePayload(kind, await payloads.restore(job.data as unknown));
   const supplied = Object.keys(KINDS[kind].suppliedByChild);
   const complete = supplied.every((field) => field in payload);
-  return complete ? payload : completePayload(kind, payload, await childResults(job));
+  if (complete) return payload;
+  return completePayload(kind, payload, await payloads.restore(await childResults(job)));
+}
+
+/**
+ * What is kept as the job's result: references stand in the place of long texts. A parent in a queue of the pipeline's
+ * own reads its children's results by itself, so that those stay whole.
+ */
+async function storedResult<R>(job: Job, result: R, payloads: PayloadStore): Promise<R> {
+  const { parentKey } = job;
+  if (parentKey === undefined) return payloads.offload(result, [jobKey(job)]);
+  if (!isKindName(parseJobKey(parentKey).queue)) return result;
+  // The parent may outlive its child.
+  return payloads.offload(result, [jobKey(job), parentKey]);
 }
 
 /** What the job's children returned. */

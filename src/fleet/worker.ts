@@ -3,12 +3,14 @@ import { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
 import { type CallControlOptions, callControl } from '../calls/call-control.js';
 import { messageOf } from '../errors.js';
+import { RedisPayloadStore } from '../payloads/payload-store.js';
 import { PROCESSED_KINDS } from '../processors/registry.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
 import { connectProducer, workerConnection } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { ContaminationThreads } from './contamination-threads.js';
+import { Housekeeping } from './housekeeping.js';
 import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
 import { checkRedis } from './redis-check.js';
@@ -31,6 +33,8 @@ export interface WorkerOptions {
   readonly newerContractDelayMs?: number;
   /** What agent calls are held to: budget, limits, what becomes of calls that nobody knows the end of. */
   readonly calls?: CallControlOptions;
+  /** Texts of results above this many bytes are stored apart from their job; default 65,536. */
+  readonly offloadBytes?: number;
 }
 
 /**
@@ -49,6 +53,7 @@ interface WorkerParts {
   readonly workers: readonly QueueWorker[];
   readonly kinds: readonly KindName[];
   readonly logger: Logger;
+  readonly housekeeping: Housekeeping;
 }
 
 /** A running worker: takes jobs of its kinds until it is stopped. */
@@ -85,6 +90,7 @@ export class FleetWorker {
       logger,
       client,
       running,
+      payloads: new RedisPayloadStore(ledger, prefix, options.offloadBytes),
       calls: callControl(ledger, prefix, options.calls),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };
@@ -129,6 +135,7 @@ export class FleetWorker {
       workers,
       kinds,
       logger,
+      housekeeping: new Housekeeping(client, prefix, logger),
     });
     await fleetWorker.#listenForCancellations(prefix);
     await Promise.all(workers.map((worker) => worker.waitUntilReady()));
@@ -161,6 +168,7 @@ export class FleetWorker {
       await Promise.all(this.#parts.workers.map((worker) => worker.close()));
     } finally {
       clearTimeout(deadline);
+      await this.#parts.housekeeping.stop();
       await this.#parts.contamination.close();
       this.#parts.subscriber.disconnect();
       this.#parts.ledger.disconnect();

@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import { CONTRACT_VERSION } from '../queues/common.js';
-import { KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
+import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
 import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
@@ -97,12 +97,24 @@ export async function addJob<K extends KindName>(
   const submission = { queue: kind, id: chooseJobId(kind, options.key), data };
   const create = async () => {
     await indexRuns(fleet, [[submission]]);
-    await fleet.queue(kind).add(kind, data, jobOptions(fleet, kind, submission.id, options));
+    const stored = await storedData(fleet, submission);
+    await fleet.queue(kind).add(kind, stored, jobOptions(fleet, kind, submission.id, options));
   };
   const outcome =
     options.key === undefined ? 'created' : await submitByKey(fleet, submission, options, create);
   if (options.key === undefined) await create();
   return new JobHandle(fleet, kind, submission.id, outcome);
+}
+
+/**
+ * What a job carries: its data, with references in the place of long texts, which are stored before the job is. Jobs of
+ * the pipeline's own queues are read by its own workers and carry everything.
+ */
+export async function storedData(
+  fleet: FleetConnection,
+  { queue, id, data }: Submission,
+): Promise<Record<string, unknown>> {
+  return isKindName(queue) ? fleet.payloads.offload(data, [`${fleet.prefix}:${queue}:${id}`]) : data;
 }
 
 async function submitByKey(

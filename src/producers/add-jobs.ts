@@ -3,7 +3,7 @@ import { type FleetError, JobError, toFleetError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import type { KindName, PayloadOf } from '../queues/registry.js';
 import { completePayload } from '../queues/validate.js';
-import { type AddOptions, addJob, jobOptions, preparePayload } from './add-job.js';
+import { type AddOptions, addJob, jobOptions, preparePayload, storedData } from './add-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
@@ -100,20 +100,20 @@ async function submit(
     fleet,
     fresh.map((job) => [job]),
   );
+  const stored = new Map<string, Record<string, unknown>>();
+  for (const job of fresh) stored.set(job.id, await storedData(fleet, job));
   const kinds = new Set(fresh.map(({ kind }) => kind));
   await Promise.all(
     [...kinds].map((kind) =>
-      fleet
-        .queue(kind)
-        .addBulk(
-          fresh
-            .filter((job) => job.kind === kind)
-            .map(({ id, data, options }) => ({
-              name: kind,
-              data,
-              opts: jobOptions(fleet, kind, id, options),
-            })),
-        ),
+      fleet.queue(kind).addBulk(
+        fresh
+          .filter((job) => job.kind === kind)
+          .map(({ id, data, options }) => ({
+            name: kind,
+            data: stored.get(id) ?? data,
+            opts: jobOptions(fleet, kind, id, options),
+          })),
+      ),
     ),
   );
   for (const { kind, id, index } of fresh)

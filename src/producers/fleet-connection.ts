@@ -1,5 +1,6 @@
 import { FlowProducer, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
 import { connectProducer, workerConnection } from '../queues/connection.js';
 import { KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits } from '../queues/validate.js';
@@ -13,6 +14,8 @@ export interface FleetConnectionOptions {
   readonly limits?: TextLimits;
   /** How long finished jobs are kept, in days; default 7. */
   readonly retentionDays?: number;
+  /** Texts above this many bytes are stored apart from their job; default 65,536. */
+  readonly offloadBytes?: number;
 }
 
 const SECONDS_A_DAY = 86_400;
@@ -26,6 +29,8 @@ export class FleetConnection {
   readonly limits: TextLimits;
   readonly retentionSeconds: number;
   readonly client: Redis;
+  /** Where long texts of jobs are kept. */
+  readonly payloads: PayloadStore;
   readonly #redisUrl: string;
   readonly #queues = new Map<string, Queue>();
   readonly #events = new Map<string, EndEvents>();
@@ -36,6 +41,7 @@ export class FleetConnection {
     this.prefix = options.prefix ?? 'fleet';
     this.limits = options.limits ?? DEFAULT_TEXT_LIMITS;
     this.retentionSeconds = Math.ceil((options.retentionDays ?? 7) * SECONDS_A_DAY);
+    this.payloads = new RedisPayloadStore(client, this.prefix, options.offloadBytes);
     this.#redisUrl = options.redisUrl;
     // A command that fails says so to its caller; without a listener every reconnect attempt would be printed.
     client.on('error', () => undefined);

@@ -74,6 +74,10 @@ function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], u
   };
 }
 
+async function resultOf(fleet: FleetConnection, job: Job, longTexts: boolean): Promise<unknown> {
+  return longTexts ? fleet.payloads.restore(job.returnvalue as unknown) : job.returnvalue;
+}
+
 async function errorOf(fleet: FleetConnection, state: JobState, job: Job): Promise<JobFailure | undefined> {
   if (state === 'cancelled') {
     return { code: 'job-cancelled', message: 'the job was cancelled', retryable: false };
@@ -96,9 +100,14 @@ function stateWith(fields: Job, state: string): string {
 /**
  * The present view of a job that was found. The state is read before the fields, so that a job shown as
  * completed always has its result.
+ * @param options.longTexts False where the result's long texts are not needed: they then stay references.
  * @throws JobError `job-not-found` where it was removed meanwhile.
  */
-export async function viewJob(fleet: FleetConnection, found: FoundJob): Promise<JobView> {
+export async function viewJob(
+  fleet: FleetConnection,
+  found: FoundJob,
+  { longTexts = true }: { readonly longTexts?: boolean } = {},
+): Promise<JobView> {
   const { kind, queue } = found;
   const id = found.job.id ?? '';
   const state = await found.job.getState();
@@ -120,7 +129,7 @@ export async function viewJob(fleet: FleetConnection, found: FoundJob): Promise<
     attempts: job.attemptsMade,
     ...defined({
       progress: typeof job.progress === 'string' ? job.progress : undefined,
-      result: shown === 'completed' ? (job.returnvalue as unknown) : undefined,
+      result: shown === 'completed' ? await resultOf(fleet, job, longTexts) : undefined,
       error,
       unknownCalls: unknownCalls(calls),
       parent: job.parent?.id,

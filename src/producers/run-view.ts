@@ -63,7 +63,9 @@ export async function latestRuns(fleet: FleetConnection, count: number): Promise
 async function viewUnlessGone(fleet: FleetConnection, key: string): Promise<JobView | undefined> {
   const { queue, id } = parseJobKey(key);
   try {
-    const { result: _result, ...view } = await viewJob(fleet, await findJob(fleet, id, queue));
+    const { result: _result, ...view } = await viewJob(fleet, await findJob(fleet, id, queue), {
+      longTexts: false,
+    });
     return view;
   } catch (thrown) {
     // Its retention time is over, or it was never submitted.

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from 'bullmq';
 import { JobError } from '../errors.js';
+import { comparable } from '../payloads/text-reference.js';
 import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
 import type { FleetConnection } from './fleet-connection.js';
 
@@ -18,8 +19,8 @@ export interface Submission {
 }
 
 function payloadOf({ v: _version, ...payload }: Record<string, unknown>): unknown {
-  // What was stored went through JSON, which drops fields that are undefined.
-  return JSON.parse(JSON.stringify(payload));
+  // What was stored went through JSON, which drops fields that are undefined; its long texts are elsewhere.
+  return comparable(JSON.parse(JSON.stringify(payload)));
 }
 
 /**

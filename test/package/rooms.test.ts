@@ -11,6 +11,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   // Types only: an agent's error carries what its calls used.
   errors: ['queues'],
   queues: [],
+  payloads: ['queues'],
   solution: [],
   leakage: ['solution'],
   ablation: ['solution'],
@@ -18,8 +19,8 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   calls: ['queues'],
   agents: ['queues', 'solution', 'leakage', 'ablation', 'calls'],
   processors: ['agents', 'calls', 'solution', 'leakage', 'ablation', 'contamination', 'queues'],
-  producers: ['queues'],
-  fleet: ['processors', 'agents', 'calls', 'queues'],
+  producers: ['queues', 'payloads'],
+  fleet: ['processors', 'agents', 'calls', 'queues', 'payloads'],
   gateway: ['producers', 'queues'],
 };
 /** The public entries and the command line put the rooms together. */

@@ -73,6 +73,7 @@ async function serve(options: ServeOptions): Promise<void> {
           prefix: config.prefix,
           limits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
           retentionDays: config.retentionDays,
+          offloadBytes: config.offloadBytes,
         });
       },
       announce: (message) => process.stderr.write(`\n${message}\n\n`),

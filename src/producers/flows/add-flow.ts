@@ -1,5 +1,5 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
-import type { KeyOptions } from '../add-job.js';
+import { type KeyOptions, storedData } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
 import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from '../submit-once.js';
@@ -11,14 +11,16 @@ export interface FlowNode extends Submission {
   readonly children?: readonly FlowNode[];
 }
 
-/** BullMQ's own form of a flow. */
-export function toFlowJob(node: FlowNode): FlowJob {
+/** BullMQ's own form of a flow, whose long texts are stored. */
+export async function toFlowJob(fleet: FleetConnection, node: FlowNode): Promise<FlowJob> {
+  const children: FlowJob[] = [];
+  for (const child of node.children ?? []) children.push(await toFlowJob(fleet, child));
   return {
     name: node.name,
     queueName: node.queue,
-    data: node.data,
+    data: await storedData(fleet, node),
     opts: { ...node.options, jobId: node.id },
-    ...(node.children === undefined ? {} : { children: node.children.map(toFlowJob) }),
+    ...(node.children === undefined ? {} : { children }),
   };
 }
 
@@ -39,7 +41,7 @@ export async function addFlow(
 ): Promise<SubmitOutcome> {
   const create = async () => {
     await indexRuns(fleet, [allOf(root)]);
-    await fleet.flows.add(toFlowJob(root));
+    await fleet.flows.add(await toFlowJob(fleet, root));
   };
   const parent = key === undefined ? undefined : await existingJob(fleet, root);
   if (parent === undefined) {

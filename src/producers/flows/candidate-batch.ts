@@ -99,7 +99,7 @@ async function addEach(
       fleet,
       missing.map(({ root }) => allOf(root)),
     );
-    await fleet.flows.addBulk(missing.map(({ root }) => toFlowJob(root)));
+    await fleet.flows.addBulk(await Promise.all(missing.map(({ root }) => toFlowJob(fleet, root))));
   }
   return outcomes;
 }
@@ -140,7 +140,7 @@ async function addBehindOneParent(
   }
   await Promise.all((root.children ?? []).map((child) => makeAttachable(fleet, root, child)));
   await indexRuns(fleet, [allOf(root)]);
-  await fleet.flows.add(toFlowJob(root));
+  await fleet.flows.add(await toFlowJob(fleet, root));
   return parent === undefined ? 'created' : 'replaced';
 }
 

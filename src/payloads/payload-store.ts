@@ -1,0 +1,140 @@
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw } from 'node:zlib';
+import type { Redis } from 'ioredis';
+import { JobError, messageOf } from '../errors.js';
+import { runScript, script } from '../queues/run-script.js';
+import { payloadIndexKey, payloadJobsKey, payloadKey } from './payload-keys.js';
+import {
+  digestOf,
+  type EncodedText,
+  encodeText,
+  LARGEST_STORED_BYTES,
+  mapTexts,
+  referencedDigest,
+  referenceTo,
+  SMALLEST_STORED_BYTES,
+  type TextReference,
+} from './text-reference.js';
+
+const compress = promisify(deflateRaw);
+const expand = promisify(inflateRaw);
+
+/** Fast rather than small: scripts and logs shrink to a fourth at the lowest level already. */
+const COMPRESSION = { level: 1 };
+
+/** Texts above this many bytes of UTF-8 are stored apart from their job. */
+export const DEFAULT_OFFLOAD_BYTES = 65_536;
+
+/**
+ * Notes jobs that name a text, if it is stored; stores it where it is handed in.
+ * KEYS: 1 text, 2 its jobs, 3 index. ARGV: 1 digest, 2 now (ms), 3 text or '', 4 size, 5 encoding, 6… job keys.
+ * Returns 1, or 0 where the text is neither stored nor handed in.
+ */
+const HOLD = script(`
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  if ARGV[3] == '' then return 0 end
+  redis.call('HSET', KEYS[1], 'data', ARGV[3], 'bytes', ARGV[4], 'encoding', ARGV[5])
+end
+for at = 6, #ARGV do redis.call('ZADD', KEYS[2], ARGV[2], ARGV[at]) end
+redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
+return 1`);
+
+/** Where long texts of jobs are kept, so that queues stay small and the same script is stored once. */
+export interface PayloadStore {
+  /**
+   * Stores the long texts of JSON data, before any job names them, and gives the data with references in their place.
+   * @param holders Keys of the jobs that will name them: a text is kept as long as one of these exists.
+   */
+  offload<T>(data: T, holders: readonly string[]): Promise<T>;
+  /**
+   * The data with every text in its place.
+   * @throws JobError `payload-missing` where a text is not stored, or is not what was stored.
+   */
+  restore<T>(data: T): Promise<T>;
+}
+
+/** The store in the fleet's own Redis: content-addressed, compressed, without a server of its own. */
+export class RedisPayloadStore implements PayloadStore {
+  readonly #offloadBytes: number;
+
+  constructor(
+    private readonly client: Redis,
+    private readonly prefix: string,
+    offloadBytes: number = DEFAULT_OFFLOAD_BYTES,
+  ) {
+    this.#offloadBytes = Math.max(offloadBytes, SMALLEST_STORED_BYTES);
+  }
+
+  async offload<T>(data: T, holders: readonly string[]): Promise<T> {
+    const texts = new Map<string, EncodedText>();
+    const replaced = mapTexts(data, (found) => {
+      if (typeof found !== 'string' || !this.#isLong(found)) return found;
+      const encoded = encodeText(found);
+      texts.set(encoded.digest, encoded);
+      return referenceTo(encoded);
+    });
+    if (texts.size === 0) return data;
+    for (const text of texts.values()) await this.#store(text, holders);
+    return replaced as T;
+  }
+
+  async restore<T>(data: T): Promise<T> {
+    const references = new Map<string, TextReference>();
+    mapTexts(data, (found) => {
+      if (typeof found !== 'string') references.set(referencedDigest(found), found);
+      return found;
+    });
+    if (references.size === 0) return data;
+    const texts = new Map<string, string>();
+    for (const [digest, reference] of references) texts.set(digest, await this.#read(reference));
+    return mapTexts(data, (found) =>
+      typeof found === 'string' ? found : texts.get(referencedDigest(found)),
+    ) as T;
+  }
+
+  #isLong(text: string): boolean {
+    if (text.length * 3 <= this.#offloadBytes) return false;
+    return Buffer.byteLength(text, 'utf8') > this.#offloadBytes;
+  }
+
+  async #store({ digest, bytes, encoding }: EncodedText, holders: readonly string[]): Promise<void> {
+    if (await this.#hold(digest, holders)) return;
+    await this.#hold(digest, holders, [await compress(bytes, COMPRESSION), bytes.length, encoding]);
+  }
+
+  async #hold(
+    digest: string,
+    holders: readonly string[],
+    content: readonly (Buffer | string | number)[] = ['', 0, ''],
+  ): Promise<boolean> {
+    const keys = [
+      payloadKey(this.prefix, digest),
+      payloadJobsKey(this.prefix, digest),
+      payloadIndexKey(this.prefix),
+    ];
+    return (await runScript(this.client, HOLD, keys, [digest, Date.now(), ...content, ...holders])) === 1;
+  }
+
+  async #read(reference: TextReference): Promise<string> {
+    const digest = referencedDigest(reference);
+    const missing = (why: string, cause?: unknown): never => {
+      throw new JobError('payload-missing', `a text of the job (${digest.slice(0, 12)}…) ${why}`, { cause });
+    };
+    // What a reference claims is not believed: it limits how far the stored bytes may expand.
+    if (reference.bytes < 0 || reference.bytes > LARGEST_STORED_BYTES)
+      return missing('claims an impossible size');
+    const [data, encoding] = await this.client.hmgetBuffer(
+      payloadKey(this.prefix, digest),
+      'data',
+      'encoding',
+    );
+    if (data === null || data === undefined) return missing('is not in the payload store');
+    const name = encoding?.toString() === 'utf16le' ? 'utf16le' : 'utf8';
+    const bytes = await expand(data, { maxOutputLength: Math.max(reference.bytes, 1) }).catch(
+      (thrown: unknown) =>
+        missing(`cannot be expanded to its ${reference.bytes} bytes: ${messageOf(thrown)}`, thrown),
+    );
+    if (digestOf(name, bytes) !== digest) return missing('is not the text that was stored');
+    return bytes.toString(name);
+  }
+}
