@@ -19,8 +19,10 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   calls: ['queues'],
   agents: ['queues', 'solution', 'leakage', 'ablation', 'calls'],
   processors: ['agents', 'calls', 'solution', 'leakage', 'ablation', 'contamination', 'queues'],
-  producers: ['queues', 'payloads'],
-  fleet: ['processors', 'agents', 'calls', 'queues', 'payloads'],
+  // The fleet-wide set of known solutions: texts and fingerprints in Redis.
+  known: ['contamination', 'queues'],
+  producers: ['queues', 'payloads', 'known'],
+  fleet: ['processors', 'agents', 'calls', 'contamination', 'known', 'queues', 'payloads'],
   gateway: ['producers', 'queues'],
 };
 /** The public entries and the command line put the rooms together. */

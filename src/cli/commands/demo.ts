@@ -38,7 +38,7 @@ async function demo(): Promise<void> {
       await redis.release();
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
