@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { retryJob } from '../../src/producers/retry-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const PROGRAM = fileURLToPath(new URL('crashing-worker.ts', import.meta.url));
+
+let redis: TestRedis;
+let test: TestFleet;
+let api: MessagesApi | undefined;
+let fleets = 0;
+let supervised = false;
+let worker: ChildProcess | undefined;
+let deaths = 0;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(async () => {
+  supervised = false;
+  if (worker !== undefined && worker.exitCode === null && worker.signalCode === null) {
+    worker.kill('SIGKILL');
+    await once(worker, 'exit');
+  }
+  await test.close();
+  await api?.close();
+  api = undefined;
+});
+
+async function startFleet(): Promise<TestFleet> {
+  fleets += 1;
+  test = await startTestFleet(redis, `deaths-${fleets}`);
+  return test;
+}
+
+/** A worker that is started again whenever it dies, as a container is. */
+function superviseWorker(): void {
+  supervised = true;
+  deaths = 0;
+  const start = () => {
+    worker = spawn(process.execPath, ['--import', 'tsx', PROGRAM, redis.url, test.fleet.prefix], {
+      stdio: 'inherit',
+    });
+    worker.once('exit', () => {
+      if (!supervised) return;
+      deaths += 1;
+      start();
+    });
+  };
+  start();
+}
+
+const script = (content: string) => ({ solution: { content } });
+
+describe('a job that kills its worker', () => {
+  it('is ended after two deaths, and the jobs beside it go on', async () => {
+    const { fleet } = await startFleet();
+    const killer = await addSolutionCheck(fleet, script('x = "KILL"\n'));
+    const others = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => addSolutionCheck(fleet, script(`x = "SLOW ${index}"\n`))),
+    );
+    superviseWorker();
+    expect(await killer.wait({ timeout: 55_000 })).toMatchObject({
+      state: 'failed',
+      error: {
+        code: 'killed-its-worker',
+        retryable: false,
+        message: expect.stringContaining('killed its worker'),
+      },
+    });
+    const views = await Promise.all(others.map((other) => other.wait({ timeout: 55_000 })));
+    expect(views.map(({ state }) => state)).toEqual(others.map(() => 'completed'));
+    expect(deaths).toBe(2);
+  });
+
+  it('may be tried again by a person, with a clean sheet', async () => {
+    const { fleet } = await startFleet();
+    const killer = await addSolutionCheck(fleet, script('x = "KILL"\n'));
+    superviseWorker();
+    await killer.wait({ timeout: 55_000 });
+    supervised = false;
+    worker?.kill('SIGKILL');
+    const server = await startMessagesApi({ reply: [leaks()] });
+    api = server;
+    await test.worker(runnerFor(server), { lockMs: 1_000 });
+    await retryJob(fleet, killer.id);
+    expect((await killer.result({ timeout: 30_000 })).status).toBe('clean');
+  });
+});
+
+describe('what is no death of a worker', () => {
+  it('a lock that runs out while Redis is away, however often', async () => {
+    const { fleet, logged } = await startFleet();
+    let release: (() => void) | undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const server = await startMessagesApi({
+      reply: async () => {
+        await released;
+        return leaks();
+      },
+    });
+    api = server;
+    await test.worker(runnerFor(server), { lockMs: 1_000, concurrency: 1 });
+    const handle = await addSolutionCheck(fleet, script('x = 1\n'));
+    await server.arrived(1);
+    for (let outage = 0; outage < 3; outage += 1) {
+      redis.pause();
+      // Longer than the lock: it runs out while nobody can renew it.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      redis.resume();
+      await logged('the lock of a job');
+      (test.logLines as unknown[]).length = 0;
+    }
+    release?.();
+    const view = await handle.wait({ timeout: 45_000 });
+    expect(view.state).toBe('completed');
+    // Nobody else was there to take the job, so it went on where it was and was paid once.
+    expect(server.requests).toHaveLength(1);
+    expect(view.unknownCalls).toBeUndefined();
+  });
+
+  it('a drain that is cut short by SIGKILL', async () => {
+    const { fleet } = await startFleet();
+    const handle = await addSolutionCheck(fleet, script('x = 1\n'));
+    const key = fleet.queue('solution-check').toKey(handle.id);
+    const server = await startMessagesApi({ reply: () => ({ kind: 'hang' }) });
+    api = server;
+    const running = await test.worker(runnerFor(server), { lockMs: 1_000 });
+    await server.arrived(1);
+    expect(await fleet.client.hexists(key, 'fleet:run')).toBe(1);
+    const stopped = running.stop(2_000);
+    while ((await fleet.client.hexists(key, 'fleet:run')) === 1) await fleet.client.ping();
+    await stopped;
+    expect(await fleet.client.hmget(key, 'fleet:run', 'fleet:deaths')).toEqual([null, null]);
+  });
+});

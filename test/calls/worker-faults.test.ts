@@ -1,0 +1,162 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { costsOfDay } from '../../src/calls/budget/read-costs.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { readCallRecords } from '../../src/queues/call-record.js';
+import { correction, leaks } from '../support/agent-answers.js';
+import { fleetCommand, type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
+import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const PAYLOAD = {
+  solution: { content: 'a = fit(all)\nprint(a)\n' },
+  model: 'claude-sonnet-5-5',
+  tags: { run: 'faults' },
+};
+
+let redis: TestRedis;
+let fleet: FleetConnection;
+let api: MessagesApi | undefined;
+let prefixes = 0;
+let prefix = '';
+const commands: RunningCommand[] = [];
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  prefixes += 1;
+  prefix = `faults-${prefixes}`;
+  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+});
+afterEach(async () => {
+  await Promise.all(commands.splice(0).map((command) => command.end('SIGKILL')));
+  await fleet.close();
+  await api?.close();
+  api = undefined;
+});
+
+async function answering(reply: Script): Promise<MessagesApi> {
+  api = await startMessagesApi({ reply });
+  return api;
+}
+
+function environment(): Record<string, string> {
+  return {
+    FLEET_REDIS_URL: redis.url,
+    FLEET_PREFIX: prefix,
+    FLEET_LOCK_MS: '1000',
+    FLEET_CALL_RETRIES: '0',
+    FLEET_DRAIN_SECONDS: '0',
+    ANTHROPIC_API_KEY: 'test-key',
+    ANTHROPIC_BASE_URL: api?.url ?? '',
+  };
+}
+
+async function startWorker(): Promise<RunningCommand> {
+  const command = startFleetCommand(['worker', '--kinds', 'solution-check'], { env: environment() });
+  commands.push(command);
+  await command.printed('worker ready');
+  return command;
+}
+
+const costs = () => costsOfDay(fleet.client, fleet.prefix, Date.now());
+const jobKey = (id: string) => fleet.queue('solution-check').toKey(id);
+/** A worker that wakes may say that it did not die; nothing else. */
+const jobFields = async (id: string) => {
+  const { 'fleet:deaths': _deaths, ...fields } = await fleet.client.hgetall(jobKey(id));
+  return fields;
+};
+const statesOf = async (id: string) =>
+  (await readCallRecords(fleet.client, jobKey(id))).map(({ step, state }) => `${step} ${state}`);
+
+describe('a worker that is killed', () => {
+  it('between sent and answered leaves one unknown call; its successor sends that one again and no other', async () => {
+    const server = await answering((_, index) => {
+      if (index === 0) return leaks('a = fit(all)');
+      return index === 1 ? { kind: 'hang' } : correction('a = fit(train)');
+    });
+    const doomed = await startWorker();
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await server.arrived(2);
+    await doomed.end('SIGKILL');
+    await startWorker();
+    const result = await handle.result({ timeout: 45_000 });
+    expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
+    expect(server.requests).toHaveLength(3);
+    expect(await statesOf(handle.id)).toEqual([
+      'detect answered',
+      'correct-1-1 unknown',
+      'correct-1-1 answered',
+    ]);
+    const view = await handle.view();
+    expect(view.usage).toMatchObject({ calls: 2, reusedCalls: 1 });
+    expect(view.unknownCalls).toMatchObject([{ step: 'correct-1-1', likelyUsd: expect.any(Number) }]);
+    expect(await costs()).toMatchObject({ calls: 2, unknownCalls: 1, reservedUsd: 0, callsUnderWay: 0 });
+  });
+
+  it('shows in fleet costs, of the day and of the run', async () => {
+    const server = await answering(() => ({ kind: 'hang' }));
+    const doomed = await startWorker();
+    await addSolutionCheck(fleet, PAYLOAD);
+    await server.arrived(1);
+    await doomed.end('SIGKILL');
+    await fleet.client.del(...(await fleet.client.keys(`${prefix}:solution-check:*:lock`)));
+    const json = await fleetCommand(['costs', '--run', 'faults', '--json'], { env: environment() });
+    expect(JSON.parse(json.stdout)).toMatchObject({ name: 'faults', calls: 0, unknownCalls: 1 });
+    const text = await fleetCommand(['costs'], { env: environment() });
+    expect(text.stdout).toContain('unknown: 1 call without a known end');
+    expect(text.exitCode).toBe(0);
+  });
+
+  it('or stopped after its answers were written: each is paid once, however often the job is handed on', async () => {
+    const blocks = ['a = fit(all)', 'print(a)'];
+    const server = await answering((request, index) => {
+      // These calls hang, so that their workers end with all earlier answers in the ledger.
+      if (index === 1 || index === 3) return { kind: 'hang' };
+      return request.body.output_config ? leaks(...blocks) : correction('a = fit(train)');
+    });
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    for (const arrived of [2, 4]) {
+      const doomed = await startWorker();
+      await server.arrived(arrived);
+      await doomed.end('SIGTERM');
+      commands.splice(commands.indexOf(doomed), 1);
+    }
+    await startWorker();
+    await handle.wait({ timeout: 45_000 });
+    const records = await readCallRecords(fleet.client, jobKey(handle.id));
+    const paid = records.filter(({ state }) => state === 'answered').map(({ digest }) => digest);
+    expect(new Set(paid).size).toBe(paid.length);
+    expect(records.filter(({ state }) => state === 'unknown').length).toBe(
+      server.requests.length - paid.length,
+    );
+  });
+});
+
+describe('a worker that is stopped and wakes after its job was taken over', () => {
+  it('aborts its call, and writes neither result, ledger nor cost', async () => {
+    const server = await answering((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
+    const sleeper = await startWorker();
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await server.arrived(1);
+    sleeper.child.kill('SIGSTOP');
+    await startWorker();
+    await handle.result({ timeout: 45_000 });
+    const before = await jobFields(handle.id);
+    const costsBefore = await costs();
+    sleeper.child.kill('SIGCONT');
+    await server.requests[0]?.aborted;
+    await sleeper.printed('nothing more is written by this worker');
+    expect(await jobFields(handle.id)).toEqual(before);
+    expect(await costs()).toEqual(costsBefore);
+    expect(await statesOf(handle.id)).toEqual(['detect unknown', 'detect answered']);
+    expect(server.requests).toHaveLength(2);
+    // The lock was lost to a stop of the process, and the log says what it looks like from inside.
+    expect(sleeper.lines.join('\n')).toContain('event loop lag');
+    // It goes on with other work.
+    const next = await addSolutionCheck(fleet, PAYLOAD);
+    expect((await next.result({ timeout: 45_000 })).status).toBe('clean');
+  });
+});
