@@ -41,10 +41,21 @@ function namesComponent(made: string, wanted: string): boolean {
   );
 }
 
+/** The model family that a name holds, as in "the depth of XGBoost". */
+function familyIn(name: string): string | undefined {
+  return (
+    modelFamily(name) ??
+    name
+      .split(/\s+/)
+      .map(modelFamily)
+      .find((family) => family !== undefined)
+  );
+}
+
 function fitOf(statement: SolutionStatement, component: string, kind: ComponentKind | undefined): number {
   const wanted = squeeze(component);
   const words = [...new Set(wordsOf(component))].filter((word) => word.length > 2);
-  const family = modelFamily(component);
+  const family = familyIn(component);
   let fit = 0;
   const makes = statement.makes.map(squeeze).filter((name) => name.length >= 3);
   if (wanted.length >= 3 && makes.includes(wanted)) fit += 12;
@@ -75,18 +86,26 @@ function fitOf(statement: SolutionStatement, component: string, kind: ComponentK
 /** Less than this is no sign that a statement makes the component. */
 const LEAST_FIT = 3;
 const LONGEST_BLOCK = 6;
+/** At least this much where a statement has the component's very name. */
+const NAMED_FIT = 8;
 
 /**
  * Groups the statements that make a component into blocks of whole, adjacent statements, best first.
  *
  * @param component name of the component; empty to go by the kind alone.
+ * @param except name of a component whose statements are left out.
  */
 export function blocksFor(
   statements: readonly SolutionStatement[],
   component: string,
   kind: ComponentKind | undefined,
+  except = '',
 ): ComponentBlock[] {
-  const fits = new Map(statements.map((statement) => [statement, fitOf(statement, component, kind)]));
+  const isExcept = (statement: SolutionStatement): boolean =>
+    except !== '' && fitOf(statement, except, undefined) >= NAMED_FIT;
+  const fits = new Map(
+    statements.map((statement) => [statement, isExcept(statement) ? 0 : fitOf(statement, component, kind)]),
+  );
   const byPlace = new Map(
     statements.map((statement) => [`${statement.block}:${statement.place}`, statement]),
   );

@@ -86,7 +86,7 @@ export async function planRefinement(input: RefinementInput): Promise<PlannedBlo
   const plans: (PlannedBlock & ComponentBlock)[] = [];
   const propose = (component: NamedComponent | undefined, kind: ComponentKind | undefined): void => {
     let added = 0;
-    for (const block of blocksFor(statements, component?.name ?? '', kind)) {
+    for (const block of blocksFor(statements, component?.name ?? '', kind, component?.except)) {
       if (added === BLOCKS_A_COMPONENT || plans.length === MOST_PLANS) return;
       const code = input.solution.slice(block.start, block.end);
       if (

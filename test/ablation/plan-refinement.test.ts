@@ -91,6 +91,22 @@ describe('planning a refinement', () => {
     expect(await first(NESTED, summary)).toBe(block);
   });
 
+  it.each([
+    ['The ensemble weights contribute the most: removing XGBoost raised the loss.', /^ {4}p = 0\.6/],
+    [
+      'Based on the ablation, the XGBoost component is the most critical; without it the loss rises.',
+      /XGBClassifier/,
+    ],
+    ['Feature engineering was absent; the depth of XGBoost had the highest impact.', /XGBClassifier/],
+    [
+      'The most impactful component is everything except LightGBM: in the run "LightGBM only" it fell.',
+      /^ {4}xgbm = /,
+    ],
+    ['The least impactful component is Dropout. Most important was label smoothing.', /label_smoothing/],
+  ])('tells from the words around a superlative what has the impact: %s', async (summary, block) => {
+    expect(await first(NESTED, summary)).toMatch(block);
+  });
+
   it('REQ-P2O-017: takes a whole statement of several lines, with its indentation', async () => {
     const block = await first(NESTED, 'Imputation is the most impactful component.');
     expect(block).toMatch(/^ {8}pre = ColumnTransformer\(\[\n/);
@@ -149,6 +165,11 @@ describe('planning a refinement', () => {
     const [harmful] = await plan(FLAT, 'Removing the StandardScaler improved the accuracy the most.');
     expect(harmful?.code_block).toContain('StandardScaler');
     expect(harmful?.plan).toMatch(/improved without it/);
+    const scores =
+      'The baseline reached an accuracy of 0.90. Removing the encoder improved the accuracy to 0.95. Removing the scaler decreased the accuracy to 0.89.';
+    const [byScores] = await plan(FLAT, scores);
+    expect(byScores?.code_block).toContain('OneHotEncoder');
+    expect(byScores?.plan).toMatch(/improved without it/);
   });
 
   it('proposes neither imports nor prints', async () => {
