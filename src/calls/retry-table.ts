@@ -15,7 +15,7 @@ export interface RetryRow {
   readonly inPlace: InPlace;
   /** What the job does once the call is given up: another attempt, or its end. `-`: there is nothing to retry. */
   readonly thenJob: 'attempt' | 'end' | '-';
-  /** Whether what came of it counts as paid or possibly paid. */
+  /** Why, in one clause or two. */
   readonly why: string;
 }
 
