@@ -1,0 +1,307 @@
+"""The client: what a pipeline asks of the fleet over HTTP."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Literal, overload
+from urllib.parse import quote, urlencode
+
+from .batches import submit_in_batches
+from .errors import ApiError, WaitTimeout
+from .evaluations import Claim, evaluate_claims
+from .events import JobEvent, follow
+from .handles import CandidateBatch, GuardedEvaluation, JobHandle, RefinementStep
+from .transport import Transport
+from .types import (
+    BatchJob,
+    Candidate,
+    CheckOptions,
+    ContaminationPayload,
+    ContaminationResult,
+    Evaluation,
+    ExtractPayload,
+    ExtractResult,
+    Job,
+    JobState,
+    KindName,
+    Run,
+    SolutionCheckPayload,
+    SolutionCheckResult,
+    StepOptions,
+    SubmitOptions,
+    SummarizePayload,
+    SummarizeResult,
+)
+
+if TYPE_CHECKING:
+    # Known to every type checker; there at run time it need not be.
+    from typing_extensions import Unpack
+
+#: Longest time that one request waits at the gateway, in seconds; a longer wait is several requests.
+_LONG_POLL = 30.0
+_ENDED = frozenset({"completed", "failed", "cancelled"})
+
+
+class FleetClient:
+    """A gateway of the fleet (``fleet serve``). Safe to share between threads.
+
+    :param url: address of the gateway; default: ``FLEET_URL``, else ``http://127.0.0.1:8080``.
+    :param token: default: ``FLEET_TOKEN``; a gateway on this machine may need none.
+    :param timeout: how long one answer may take, in seconds.
+    :param patience: how long a request is sent again while the gateway is away or asks to come back later, in
+        seconds. A submission that is sent again is still one job.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        patience: float = 60.0,
+    ) -> None:
+        url = url or os.environ.get("FLEET_URL") or "http://127.0.0.1:8080"
+        self._transport = Transport(url, token or os.environ.get("FLEET_TOKEN"), timeout, patience)
+
+    # Submitting
+
+    @overload
+    def submit(
+        self, kind: Literal["solution-check"], payload: SolutionCheckPayload, **options: Unpack[SubmitOptions]
+    ) -> JobHandle[SolutionCheckResult]: ...
+    @overload
+    def submit(
+        self, kind: Literal["summarize"], payload: SummarizePayload, **options: Unpack[SubmitOptions]
+    ) -> JobHandle[SummarizeResult]: ...
+    @overload
+    def submit(
+        self, kind: Literal["extract"], payload: ExtractPayload, **options: Unpack[SubmitOptions]
+    ) -> JobHandle[ExtractResult]: ...
+    @overload
+    def submit(
+        self, kind: Literal["contamination"], payload: ContaminationPayload, **options: Unpack[SubmitOptions]
+    ) -> JobHandle[ContaminationResult]: ...
+
+    def submit(self, kind: KindName, payload: Any, **options: Unpack[SubmitOptions]) -> JobHandle[Any]:
+        """Submits a job.
+
+        Options: ``key`` (the same key and payload are the same job, also after a restart of the pipeline),
+        ``force``, ``tenant``, ``priority``, ``delay_seconds``, ``budget_usd``.
+        """
+        return self._handle(self._post(f"/v1/jobs/{_part(kind)}", {"payload": payload, **_json(options)}))
+
+    def submit_batch(self, jobs: Sequence[BatchJob]) -> list[JobHandle[Any] | ApiError]:
+        """Submits any number of jobs in few requests. Each stands for itself: an error says why one was refused."""
+        outcomes = submit_in_batches(lambda body: self.request("POST", "/v1/jobs:batch", body), jobs)
+        return [each if isinstance(each, ApiError) else self._handle(each) for each in outcomes]
+
+    def refinement_step(
+        self,
+        *,
+        ablation_code: str,
+        raw_output: str,
+        solution: str,
+        previous_blocks: Sequence[str],
+        **options: Unpack[StepOptions],
+    ) -> RefinementStep:
+        """Summarizes an ablation study, then extracts the block with most impact and a plan for it.
+
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``.
+        """
+        body = {
+            "ablationCode": ablation_code,
+            "rawOutput": raw_output,
+            "solution": {"content": solution},
+            "previousBlocks": list(previous_blocks),
+        }
+        answer = self._post("/v1/flows/refinement", {**body, **_json(options)})
+        return RefinementStep(self._handle(answer["extract"]), self._handle(answer["summarize"]))
+
+    def guarded_evaluation(
+        self, *, solution: str, evaluation: Evaluation, **options: Unpack[CheckOptions]
+    ) -> GuardedEvaluation:
+        """An evaluation that can only start once its script was checked; :meth:`claim` takes it up.
+
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``on_uncorrected``.
+        """
+        body = {"solution": {"content": solution}, "evaluation": evaluation}
+        return self._guarded(self._post("/v1/flows/guarded-evaluation", {**body, **_json(options)}))
+
+    def candidate_batch(
+        self,
+        *,
+        candidates: Sequence[Candidate],
+        evaluation: Evaluation,
+        after_all: Evaluation | None = None,
+        **options: Unpack[CheckOptions],
+    ) -> CandidateBatch:
+        """Guarded evaluations of many candidates, and a job behind them all. One that fails sinks no other.
+
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``on_uncorrected``.
+        """
+        # Keys of their own, so that a request whose answer is lost can be sent again.
+        body: dict[str, Any] = {
+            "candidates": [{"key": _new_key(), **candidate} for candidate in candidates],
+            "evaluation": evaluation,
+        }
+        if after_all is not None:
+            body["afterAll"] = after_all
+        answer = self._post("/v1/flows/candidate-batch", {**body, **_json(options)})
+        after = answer.get("afterAll")
+        return CandidateBatch(
+            [self._guarded(each) for each in answer["evaluations"]],
+            None if after is None else self._handle(after),
+        )
+
+    # Following
+
+    def job(self, job_id: str) -> Job:
+        """A job as it is now."""
+        job: Job = self.request("GET", f"/v1/jobs/{_part(job_id)}")
+        return job
+
+    def jobs(
+        self,
+        *,
+        kind: KindName | None = None,
+        state: JobState | None = None,
+        run: str | None = None,
+        limit: int = 100,
+    ) -> list[Job]:
+        """Jobs without their results, newest first within their kind."""
+        wanted = {"kind": kind, "state": state, "run": run, "limit": limit}
+        query = urlencode({name: value for name, value in wanted.items() if value is not None})
+        jobs: list[Job] = self.request("GET", f"/v1/jobs?{query}")["jobs"]
+        return jobs
+
+    def run(self, name: str) -> Run:
+        """Everything of one pipeline run, which is what the tag ``run`` names: jobs as trees, states, cost."""
+        run: Run = self.request("GET", f"/v1/runs/{_part(name)}")
+        return run
+
+    def wait(self, job_id: str, timeout: float | None = None) -> Job:
+        """Waits for the end of a job, whatever it is. Raises :class:`WaitTimeout` after ``timeout`` seconds."""
+        give_up_at = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = _LONG_POLL if give_up_at is None else max(0.0, give_up_at - time.monotonic())
+            seconds = min(left, _LONG_POLL)
+            path = f"/v1/jobs/{_part(job_id)}?wait={round(seconds * 1000)}ms"
+            job: Job = self._transport.send("GET", path, wait=seconds)
+            if job["state"] in _ENDED:
+                return job
+            if timeout is not None and left <= _LONG_POLL:
+                raise WaitTimeout(job_id, timeout)
+
+    def events(self, job_id: str, *, after: str | None = None) -> Iterator[JobEvent]:
+        """What happens to a job, until its end. ``after``: id of the last event that is known already."""
+        return follow(self._transport, f"/v1/jobs/{_part(job_id)}/events", after)
+
+    def cancel(self, job_id: str) -> Job:
+        """Cancels a job wherever it is, and the children that it still waits for."""
+        return self._change(job_id, "DELETE", "", {"cancelled"})
+
+    def retry(self, job_id: str) -> Job:
+        """Runs a failed job again, with a fresh set of attempts."""
+        return self._change(job_id, "POST", "/retry", {"waiting", "active", "delayed", "waiting-children"})
+
+    # Evaluating
+
+    def claim(self, queue: str, *, lease_seconds: float = 60.0, wait: float = 0.0) -> Claim | None:
+        """The next evaluation of a queue with its checked script; None where none comes within ``wait`` seconds."""
+        body = {"queue": queue, "leaseMs": round(lease_seconds * 1000)}
+        path = f"/v1/evaluations/claim?wait={round(wait * 1000)}ms"
+        claimed = self._transport.send("POST", path, body, wait=wait)
+        return None if claimed is None else Claim(self, claimed)
+
+    def evaluate(
+        self,
+        queue: str,
+        evaluate: Callable[[Claim], Any],
+        *,
+        lease_seconds: float = 60.0,
+        idle_seconds: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> int:
+        """Evaluates what comes, one after the other, and gives the number of evaluations that it ended.
+
+        ``evaluate`` gets a :class:`Claim` and returns the result (any JSON). What it raises fails the try;
+        :class:`DoNotRetry` fails the evaluation for good. Meanwhile heartbeats keep the lease; once
+        ``claim.lost`` is set the work is for nothing and may be broken off.
+
+        :param idle_seconds: return after so long without work; default: go on until ``stop`` is set.
+        """
+        return evaluate_claims(
+            self,
+            queue,
+            evaluate,
+            lease_seconds=lease_seconds,
+            idle_seconds=idle_seconds,
+            stop=stop or threading.Event(),
+        )
+
+    # Requests
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Any other request to the API; gives the body of the answer. Raises :class:`ApiError`."""
+        return self._transport.send(method, path, body)
+
+    def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        # A key also where the pipeline gave none, so that a request whose answer is lost can be sent again.
+        return self.request("POST", path, {"key": _new_key(), **body})
+
+    def _change(self, job_id: str, method: str, action: str, wanted: set[str]) -> Job:
+        try:
+            job: Job = self.request(method, f"/v1/jobs/{_part(job_id)}{action}")
+        except ApiError as error:
+            # The first request may have been carried out, and only its answer was lost.
+            if not error.answer_lost:
+                raise
+            job = self.job(job_id)
+            if job["state"] not in wanted:
+                raise
+        return job
+
+    def _handle(self, submitted: Mapping[str, Any]) -> JobHandle[Any]:
+        return JobHandle(self, submitted["id"], submitted["kind"], submitted["outcome"])
+
+    def _guarded(self, answer: Mapping[str, Any]) -> GuardedEvaluation:
+        return GuardedEvaluation(self._handle(answer["evaluation"]), self._handle(answer["check"]))
+
+
+def _json(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments as the API names them, without those that are None."""
+    fields: dict[str, Any] = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name not in _JSON_NAMES:
+            raise TypeError(f"{name!r} is not an option; there are: {', '.join(sorted(_JSON_NAMES))}")
+        fields[_JSON_NAMES[name]] = round(value * 1000) if name == "delay_seconds" else value
+    return fields
+
+
+_JSON_NAMES = {
+    "key": "key",
+    "force": "force",
+    "tenant": "tenant",
+    "priority": "priority",
+    "delay_seconds": "delayMs",
+    "budget_usd": "budgetUsd",
+    "workspace": "workspace",
+    "model": "model",
+    "tags": "tags",
+    "on_uncorrected": "onUncorrected",
+}
+
+
+def _part(text: str) -> str:
+    """One segment of a path."""
+    return quote(text, safe="")
+
+
+def _new_key() -> str:
+    return str(uuid.uuid4())

@@ -1,0 +1,173 @@
+"""The evaluating side: claim an evaluation with its checked script, keep the lease, say how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Callable
+
+from .errors import DoNotRetry, FleetError, FleetUnreachable, LeaseLost
+from .types import CheckStatus, Finding
+
+if TYPE_CHECKING:
+    from .client import FleetClient
+
+log = logging.getLogger("solution_fleet")
+
+#: Heartbeats in the time of one lease: two may be lost.
+_BEATS = 3
+#: The shortest lease there is, in seconds: by it an evaluation is given back.
+_SHORTEST_LEASE = 1.0
+
+
+class Claim:
+    """One evaluation in this program's hands, with the script as its check left it."""
+
+    def __init__(self, fleet: FleetClient, claimed: Mapping[str, Any]) -> None:
+        self._fleet = fleet
+        self._ref = {name: claimed[name] for name in ("queue", "id", "lease")}
+        self.id: str = claimed["id"]
+        #: Name of the job.
+        self.name: str = claimed["name"]
+        #: The pipeline's own data.
+        self.data: dict[str, Any] = claimed["data"]
+        #: Which try it is, from 1.
+        self.attempt: int = claimed["attempt"]
+        #: The script to evaluate: the checked one.
+        self.script: str = claimed["solution"]["content"]
+        self.status: CheckStatus = claimed["status"]
+        self.findings: list[Finding] = claimed["findings"]
+        self.lease_seconds: float = claimed["leaseMs"] / 1000
+        #: Set once the lease is lost or the job cancelled: the work is to be dropped.
+        self.lost = threading.Event()
+
+    def heartbeat(self, lease_seconds: float | None = None) -> None:
+        """Extends the lease. Raises :class:`LeaseLost`."""
+        seconds = self.lease_seconds if lease_seconds is None else lease_seconds
+        try:
+            self._post("heartbeat", leaseMs=_milliseconds(seconds))
+        except LeaseLost:
+            self.lost.set()
+            raise
+
+    def complete(self, result: Any) -> None:
+        """Ends the evaluation with its result, any JSON. Raises :class:`LeaseLost`; ValueError for NaN."""
+        self._end("complete", result=result)
+
+    def fail(self, message: str, *, retryable: bool = True) -> None:
+        """Ends this try. Where another may help and attempts are left, the evaluation is handed out again."""
+        self._end("fail", message=message or "no reason was given", retryable=retryable)
+
+    def give_back(self) -> None:
+        """Lets another evaluator have it in about a second, without using up an attempt."""
+        self.heartbeat(_SHORTEST_LEASE)
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Sends heartbeats from a thread of its own for as long as the block runs."""
+        done = threading.Event()
+
+        def beat() -> None:
+            while not done.wait(self.lease_seconds / _BEATS):
+                try:
+                    self.heartbeat()
+                except LeaseLost as error:
+                    log.warning("evaluation %s: %s", self.id, error)
+                    return
+                except FleetError as error:
+                    log.warning("evaluation %s: no heartbeat: %s", self.id, error)
+
+        thread = threading.Thread(target=beat, name=f"heartbeat {self.id}", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _end(self, how: str, **fields: Any) -> None:
+        try:
+            self._post(how, **fields)
+        except LeaseLost as error:
+            # The first request may have ended the evaluation, and only its answer was lost.
+            if not (error.answer_lost and self._fleet.job(self.id)["state"] in ("completed", "failed")):
+                self.lost.set()
+                raise
+
+    def _post(self, how: str, **fields: Any) -> None:
+        self._fleet.request("POST", f"/v1/evaluations/{how}", {**self._ref, **fields})
+
+
+#: How long one claim waits at the gateway, in seconds; so long at most it takes to notice ``stop``.
+_CLAIM_WAIT = 5.0
+
+
+def evaluate_claims(
+    fleet: FleetClient,
+    queue: str,
+    evaluate: Callable[[Claim], Any],
+    *,
+    lease_seconds: float,
+    idle_seconds: float | None,
+    stop: threading.Event,
+) -> int:
+    """See :meth:`FleetClient.evaluate`."""
+    ended = 0
+    was_reached = False
+    idle_since = time.monotonic()
+    while not stop.is_set():
+        idle_left = math.inf if idle_seconds is None else idle_since + idle_seconds - time.monotonic()
+        try:
+            claim = fleet.claim(queue, lease_seconds=lease_seconds, wait=max(0.0, min(_CLAIM_WAIT, idle_left)))
+        except FleetUnreachable as error:
+            # One that never answered is a wrong address; one that is away will come back.
+            if not was_reached:
+                raise
+            log.warning("evaluations of %s: %s", queue, error)
+            continue
+        was_reached = True
+        if claim is not None:
+            ended += _work_on(claim, evaluate)
+            idle_since = time.monotonic()
+        elif idle_left <= 0:
+            break
+    return ended
+
+
+def _work_on(claim: Claim, evaluate: Callable[[Claim], Any]) -> bool:
+    """Evaluates one claim; tells whether it was ended here."""
+    try:
+        with claim.kept():
+            try:
+                result = evaluate(claim)
+            except DoNotRetry as error:
+                claim.fail(str(error), retryable=False)
+            except Exception as error:
+                log.warning("evaluation %s failed", claim.id, exc_info=True)
+                claim.fail(f"{type(error).__name__}: {error}")
+            else:
+                _complete(claim, result)
+        return True
+    except FleetError as error:
+        log.warning("evaluation %s is dropped: %s", claim.id, error)
+        return False
+    except BaseException:
+        # This program is being stopped: no fault of the evaluation, which another one can have at once.
+        with contextlib.suppress(FleetError):
+            claim.give_back()
+        raise
+
+
+def _complete(claim: Claim, result: Any) -> None:
+    try:
+        claim.complete(result)
+    except (TypeError, ValueError) as error:
+        claim.fail(f"the result is no JSON: {error}", retryable=False)
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)

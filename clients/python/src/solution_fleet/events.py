@@ -1,0 +1,55 @@
+"""What happens to a job, as it happens."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from .errors import ApiError
+from .event_stream import read_events
+from .patience import CONNECTION_ERRORS
+from .transport import Transport
+
+#: The gateway sends a sign of life every 15 seconds; after three that are missing the link is dead.
+_LONGEST_SILENCE = 45.0
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """Something that happened to a job."""
+
+    #: ``state`` ({"state": ...}), ``progress`` ({"progress": ...}) or ``end`` (the job); the last one is ``end``.
+    name: Literal["state", "progress", "end"]
+    data: Any
+    #: To go on from here later.
+    id: str | None
+
+
+def follow(transport: Transport, path: str, after: str | None) -> Iterator[JobEvent]:
+    """Events until the end of the job, over any number of lost connections, each once."""
+    patience = transport.patience()
+    while True:
+        headers = {} if after is None else {"Last-Event-ID": after}
+        try:
+            with transport.open("GET", path, timeout=_LONGEST_SILENCE, headers=headers) as response:
+                if response.status == 204:
+                    return  # The end was told before.
+                for event in read_events(_chunks(response)):
+                    patience.reset()
+                    after = event.id or after
+                    yield JobEvent(cast(Any, event.name), json.loads(event.data), event.id)
+                    if event.name == "end":
+                        return
+            patience.wait_after(ConnectionError("the gateway ended the stream"))
+        except ApiError as error:
+            patience.wait_after(error)
+        except CONNECTION_ERRORS as error:
+            patience.wait_after(error)
+
+
+def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    while chunk := response.read1(65_536):
+        yield chunk

@@ -1,0 +1,75 @@
+"""Jobs that were submitted, and how to follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from .errors import JobFailed
+from .types import ExtractResult, Job, SolutionCheckResult, SummarizeResult
+
+if TYPE_CHECKING:
+    from .client import FleetClient
+    from .events import JobEvent
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class JobHandle(Generic[Result]):
+    """A job that was submitted."""
+
+    fleet: FleetClient
+    id: str
+    kind: str
+    #: ``created``; or by its key: ``existing``, ``retried`` after a failure, ``replaced`` by force.
+    outcome: str
+
+    def job(self) -> Job:
+        """The job as it is now."""
+        return self.fleet.job(self.id)
+
+    def wait(self, timeout: float | None = None) -> Job:
+        """Waits for the end, whatever it is. Raises :class:`WaitTimeout` after ``timeout`` seconds."""
+        return self.fleet.wait(self.id, timeout)
+
+    def result(self, timeout: float | None = None) -> Result:
+        """Waits for the result. Raises :class:`JobFailed` where there is none."""
+        job = self.wait(timeout)
+        if job["state"] != "completed":
+            raise JobFailed(self.id, job["state"], job.get("error") or {})
+        result: Result = job.get("result")  # type: ignore[assignment]
+        return result
+
+    def events(self) -> Iterator[JobEvent]:
+        """What happens to the job, until its end."""
+        return self.fleet.events(self.id)
+
+    def cancel(self) -> Job:
+        """Cancels the job, and the children that it still waits for."""
+        return self.fleet.cancel(self.id)
+
+
+@dataclass(frozen=True)
+class RefinementStep:
+    """A summary, and the block and plan that follow from it."""
+
+    extract: JobHandle[ExtractResult]
+    summarize: JobHandle[SummarizeResult]
+
+
+@dataclass(frozen=True)
+class GuardedEvaluation:
+    """An evaluation of the pipeline's, and the check before it."""
+
+    evaluation: JobHandle[Any]
+    check: JobHandle[SolutionCheckResult]
+
+
+@dataclass(frozen=True)
+class CandidateBatch:
+    """Guarded evaluations in the order of their candidates, and the job behind them all."""
+
+    evaluations: list[GuardedEvaluation]
+    after_all: JobHandle[Any] | None

@@ -1,0 +1,48 @@
+"""How long, and how often, a request is sent again."""
+
+from __future__ import annotations
+
+import http.client
+import random
+import ssl
+import time
+
+from .errors import ApiError, FleetUnreachable
+
+#: Statuses of refusals that pass: too much at the moment, or no gateway or Redis behind the door.
+_PASSING = frozenset({429, 502, 503, 504})
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+
+#: What a request can meet that another try may not.
+CONNECTION_ERRORS = (OSError, http.client.HTTPException)
+
+
+class Patience:
+    """Waits between the tries of one request, and gives up when their time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.reset()
+
+    def reset(self) -> None:
+        """Begins anew: something went well."""
+        self._pause = _FIRST_PAUSE
+        self._give_up_at = time.monotonic() + self._seconds
+
+    def wait_after(self, failure: Exception) -> None:
+        """Waits before the next try; raises what the caller shall see where none is worth it."""
+        delay = self._pause
+        if isinstance(failure, ApiError):
+            if failure.status not in _PASSING:
+                raise failure
+            delay = self._pause if failure.retry_after is None else failure.retry_after
+        reason = getattr(failure, "reason", failure)
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            raise failure
+        if time.monotonic() + delay > self._give_up_at:
+            if isinstance(failure, ApiError):
+                raise failure
+            raise FleetUnreachable(f"no answer within {self._seconds:g} s: {reason}") from failure
+        time.sleep(delay * random.uniform(1.0, 1.2))
+        self._pause = min(self._pause * 2, _LONGEST_PAUSE)

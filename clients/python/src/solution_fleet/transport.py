@@ -1,0 +1,97 @@
+"""Requests to one gateway."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from .errors import ApiError, api_error
+from .patience import CONNECTION_ERRORS, Patience
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry the token to wherever it points."""
+
+    def redirect_request(self, *_args: Any) -> None:
+        return None
+
+
+class Transport:
+    """Sends requests, and sends them again. Safe to share between threads."""
+
+    def __init__(self, url: str, token: str | None, timeout: float, patience: float) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"the gateway's address must begin with http:// or https://, got {url!r}")
+        self._url = url.rstrip("/")
+        self._headers = {"User-Agent": "solution-fleet-python"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._timeout = timeout
+        self._patience = patience
+        self._opener = urllib.request.build_opener(_NoRedirects)
+
+    def patience(self, wait: float = 0.0) -> Patience:
+        return Patience(wait + self._patience)
+
+    def send(self, method: str, path: str, body: Any = None, *, wait: float = 0.0) -> Any:
+        """Sends a request and gives the body of its answer; None where it has none.
+
+        While the gateway is away or asks to come back later, the request is sent again. Every request of this
+        package may be: submissions carry keys, and where the second try is refused because the first was carried
+        out, the error says that an answer was lost. ``wait`` is how long the gateway itself may wait before it
+        answers, in seconds.
+        """
+        patience = self.patience(wait)
+        answer_lost = False
+        while True:
+            try:
+                with self.open(method, path, body, timeout=self._timeout + wait) as response:
+                    text = response.read()
+                return json.loads(text) if text.strip() else None
+            except ApiError as error:
+                error.answer_lost = answer_lost
+                patience.wait_after(error)
+            except CONNECTION_ERRORS as error:
+                answer_lost = True
+                patience.wait_after(error)
+
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        timeout: float,
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[http.client.HTTPResponse]:
+        """Sends a request once; ``timeout`` is the longest silence, in seconds. Raises :class:`ApiError`."""
+        data = None
+        all_headers = {**self._headers, **(headers or {})}
+        if body is not None:
+            # NaN and Infinity are no JSON: whoever sends one is told here, by ValueError.
+            data = json.dumps(body, allow_nan=False).encode("ascii")
+            all_headers["Content-Type"] = "application/json"
+        request = urllib.request.Request(self._url + path, data=data, headers=all_headers, method=method)
+        try:
+            response = self._opener.open(request, timeout=timeout)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise _refusal(error) from None
+        with response:
+            yield response
+
+
+def _refusal(error: urllib.error.HTTPError) -> ApiError:
+    try:
+        problem = json.loads(error.read())
+    except (ValueError, *CONNECTION_ERRORS):
+        problem = None  # The answer of something else than the gateway, such as a proxy's page.
+    retry_after = error.headers.get("Retry-After") or ""
+    seconds = float(retry_after) if retry_after.isdigit() else None
+    return api_error(error.code, problem if isinstance(problem, dict) else {}, seconds)

@@ -1,0 +1,254 @@
+"""Shapes of what the fleet takes and gives; the names are those of its JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+KindName = Literal["solution-check", "summarize", "extract", "contamination"]
+JobState = Literal["waiting", "delayed", "waiting-children", "active", "completed", "failed", "cancelled"]
+CheckStatus = Literal["clean", "corrected", "partly-corrected", "uncorrected"]
+OnUncorrected = Literal["evaluate", "refuse"]
+#: Labels of a job; ``run`` and ``step`` name its place in a pipeline run.
+Tags = dict[str, str]
+
+
+class Solution(TypedDict):
+    content: str
+
+
+# Payloads
+
+
+class _CommonPayload(TypedDict, total=False):
+    tags: Tags
+    #: Only a model that the gateway allows (``FLEET_MODELS``).
+    model: str
+
+
+class _InWorkspace(_CommonPayload, total=False):
+    #: Only below the gateway's ``FLEET_WORKSPACE_ROOTS``.
+    workspace: str
+
+
+class SolutionCheckPayload(_InWorkspace):
+    solution: Solution
+
+
+class SummarizePayload(_CommonPayload):
+    ablationCode: str
+    rawOutput: str
+
+
+class ExtractPayload(_InWorkspace):
+    solution: Solution
+    summary: str
+    previousBlocks: list[str]
+
+
+class _TestCaseExtras(TypedDict, total=False):
+    solveTime: float
+    thoughtChain: list[str]
+    starter: str
+
+
+class TestCase(_TestCaseExtras):
+    id: str
+    name: str
+    difficulty: Literal["easy", "medium", "hard"]
+
+
+class _ContaminationExtras(TypedDict, total=False):
+    tags: Tags
+    config: dict[str, Any]
+
+
+class ContaminationPayload(_ContaminationExtras):
+    output: str
+    testCase: TestCase
+
+
+# Results
+
+
+class Usage(TypedDict):
+    calls: int
+    reusedCalls: int
+    inputTokens: int
+    outputTokens: int
+    cacheReadTokens: int
+    cacheWriteTokens: int
+    #: None where the price of a model is not known.
+    costUsd: float | None
+
+
+class _FindingExtras(TypedDict, total=False):
+    kind: str
+    severity: Literal["high", "medium", "low"]
+    correctedBlock: str
+    occurrences: int
+    matched: Literal["exact", "whitespace"]
+    reason: str
+
+
+class Finding(_FindingExtras):
+    leakageStatus: Literal["Yes Data Leakage", "No Data Leakage"]
+    codeBlock: str
+    outcome: Literal["corrected", "uncorrected", "superseded", "not-found", "no-leakage"]
+
+
+class _AgentResult(TypedDict, total=False):
+    notes: list[str]
+
+
+class SolutionCheckResult(_AgentResult):
+    status: CheckStatus
+    #: The script that may be evaluated.
+    solution: Solution
+    solutionDigest: str
+    findings: list[Finding]
+    usage: Usage
+    agent: dict[str, str]
+
+
+class SummarizeResult(_AgentResult):
+    summary: str
+    usage: Usage
+    agent: dict[str, str]
+
+
+class _ExtractExtras(_AgentResult, total=False):
+    #: Exact substring of the script; absent where ``outcome`` is ``skipped``.
+    codeBlock: str
+    plan: str
+    matched: Literal["exact", "whitespace"]
+    planIndex: int
+
+
+class ExtractResult(_ExtractExtras):
+    outcome: Literal["selected", "skipped"]
+    attempts: int
+    plans: list[dict[str, Any]]
+    solutionDigest: str
+    usage: Usage
+    agent: dict[str, str]
+
+
+class _ContaminationResultExtras(TypedDict, total=False):
+    reason: str
+
+
+class ContaminationResult(_ContaminationResultExtras):
+    contaminated: bool
+    confidence: float
+    checks: dict[str, Any]
+    config: dict[str, Any]
+
+
+# Jobs
+
+
+class JobFailure(TypedDict):
+    code: str
+    message: str
+    retryable: bool
+
+
+class _JobExtras(TypedDict, total=False):
+    progress: str
+    result: Any
+    error: JobFailure
+    parent: str
+    #: Ids; in the tree of a run the jobs themselves.
+    children: list[Any]
+    startedAt: str
+    endedAt: str
+
+
+class Job(_JobExtras):
+    id: str
+    #: Name of the kind, or of the pipeline's own queue.
+    kind: str
+    state: JobState
+    usage: Usage
+    tags: Tags
+    createdAt: str
+    attempts: int
+
+
+class Run(TypedDict):
+    run: str
+    total: int
+    states: dict[str, int]
+    usage: Usage
+    jobs: list[Job]
+    truncated: bool
+
+
+# Submissions
+
+
+class _EvaluationExtras(TypedDict, total=False):
+    data: dict[str, Any]
+    #: ``attempts``, ``backoff``, ``priority``, ``delay``.
+    opts: dict[str, Any]
+
+
+class Evaluation(_EvaluationExtras):
+    """The pipeline's own job behind a check."""
+
+    queue: str
+    name: str
+
+
+class _CandidateExtras(TypedDict, total=False):
+    data: dict[str, Any]
+    key: str
+
+
+class Candidate(_CandidateExtras):
+    solution: Solution
+
+
+class _BatchJobExtras(TypedDict, total=False):
+    key: str
+    force: bool
+    tenant: str
+    priority: int
+    delayMs: int
+    budgetUsd: float
+
+
+class BatchJob(_BatchJobExtras):
+    kind: KindName
+    #: One of the payloads above, as ``kind`` says.
+    payload: Any
+
+
+# Keyword arguments
+
+
+class KeyOptions(TypedDict, total=False):
+    #: The pipeline's own name for the work: the same key and arguments are the same job.
+    key: str
+    #: Runs the work anew although the job of its key has ended.
+    force: bool
+
+
+class SubmitOptions(KeyOptions, total=False):
+    #: For whom the job is done; default: its run.
+    tenant: str
+    #: 1 is the most urgent.
+    priority: int
+    delay_seconds: float
+    budget_usd: float
+
+
+class StepOptions(KeyOptions, total=False):
+    workspace: str
+    model: str
+    tags: Tags
+
+
+class CheckOptions(StepOptions, total=False):
+    #: What becomes of a script with a leak that could not be corrected; default: it is evaluated, and says so.
+    on_uncorrected: OnUncorrected
