@@ -27,7 +27,7 @@ export function ratioText(ratio: number): string {
 export function renderTable(rows: readonly { row: BenchRow; measured: Measurement }[]): string {
   const table = new Table({
     head: ['row', 'ratio', 'min – max', 'to reach', 'met', 'figures'],
-    style: { head: [] },
+    style: { head: [], border: [] },
   });
   for (const { measured } of rows) {
     table.push([

@@ -1,0 +1,60 @@
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { FleetWorker } from '../../src/fleet/worker.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { KindName } from '../../src/queues/registry.js';
+import type { RowContext } from './row.js';
+
+/** A worker as `fleet worker` starts it, with its log in a file, and a producer's connection. */
+export interface BenchFleet {
+  readonly fleet: FleetConnection;
+  readonly worker: FleetWorker;
+  close(): Promise<void>;
+}
+
+export async function startBenchFleet(
+  context: RowContext,
+  options: {
+    readonly runner: AgentRunner;
+    readonly kinds: readonly KindName[];
+    readonly concurrency: number;
+    readonly prefix?: string;
+  },
+): Promise<BenchFleet> {
+  const prefix = options.prefix ?? context.prefix();
+  const log = await open(join(tmpdir(), `${prefix}-${process.pid}.log`), 'w');
+  const worker = await FleetWorker.start({
+    redisUrl: context.redis.url,
+    prefix,
+    runner: options.runner,
+    logger: pino({ level: 'info' }, pino.destination({ fd: log.fd, sync: false })),
+    kinds: options.kinds,
+    concurrency: options.concurrency,
+    lockMs: 30_000,
+  });
+  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  return {
+    fleet,
+    worker,
+    close: async () => {
+      await worker.stop(5_000);
+      await fleet.close();
+      await log.close();
+    },
+  };
+}
+
+/** Resolves when so many jobs of a kind have completed; by the queue's own count, which one event a job refreshes. */
+export async function untilCompleted(fleet: FleetConnection, kind: KindName, count: number): Promise<void> {
+  const queue = fleet.queue(kind);
+  while ((await queue.getCompletedCount()) < count) {
+    if ((await queue.getFailedCount()) > 0) {
+      const [job] = await queue.getFailed(0, 0);
+      throw new Error(`a job failed: ${job?.failedReason}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

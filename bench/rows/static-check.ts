@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { analyzeLeakage } from '../../src/leakage/index.js';
+import { packagePath } from '../../src/package-root.js';
+import { parsesAsPython } from '../../src/solution/index.js';
+import type { BenchRow } from '../harness/row.js';
+import { median, timed } from '../harness/statistics.js';
+
+/** A script of 300 lines: a realistic head, then many small transformations of its columns. */
+const SCRIPT = [
+  'import pandas as pd',
+  'from sklearn.linear_model import Ridge',
+  'from sklearn.model_selection import train_test_split',
+  'from sklearn.preprocessing import StandardScaler',
+  'data = pd.read_csv("train.csv")',
+  ...Array.from(
+    { length: 288 },
+    (_, index) => `data["feature_${index}"] = data["column_${index}"] * ${index} + data["other"]`,
+  ),
+  'X, y = data.drop(columns=["target"]), data["target"]',
+  'scaler = StandardScaler()',
+  'X = scaler.fit_transform(X)',
+  'X_train, X_val, y_train, y_val = train_test_split(X, y)',
+  'model = Ridge().fit(X_train, y_train)',
+  'print(model.score(X_val, y_val))',
+  '',
+].join('\n');
+
+export const staticCheck: BenchRow = {
+  name: 'static check',
+  work: 'offline leakage check of a 300-line script, warm',
+  against: "python's ast.parse alone of the same script, in a running interpreter",
+  target: null,
+  runs: 5,
+  run: async () => {
+    const analyse: number[] = [];
+    const parse: number[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      analyse.push(await timed(() => analyzeLeakage(SCRIPT)));
+      parse.push(await timed(() => parsesAsPython(SCRIPT)));
+    }
+    const ours = median(analyse);
+    const floor = median(parse);
+    return {
+      ratio: ours / floor,
+      figures: { analysis: `${ours.toFixed(1)} ms`, 'ast.parse': `${floor.toFixed(1)} ms` },
+    };
+  },
+};
+
+async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const child = spawn(command, args, { cwd, stdio: 'ignore' });
+  await once(child, 'exit');
+}
+
+export const start: BenchRow = {
+  name: 'start',
+  work: '`fleet check` on one file, cold, to its result',
+  against: '`node -e ""`, as a floor',
+  target: { atMost: 1.5 },
+  unit: 's over the floor',
+  runs: 5,
+  run: async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fleet-start-'));
+    await writeFile(join(folder, 'script.py'), SCRIPT);
+    const main = packagePath('dist', 'cli', 'main.js');
+    const check = await timed(() => run(process.execPath, [main, 'check', 'script.py'], folder));
+    const floor = await timed(() => run(process.execPath, ['-e', ''], folder));
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    return {
+      ratio: (check - floor) / 1_000,
+      figures: { check: `${Math.round(check)} ms`, node: `${Math.round(floor)} ms` },
+    };
+  },
+};

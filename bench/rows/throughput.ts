@@ -1,0 +1,98 @@
+import { addJobs } from '../../src/producers/add-jobs.js';
+import { BareBullmq, completed } from '../harness/bare-bullmq.js';
+import { startBenchFleet, untilCompleted } from '../harness/bench-fleet.js';
+import { CLEAN, instantRunner } from '../harness/instant-runner.js';
+import type { BenchRow, RowContext } from '../harness/row.js';
+import { timed } from '../harness/statistics.js';
+
+const CONCURRENCY = 50;
+const TEST_CASE = { id: 'none', name: 'none', difficulty: 'easy' as const };
+
+/** Milliseconds in which a bare worker empties a queue of so many jobs. */
+async function bareDrain(context: RowContext, count: number): Promise<number> {
+  const bare = new BareBullmq(context.redis.url, context.prefix());
+  await bare.queue.addBulk(Array.from({ length: count }, () => ({ name: 'job', data: {} })));
+  const ms = await timed(() => completed(bare.worker(CONCURRENCY), count));
+  await bare.close();
+  return ms;
+}
+
+async function fleetDrain(
+  context: RowContext,
+  kind: 'contamination' | 'solution-check',
+  count: number,
+): Promise<{ ms: number; commands: number }> {
+  const prefix = context.prefix();
+  const loader = await startBenchFleet(context, {
+    runner: instantRunner({ structured: CLEAN, text: '' }),
+    kinds: [],
+    concurrency: 1,
+    prefix,
+  });
+  const payload =
+    kind === 'contamination'
+      ? { output: 'print(1)', testCase: TEST_CASE }
+      : { solution: { content: 'print(1)\n' } };
+  for (let added = 0; added < count; added += 1_000) {
+    await addJobs(
+      loader.fleet,
+      Array.from({ length: Math.min(1_000, count - added) }, () => ({ kind, payload })),
+    );
+  }
+  const before = await context.redis.commands();
+  let started: Awaited<ReturnType<typeof startBenchFleet>> | undefined;
+  const ms = await timed(async () => {
+    started = await startBenchFleet(context, {
+      runner: instantRunner({ structured: CLEAN, text: '' }),
+      kinds: [kind],
+      concurrency: CONCURRENCY,
+      prefix,
+    });
+    await untilCompleted(loader.fleet, kind, count);
+  });
+  const commands = ((await context.redis.commands()) - before) / count;
+  await started?.close();
+  await loader.close();
+  return { ms, commands };
+}
+
+function row(
+  name: string,
+  work: string,
+  kind: 'contamination' | 'solution-check',
+  atLeast: number,
+): BenchRow {
+  return {
+    name,
+    work,
+    against: 'bare BullMQ worker, same concurrency, no-op',
+    target: { atLeast },
+    runs: 5,
+    run: async (context) => {
+      const count = context.short ? 1_000 : 20_000;
+      const fleet = await fleetDrain(context, kind, count);
+      const bare = await bareDrain(context, count);
+      return {
+        ratio: bare / fleet.ms,
+        figures: {
+          fleet: `${Math.round((count / fleet.ms) * 1_000)} jobs/s`,
+          bare: `${Math.round((count / bare) * 1_000)} jobs/s`,
+          'Redis commands a job': fleet.commands.toFixed(1),
+        },
+      };
+    },
+  };
+}
+
+export const throughput = row(
+  'throughput',
+  '20,000 jobs without agent calls through the whole worker',
+  'contamination',
+  0.6,
+);
+export const throughputWithCalls = row(
+  'throughput with calls',
+  '20,000 jobs with one call each, answered at once in the process',
+  'solution-check',
+  0.45,
+);
