@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { addCandidateBatch } from '../../producers/flows/candidate-batch.js';
 import {
   addGuardedEvaluation,
@@ -17,12 +18,13 @@ import {
   RefinementBody,
 } from './flow-schemas.js';
 import { locationOf, submitted, waitReply } from './job-resource.js';
+import { JobSchema } from './job-schemas.js';
 import { keyOf, WAIT_RESPONSES } from './responses.js';
 import { submitOptions } from './submit-job.js';
 
-const accepted = (schema: ResponseSpec['schema'] & object): ResponseSpec => ({
+const accepted = (schema: z.ZodType): ResponseSpec => ({
   description: 'Submitted, whole or not at all. With `wait`: the last job, which has not ended yet.',
-  schema,
+  schema: z.union([schema, JobSchema]),
   headers: { Location: 'Where the last job is found.' },
 });
 

@@ -59,7 +59,7 @@ function submitOperation(kind: KindName): Operation {
       200: { description: 'With `wait`: the job has ended.', schema: ended },
       202: {
         description: 'Submitted. With `wait`: the job, which has not ended yet.',
-        schema: SubmittedSchema,
+        schema: z.union([SubmittedSchema, ended]),
         headers: { Location: 'Where the job is found.' },
       },
     },

@@ -20,5 +20,5 @@ export function sparkline(kind: string, minutes: readonly MinuteCounts[]): Html 
   const sum = totals.reduce((a, b) => a + b, 0);
   const label = `${kind}: ${sum} jobs ended in the last ${minutes.length} minutes, at most ${sum === 0 ? 0 : most} in one`;
   return html`<svg class="spark" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">
-<line x1="0" y1="${HEIGHT}" x2="${width}" y2="${HEIGHT}"/>${bars}</svg>`;
+<line x1="0" y1="${HEIGHT - 1}" x2="${width}" y2="${HEIGHT - 1}"/>${bars}</svg>`;
 }

@@ -3,7 +3,7 @@ import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 
 /** A worker that is connected to Redis. */
 export interface WorkerView {
-  /** The name that the worker gave itself, or the address of its connection. */
+  /** The name that the worker gave itself, or the number of its connection. */
   readonly name: string;
   /** Version of the package it runs, where its name tells. */
   readonly version: string | undefined;
@@ -29,7 +29,7 @@ export async function listWorkers(fleet: FleetConnection): Promise<WorkerView[]>
     if (kind === undefined) continue;
     const own = /:w:(.+)$/s.exec(connection.name ?? '')?.[1];
     const label = own === undefined ? undefined : decodeName(own);
-    const name = label ?? `${kind} at ${connection.addr || `connection ${connection.id}`}`;
+    const name = label ?? `${kind} (connection ${connection.id})`;
     const before = workers.get(name);
     workers.set(name, {
       name: NAMED.exec(name)?.[1] ?? name,

@@ -1,0 +1,249 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import type { OpenApiDocument } from '../../src/gateway/openapi/document.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { type Answer, startTestGateway, type TestGateway } from './gateway-fixture.js';
+import { valuesOf } from './json-schema-values.js';
+
+let redis: TestRedis;
+let test: TestFleet;
+let gateway: TestGateway;
+let document: OpenApiDocument;
+let ajv: Ajv2020;
+const exercised = new Set<string>();
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+  test = await startTestFleet(redis, 'openapi');
+  gateway = await startTestGateway(redis, 'openapi');
+  await test.worker(createOfflineRunner());
+  document = (await gateway.send('GET', '/v1/openapi.json')).json;
+  ajv = new Ajv2020({ strict: false, allErrors: true });
+  (addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv);
+  ajv.addSchema(document, 'api');
+});
+afterAll(async () => {
+  await gateway.close();
+  await test.close();
+  await redis.stop();
+});
+
+interface MediaTypes {
+  readonly content?: Readonly<Record<string, { readonly schema?: object }>>;
+}
+
+/** The documented response, with a reference followed. */
+function documented(path: string, method: string, status: number): MediaTypes | undefined {
+  const response = document.paths[path]?.[method]?.responses[String(status)] as
+    | ({ $ref?: string } & MediaTypes)
+    | undefined;
+  const name = response?.$ref?.split('/').at(-1);
+  return name === undefined ? response : (document.components.responses[name] as MediaTypes);
+}
+
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components'));
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+/** Fails unless the answer is one that the document has for this route: status, content type and body. */
+function expectDocumented(path: string, method: string, { status, headers, text }: Answer): void {
+  const response = documented(path, method, status);
+  expect(
+    response,
+    `${method} ${path} answered ${status}, which is not documented: ${text.slice(0, 300)}`,
+  ).toBeDefined();
+  const types = response?.content;
+  if (types === undefined) {
+    expect(text).toBe('');
+    return;
+  }
+  const type = (headers.get('content-type') ?? '').split(';')[0] ?? '';
+  expect(Object.keys(types)).toContain(type);
+  const schema = types[type]?.schema ?? {};
+  if (!type.endsWith('json')) return;
+  const key = JSON.stringify(schema);
+  const validate = validators.get(key) ?? ajv.compile(absolute(schema));
+  validators.set(key, validate);
+  const fits = validate(JSON.parse(text));
+  expect(
+    fits,
+    `${method} ${path} ${status}: ${JSON.stringify(validate.errors)} in ${text.slice(0, 500)}`,
+  ).toBe(true);
+}
+
+/** Sends a request to a documented route and checks the answer against the document. */
+async function call(
+  method: string,
+  path: string,
+  fill: Record<string, string> = {},
+  body?: unknown,
+  query = '',
+) {
+  const address = Object.entries(fill).reduce(
+    (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)),
+    path,
+  );
+  const answer = await gateway.send(method.toUpperCase(), address + query, body);
+  expectDocumented(path, method, answer);
+  exercised.add(`${method} ${path}`);
+  return answer;
+}
+
+describe('the OpenAPI document', () => {
+  it('is a valid OpenAPI 3.1 document', async () => {
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
+    expect(result.errors ?? []).toEqual([]);
+    expect(document.openapi).toBe('3.1.0');
+  });
+
+  it('has no reference that leads nowhere', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      ([, target]) => target ?? '',
+    );
+    const missing = references.filter((target) => {
+      const [, ...path] = target.split('/');
+      return (
+        path.reduce<unknown>((value, part) => (value as Record<string, unknown>)?.[part], document) ===
+        undefined
+      );
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('every documented route answers as documented', async () => {
+    const solution = { content: 'x = 1\n' };
+    const tags = { run: 'conformance' };
+    const check = await call('post', '/v1/jobs/solution-check', {}, { payload: { solution, tags } }, '?wait');
+    expect(check.status).toBe(200);
+    await call('post', '/v1/jobs/solution-check', {}, { payload: { solution }, key: 'k' });
+    await call(
+      'post',
+      '/v1/jobs/summarize',
+      {},
+      { payload: { ablationCode: 'x', rawOutput: 'a: 1' } },
+      '?wait',
+    );
+    await call(
+      'post',
+      '/v1/jobs/extract',
+      {},
+      { payload: { solution, summary: 's', previousBlocks: [] } },
+      '?wait',
+    );
+    const testCase = { id: 't', name: 't', difficulty: 'easy' };
+    await call('post', '/v1/jobs/contamination', {}, { payload: { output: 'x', testCase } }, '?wait=1ms');
+    const wrong = { kind: 'summarize', payload: {} };
+    await call(
+      'post',
+      '/v1/jobs:batch',
+      {},
+      { jobs: [{ kind: 'solution-check', payload: { solution } }, wrong] },
+    );
+    await call('get', '/v1/jobs', {}, undefined, '?kind=solution-check&limit=5');
+    const { id } = check.json;
+    await call('get', '/v1/jobs/{id}', { id });
+    await call('get', '/v1/jobs/{id}', { id: 'nothing' });
+    await call('get', '/v1/jobs/{id}/events', { id });
+    await call('post', '/v1/jobs/{id}/retry', { id });
+    await call('delete', '/v1/jobs/{id}', { id });
+    const later = await call(
+      'post',
+      '/v1/jobs/solution-check',
+      {},
+      { payload: { solution }, delayMs: 3_600_000 },
+    );
+    await call('delete', '/v1/jobs/{id}', { id: later.json.id });
+    const step = { ablationCode: 'x', rawOutput: 'a: 1', solution, previousBlocks: [], tags };
+    await call('post', '/v1/flows/refinement', {}, step);
+    const evaluation = { queue: 'evaluate', name: 'score' };
+    const guarded = await call('post', '/v1/flows/guarded-evaluation', {}, { solution, evaluation, tags });
+    await call(
+      'post',
+      '/v1/flows/candidate-batch',
+      {},
+      { candidates: [{ solution }], evaluation, afterAll: { queue: 'after', name: 'a' } },
+    );
+    await call('get', '/v1/runs/{run}', { run: 'conformance' });
+    await call('get', '/v1/jobs/{id}', { id: guarded.json.check.id }, undefined, '?wait');
+    const claim = await call(
+      'post',
+      '/v1/evaluations/claim',
+      {},
+      { queue: 'evaluate', leaseMs: 5_000 },
+      '?wait=10s',
+    );
+    expect(claim.status).toBe(200);
+    const { queue, id: evaluationId, lease } = claim.json;
+    await call('post', '/v1/evaluations/heartbeat', {}, { queue, id: evaluationId, lease });
+    await call(
+      'post',
+      '/v1/evaluations/complete',
+      {},
+      { queue, id: evaluationId, lease, result: { score: 1 } },
+    );
+    await call('post', '/v1/evaluations/complete', {}, { queue, id: evaluationId, lease, result: 1 });
+    const second = await call('post', '/v1/evaluations/claim', {}, { queue: 'evaluate' }, '?wait=10s');
+    await call(
+      'post',
+      '/v1/evaluations/fail',
+      {},
+      { queue, id: second.json.id, lease: second.json.lease, message: 'no' },
+    );
+    await call('post', '/v1/evaluations/claim', {}, { queue: 'unheard-of' });
+    await call('get', '/healthz');
+    await call('get', '/readyz');
+    await call('get', '/metrics');
+    await call('get', '/v1/openapi.json');
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    expect([...exercised].sort()).toEqual(routes.sort());
+  });
+
+  it('hundreds of requests made from its schemas, right and wrong, get documented answers and no 5xx', async () => {
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        // A claim that waits, or a stream, would only slow this down.
+        .filter(() => !path.endsWith('/events'))
+        .map(([method, operation]) => ({ path, method, operation })),
+    );
+    const request = fc.constantFrom(...routes).chain(({ path, method, operation }) => {
+      const content = operation.requestBody?.content as
+        | { 'application/json': { schema: Record<string, unknown> } }
+        | undefined;
+      const schema = content?.['application/json'].schema;
+      const body =
+        schema === undefined
+          ? fc.constant(undefined)
+          : fc.oneof(
+              { weight: 3, arbitrary: valuesOf(schema, document) },
+              { weight: 1, arbitrary: fc.json({ maxDepth: 4 }).map((text) => JSON.parse(text)) },
+            );
+      const segment = fc
+        .string({ unit: 'binary', minLength: 1, maxLength: 30 })
+        .filter((text) => !/\p{Surrogate}/u.test(text) && text !== '.' && text !== '..');
+      return fc.record({ path: fc.constant(path), method: fc.constant(method), body, segment });
+    });
+    await fc.assert(
+      fc.asyncProperty(request, async ({ path, method, body, segment }) => {
+        const address = path.replace(/\{\w+\}/, encodeURIComponent(segment));
+        const answer = await gateway.send(
+          method.toUpperCase(),
+          address,
+          body === undefined ? undefined : JSON.stringify(body),
+        );
+        if (answer.status === 405 || answer.text.includes('route-not-found')) return;
+        expectDocumented(path, method, answer);
+        expect(answer.status).toBeLessThan(500);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
