@@ -1,0 +1,158 @@
+/**
+ * What ledger, limiter and budget add to an agent call, and what the ledger adds to reading a job.
+ *
+ *     npx tsx bench/calls/ledger.ts [calls]
+ *
+ * A Redis of its own on a Unix socket, append-only like the embedded one. A call is admitted and settled as a job's
+ * calls are, with nothing sent in between, so all of the time is what the gate adds.
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { callControl } from '../../src/calls/call-control.js';
+import type { PlannedCall } from '../../src/calls/call-gate.js';
+import { JobGate } from '../../src/calls/job-gate.js';
+import type { CallOutcome } from '../../src/calls/outcome.js';
+import { workerConnection } from '../../src/queues/connection.js';
+import { startTestRedis } from '../../test/support/redis.js';
+
+const CALLS = Number(process.argv[2] ?? 2_000);
+const MODEL = 'claude-sonnet-5-5';
+const PREFIX = 'bench';
+const ANSWER_BYTES = 8_000;
+const SCRIPT_BYTES = 10_000;
+
+/** Text that compresses about as code and prose do. */
+function words(bytes: number): string {
+  let text = '';
+  while (text.length < bytes) text += `${randomBytes(3).toString('hex')} = model.fit(train, labels)\n`;
+  return text.slice(0, bytes);
+}
+
+function plan(ask: number): PlannedCall {
+  const content = `${ask}\n${words(SCRIPT_BYTES)}`;
+  const request = { model: MODEL, max_tokens: 16_000, messages: [{ role: 'user' as const, content }] };
+  const digest = createHash('sha256').update(JSON.stringify(request)).digest('hex');
+  return { step: 'detect', ask, model: MODEL, request, digest };
+}
+
+const TOKENS = {
+  inputTokens: 3_000,
+  outputTokens: 2_000,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+};
+
+function answered(): CallOutcome {
+  const content = [{ type: 'text', text: words(ANSWER_BYTES) }];
+  const message = {
+    id: 'm',
+    model: MODEL,
+    content,
+    stopReason: 'end_turn',
+    refusal: undefined,
+    tokens: TOKENS,
+  };
+  return { class: 'answered', detail: '', status: 200, message, tokens: TOKENS };
+}
+
+function percentile(sorted: readonly number[], share: number): string {
+  return (sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(2);
+}
+
+const DATA = words(SCRIPT_BYTES);
+const server = await startTestRedis();
+const client = new Redis(workerConnection(server.url));
+const control = callControl(client, PREFIX, { budgetUsd: 1_000_000 });
+
+async function holdJob(): Promise<JobGate> {
+  const key = `${PREFIX}:solution-check:${randomUUID()}`;
+  const token = randomUUID();
+  await client.multi().hset(key, 'data', DATA).set(`${key}:lock`, token).exec();
+  const signal = new AbortController().signal;
+  return new JobGate(control, { key, token, run: 'bench', signal, warn: () => undefined });
+}
+
+async function scriptsRun(): Promise<number> {
+  const stats = await client.info('commandstats');
+  return [...stats.matchAll(/^cmdstat_evalsha:calls=(\d+)/gm)].reduce(
+    (sum, [, calls]) => sum + Number(calls),
+    0,
+  );
+}
+
+/** Milliseconds that each of so many calls takes in its gate, `parallel` jobs of four calls at once. */
+async function measure(parallel: number): Promise<void> {
+  // Made beforehand: with many at once, every call would be charged for the texts of all others.
+  const plans = [1, 2, 3, 4].map(plan);
+  const outcome = answered();
+  const times: number[] = [];
+  const before = await scriptsRun();
+  let jobs = 0;
+  const work = async () => {
+    while (times.length < CALLS) {
+      jobs += 1;
+      const gate = await holdJob();
+      for (const call of plans) {
+        const start = performance.now();
+        await gate.admit(call);
+        await gate.settle(call, outcome);
+        times.push(performance.now() - start);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+  const trips = ((await scriptsRun()) - before) / times.length;
+  times.sort((a, b) => a - b);
+  process.stdout.write(
+    `${parallel} at once: p50 ${percentile(times, 0.5)} ms, p99 ${percentile(times, 0.99)} ms added a call; ` +
+      `${trips.toFixed(2)} round trips a call (${times.length} calls of ${jobs} jobs; opening a ledger included)\n`,
+  );
+}
+
+/** How long a job takes to read with and without four answers in its hash. */
+async function measureReads(): Promise<void> {
+  const queue = new Queue('reads', { connection: client, prefix: PREFIX });
+  const job = await queue.add('reads', { solution: words(SCRIPT_BYTES) });
+  const key = queue.toKey(job.id ?? '');
+  const read = async () => {
+    const times: number[] = [];
+    for (let round = 0; round < 500; round += 1) {
+      const start = performance.now();
+      await queue.getJob(job.id ?? '');
+      times.push(performance.now() - start);
+    }
+    return percentile(
+      times.sort((a, b) => a - b),
+      0.5,
+    );
+  };
+  await read();
+  const memory = async () => Number(await client.call('MEMORY', 'USAGE', key, 'SAMPLES', '0'));
+  const [bare, bareBytes] = [await read(), await memory()];
+  await client.set(`${key}:lock`, 'token');
+  const signal = new AbortController().signal;
+  const gate = new JobGate(control, { key, token: 'token', signal, warn: () => undefined });
+  for (let ask = 1; ask <= 4; ask += 1) {
+    const call = plan(ask);
+    await gate.admit(call);
+    await gate.settle(call, answered());
+  }
+  const [full, fullBytes] = [await read(), await memory()];
+  process.stdout.write(
+    `reading a job of ${SCRIPT_BYTES} bytes: p50 ${bare} ms without, ${full} ms with a ledger of 4 answers of ${ANSWER_BYTES} bytes; ` +
+      `in Redis ${bareBytes} and ${fullBytes} bytes\n`,
+  );
+  await queue.close();
+}
+
+try {
+  await measure(1);
+  await measure(10);
+  await measure(50);
+  await measureReads();
+} finally {
+  client.disconnect();
+  await server.stop();
+}
