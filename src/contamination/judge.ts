@@ -45,6 +45,7 @@ const SWITCHED_OFF = 'switched off by the configuration';
 /** Lookups need more to hold on to than a single pair. */
 const LOOKUP_TOKENS = 80;
 const MOST_SPANS = 500;
+const CLEARLY = 1.25;
 
 /**
  * Gives the verdict on one output: every check that can run runs, the rest say why they did not; one raised
@@ -236,6 +237,8 @@ class Judgement {
         const spans = contaminated ? measure.spans().slice(0, MOST_SPANS) : [];
         best = { status: 'ran', value, threshold, contaminated, known: known.reference, spans };
       }
+      // The candidates come best first: one that is copied beyond doubt is the one.
+      if (best.value >= CLEARLY * threshold) break;
     }
     return best;
   }

@@ -1,7 +1,7 @@
 import { type Program, readProgram } from './code/program.js';
 import type { CodeLanguage } from './code/token.js';
 import { readWords, type Words } from './prose/words.js';
-import { foldedCodeUnits } from './text/folded-text.js';
+import { type FoldedText, foldText } from './text/folded-text.js';
 import { codeView, type TextKind, textKind } from './text/language.js';
 import { type VisibleText, visibleText } from './text/visible-text.js';
 import type { SpanPair } from './types.js';
@@ -13,7 +13,7 @@ export class PreparedText {
   private readonly programs = new Map<CodeLanguage, Program>();
   private viewed: { readonly text: string; readonly language: CodeLanguage } | undefined;
   private readWordsOnce: Words | undefined;
-  private units: Uint16Array | undefined;
+  private foldedOnce: FoldedText | undefined;
 
   constructor(readonly original: string) {}
 
@@ -56,9 +56,9 @@ export class PreparedText {
   }
 
   /** Normal form of the binding checks. */
-  get folded(): Uint16Array {
-    this.units ??= foldedCodeUnits(this.original);
-    return this.units;
+  get folded(): FoldedText {
+    this.foldedOnce ??= foldText(this.original);
+    return this.foldedOnce;
   }
 }
 

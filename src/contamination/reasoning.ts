@@ -91,7 +91,7 @@ function findSolution(
   let place: number | undefined;
   let containment = 0;
   for (const solution of known) {
-    const shortest = solution.folded.length * LEAST_LENGTH_SHARE;
+    const shortest = solution.folded.units.length * LEAST_LENGTH_SHARE;
     for (const [at, { text }] of thoughts.entries()) {
       // Trigrams of much shorter text cannot reach the similarity, nor can it contain the solution.
       if (text.length < shortest) continue;

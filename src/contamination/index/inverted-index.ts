@@ -6,11 +6,15 @@ import { Postings } from './postings.js';
 const COMMON_COUNT = 2_000;
 const COMMON_SHARE = 0.02;
 const FEWEST_SHARED = 2;
+/** Share of a known solution's fingerprints below which no check could find it to be copied. */
+const LEAST_COVERAGE = 0.2;
 
 /** `KnownSolutionIndex` in memory: an inverted index over fingerprints in typed arrays. */
 export class InvertedIndex implements KnownSolutionIndex {
   private readonly numbers = new Map<string, number>();
   private references: (KnownReference | undefined)[] = [];
+  /** Fingerprints of each known solution. */
+  private counts: number[] = [];
   private postings = new Postings();
   private scores = new Float32Array(0);
   private shared = new Uint16Array(0);
@@ -25,6 +29,7 @@ export class InvertedIndex implements KnownSolutionIndex {
     const number = this.references.length;
     this.numbers.set(key, number);
     this.references.push({ testCaseId: reference.testCaseId, hash: reference.hash });
+    this.counts.push(fingerprints.length);
     for (const fingerprint of fingerprints) this.postings.add(fingerprint, number);
   }
 
@@ -43,6 +48,7 @@ export class InvertedIndex implements KnownSolutionIndex {
   clear(): void {
     this.numbers.clear();
     this.references = [];
+    this.counts = [];
     this.postings = new Postings();
   }
 
@@ -67,8 +73,8 @@ export class InvertedIndex implements KnownSolutionIndex {
       const shared = this.shared[number] as number;
       this.scores[number] = 0;
       this.shared[number] = 0;
-      if (reference === undefined || shared < FEWEST_SHARED || reference.testCaseId === exceptTestCase)
-        continue;
+      if (reference === undefined || reference.testCaseId === exceptTestCase) continue;
+      if (shared < FEWEST_SHARED || shared < LEAST_COVERAGE * (this.counts[number] as number)) continue;
       candidates.push({ reference, score, shared });
     }
     candidates.sort((a, b) => b.score - a.score || b.shared - a.shared);
@@ -89,13 +95,16 @@ export class InvertedIndex implements KnownSolutionIndex {
   private compact(): void {
     const moved = new Int32Array(this.references.length).fill(-1);
     const kept: KnownReference[] = [];
+    const counts: number[] = [];
     this.references.forEach((reference, number) => {
       if (reference === undefined) return;
       moved[number] = kept.length;
       this.numbers.set(keyOf(reference), kept.length);
       kept.push(reference);
+      counts.push(this.counts[number] as number);
     });
     this.references = kept;
+    this.counts = counts;
     this.postings = this.postings.renumbered(moved);
   }
 }

@@ -16,28 +16,56 @@ export function isWhiteSpace(unit: number): boolean {
   return WHITE_SPACE[unit] === 1;
 }
 
+/** A text in the normal form of the binding checks. */
+export interface FoldedText {
+  /** UTF-16 code units: lower case, every run of white space one space, none at the ends. */
+  readonly units: Uint16Array;
+  /** The different code units among them. */
+  readonly alphabet: readonly number[];
+}
+
+/** Marks the units seen in the text under work; emptied again before `foldText` returns. */
+const seen = new Uint8Array(65_536);
+/** Every unit as itself, white space as a space. */
+const squeezed = Uint16Array.from({ length: 65_536 }, (_, unit) => (WHITE_SPACE[unit] === 1 ? SPACE : unit));
+
 /**
- * The normal form of the binding checks: lower case, every run of white space one space, none at the ends;
- * as UTF-16 code units. Equal to `text.toLowerCase().replace(/\s+/g, ' ').trim()`.
+ * The units of `text.toLowerCase().replace(/\s+/g, ' ').trim()`. The loop has no branch, since where words
+ * end cannot be foretold: a white space after another is written and then written over.
  */
-export function foldedCodeUnits(text: string): Uint16Array {
+export function foldText(text: string): FoldedText {
   const lower = text.toLowerCase();
-  const folded = new Uint16Array(lower.length);
+  const bytes = Buffer.allocUnsafeSlow(lower.length * 2);
+  bytes.write(lower, 'utf16le');
+  const units = new Uint16Array(bytes.buffer, bytes.byteOffset, lower.length);
   let length = 0;
-  let gap = false;
-  for (let i = 0; i < lower.length; i++) {
-    const unit = lower.charCodeAt(i);
-    if (WHITE_SPACE[unit] === 1) {
-      gap = length > 0;
-      continue;
-    }
-    if (gap) {
-      folded[length++] = SPACE;
-      gap = false;
-    }
-    folded[length++] = unit;
+  let afterSpace = 1;
+  let every = 0;
+  for (let i = 0; i < units.length; i++) {
+    const unit = units[i] as number;
+    const isSpace = WHITE_SPACE[unit] as number;
+    units[length] = squeezed[unit] as number;
+    length += 1 - (isSpace & afterSpace);
+    afterSpace = isSpace;
+    every |= unit;
+    seen[unit] = 1;
   }
-  return folded.subarray(0, length);
+  if (afterSpace === 1 && length > 0) length -= 1;
+  const folded = units.subarray(0, length);
+  return { units: folded, alphabet: takeAlphabet(folded, every) };
+}
+
+/** The units marked as seen, the marks taken off; `every` has all their bits. */
+function takeAlphabet(folded: Uint16Array, every: number): number[] {
+  const end = 2 ** (32 - Math.clz32(every));
+  const alphabet: number[] = [];
+  for (let unit = 0; unit < end; unit++) {
+    if (seen[unit] === 0) continue;
+    seen[unit] = 0;
+    if (WHITE_SPACE[unit] === 0) alphabet.push(unit);
+  }
+  if (folded.includes(SPACE)) alphabet.push(SPACE);
+  return alphabet;
 }
 
 /**

@@ -1,9 +1,12 @@
-import { foldedCodeUnits } from './folded-text.js';
+import { type FoldedText, foldText } from './folded-text.js';
 
-/** Two alphabets up to this size are counted in a flat table of size³ bytes (at most 2 MB). */
-const LARGEST_FLAT_ALPHABET = 128;
+/** Alphabets of up to 2⁷ units are counted in a flat table of 2²¹ bytes at most. */
+const MOST_BITS = 7;
 const IN_FIRST = 1;
 const IN_SECOND = 2;
+
+/** Number of a code unit in the pair under work; filled and emptied again by `trigramSimilarityOf`. */
+const numbers = new Uint16Array(65_536);
 
 /**
  * Jaccard similarity of the character trigrams of two texts, compared without regard to letter case and to
@@ -16,19 +19,27 @@ const IN_SECOND = 2;
  * @returns a number in [0, 1]
  */
 export function trigramSimilarity(first: string, second: string): number {
-  return trigramSimilarityOf(foldedCodeUnits(first), foldedCodeUnits(second));
+  return trigramSimilarityOf(foldText(first), foldText(second));
 }
 
 /** As `trigramSimilarity`, for texts that were folded before. */
-export function trigramSimilarityOf(first: Uint16Array, second: Uint16Array): number {
-  if (first.length < 3 || second.length < 3) return 0;
-  const alphabet = new Alphabet();
-  const a = alphabet.encode(first);
-  const b = alphabet.encode(second);
+export function trigramSimilarityOf(first: FoldedText, second: FoldedText): number {
+  if (first.units.length < 3 || second.units.length < 3) return 0;
+  let size = 0;
+  for (const alphabet of [first.alphabet, second.alphabet]) {
+    for (const unit of alphabet) {
+      // 0 means "not numbered yet"; that 65,536 different units would wrap to it does not matter, since so
+      // large an alphabet is not counted by these numbers.
+      if (numbers[unit] === 0) {
+        size += 1;
+        numbers[unit] = size;
+      }
+    }
+  }
+  const bits = Math.ceil(Math.log2(size + 1));
   const counts =
-    alphabet.size <= LARGEST_FLAT_ALPHABET
-      ? countFlat(a, b, alphabet.size)
-      : countHashed(a, b, alphabet.size);
+    bits <= MOST_BITS ? countFlat(first.units, second.units, bits) : countHashed(first.units, second.units);
+  for (const alphabet of [first.alphabet, second.alphabet]) for (const unit of alphabet) numbers[unit] = 0;
   return counts.both / (counts.first + counts.second - counts.both);
 }
 
@@ -38,48 +49,30 @@ interface TrigramCounts {
   readonly both: number;
 }
 
-/** Numbers the code units of two texts in the order in which they appear, so that trigrams become small. */
-class Alphabet {
-  /** One higher than the number in use, so that 0 means "not seen yet". */
-  private readonly numbers = new Uint32Array(65_536);
-  size = 0;
+/** Kept from one pair to the next: fresh memory costs more than the counting. */
+let marks = new Uint8Array(0);
 
-  encode(text: Uint16Array): Uint16Array {
-    const encoded = new Uint16Array(text.length);
-    for (let i = 0; i < text.length; i++) {
-      const unit = text[i] as number;
-      let number = this.numbers[unit] as number;
-      if (number === 0) {
-        this.size += 1;
-        number = this.size;
-        this.numbers[unit] = number;
-      }
-      encoded[i] = number - 1;
-    }
-    return encoded;
-  }
-}
-
-function countFlat(a: Uint16Array, b: Uint16Array, size: number): TrigramCounts {
-  const seen = new Uint8Array(size * size * size);
-  const square = size * size;
+/** A trigram is three numbers of a few bits side by side, and its mark stands at that place of a table. */
+function countFlat(a: Uint16Array, b: Uint16Array, bits: number): TrigramCounts {
+  const size = 2 ** (3 * bits);
+  if (marks.length < size) marks = new Uint8Array(size);
+  else marks.fill(0, 0, size);
+  const seen = marks;
+  const mask = size - 1;
   let first = 0;
   let second = 0;
   let both = 0;
-  // The two leading places of the next trigram are what is left of this one without its first.
-  let pair = (a[0] as number) * size + (a[1] as number);
+  let trigram = ((numbers[a[0] as number] as number) << bits) | (numbers[a[1] as number] as number);
   for (let i = 2; i < a.length; i++) {
-    const trigram = pair * size + (a[i] as number);
-    pair = trigram % square;
+    trigram = ((trigram << bits) | (numbers[a[i] as number] as number)) & mask;
     if (seen[trigram] === 0) {
       seen[trigram] = IN_FIRST;
       first += 1;
     }
   }
-  pair = (b[0] as number) * size + (b[1] as number);
+  trigram = ((numbers[b[0] as number] as number) << bits) | (numbers[b[1] as number] as number);
   for (let i = 2; i < b.length; i++) {
-    const trigram = pair * size + (b[i] as number);
-    pair = trigram % square;
+    trigram = ((trigram << bits) | (numbers[b[i] as number] as number)) & mask;
     const mark = seen[trigram] as number;
     if (mark >= IN_SECOND) continue;
     seen[trigram] = mark | IN_SECOND;
@@ -89,15 +82,15 @@ function countFlat(a: Uint16Array, b: Uint16Array, size: number): TrigramCounts 
   return { first, second, both };
 }
 
-/** For texts of many scripts: an open-addressing table keyed by the trigram's number (below 2⁴⁸). */
-function countHashed(a: Uint16Array, b: Uint16Array, size: number): TrigramCounts {
+/** For texts of many scripts: an open-addressing table keyed by the trigram's 48 bits. */
+function countHashed(a: Uint16Array, b: Uint16Array): TrigramCounts {
   const capacity = 2 ** Math.ceil(Math.log2((a.length + b.length) * 2));
   const keys = new Float64Array(capacity);
   const marks = new Uint8Array(capacity);
   const slotOf = (text: Uint16Array, end: number): number => {
-    const high = (text[end - 2] as number) * size + (text[end - 1] as number);
+    const high = (text[end - 2] as number) * 65_536 + (text[end - 1] as number);
     const low = text[end] as number;
-    const key = high * size + low;
+    const key = high * 65_536 + low;
     let slot = (Math.imul(high, 0x9e3779b1) ^ Math.imul(low, 0x85ebca6b)) & (capacity - 1);
     while (marks[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & (capacity - 1);
     keys[slot] = key;
