@@ -44,14 +44,19 @@ class Claim:
         self.lease_seconds: float = claimed["leaseMs"] / 1000
         #: Set once the lease is lost or the job cancelled: the work is to be dropped.
         self.lost = threading.Event()
+        self._loss: LeaseLost | None = None
 
     def heartbeat(self, lease_seconds: float | None = None) -> None:
         """Extends the lease. Raises :class:`LeaseLost`."""
         seconds = self.lease_seconds if lease_seconds is None else lease_seconds
         try:
             self._post("heartbeat", leaseMs=_milliseconds(seconds))
-        except LeaseLost:
-            self.lost.set()
+        except LeaseLost as error:
+            self._lose(error)
+            if error.code == "job-cancelled":
+                # The lease still holds: the job is ended now, and not only when it has run out.
+                with contextlib.suppress(FleetError):
+                    self._post("fail", message="the job was cancelled", retryable=False)
             raise
 
     def complete(self, result: Any) -> None:
@@ -90,13 +95,19 @@ class Claim:
             thread.join()
 
     def _end(self, how: str, **fields: Any) -> None:
+        if self._loss is not None:
+            raise self._loss
         try:
             self._post(how, **fields)
         except LeaseLost as error:
             # The first request may have ended the evaluation, and only its answer was lost.
             if not (error.answer_lost and self._fleet.job(self.id)["state"] in ("completed", "failed")):
-                self.lost.set()
+                self._lose(error)
                 raise
+
+    def _lose(self, error: LeaseLost) -> None:
+        self._loss = error
+        self.lost.set()
 
     def _post(self, how: str, **fields: Any) -> None:
         self._fleet.request("POST", f"/v1/evaluations/{how}", {**self._ref, **fields})

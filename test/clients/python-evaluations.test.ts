@@ -1,0 +1,235 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { hasPython, PythonProgram, runPython } from './python-program.js';
+
+/** Fits a scaler on all rows before they are split. */
+const LEAKY = `
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+X, y = load_digits(return_X_y=True)
+X = StandardScaler().fit_transform(X)
+X_train, X_valid, y_train, y_valid = train_test_split(X, y, random_state=0)
+print(LogisticRegression().fit(X_train, y_train).score(X_valid, y_valid))
+`;
+const guarded = (script = 'print(1)\n', more = '') =>
+  `fleet.guarded_evaluation(solution=${JSON.stringify(script)}, evaluation={"queue": "evaluate", "name": "score", "data": {"fold": 3}${more}})`;
+
+/** Evaluates so many claims and then stops. */
+const WORK = `
+def work(times, evaluate):
+    stop, seen = threading.Event(), []
+    def one(claim):
+        seen.append(claim)
+        if len(seen) == times:
+            stop.set()
+        return evaluate(claim)
+    return fleet.evaluate("evaluate", one, stop=stop)
+`;
+
+const withPython = await hasPython();
+let redis: TestRedis;
+let test: TestFleet;
+let gateway: TestGateway;
+let count = 0;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  count += 1;
+  test = await startTestFleet(redis, `evaluations-${count}`);
+  gateway = await startTestGateway(redis, `evaluations-${count}`, {}, { stalledCheckMs: 200 });
+  await test.worker(createOfflineRunner());
+});
+afterEach(async () => {
+  await gateway.close();
+  await test.close();
+});
+
+describe.skipIf(!withPython)('evaluations of the Python client', () => {
+  it('REQ-SF-022: the evaluator gets the checked script, and its result is the job’s', async () => {
+    const said = await runPython(
+      gateway.url,
+      `${WORK}
+handles = ${guarded(LEAKY)}
+seen = []
+def evaluate(claim):
+    seen.append(claim)
+    return {"score": 0.75, "fold": claim.data["fold"]}
+ended = work(1, evaluate)
+claim, check = seen[0], handles.check.result()
+say(ended=ended, result=handles.evaluation.result(), status=claim.status, attempt=claim.attempt, name=claim.name,
+    same=claim.script == check["solution"]["content"], findings=[each["outcome"] for each in claim.findings],
+    changed=claim.script != ${JSON.stringify(LEAKY)})
+`,
+    );
+    expect(said).toEqual({
+      ended: 1,
+      result: { score: 0.75, fold: 3 },
+      status: 'corrected',
+      attempt: 1,
+      name: 'score',
+      same: true,
+      findings: ['corrected'],
+      changed: true,
+    });
+  });
+
+  it('what an evaluation raises fails the try, and another try follows; DoNotRetry ends it', async () => {
+    const said = await runPython(
+      gateway.url,
+      `${WORK}
+twice = ${guarded('print(2)\n', ', "opts": {"attempts": 2}')}
+never = ${guarded('print(3)\n', ', "opts": {"attempts": 2}')}
+tries = []
+def evaluate(claim):
+    tries.append([claim.script, claim.attempt])
+    if claim.script == "print(3)\\n":
+        raise DoNotRetry("it never ends")
+    if claim.attempt == 1:
+        raise OSError("no GPU")
+    return None
+work(3, evaluate)
+job = never.evaluation.job()
+say(tries=sorted(tries), done=twice.evaluation.result(), state=job["state"], error=job["error"]["message"])
+`,
+    );
+    expect(said).toEqual({
+      tries: [
+        ['print(2)\n', 1],
+        ['print(2)\n', 2],
+        ['print(3)\n', 1],
+      ],
+      done: null,
+      state: 'failed',
+      error: 'it never ends',
+    });
+  });
+
+  it('a result that is no JSON, such as NaN, fails the evaluation and says so', async () => {
+    const said = await runPython(
+      gateway.url,
+      `${WORK}
+handles = [${guarded('print(4)\n')}, ${guarded('print(5)\n')}]
+work(2, lambda claim: float("nan") if "4" in claim.script else {1, 2})
+say(errors=[each.evaluation.job()["error"]["message"] for each in handles])
+`,
+    );
+    expect(said.errors).toEqual([
+      expect.stringContaining('the result is no JSON'),
+      expect.stringContaining('the result is no JSON'),
+    ]);
+  });
+
+  it('heartbeats keep a lease that is much shorter than the work', async () => {
+    const program = new PythonProgram(
+      gateway.url,
+      `
+handles = ${guarded()}
+def evaluate(claim):
+    say(lease=claim.lease_seconds)
+    sys.stdin.readline()
+    return claim.attempt
+fleet.evaluate("evaluate", evaluate, lease_seconds=1, idle_seconds=0)
+say(result=handles.evaluation.result())
+`,
+    );
+    expect(await program.said()).toEqual({ lease: 1 });
+    // Three leases later nobody else can have it.
+    const other = await runPython(
+      gateway.url,
+      'claim = fleet.claim("evaluate", wait=3)\nsay(got=claim is not None)',
+    );
+    expect(other).toEqual({ got: false });
+    program.goOn();
+    expect(await program.said()).toEqual({ result: 1 });
+  });
+
+  it('an evaluation that is cancelled meanwhile is lost to the evaluator, which goes on with the next', async () => {
+    const program = new PythonProgram(
+      gateway.url,
+      `
+handles = ${guarded()}
+def evaluate(claim):
+    say(id=claim.id)
+    claim.lost.wait(30)
+    return "too late"
+ended = fleet.evaluate("evaluate", evaluate, lease_seconds=1, idle_seconds=1)
+job = handles.evaluation.job()
+say(ended=ended, state=job["state"], over="endedAt" in job)
+`,
+    );
+    const { id } = await program.said();
+    expect((await gateway.send('DELETE', `/v1/jobs/${id}`)).status).toBe(200);
+    expect(await program.said()).toEqual({ ended: 0, state: 'cancelled', over: true });
+    expect((await program.end()).stderr).toContain('is dropped');
+  });
+
+  it('an evaluator that is interrupted gives its evaluation back, without a used attempt', async () => {
+    const program = new PythonProgram(
+      gateway.url,
+      `
+${guarded()}
+def evaluate(claim):
+    say(id=claim.id)
+    threading.Event().wait(60)
+fleet.evaluate("evaluate", evaluate, lease_seconds=600)
+`,
+    );
+    const { id } = await program.said();
+    program.signal('SIGINT');
+    expect((await program.end()).code).not.toBe(0);
+    const next = await runPython(
+      gateway.url,
+      'claim = fleet.claim("evaluate", wait=30)\nclaim.complete("ok")\nsay(id=claim.id, attempt=claim.attempt)',
+    );
+    expect(next).toEqual({ id, attempt: 1 });
+  });
+
+  it('stops when it is told to', async () => {
+    const said = await runPython(
+      gateway.url,
+      `
+stop = threading.Event()
+handles = [${guarded('print(6)\n')}, ${guarded('print(7)\n')}]
+def evaluate(claim):
+    stop.set()
+    return 1
+say(ended=fleet.evaluate("evaluate", evaluate, stop=stop))
+`,
+    );
+    expect(said).toEqual({ ended: 1 });
+  });
+
+  it('a candidate batch keeps its order, and one bad candidate sinks no other', async () => {
+    const said = await runPython(
+      gateway.url,
+      `${WORK}
+batch = fleet.candidate_batch(
+    candidates=[{"solution": {"content": f"print({n})\\n"}, "data": {"n": n}} for n in range(4)],
+    evaluation={"queue": "evaluate", "name": "score"}, after_all={"queue": "choose", "name": "best"})
+def evaluate(claim):
+    if claim.data["n"] == 2:
+        raise ValueError("bad")
+    return claim.data["n"] * 10
+work(4, evaluate)
+results = []
+for each in batch.evaluations:
+    try:
+        results.append(each.evaluation.result(timeout=10))
+    except JobFailed as error:
+        results.append(str(error))
+say(results=results, after=batch.after_all.job()["state"])
+`,
+    );
+    expect(said.results).toEqual([0, 10, expect.stringContaining('ValueError: bad'), 30]);
+    expect(said.after).toBe('waiting');
+  });
+});
