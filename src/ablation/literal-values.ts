@@ -141,20 +141,20 @@ function keyText(key: LiteralValue): string {
 /**
  * Reads the JSON or Python literal that starts at `start` (a `{` or `[`).
  *
- * @returns the value and the offset behind it; undefined where no whole literal of at most
- *   `longest` characters starts there.
+ * @returns the value and the offset behind it; value undefined where no whole literal of at most `longest`
+ *   characters starts there, with the offset that was read up to.
  */
 export function readLiteral(
   text: string,
   start: number,
   longest: number,
-): { value: LiteralValue; end: number } | undefined {
+): { value: LiteralValue | undefined; end: number } {
   const reader = new LiteralReader(text, start, Math.min(text.length, start + longest));
   try {
     const value = reader.value(0);
     return { value, end: reader.position };
   } catch (thrown) {
-    if (thrown instanceof NotALiteral) return undefined;
+    if (thrown instanceof NotALiteral) return { value: undefined, end: reader.position };
     throw thrown;
   }
 }

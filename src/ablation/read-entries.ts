@@ -20,7 +20,7 @@ export interface PrintedEntries {
 
 /** Longest literal that is read, and how many characters may be tried in vain in one output. */
 const LONGEST_LITERAL = 512 * 1024;
-const VAIN_CHARACTERS = 4 * 1024 * 1024;
+const VAIN_CHARACTERS = 2 * 1024 * 1024;
 
 const SECTION_WORDS =
   /(?:^|\s)(?:study|studies|results?|summary|analysis|report|conclusions?|comparison|overview|contributions?|performance|scores?|ranking|details|evaluation|experiments?|résultats?|ergebnisse|resultados|risultati|结果|結果)\s*$/iu;
@@ -68,8 +68,8 @@ class EntryReader {
     if (!/^[^{}[\]]*$/.test(before) || /\d\s*$/.test(before)) return undefined;
     const start = (this.offsets[position] ?? 0) + open;
     const found = readLiteral(this.joined, start, LONGEST_LITERAL);
-    if (found === undefined || !holdsNamedFigures(found.value)) {
-      this.vain += found === undefined ? Math.min(text.length, LONGEST_LITERAL) : found.end - start;
+    if (found.value === undefined || !holdsNamedFigures(found.value)) {
+      this.vain += found.end - start;
       return undefined;
     }
     const label = readKey(before.replace(/(?:dict|ordereddict)\s*\(?$/i, '')).label;
@@ -204,7 +204,7 @@ function usesDecimalComma(lines: readonly OutputLine[]): boolean {
 }
 
 /** Lines that are read, at most; of more, the first quarter of this and the last three. */
-const MOST_LINES = 40_000;
+const MOST_LINES = 20_000;
 
 function withoutMiddle(lines: readonly OutputLine[]): readonly OutputLine[] {
   if (lines.length <= MOST_LINES) return lines;
