@@ -160,3 +160,16 @@ export const PARK_CALL = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'fleet:ledger:' .. ARGV[2] .. ':asked', 1)
 return 1`);
+
+/**
+ * Ends the reservations of runs that no longer hold their job. Needed by nobody to go on, since a call that finds no room
+ * does it too; it makes a fleet at rest show nothing reserved.
+ *
+ * KEYS: 1 calls under way. ARGV: 1 base of the spending keys, 2 time or ''. Returns how many calls are still under way.
+ */
+export const SWEEP_RESERVATIONS = script(
+  SHARED,
+  `
+spend_sweep(ARGV[1], KEYS[1], now_ms(ARGV[2]))
+return redis.call('HLEN', KEYS[1])`,
+);

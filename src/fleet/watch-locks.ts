@@ -27,8 +27,13 @@ export function watchLocks(
   lag.enable();
   worker.on('locksRenewed', () => lag.reset());
   worker.on('closed', () => lag.disable());
+  const lagMs = () => Math.round(lag.max / NANOSECONDS_A_MS);
+  worker.on('error', ({ message }) => {
+    if (!/\block\b/i.test(message)) return;
+    logger.warn(`a job was lost with its lock (event loop lag: up to ${lagMs()} ms): ${message}`);
+  });
   worker.on('lockRenewalFailed', (jobIds: string[]) => {
-    const eventLoopLagMs = Math.round(lag.max / NANOSECONDS_A_MS);
+    const eventLoopLagMs = lagMs();
     for (const jobId of jobIds) {
       running.keep(queueKey, jobId, lockMs).then(
         (kept) => {

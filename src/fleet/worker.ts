@@ -38,10 +38,11 @@ export interface WorkerOptions {
 }
 
 /**
- * How often BullMQ lets a job be taken over. It also counts a lock that ran out while Redis was away, so the fleet
- * keeps its own count of workers that really died (`run-marks.ts`), which ends a job much sooner.
+ * How often BullMQ lets a job be taken over. It also counts locks that ran out under a worker that lives, so it only
+ * ends a job that no worker can hold, since it blocks each one's event loop, say; the fleet's own count of workers that
+ * really died (`run-marks.ts`) ends one much sooner.
  */
-const MOST_TAKEOVERS = 1_000;
+const MOST_TAKEOVERS = 10;
 
 /** What a running worker is made of. */
 interface WorkerParts {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { estimateCall, fromNano } from '../../src/calls/budget/estimate.js';
 import { costsOfDay, costsOfRun } from '../../src/calls/budget/read-costs.js';
+import { sweepReservations } from '../../src/calls/budget/sweep-reservations.js';
 import type { CallControlOptions } from '../../src/calls/call-control.js';
 import { CallDeferred } from '../../src/calls/call-deferred.js';
 import { costOf } from '../../src/calls/cost.js';
@@ -137,6 +138,17 @@ describe('the budget of a day', () => {
     const next = await startJob(control);
     expect(await next.gate.admit(CALL)).toBeUndefined();
     expect(await fleet.client.exists(gone.job.key)).toBe(0);
+  });
+
+  it('gets them back from a fleet at rest when told to sweep, and from no call that is under way', async () => {
+    const dead = await startJob({});
+    const alive = await startJob({});
+    for (const { gate } of [dead, alive]) await gate.admit(CALL);
+    await dead.job.lapse();
+    expect(await sweepReservations(fleet.client, fleet.prefix)).toBe(1);
+    await alive.gate.settle(CALL, usage(10, 5));
+    expect(await sweepReservations(fleet.client, fleet.prefix)).toBe(0);
+    expect(await dayCosts()).toMatchObject({ reservedUsd: 0, unknownCalls: 1, calls: 1 });
   });
 
   it('counts a model without a known price at the dearest one', async () => {

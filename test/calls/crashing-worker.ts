@@ -1,6 +1,7 @@
 /**
- * A worker as a process of its own whose agent kills the process at a script that says `KILL`, and answers any other after
- * a moment. Arguments: Redis address, prefix. Prints `ready`.
+ * A worker as a process of its own whose agent misbehaves as the script says: `KILL` kills the process, `BLOCK` blocks the
+ * event loop for longer than the lock in the first worker that meets it, `SLOW` takes a moment. Arguments: Redis address,
+ * prefix. Prints `ready`, the log lines, and `asked` for each question.
  */
 import { pino } from 'pino';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
@@ -13,15 +14,22 @@ if (redisUrl === undefined || prefix === undefined) throw new Error('usage: cras
 const offline = createOfflineRunner();
 const ask = async (request: { variables: Record<string, unknown> }, context: unknown) => {
   const code = JSON.stringify(request.variables);
+  process.stdout.write('asked\n');
   if (code.includes('KILL')) process.kill(process.pid, 'SIGKILL');
+  if (code.includes('BLOCK') && process.argv[4] === 'first') blockFor(6_000);
   if (code.includes('SLOW')) await new Promise((resolve) => setTimeout(resolve, 1_500));
   return offline.ask(request as never, context as never);
 };
+function blockFor(ms: number): void {
+  const until = Date.now() + ms;
+  while (Date.now() < until);
+}
+
 await FleetWorker.start({
   redisUrl,
   prefix,
   runner: { name: 'offline', ask: ask as AgentRunner['ask'] },
-  logger: pino({ level: 'silent' }),
+  logger: pino({ level: 'warn' }),
   kinds: ['solution-check'],
   concurrency: 10,
   lockMs: 1_000,

@@ -46,7 +46,7 @@ function superviseWorker(): void {
   deaths = 0;
   const start = () => {
     worker = spawn(process.execPath, ['--import', 'tsx', PROGRAM, redis.url, test.fleet.prefix], {
-      stdio: 'inherit',
+      stdio: 'ignore',
     });
     worker.once('exit', () => {
       if (!supervised) return;
@@ -55,6 +55,27 @@ function superviseWorker(): void {
     });
   };
   start();
+}
+
+/** One worker process whose output is read. */
+function talkingWorker(which: string): { printed(text: string): Promise<void>; end(): Promise<void> } {
+  const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, redis.url, test.fleet.prefix, which], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  return {
+    printed: async (text) => {
+      while (!output.includes(text)) await once(child.stdout, 'data');
+    },
+    end: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
 }
 
 const script = (content: string) => ({ solution: { content } });
@@ -126,6 +147,23 @@ describe('what is no death of a worker', () => {
     // Nobody else was there to take the job, so it went on where it was and was paid once.
     expect(server.requests).toHaveLength(1);
     expect(view.unknownCalls).toBeUndefined();
+  });
+
+  it('an event loop that is blocked for longer than the lock: the job is done by the other worker, and the log says why', async () => {
+    const { fleet } = await startFleet();
+    const handle = await addSolutionCheck(fleet, script('x = "BLOCK"\n'));
+    const blocked = talkingWorker('first');
+    const workers = [blocked];
+    try {
+      await blocked.printed('asked');
+      workers.push(talkingWorker('second'));
+      expect((await handle.wait({ timeout: 45_000 })).state).toBe('completed');
+      await blocked.printed('event loop lag: up to');
+      const key = fleet.queue('solution-check').toKey(handle.id);
+      while ((await fleet.client.hexists(key, 'fleet:deaths')) === 1) await fleet.client.ping();
+    } finally {
+      await Promise.all(workers.map(({ end }) => end()));
+    }
   });
 
   it('a drain that is cut short by SIGKILL', async () => {

@@ -54,8 +54,10 @@ function environment(): Record<string, string> {
   };
 }
 
-async function startWorker(): Promise<RunningCommand> {
-  const command = startFleetCommand(['worker', '--kinds', 'solution-check'], { env: environment() });
+async function startWorker(env: Record<string, string> = {}): Promise<RunningCommand> {
+  const command = startFleetCommand(['worker', '--kinds', 'solution-check'], {
+    env: { ...environment(), ...env },
+  });
   commands.push(command);
   await command.printed('worker ready');
   return command;
@@ -132,6 +134,20 @@ describe('a worker that is killed', () => {
     expect(records.filter(({ state }) => state === 'unknown').length).toBe(
       server.requests.length - paid.length,
     );
+  });
+});
+
+describe('a worker that is told to stop', () => {
+  it('keeps the lock of a call that takes longer than the lock: it is made once, with another worker waiting', async () => {
+    const server = await answering(() => ({ ...leaks(), delayMs: 3_500 }));
+    const draining = await startWorker({ FLEET_DRAIN_SECONDS: '30' });
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await server.arrived(1);
+    await startWorker();
+    expect(await draining.end('SIGTERM')).toBe(0);
+    expect((await handle.result({ timeout: 45_000 })).usage.calls).toBe(1);
+    expect(server.requests).toHaveLength(1);
+    expect((await handle.view()).unknownCalls).toBeUndefined();
   });
 });
 

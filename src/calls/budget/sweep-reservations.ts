@@ -1,0 +1,12 @@
+import type { Redis } from 'ioredis';
+import { runScript } from '../../queues/run-script.js';
+import { flightsKey, spendBase } from '../call-control.js';
+import { SWEEP_RESERVATIONS } from '../call-scripts.js';
+
+/**
+ * Gives back what calls of dead workers have reserved; each becomes an unknown call, at its likely price.
+ * @returns how many calls are still under way
+ */
+export async function sweepReservations(client: Redis, prefix: string): Promise<number> {
+  return Number(await runScript(client, SWEEP_RESERVATIONS, [flightsKey(prefix)], [spendBase(prefix), '']));
+}
