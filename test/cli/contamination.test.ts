@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
@@ -43,6 +43,24 @@ describe('fleet contamination', () => {
     expect(copy).toMatchObject({ file: 'average.py', contaminated: true });
     expect(copy.reason).toBeTypeOf('string');
     expect(own).toMatchObject({ file: 'own.py', contaminated: false });
+  });
+
+  it('--html writes one page that shows both texts and loads nothing', async () => {
+    const cwd = project();
+    const args = [
+      'contamination',
+      '--known',
+      'known.jsonl',
+      '--output',
+      'average.py',
+      '--html',
+      'report.html',
+    ];
+    await fleetCommand(args, { cwd });
+    const page = readFileSync(join(cwd, 'report.html'), 'utf8');
+    expect(page).toContain('<mark');
+    expect(page).toContain('average.py');
+    expect(page).not.toMatch(/<script|https?:\/\/|src=/);
   });
 
   it('prints a table for people', async () => {

@@ -1,9 +1,11 @@
+import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { ContaminationDetector, type Difficulty, type TestCase } from '../../contamination/index.js';
+import { type ReportEntry, renderReport } from '../../contamination/report/render-report.js';
 import type { ContaminationResult } from '../../contamination/types.js';
-import { UsageError } from '../../errors.js';
+import { messageOf, UsageError } from '../../errors.js';
 import { readKnownFile } from '../../known/read-known-file.js';
 import { errorJson, printError } from '../print-error.js';
 import { readJson, readText } from '../read-input.js';
@@ -17,11 +19,17 @@ interface ContaminationOptions {
   readonly difficulty: Difficulty;
   readonly solveTime?: number;
   readonly thoughts?: string;
+  readonly html?: string;
   readonly json?: true;
 }
 
 type Outcome =
-  | { readonly file: string; readonly output: string; readonly result: ContaminationResult }
+  | {
+      readonly file: string;
+      readonly testCaseId: string;
+      readonly output: string;
+      readonly result: ContaminationResult;
+    }
   | { readonly file: string; readonly error: unknown };
 
 export function addContaminationCommand(program: Command): void {
@@ -41,6 +49,7 @@ export function addContaminationCommand(program: Command): void {
     )
     .option('--solve-time <ms>', 'milliseconds that the answer took', milliseconds)
     .option('--thoughts <file>', 'thought chain of the answer, a JSON array of strings')
+    .option('--html <file>', 'write a report that any browser shows')
     .option('--json', 'print JSON, an entry an output')
     .addHelpText('after', '\nExit code: 0 none is contaminated, 1 one is, 2 error.')
     .action(async (options: ContaminationOptions) => {
@@ -63,6 +72,7 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
   const outcomes: Outcome[] = [];
   for (const file of options.output) outcomes.push(await judgeFile(detector, file, thoughtChain, options));
 
+  if (options.html !== undefined) await writeReport(options.html, outcomes, solutions);
   print(outcomes, options.json === true);
   if (outcomes.some((outcome) => 'error' in outcome)) return 2;
   return outcomes.some((outcome) => 'result' in outcome && outcome.result.contaminated) ? 1 : 0;
@@ -78,10 +88,33 @@ async function judgeFile(
     const output = await readText(file);
     const name = id ?? basename(file).replace(/\.[^.]*$/, '');
     const testCase: TestCase = { id: name, name, difficulty, solveTime, thoughtChain };
-    return { file, output, result: await detector.checkContamination(output, testCase) };
+    return { file, testCaseId: name, output, result: await detector.checkContamination(output, testCase) };
   } catch (error) {
     return { file, error };
   }
+}
+
+async function writeReport(
+  file: string,
+  outcomes: readonly Outcome[],
+  known: ReportEntry['known'],
+): Promise<void> {
+  const entries = outcomes.flatMap((outcome): ReportEntry[] =>
+    'error' in outcome
+      ? []
+      : [
+          {
+            name: outcome.file,
+            testCaseId: outcome.testCaseId,
+            output: outcome.output,
+            result: outcome.result,
+            known,
+          },
+        ],
+  );
+  await writeFile(file, renderReport(entries)).catch((cause: unknown) => {
+    throw new UsageError('usage', `${file} cannot be written: ${messageOf(cause)}`, { cause });
+  });
 }
 
 async function readThoughts(file: string): Promise<string[]> {
