@@ -126,7 +126,9 @@ export function componentName(text: string): string {
       '',
     )
     .replace(/^(?:component|feature|step)\s*[:=]\s*/iu, '');
-  return kept === '' ? name : kept;
+  // "no scaler, no encoder" takes out both.
+  const joined = kept.replace(/\s*(?:,|\+|&|\band\b)\s*(?:no|without|w\/o)[\s_]+/giu, ' and ');
+  return joined === '' ? name : joined;
 }
 
 interface Role {

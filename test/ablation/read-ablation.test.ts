@@ -181,6 +181,13 @@ describe('reading printed ablation scores', () => {
     ).toEqual(['scaler']);
   });
 
+  it('names both components of a combined variant', async () => {
+    expect(await order('baseline: 0.9\nno_scaler, no_encoder: 0.7\nno_scaler: 0.89\n')).toEqual([
+      'scaler and encoder',
+      'scaler',
+    ]);
+  });
+
   it('reads words of other languages and decimal commas', async () => {
     expect(
       await order('Basis (alles): F1 = 0,81\nOhne Skalierung: F1 = 0,80\nOhne Zeitmerkmale: F1 = 0,74\n'),
