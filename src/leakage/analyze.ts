@@ -37,7 +37,10 @@ export interface DetailedAnalysis extends LeakageAnalysis {
   readonly leaks: readonly Leak[];
   readonly module: Module;
   readonly unresolved: ReadonlySet<string>;
+  readonly missingColumns: ReadonlySet<string>;
   readonly watched: ReadonlyMap<string, readonly Region[]>;
+  readonly watchedLists: ReadonlyMap<string, readonly string[]>;
+  readonly watchedFrames: ReadonlySet<string>;
 }
 
 /** The analysis with the syntax it stands on, for the repair. */
@@ -64,8 +67,19 @@ export async function analyzeInDetail(source: string, watch = -1): Promise<Detai
     };
   });
   const notFollowed = machine.notFollowed.sort((a, b) => a.line - b.line);
-  const { unresolved, watched } = machine;
-  return { findings, notFollowed, parsed: module.parsed, leaks, module, unresolved, watched };
+  const { unresolved, missingColumns, watched, watchedLists, watchedFrames } = machine;
+  return {
+    findings,
+    notFollowed,
+    parsed: module.parsed,
+    leaks,
+    module,
+    unresolved,
+    missingColumns,
+    watched,
+    watchedLists,
+    watchedFrames,
+  };
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Leak {
   readonly rowsText: string;
   readonly rows: readonly Region[];
   readonly node: Expr;
+  /** All computations of this kind in the statement. */
+  readonly nodes: readonly Expr[];
   readonly statement: Stmt;
   /** What divides the scored rows from the others, where there is such a place. */
   readonly split: Split | undefined;
@@ -94,7 +96,10 @@ export function judge(machine: Machine): Leak[] {
   const leaks = new Map<string, Leak>();
   const add = (leak: Leak): void => {
     const key = `${leak.kind}:${leak.statement.start}:${leak.statement.end}`;
-    if (!leaks.has(key)) leaks.set(key, leak);
+    const known = leaks.get(key);
+    if (known === undefined) leaks.set(key, leak);
+    else if (!known.nodes.includes(leak.node))
+      leaks.set(key, { ...known, nodes: [...known.nodes, leak.node] });
   };
   const scored = machine.scored.filter(({ prediction }) => isCertain(machine, prediction));
   for (const record of scored) {
@@ -115,6 +120,7 @@ export function judge(machine: Machine): Leak[] {
         rowsText,
         rows,
         node,
+        nodes: [node],
         statement,
         split: splitBetween(training.rows, prediction.rows),
         joinedBy: machine.joinOf(training.rows),
@@ -131,6 +137,7 @@ export function judge(machine: Machine): Leak[] {
         rowsText: prediction.rowsText,
         rows: prediction.rows,
         node,
+        nodes: [node],
         statement,
         split: undefined,
         joinedBy: undefined,
@@ -179,7 +186,18 @@ function leakOf(
 ): Leak {
   const { kind, subject, rowsText, node, statement, joinedBy } = fit;
   const split = splitBetween(fit.rows, rows);
-  return { kind, subject, rowsText, rows: fit.rows, node, statement, joinedBy, split, ...base };
+  return {
+    kind,
+    subject,
+    rowsText,
+    rows: fit.rows,
+    node,
+    nodes: [node],
+    statement,
+    joinedBy,
+    split,
+    ...base,
+  };
 }
 
 function isCertain(machine: Machine, prediction: ScoredPredictions['prediction']): boolean {

@@ -67,10 +67,17 @@ export class Machine {
   private readonly scoredKeys = new Set<string>();
   private readonly ids = new Map<object, number>();
 
+  /** Columns that are read from frames which do not have them. */
+  readonly missingColumns = new Set<string>();
   /** Names that stand for nothing known: not bound, and no built-in. */
   readonly unresolved = new Set<string>();
   /** Tables by variable, as they were when the watched statement was about to run. */
   readonly watched = new Map<string, readonly Region[]>();
+
+  /** Lists of constant texts by variable, at the same moment. */
+  readonly watchedLists = new Map<string, readonly string[]>();
+  /** Whether a watched table is indexed by position with `iloc`. */
+  readonly watchedFrames = new Set<string>();
 
   /** `watch`: offset of a statement at which to record what variables hold. */
   constructor(
@@ -95,6 +102,9 @@ export class Machine {
     if (statement.start !== this.watch) return;
     for (let scope: Scope | undefined = this.scope; scope !== undefined; scope = scope.parent) {
       for (const [name, { value }] of scope.names) {
+        const texts = textsOf(value);
+        if (texts !== undefined && !this.watchedLists.has(name)) this.watchedLists.set(name, texts);
+        if (value.type === 'table' && value.cell.value.shape !== 'array') this.watchedFrames.add(name);
         if (value.type !== 'table' && !(value.type === 'opaque' && value.source !== undefined)) continue;
         const { rows } = this.dataOf(value);
         if (rows.length > 0 && !this.watched.has(name)) this.watched.set(name, rows);
@@ -275,4 +285,12 @@ export class Machine {
   titleOf(kind: LeakKind): string {
     return LEAK_KINDS[kind].title;
   }
+}
+
+function textsOf(value: Value): readonly string[] | undefined {
+  if (value.type !== 'sequence' || value.cell.value.rest !== undefined) return undefined;
+  const texts = value.cell.value.items.map((item) => (item.type === 'constant' ? item.value : undefined));
+  return texts.length > 0 && texts.every((text): text is string => typeof text === 'string')
+    ? texts
+    : undefined;
 }

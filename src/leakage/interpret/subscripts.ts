@@ -69,6 +69,14 @@ export function namesOf(value: Value | undefined): readonly string[] | undefined
   return names.every((name): name is string => typeof name === 'string') ? names : undefined;
 }
 
+/** Remembers columns that a frame is known not to have. */
+export function noteMissing(machine: Machine, state: TableState, names: readonly string[]): void {
+  if (state.shape !== 'frame') return;
+  for (const name of names) {
+    if (state.closed ? !state.columns.has(name) : state.dropped.has(name)) machine.missingColumns.add(name);
+  }
+}
+
 /** One column by name. */
 export function columnOf(state: TableState, name: string): TableState {
   const column = state.columns.get(name);
@@ -303,6 +311,7 @@ function frameIndex(machine: Machine, state: TableState, index: Expr): Value {
 function selectColumns(machine: Machine, state: TableState, index: Value, many: boolean): Value {
   const names = namesOf(index);
   if (names !== undefined) {
+    noteMissing(machine, state, names);
     const [only = ''] = names;
     if (names.length === 1 && !many && index.type === 'constant') return newTable(columnOf(state, only));
     return newTable({ ...columnsOf(state, names), selectedBy: machine.statement });

@@ -25,7 +25,7 @@ import { learnFromLoss } from './learning.js';
 import { isRowWise, sideBySide } from './library-calls.js';
 import type { Machine } from './machine.js';
 import { meetLabels, pendingOf, textStep } from './operators.js';
-import { columnOf, columnsOf, concatenated, namesOf, pickRows } from './subscripts.js';
+import { columnOf, columnsOf, concatenated, namesOf, noteMissing, pickRows } from './subscripts.js';
 
 /** Calls a method of a frame, a column, an array or a tensor. */
 export function tableMethod(
@@ -84,6 +84,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
   switch (name) {
     case 'groupby':
     case 'group_by':
+      noteMissing(machine, state, namesOf(argument(args, 0, 'by')) ?? []);
       return { type: 'view', form: 'groups', table, future: false, node: call };
     case 'sample':
       return sampled(machine, state, args, call);

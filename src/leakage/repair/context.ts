@@ -11,6 +11,8 @@ export interface RepairContext {
   readonly leaks: readonly Leak[];
   /** Tables by variable, as they are when the split is about to run. */
   readonly watched: ReadonlyMap<string, readonly Region[]>;
+  readonly watchedLists: ReadonlyMap<string, readonly string[]>;
+  readonly watchedFrames: ReadonlySet<string>;
   /** Line ending of the block. */
   readonly lineEnding: string;
 }

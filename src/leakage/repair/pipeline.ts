@@ -1,5 +1,5 @@
 import type { Call, Stmt } from '../syntax/ast.js';
-import { expressionsIn, namesIn, ownExpressions } from '../syntax/walk.js';
+import { expressionsIn, namesIn, namesInExpression, ownExpressions } from '../syntax/walk.js';
 import {
   declined,
   edited,
@@ -36,7 +36,14 @@ export function fitInsideFolds(context: RepairContext): Rewrite {
   ) {
     return declined('the cross-validation does not take the fitted table as it is');
   }
-  if (input.value.type !== 'name') return declined('the table before the fit has no name of its own');
+  const inputNames = new Set([...namesInExpression(input.value)].map((name) => name.id));
+  for (const other of statements) {
+    const assigns =
+      other.type === 'assign' &&
+      other !== statement &&
+      other.targets.some((part) => part.type === 'name' && inputNames.has(part.id));
+    if (assigns) return declined('the table before the fit is assigned again');
+  }
   const { suite } = validation.statement;
   for (const other of suite.statements.slice(suite.statements.indexOf(statement) + 1)) {
     for (const name of namesIn(other)) {
@@ -57,7 +64,11 @@ export function fitInsideFolds(context: RepairContext): Rewrite {
       text: `from sklearn.pipeline import make_pipeline${context.lineEnding}${indent}`,
     },
     { start: model.value.start, end: model.value.end, text: pipeline },
-    { start: features.value.start, end: features.value.end, text: input.value.id },
+    {
+      start: features.value.start,
+      end: features.value.end,
+      text: source.slice(input.value.start, input.value.end),
+    },
   ];
   const imported = context.module.body.statements.some(
     (part) => part.type === 'import' && part.bindings.some(({ name }) => name === 'make_pipeline'),

@@ -4,6 +4,7 @@ import type { RepairContext, Rewrite } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { findSplit, moveBehindSplit } from './move/move-behind-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
+import { fitOnPickedRows } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
 import { leaveOutScoredRows, trainOnTrainingPart } from './training-part.js';
 import { onlyTransform } from './transform-only.js';
@@ -29,7 +30,13 @@ const DECISIONS: Readonly<Record<string, string>> = {
   'label-in-features': 'which columns are features is a decision about the experiment',
   'future-values': 'which past values take the place of the future ones is a decision about the experiment',
 };
-const OTHERWISE: readonly Strategy[] = [onlyTransform, moveBehindSplit, leaveOutScoredRows, fitInsideFolds];
+const OTHERWISE: readonly Strategy[] = [
+  moveBehindSplit,
+  leaveOutScoredRows,
+  fitOnPickedRows,
+  fitInsideFolds,
+  onlyTransform,
+];
 
 /**
  * Rewrites a leaky block where the rewrite is certain: a fit moves behind the split and is applied to every
@@ -64,12 +71,13 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
 }
 
 function contextOf(analysis: DetailedAnalysis, block: Span): RepairContext {
-  const { module, watched } = analysis;
+  const { module, watched, watchedLists, watchedFrames } = analysis;
   const { source } = module;
   const leaks = analysis.leaks.filter(
     ({ statement }) => statement.start >= block.start && statement.end <= block.end,
   );
-  return { source, module, block, leaks, watched, lineEnding: source.includes('\r\n') ? '\r\n' : '\n' };
+  const lineEnding = source.includes('\r\n') ? '\r\n' : '\n';
+  return { source, module, block, leaks, watched, watchedLists, watchedFrames, lineEnding };
 }
 
 /** Why a rewrite is not good enough; nothing where it parses and its leaks are gone. */
@@ -85,6 +93,8 @@ async function checkRewrite(
   if (before.parsed && !after.parsed) return 'the rewritten script would not parse';
   const unknown = [...after.unresolved].find((name) => !before.unresolved.has(name));
   if (unknown !== undefined) return `\`${unknown}\` would not be defined`;
+  const column = [...after.missingColumns].find((name) => !before.missingColumns.has(name));
+  if (column !== undefined) return `column \`${column}\` would not be there any more`;
   const end = block.start + text.length;
   const remaining = after.leaks.filter(
     ({ statement }) => statement.start >= block.start && statement.start < end,

@@ -1,15 +1,14 @@
-import type { Expr, Stmt } from '../../syntax/ast.js';
+import type { Call, Expr, Stmt } from '../../syntax/ast.js';
 import {
   expressionsIn,
   namesInExpression,
   ownExpressions,
   partsOf,
   rootName,
+  statementsIn,
   suitesOf,
 } from '../../syntax/walk.js';
-
-/** Columns of a frame that a moved statement changes; `any` where their names are not known. */
-export type ChangedColumns = ReadonlySet<string> | 'any';
+import { type ColumnResolver, type Columns, mayOverlap } from './columns.js';
 
 /**
  * What a statement has to do with changed columns of a frame: nothing; it takes the frame over into another
@@ -17,7 +16,7 @@ export type ChangedColumns = ReadonlySet<string> | 'any';
  */
 export type Dependence =
   | { readonly is: 'none' }
-  | { readonly is: 'takes'; readonly into: string }
+  | { readonly is: 'takes'; readonly into: string; readonly piece: boolean }
   | { readonly is: 'computes' };
 
 const NONE: Dependence = { is: 'none' };
@@ -42,18 +41,20 @@ function placesOf(expression: Expr, id: string, parents: readonly Expr[] = []): 
 export function dependenceOn(
   statement: Stmt,
   frame: string,
-  columns: ChangedColumns,
+  columns: Columns,
   created: ReadonlySet<string>,
-  categories: boolean,
+  resolver: ColumnResolver,
 ): Dependence {
-  if (suitesOf(statement).length > 0) return COMPUTES;
   if (statement.type === 'expression' && isOutput(statement.value)) return NONE;
   let result = NONE;
-  for (const own of ownExpressions(statement)) {
-    for (const place of placesOf(own, frame)) {
-      const next = dependenceAt(place, statement, columns, created, categories);
-      if (next.is === 'computes') return next;
-      if (next.is === 'takes') result = next;
+  for (const inner of statementsIn(statement)) {
+    for (const own of ownExpressions(inner)) {
+      for (const place of placesOf(own, frame)) {
+        const next = dependenceAt(place, inner, columns, created, resolver);
+        // What a loop or a branch takes over is not followed.
+        if (next.is === 'computes' || (next.is === 'takes' && inner !== statement)) return COMPUTES;
+        if (next.is === 'takes') result = next;
+      }
     }
   }
   return result;
@@ -68,44 +69,89 @@ function isOutput(value: Expr): boolean {
 function dependenceAt(
   { parents }: Place,
   statement: Stmt,
-  columns: ChangedColumns,
+  columns: Columns,
   created: ReadonlySet<string>,
-  categories: boolean,
+  resolver: ColumnResolver,
 ): Dependence {
   const [parent, around] = parents;
   if (parent === undefined) return wholeFrame(statement, parents);
   if (parent.type === 'subscript') {
-    const names = constantNames(parent.indices[0]);
-    if (names === undefined) return rowPiece(parent, statement);
-    const isChanged =
-      columns === 'any' ? !isPlainTake(statement, parents) : names.some((name) => columns.has(name));
-    if (!isChanged) return NONE;
-    const takes = parent.indices[0]?.type === 'sequence' && names.every((name) => !created.has(name));
-    return takes ? takenBy(statement, parent) : COMPUTES;
+    const [index] = parent.indices;
+    const selected = resolver.of(index, statement);
+    const isSelection =
+      index?.type === 'constant' ||
+      index?.type === 'sequence' ||
+      selected.names !== undefined ||
+      selected.kind !== undefined;
+    if (!isSelection) return rowPiece(parent, statement);
+    if (!mayOverlap(selected, columns)) return NONE;
+    if (index?.type === 'constant' && columns.names === undefined && isPlainTake(statement, parents))
+      return NONE;
+    const takes =
+      index?.type !== 'constant' && [...(selected.names ?? [])].every((name) => !created.has(name));
+    if (!takes) return COMPUTES;
+    const dummies =
+      around?.type === 'call' && calleeName(around) === 'get_dummies' && around.args.length === 1;
+    return takenBy(statement, dummies && columns.kind === 'numeric' ? around : parent);
   }
   if (parent.type === 'attribute') {
+    if (parent.name === 'columns' && created.size > 0) return COMPUTES;
     if (HARMLESS_ATTRIBUTES.test(parent.name)) return NONE;
+    if (parent.name === 'groupby' && around?.type === 'call')
+      return grouping(parents, columns, resolver, statement);
+    if (parent.name === 'dropna' && around?.type === 'call') {
+      const subset = around.args.find((argument) => argument.name === 'subset')?.value;
+      const apart = subset !== undefined && !mayOverlap(resolver.of(subset, statement), columns);
+      return apart ? takenBy(statement, around) : COMPUTES;
+    }
     if (/^(iloc|loc)$/.test(parent.name) && around?.type === 'subscript') return rowPiece(around, statement);
     const isCall = around?.type === 'call' && around.callee === parent;
-    if (!isCall) return columns !== 'any' && !columns.has(parent.name) ? NONE : COMPUTES;
+    if (!isCall) return columns.names !== undefined && !columns.names.has(parent.name) ? NONE : COMPUTES;
     if (parent.name === 'pop') {
       const [name] = constantNames(around.args[0]?.value) ?? [];
-      return name !== undefined && (columns === 'any' || !columns.has(name)) ? NONE : COMPUTES;
+      return name !== undefined && columns.names?.has(name) !== true ? NONE : COMPUTES;
     }
     return TAKING.test(parent.name) ? takenBy(statement, outermostTake(parents.slice(1))) : COMPUTES;
   }
   if (parent.type === 'call') {
-    const callee = parent.callee;
-    const name = callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
+    const name = calleeName(parent);
     if (name === 'len') return NONE;
     if (name === 'get_dummies') {
-      const listed = constantNames(parent.args.find((argument) => argument.name === 'columns')?.value);
-      const apart =
-        listed !== undefined && columns !== 'any' && !listed.some((column) => columns.has(column));
-      return apart || !categories ? takenBy(statement, parent) : COMPUTES;
+      const listed = parent.args.find((argument) => argument.name === 'columns')?.value;
+      // Without a list it turns the columns of text and categories into dummies.
+      const replaced: Columns =
+        listed === undefined
+          ? { names: undefined, kind: 'categorical' }
+          : resolver.of(listed, withoutSteps(statement));
+      return mayOverlap(replaced, columns) ? COMPUTES : takenBy(statement, parent);
     }
   }
   return wholeFrame(statement, parents);
+}
+
+function calleeName({ callee }: Call): string {
+  return callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
+}
+
+/** The place of a statement without what it does. */
+function withoutSteps(statement: Stmt): Stmt {
+  const { suite, start, end } = statement;
+  return { type: 'global', names: [], suite, start, end };
+}
+
+/** `frame.groupby(key)[column]…`: the key and the column are all that is read. */
+function grouping(
+  parents: readonly Expr[],
+  columns: Columns,
+  resolver: ColumnResolver,
+  statement: Stmt,
+): Dependence {
+  const [, call, selection] = parents;
+  if (call?.type !== 'call' || selection?.type !== 'subscript') return COMPUTES;
+  const read = [call.args[0]?.value, selection.indices[0]].map((index) =>
+    resolver.of(index, withoutSteps(statement)),
+  );
+  return read.some((part) => mayOverlap(part, columns)) ? COMPUTES : NONE;
 }
 
 /** `copy = frame`, or the frame as one of several columns-beside-columns parts. */
@@ -124,22 +170,23 @@ function outermostTake(parents: readonly Expr[]): Expr | undefined {
 }
 
 /** `other = frame.drop(…)`: the whole value of an assignment to one name. */
-function takenBy(statement: Stmt, whole: Expr | undefined): Dependence {
+function takenBy(statement: Stmt, whole: Expr | undefined, piece = false): Dependence {
   if (statement.type !== 'assign') return COMPUTES;
   const [target] = statement.targets;
   if (target?.type === 'name' && (whole === undefined || statement.value === whole))
-    return { is: 'takes', into: target.id };
+    return { is: 'takes', into: target.id, piece };
   if (target?.type === 'sequence' && statement.value.type === 'sequence') {
     const at = whole === undefined ? -1 : statement.value.items.indexOf(whole);
     const name = target.items[at];
-    if (name?.type === 'name') return { is: 'takes', into: name.id };
+    if (name?.type === 'name') return { is: 'takes', into: name.id, piece };
   }
   return COMPUTES;
 }
 
 /** `frame.iloc[:n]`, `frame[:n]`: some of the rows. `frame[columns]`: some of the columns, by a variable. */
 function rowPiece(subscript: Expr, statement: Stmt): Dependence {
-  return takenBy(statement, subscript);
+  const rows = subscript.type === 'subscript' && subscript.indices[0]?.type !== 'name';
+  return takenBy(statement, subscript, rows);
 }
 
 /** `y = frame['label']`, as it is or with another type. */

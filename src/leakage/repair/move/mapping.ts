@@ -15,6 +15,8 @@ export interface Mapping {
   readonly names: ReadonlyMap<string, Parts>;
   /** Whole expressions that are split as they are (`frame['text']`), by their text. */
   readonly expressions: ReadonlyMap<string, Parts>;
+  /** Other pieces of the changed tables, which the moved statements have to be applied to as well. */
+  readonly pieces: readonly string[];
   /** Changes of the split statement. */
   readonly edits: readonly TextEdit[];
   /** What the split gave and now has to be assigned after the moved statements. */
@@ -51,7 +53,11 @@ export function mapParts(
       expressions.set(text(source), parts);
     }
   });
-  if (lost.length === 0) return { names, expressions, edits: [], assigned: [] };
+  const divided = new Set(split.parts.flatMap(({ source }) => (source.type === 'name' ? [source.id] : [])));
+  const pieces = [...plan.changed].flatMap(([name, { piece }]) =>
+    piece && !divided.has(name) ? [name] : [],
+  );
+  if (lost.length === 0) return { names, expressions, edits: [], assigned: [], pieces };
   if (!split.byCall) return 'the divided table is made by what has to move';
 
   const bases = baseNames(plan, isRows).filter((base) => !names.has(base));
@@ -65,7 +71,7 @@ export function mapParts(
     if (/^\w+$/.test(single)) names.set(single, first.parts);
     else expressions.set(single, first.parts);
     for (const name of plan.created.keys()) if (isRows(name)) names.set(name, first.parts);
-    return { names, expressions, edits, assigned };
+    return { names, expressions, edits, assigned, pieces };
   }
   // Several tables, or one that is used in several ways: the tables they are made from are split.
   if (bases.length === 0 || bases.length > lost.length)
@@ -78,25 +84,32 @@ export function mapParts(
   };
   const targets = split.statement.type === 'assign' ? split.statement.targets[0] : undefined;
   if (targets?.type !== 'sequence') return 'the split is not taken apart into names';
+  const bounds = split.parts.map(({ source }) => source.end);
   lost.forEach(({ at, value, parts }, index) => {
     const base = bases[index];
     const pair = [targets.items[2 * at], targets.items[2 * at + 1]] as const;
-    if (base === undefined || pair[0] === undefined || pair[1] === undefined) return;
-    const divided = { train: fresh(`${base}_train`), test: fresh(`${base}_test`) };
-    names.set(base, divided);
-    for (const [frame, known] of plan.changed) if (known.root === base) names.set(frame, divided);
-    edits.push({ start: value.start, end: value.end, text: base });
-    edits.push({ start: pair[0].start, end: pair[0].end, text: divided.train });
-    edits.push({ start: pair[1].start, end: pair[1].end, text: divided.test });
+    const [before, last] = [bounds[at - 1], targets.items[2 * at - 1]];
+    if (pair[0] === undefined || pair[1] === undefined) return;
+    if (base !== undefined) {
+      const halves = { train: fresh(`${base}_train`), test: fresh(`${base}_test`) };
+      names.set(base, halves);
+      for (const [frame, known] of plan.changed) if (known.root === base) names.set(frame, halves);
+      edits.push({ start: value.start, end: value.end, text: base });
+      edits.push({ start: pair[0].start, end: pair[0].end, text: halves.train });
+      edits.push({ start: pair[1].start, end: pair[1].end, text: halves.test });
+    } else if (before !== undefined && last !== undefined) {
+      // Made from a table that is split already.
+      edits.push({ start: before, end: value.end, text: '' });
+      edits.push({ start: last.end, end: pair[1].end, text: '' });
+    }
     if (value.type === 'name') names.set(value.id, parts);
     else assigned.push({ value, parts });
   });
-  if (bases.length < lost.length) return 'one table would be split several times';
   for (const name of plan.created.keys()) {
     if (isRows(name) && !names.has(name))
       names.set(name, { train: fresh(`${name}_train`), test: fresh(`${name}_test`) });
   }
-  return { names, expressions, edits, assigned };
+  return { names, expressions, edits, assigned, pieces };
 }
 
 function usesNewColumns(source: Expr, plan: Plan): boolean {

@@ -3,6 +3,7 @@ import { namesIn, suitesOf } from '../../syntax/walk.js';
 import { overlapOf } from '../../values/region.js';
 import { declined, edited, type RepairContext, type Rewrite, statementsOf } from '../context.js';
 import { readSelections, readSplitCall, type SplitStatement } from '../split-parts.js';
+import { ColumnResolver } from './columns.js';
 import { type Mapping, mapParts } from './mapping.js';
 import { type Plan, planMoves } from './plan.js';
 import { NotReplayable, Replay } from './replay.js';
@@ -41,7 +42,7 @@ export function moveBehindSplit(context: RepairContext): Rewrite {
   const before = statements.filter(
     (statement) => statement.start < split.statement.start && statement !== split.statement,
   );
-  const plan = planMoves(before, leaks, isRows);
+  const plan = planMoves(before, leaks, isRows, new ColumnResolver(context.module, context.watchedLists));
   if (typeof plan === 'string') return declined(plan);
   const mapping = mapParts(context, plan, split, isRows);
   if (typeof mapping === 'string') return declined(mapping);
@@ -72,7 +73,7 @@ function usedLater(
   const { suite } = split.statement;
   const targets = new Set(split.parts.flatMap(({ train, test }) => [train, test]));
   const gone = new Set([
-    ...plan.changed.keys(),
+    ...[...plan.changed.keys()].filter((name) => !mapping.pieces.includes(name)),
     ...[...plan.created.keys()].filter((name) => mapping.names.has(name)),
   ]);
   for (const statement of suite.statements.slice(suite.statements.indexOf(split.statement) + 1)) {

@@ -2,7 +2,16 @@ import type { Leak } from '../../findings/judge.js';
 import { FIT_METHODS } from '../../knowledge/methods.js';
 import type { Expr, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, namesIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
-import { type ChangedColumns, constantNames, dependenceOn } from './dependence.js';
+import { ANY_COLUMNS, type ColumnResolver, type Columns, joinColumns } from './columns.js';
+import { dependenceOn } from './dependence.js';
+
+export interface ChangedFrame {
+  /** The frame it was taken from. */
+  readonly root: string;
+  readonly columns: Columns;
+  /** Some of the rows only. */
+  readonly piece: boolean;
+}
 
 /** What stays before the split, what moves behind it, and what the moved statements leave behind. */
 export interface Plan {
@@ -10,7 +19,7 @@ export interface Plan {
   /** Variables that moved statements assign. */
   readonly created: ReadonlyMap<string, Stmt>;
   /** Frames that moved statements change in place, and frames taken from them, with the frame each is from. */
-  readonly changed: ReadonlyMap<string, { readonly root: string; readonly columns: ChangedColumns }>;
+  readonly changed: ReadonlyMap<string, ChangedFrame>;
   /** Columns that did not exist before. */
   readonly newColumns: ReadonlySet<string>;
 }
@@ -20,33 +29,21 @@ export function planMoves(
   statements: readonly Stmt[],
   leaks: readonly Leak[],
   isRows: (name: string) => boolean,
+  resolver: ColumnResolver,
 ): Plan | string {
   const moved: Stmt[] = [];
   const created = new Map<string, Stmt>();
   const fitted = new Set<string>();
-  const changed = new Map<string, { root: string; columns: ChangedColumns }>();
+  const changed = new Map<string, ChangedFrame>();
   const newColumns = new Set<string>();
-  const categories = leaks.some(
-    ({ node, kind }) =>
-      kind === 'encoding' ||
-      (node.type === 'call' && node.callee.type === 'attribute' && node.callee.name === 'mode'),
-  );
-
   const isLeaky = (statement: Stmt): boolean =>
     leaks.some(({ node }) => node.start >= statement.start && node.end <= statement.end);
 
-  const change = (
-    frame: string,
-    columns: readonly string[] | undefined,
-    reads: ReadonlySet<string>,
-  ): void => {
+  const change = (frame: string, columns: Columns, reads: ReadonlySet<string>): void => {
     const before = changed.get(frame);
-    const all: ChangedColumns =
-      columns === undefined || before?.columns === 'any'
-        ? 'any'
-        : new Set([...(before?.columns ?? []), ...columns]);
-    for (const column of columns ?? []) if (!reads.has(column)) newColumns.add(column);
-    changed.set(frame, { root: before?.root ?? frame, columns: all });
+    for (const column of columns.names ?? []) if (!reads.has(column)) newColumns.add(column);
+    const all = before === undefined ? columns : joinColumns(before.columns, columns);
+    changed.set(frame, { root: before?.root ?? frame, columns: all, piece: before?.piece ?? false });
   };
 
   const note = (statement: Stmt): void => {
@@ -62,11 +59,10 @@ export function planMoves(
           if (FIT_METHODS.has(part.callee.name) && owner.type === 'name') fitted.add(owner.id);
           if (!part.args.some(({ name }) => name === 'inplace')) continue;
           const frame = rootName(owner);
-          const names = owner.type === 'subscript' ? constantNames(owner.indices[0]) : undefined;
-          if (frame !== undefined) change(frame, names, new Set(names));
+          const columns = owner.type === 'subscript' ? resolver.of(owner.indices[0], inner) : ANY_COLUMNS;
+          if (frame !== undefined) change(frame, columns, new Set(columns.names));
         }
       }
-      if (inner.type === 'for') created.set(rootName(inner.target) ?? '', statement);
       if (inner.type !== 'assign' && inner.type !== 'augmented') continue;
       const targets =
         inner.type === 'assign'
@@ -79,10 +75,18 @@ export function planMoves(
           const updates =
             inner.type === 'augmented' ||
             [...namesIn(inner)].some((name) => name.id === root && name !== target);
-          if (updates && isRows(root)) change(root, undefined, reads);
+          if (updates && isRows(root)) change(root, ANY_COLUMNS, reads);
           else created.set(root, statement);
-        } else if (target.type === 'subscript') change(root, constantNames(target.indices.at(-1)), reads);
-        else change(root, target.type === 'attribute' ? [target.name] : undefined, reads);
+        } else if (target.type === 'subscript') {
+          const columns = resolver.of(target.indices.at(-1), inner);
+          if (columns.names === undefined && !readsTarget(inner, target)) newColumns.add('*');
+          change(root, columns, reads);
+        } else
+          change(
+            root,
+            target.type === 'attribute' ? { names: new Set([target.name]), kind: undefined } : ANY_COLUMNS,
+            reads,
+          );
       }
     }
   };
@@ -95,21 +99,28 @@ export function planMoves(
       note(statement);
       continue;
     }
-    const taken: { into: string; root: string; columns: ChangedColumns }[] = [];
+    const taken: { into: string; root: string; columns: Columns; piece: boolean }[] = [];
     let computes = false;
     for (const name of reads) {
       const known = changed.get(name);
       if (known === undefined) continue;
-      const dependence = dependenceOn(statement, name, known.columns, newColumns, categories);
+      const dependence = dependenceOn(statement, name, known.columns, newColumns, resolver);
       if (dependence.is === 'computes') computes = true;
-      else if (dependence.is === 'takes') taken.push({ into: dependence.into, ...known });
+      else if (dependence.is === 'takes') {
+        taken.push({
+          into: dependence.into,
+          root: known.root,
+          columns: known.columns,
+          piece: dependence.piece,
+        });
+      }
     }
     if (computes) {
       moved.push(statement);
       note(statement);
       continue;
     }
-    for (const { into, root, columns } of taken) changed.set(into, { root, columns });
+    for (const { into, root, columns, piece } of taken) changed.set(into, { root, columns, piece });
     for (const earlier of moved) {
       const clash = assignedNames(statement).find(
         (name) => [...namesIn(earlier)].some((read) => read.id === name) && !changed.has(name),
@@ -118,6 +129,16 @@ export function planMoves(
     }
   }
   return { moved, created, changed, newColumns };
+}
+
+/** `frame[column] = frame[column].fillna(…)`: the column was there before. */
+function readsTarget(statement: Stmt, target: Expr): boolean {
+  const index = target.type === 'subscript' ? target.indices.at(-1) : undefined;
+  if (statement.type !== 'assign' || index === undefined) return true;
+  return [...expressionsIn(statement.value)].some((part) => {
+    const other = part.type === 'subscript' ? part.indices.at(-1) : undefined;
+    return other?.type === 'name' && index.type === 'name' && other.id === index.id;
+  });
 }
 
 function isTargetIndex(statement: Stmt, part: Expr): boolean {

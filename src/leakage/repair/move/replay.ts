@@ -1,5 +1,5 @@
 import type { Leak } from '../../findings/judge.js';
-import { FIT_METHODS } from '../../knowledge/methods.js';
+import { FIT_METHODS, STATISTIC_METHODS } from '../../knowledge/methods.js';
 import type { Call, Expr, Span, Stmt } from '../../syntax/ast.js';
 import {
   expressionsIn,
@@ -12,9 +12,11 @@ import {
 } from '../../syntax/walk.js';
 import { edited, freshName, type RepairContext, type TextEdit } from '../context.js';
 import { worksRowByRow } from './dependence.js';
-import type { Mapping } from './mapping.js';
+import { groupTransformIn } from './group-transform.js';
+import type { Mapping, Parts } from './mapping.js';
 
-type Side = 'train' | 'test';
+/** The training part, the scored part, or a further piece of the table by its name. */
+type Side = 'train' | 'test' | { readonly piece: string };
 
 /** Thrown where a statement cannot be said for each part; the message says why. */
 export class NotReplayable extends Error {}
@@ -32,11 +34,19 @@ export class Replay {
 
   /** Lines of one statement, without the indentation of the first. */
   say(statement: Stmt, indent: string): string[] {
-    if (!this.touchesParts(statement)) return [this.text(statement)];
+    if (!this.touchesParts(statement)) {
+      const isLeaky = this.leaks.some(
+        ({ node }) => node.start >= statement.start && node.end <= statement.end,
+      );
+      if (isLeaky) throw new NotReplayable('the fit works on a table that the split does not divide');
+      return [this.text(statement)];
+    }
     if (suitesOf(statement).length > 0) return this.compound(statement, indent);
     if (!worksRowByRow(statement))
       throw new NotReplayable('a step between the fit and the split works on all rows together');
     if (this.givesNoRows(statement)) return [this.on('train', statement, new Map())];
+    const byGroup = this.groupTransform(statement);
+    if (byGroup !== undefined) return byGroup;
     const lines: string[] = [];
     const named = new Map<Expr, string>();
     for (const node of this.statisticsIn(statement)) {
@@ -51,6 +61,7 @@ export class Replay {
       lines.push(`${name} = ${this.text(constructed)}`);
     }
     lines.push(this.on('train', statement, named), this.on('test', statement, named));
+    for (const piece of this.mapping.pieces) lines.push(this.on({ piece }, statement, named));
     return lines;
   }
 
@@ -64,10 +75,11 @@ export class Replay {
       const whole = this.mapping.expressions.get(this.text(part));
       const parts = part.type === 'name' ? this.mapping.names.get(part.id) : undefined;
       if (whole !== undefined && part.type !== 'constant')
-        edits.push({ start: part.start, end: part.end, text: whole[side] });
-      else if (parts !== undefined) edits.push({ start: part.start, end: part.end, text: parts[side] });
+        edits.push({ start: part.start, end: part.end, text: partFor(whole, side) });
+      else if (parts !== undefined)
+        edits.push({ start: part.start, end: part.end, text: partFor(parts, side) });
     }
-    if (side === 'test') edits.push(...this.transforms(span, covered));
+    if (side !== 'train') edits.push(...this.transforms(span, covered));
     return edited(this.context.source, span, edits);
   }
 
@@ -116,10 +128,12 @@ export class Replay {
   /** Computations over all rows inside a statement, outermost first. */
   private statisticsIn(statement: Stmt): Expr[] {
     const nodes: Expr[] = [];
-    for (const { node } of this.leaks) {
+    for (const node of this.leaks.flatMap(({ nodes: all }) => [...all])) {
       if (node.start < statement.start || node.end > statement.end || node.type !== 'call') continue;
       const name = node.callee.type === 'attribute' ? node.callee.name : '';
       if (FIT_METHODS.has(name)) continue;
+      if (!isReduction(node))
+        throw new NotReplayable('what is computed over all rows gives a value for each row');
       if (/^(transform|apply|qcut|cut|rank)$/.test(name) || node.callee.type === 'name')
         throw new NotReplayable('the statistic gives a value for each row and cannot be taken over as it is');
       if (insideLambda(statement, node))
@@ -128,6 +142,36 @@ export class Replay {
     }
     // Statistics that the analysis did not report for this block alone are computed anew for each part otherwise.
     return nodes.map((node) => withSuffix(statement, node));
+  }
+
+  /** A statistic per group, computed on the training part and looked up by the group of each row. */
+  private groupTransform(statement: Stmt): string[] | undefined {
+    const found = groupTransformIn(statement);
+    const parts = found === undefined ? undefined : this.mapping.names.get(found.frame);
+    if (found === undefined || parts === undefined) return undefined;
+    const inside = this.leaks.every(
+      ({ node }) =>
+        node.start < statement.start ||
+        node.end > statement.end ||
+        (node.start >= found.node.start && node.end <= found.node.end),
+    );
+    if (!inside) return undefined;
+    const [key, column] = [this.text(found.key), this.text(found.column)];
+    const name = this.fresh(
+      `${String(found.column.type === 'constant' ? found.column.value : 'group')}_by_${found.key.type === 'constant' ? found.key.value : 'group'}`,
+    );
+    const looked = (part: string): string => {
+      const values = `${part}[${key}].map(${name})`;
+      return found.fills ? `${part}[${column}].fillna(${values})` : values;
+    };
+    return [
+      `${name} = ${parts.train}.groupby(${key})[${column}].${found.statistic}()`,
+      this.on('train', statement, new Map([[found.node, looked(parts.train)]])),
+      this.on('test', statement, new Map([[found.node, looked(parts.test)]])),
+      ...this.mapping.pieces.map((piece) =>
+        this.on({ piece }, statement, new Map([[found.node, looked(piece)]])),
+      ),
+    ];
   }
 
   private compound(statement: Stmt, indent: string): string[] {
@@ -196,6 +240,20 @@ export class Replay {
             : 'train';
     return this.fresh(`${subject}_${callee?.name ?? 'statistic'}`);
   }
+}
+
+function partFor(parts: Parts, side: Side): string {
+  return typeof side === 'string' ? parts[side] : side.piece;
+}
+
+/** `column.median()`, `np.mean(column)`: a few numbers for many rows. */
+function isReduction(node: Call): boolean {
+  const { callee } = node;
+  if (callee.type !== 'attribute') return false;
+  if (callee.object.type === 'name' && /^(np|numpy|torch)$/.test(callee.object.id)) {
+    return /^(nan)?(mean|median|std|var|min|max|percentile|quantile|sum)$/.test(callee.name);
+  }
+  return STATISTIC_METHODS.has(callee.name);
 }
 
 /** `frame['zone'].mode()[0]`: what is taken from the statistic belongs to it. */

@@ -1,0 +1,128 @@
+import type { Call, Expr, For, Stmt } from '../syntax/ast.js';
+import { namesIn, statementsIn } from '../syntax/walk.js';
+import {
+  declined,
+  edited,
+  freshName,
+  type RepairContext,
+  type Rewrite,
+  statementsOf,
+  type TextEdit,
+} from './context.js';
+
+/**
+ * `Z = scaler.fit_transform(X)` before a loop over folds: inside the loop the scaler is fitted on the training
+ * rows of the fold, and all rows are transformed with it.
+ */
+export function fitOnPickedRows(context: RepairContext): Rewrite {
+  const [leak, ...others] = context.leaks;
+  if (leak === undefined || others.length > 0) return declined('several fits would have to go into the loop');
+  const { statement } = leak;
+  if (statement.type !== 'assign' || statement.targets.length !== 1)
+    return declined('the fit is not one assignment');
+  const [target] = statement.targets;
+  const call = statement.value;
+  if (target?.type !== 'name' || call.type !== 'call') return declined('the fit does not give one table');
+  if (call.callee.type !== 'attribute' || call.callee.name !== 'fit_transform')
+    return declined('the fit does not give one table');
+  const loop = statementsOf(context).find(
+    (other): other is For => other.type === 'for' && other.start > statement.start,
+  );
+  const train = loop === undefined ? undefined : trainingIndex(loop);
+  if (loop === undefined || train === undefined) return declined('no loop over folds stands in the block');
+  return intoLoop(context, statement, target.id, call, loop, train);
+}
+
+/** `for tr, va in kf.split(X)`, `for fold, (tr, va) in enumerate(kf.split(X))`: the name of the first of the two. */
+function trainingIndex(loop: For): string | undefined {
+  if (loop.target.type !== 'sequence') return undefined;
+  const nested = loop.target.items.find((item) => item.type === 'sequence');
+  const pair = nested?.type === 'sequence' ? nested.items : loop.target.items;
+  const [first] = pair;
+  return pair.length === 2 && first?.type === 'name' ? first.id : undefined;
+}
+
+function intoLoop(
+  context: RepairContext,
+  statement: Stmt,
+  made: string,
+  call: Call,
+  loop: For,
+  train: string,
+): Rewrite {
+  const { source } = context;
+  const text = (span: Expr): string => source.slice(span.start, span.end);
+  const [rows, labels] = call.args;
+  if (rows?.value.type !== 'name') return declined('the table before the fit has no name of its own');
+  const input = rows.value.id;
+  const { suite } = statement;
+  for (const other of suite.statements.slice(suite.statements.indexOf(statement) + 1)) {
+    const inLoop = other === loop;
+    for (const name of namesIn(other)) {
+      if (name.id === made && !inLoop) return declined(`\`${made}\` is used again outside of the loop`);
+    }
+    const assigns =
+      other.type === 'assign' && other.targets.some((part) => part.type === 'name' && part.id === input);
+    if (assigns && other.start < loop.start)
+      return declined(`\`${input}\` is assigned between the fit and the loop`);
+  }
+  for (const inner of statementsIn(loop)) {
+    if (
+      inner.type === 'assign' &&
+      inner.targets.some((part) => part.type === 'name' && (part.id === input || part.id === made))
+    ) {
+      return declined(`\`${made}\` is assigned in the loop`);
+    }
+  }
+  const [first] = loop.body.statements;
+  if (first === undefined) return declined('the loop is empty');
+  const lineStart = source.lastIndexOf('\n', first.start - 1) + 1;
+  const indent = source.slice(lineStart, first.start);
+  if (/\S/.test(indent)) return declined('the loop stands on one line');
+  const pick = (name: string): string =>
+    context.watchedFrames.has(name) ? `${name}.iloc[${train}]` : `${name}[${train}]`;
+  const name = made === input ? freshName(source, `${made}_fold`) : made;
+  const fitArguments = [pick(input)];
+  if (labels !== undefined) {
+    if (labels.value.type !== 'name') return declined('the labels have no name of their own');
+    fitArguments.push(pick(labels.value.id));
+  }
+  if (call.callee.type !== 'attribute') return declined('the fit is not a method call');
+  const object = call.callee.object;
+  const fitted = object.type === 'name' ? object.id : freshName(source, 'fitted');
+  const lines = [
+    object.type === 'name'
+      ? `${fitted}.fit(${fitArguments.join(', ')})`
+      : `${fitted} = ${text(object)}.fit(${fitArguments.join(', ')})`,
+    `${name} = ${fitted}.transform(${input})`,
+  ];
+  const edits: TextEdit[] = [
+    removed(source, statement),
+    {
+      start: first.start,
+      end: first.start,
+      text: lines.map((line) => `${line}${context.lineEnding}${indent}`).join(''),
+    },
+  ];
+  for (const used of namesIn(loop)) {
+    if (used.id !== made) continue;
+    const inHeader = used.end <= loop.iterable.end;
+    const wanted = inHeader ? input : name;
+    if (wanted !== made) edits.push({ start: used.start, end: used.end, text: wanted });
+  }
+  return { text: edited(source, context.block, mergedAt(edits, first.start)) };
+}
+
+/** Lines put in before a statement come before a name at its very start. */
+function mergedAt(edits: readonly TextEdit[], at: number): TextEdit[] {
+  const put = edits.find((edit) => edit.start === at && edit.end === at);
+  const name = edits.find((edit) => edit.start === at && edit.end > at);
+  if (put === undefined || name === undefined) return [...edits];
+  return [...edits.filter((edit) => edit !== put && edit !== name), { ...name, text: put.text + name.text }];
+}
+
+function removed(source: string, statement: Stmt): TextEdit {
+  const start = source.lastIndexOf('\n', statement.start - 1) + 1;
+  const end = source.indexOf('\n', statement.end - 1);
+  return { start, end: end < 0 ? source.length : end + 1, text: '' };
+}
