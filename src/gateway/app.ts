@@ -7,7 +7,7 @@ import { mountBoard } from './board/board.js';
 import { BodyBudget } from './http/body-budget.js';
 import { problemHandler } from './http/errors.js';
 import { mountOperations, refuseOtherMethods } from './http/mount.js';
-import { requestLog } from './http/request-log.js';
+import { type OpenRequests, requestLog } from './http/request-log.js';
 import { securityHeaders } from './http/security-headers.js';
 import type { FleetLink } from './link.js';
 import { Metrics } from './metrics/metrics.js';
@@ -22,7 +22,11 @@ import type { GatewayOptions } from './server.js';
 const HELD_BODIES = 8;
 
 /** The Express application of the gateway. */
-export function createApp(link: FleetLink, { settings, logger }: GatewayOptions): Express {
+export function createApp(
+  link: FleetLink,
+  { settings, logger }: GatewayOptions,
+  open: OpenRequests,
+): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
@@ -32,7 +36,7 @@ export function createApp(link: FleetLink, { settings, logger }: GatewayOptions)
     budget: new BodyBudget(settings.bodyBytes * HELD_BODIES),
   };
   const metrics = new Metrics();
-  app.use(requestLog(logger, metrics.observe.bind(metrics)));
+  app.use(requestLog(logger, metrics.observe.bind(metrics), open));
   app.use(securityHeaders(settings.secureCookies));
   app.get('/assets/:name', serveAsset());
   mountLogin(app, link, mounting.rate);

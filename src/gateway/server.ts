@@ -47,6 +47,8 @@ export interface RunningGateway {
   readonly port: number;
   /** Connections that are open now. */
   connections(): Promise<number>;
+  /** Requests that are being handled now. */
+  readonly openRequests: number;
   /** Listeners to the queues' events, one for each open event stream. */
   readonly eventListeners: number;
   /** Takes no new request, ends waits and event streams, lets the other requests end, and leaves the fleet. */
@@ -62,7 +64,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const limits = { ...LIMITS, ...options.limits };
   const link = new FleetLink(options);
   await link.open();
-  const app = createApp(link, options);
+  const open = { count: 0 };
+  const app = createApp(link, options, open);
   const server = createServer({ maxHeaderSize: limits.headerBytes }, app);
   server.headersTimeout = limits.headersTimeoutMs;
   server.requestTimeout = limits.requestTimeoutMs;
@@ -88,6 +91,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       new Promise((resolve, reject) => {
         server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
       }),
+    get openRequests() {
+      return open.count;
+    },
     get eventListeners() {
       return link.require().feed.listenerCount;
     },

@@ -57,6 +57,9 @@ export async function startTestGateway(
     url: gateway.url,
     port: gateway.port,
     connections: () => gateway.connections(),
+    get openRequests() {
+      return gateway.openRequests;
+    },
     get eventListeners() {
       return gateway.eventListeners;
     },

@@ -113,8 +113,7 @@ describe('POST /v1/jobs/{kind}', () => {
     expect(json.state).toBe('delayed');
     const job = await test.fleet.queue('solution-check').getJob(json.id);
     expect(job?.opts).toMatchObject({
-      fleet: { tenant: 'team a', budgetUsd: 1.5 },
-      priority: 7,
+      fleet: { tenant: 'team a', budgetUsd: 1.5, priority: 7 },
       delay: 3_600_000,
     });
     expect((await gateway.send('GET', `/v1/jobs/${json.id}`)).json.state).toBe('delayed');
@@ -195,7 +194,7 @@ describe('POST /v1/jobs:batch', () => {
     }));
     const { json } = await gateway.send('POST', '/v1/jobs:batch', { jobs });
     expect(new Set(json.jobs.map(({ id }: { id: string }) => id)).size).toBe(3_000);
-    expect(await test.fleet.queue('solution-check').getWaitingCount()).toBe(3_000);
+    expect(await test.fleet.queue('solution-check').getJobCountByTypes('wait', 'prioritized')).toBe(3_000);
     const run = await gateway.send('GET', '/v1/runs/many?limit=10');
     expect(run.json).toMatchObject({ total: 3_000, truncated: true, states: { waiting: 3_000 } });
     expect(run.json.jobs).toHaveLength(10);

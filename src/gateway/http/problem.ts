@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { ERROR_TABLE, type ErrorCode, type FleetError, InternalError, toFleetError } from '../../errors.js';
+import {
+  ERROR_TABLE,
+  type ErrorCode,
+  type FleetError,
+  InternalError,
+  RedisError,
+  toFleetError,
+} from '../../errors.js';
 import { asRedisError } from '../../queues/connection.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -86,5 +93,8 @@ export function problemOf(error: FleetError, requestId: string): Problem {
 
 /** Gives anything that a handler threw a code: Redis away, Redis full, a URL that cannot be decoded, or a defect. */
 export function refusalFrom(thrown: unknown): FleetError {
+  if (thrown instanceof Error && /\bOOM command not allowed/.test(thrown.message)) {
+    return new RedisError('redis-full', 'Redis has no memory left; nothing was stored.', { cause: thrown });
+  }
   return toFleetError(asRedisError(thrown));
 }

@@ -101,9 +101,10 @@ class JobFollower {
       if (this.#held === undefined) this.#enqueue(event);
       else this.#held.push(event);
     });
-    if (resumeAt === undefined || isLater(await feed.oldest(this.#queue), resumeAt)) {
-      // Nothing was told yet, or the stream has been trimmed behind the client's back.
-      this.#place = await feed.newest(this.#queue);
+    const [oldest, newest] = await Promise.all([feed.oldest(this.#queue), feed.newest(this.#queue)]);
+    if (resumeAt === undefined || isLater(oldest, resumeAt) || isLater(resumeAt, newest)) {
+      // Nothing was told yet, the events since have been trimmed, or the place is none of this stream.
+      this.#place = newest;
       await this.#tellState();
     } else {
       this.#place = resumeAt;

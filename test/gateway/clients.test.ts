@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { BodyBudget } from '../../src/gateway/http/body-budget.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+
+const SUBMIT = '/v1/jobs/solution-check';
+
+let redis: TestRedis;
+let gateway: TestGateway;
+let count = 0;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(() => gateway.close());
+
+async function start(options = {}, settings = {}): Promise<void> {
+  count += 1;
+  gateway = await startTestGateway(redis, `clients-${count}`, settings, options);
+}
+
+async function open(): Promise<Socket> {
+  const socket = connect(gateway.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function waitingJobs(): Promise<number> {
+  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: `clients-${count}` });
+  const waiting = await fleet.queue('solution-check').getJobCountByTypes('wait', 'prioritized');
+  await fleet.close();
+  return waiting;
+}
+
+/** The head of a submission with a body of so many bytes. */
+function head(bytes: number): string {
+  return `POST ${SUBMIT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`;
+}
+
+describe('many and difficult clients', () => {
+  it('a thousand requests at once are all accepted, each with a job of its own', async () => {
+    await start();
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) =>
+        gateway.send('POST', SUBMIT, { payload: { solution: { content: `x = ${index}\n` } } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).filter((status) => status !== 202)).toEqual([]);
+    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1_000);
+    expect(await waitingJobs()).toBe(1_000);
+  });
+
+  it('a hundred submissions with one key at once make one job', async () => {
+    await start();
+    const body = { payload: { solution: { content: 'x = 1\n' } }, key: 'one' };
+    const answers = await Promise.all(Array.from({ length: 100 }, () => gateway.send('POST', SUBMIT, body)));
+    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
+    expect(await waitingJobs()).toBe(1);
+  });
+
+  it('bodies that break off make no job and leave no connection', async () => {
+    await start();
+    const sockets = await Promise.all(Array.from({ length: 50 }, open));
+    for (const socket of sockets) socket.write(`${head(100_000)}{"payload":{"solution":{"content":"x`);
+    await vi.waitFor(async () => expect(await gateway.connections()).toBe(50));
+    for (const socket of sockets) socket.destroy();
+    await vi.waitFor(async () => expect(await gateway.connections()).toBe(0));
+    expect(await waitingJobs()).toBe(0);
+    expect(gateway.log()).not.toContain('"level":50');
+  });
+
+  it('a client that sends its request too slowly is cut off with 408', async () => {
+    await start({ limits: { headersTimeoutMs: 200, requestTimeoutMs: 300 } });
+    const socket = await open();
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+    });
+    socket.write(`${head(1_000)}{"payload":`);
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect((await gateway.send('GET', '/healthz')).status).toBe(200);
+  }, 60_000);
+
+  it('clients that vanish while they wait for a job leave nothing behind', async () => {
+    await start();
+    const { json } = await gateway.send('POST', SUBMIT, { payload: { solution: { content: 'x\n' } } });
+    const sockets = await Promise.all(Array.from({ length: 50 }, open));
+    for (const socket of sockets)
+      socket.write(`GET /v1/jobs/${json.id}?wait=300s HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+    await vi.waitFor(async () => expect(await gateway.connections()).toBeGreaterThanOrEqual(50));
+    for (const socket of sockets) socket.destroy();
+    await vi.waitFor(async () => expect(await gateway.connections()).toBeLessThanOrEqual(1));
+    // Each ended wait is logged as a client that has gone.
+    await vi.waitFor(() => expect(gateway.log().match(/"status":499/g)).toHaveLength(50));
+  });
+
+  it('holds no more of all bodies together than it has room for', () => {
+    const budget = new BodyBudget(100);
+    budget.hold(60);
+    expect(() => budget.hold(41)).toThrow('as many request bodies as it has room for');
+    budget.hold(40);
+    budget.release(60);
+    budget.hold(60);
+    expect(budget.held).toBe(100);
+  });
+
+  it('more bodies at once than there is room for are put off with 503, and the room comes back', async () => {
+    await start({}, { bodyBytes: 100_000 });
+    // Eight bodies of the largest size fit; these ten stay open just short of their ends.
+    const sockets = await Promise.all(Array.from({ length: 10 }, open));
+    const answers: string[] = [];
+    for (const socket of sockets) {
+      socket.on('data', (chunk) => answers.push(chunk.toString()));
+      socket.write(`${head(100_000)}${' '.repeat(99_000)}`);
+    }
+    await vi.waitFor(() => expect(answers.length).toBeGreaterThanOrEqual(2));
+    expect(answers.every((text) => text.includes(' 503 ') && text.includes('gateway-busy'))).toBe(true);
+    for (const socket of sockets) socket.destroy();
+    await vi.waitFor(async () => {
+      const later = await gateway.send('POST', SUBMIT, { payload: { solution: { content: 'x\n' } } });
+      expect(later.status).toBe(202);
+    });
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { type MessagesApi, type Reply, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+import { SseClient } from './sse-client.js';
+
+const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
+
+let redis: TestRedis;
+let test: TestFleet;
+let gateway: TestGateway;
+let api: MessagesApi;
+/** Lets the agent answer. */
+let answer: () => void;
+let count = 0;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  count += 1;
+  test = await startTestFleet(redis, `events-${count}`);
+  gateway = await startTestGateway(redis, `events-${count}`);
+  const released = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  api = await startMessagesApi({ reply: async (): Promise<Reply> => released.then(() => leaks()) });
+});
+afterEach(async () => {
+  answer();
+  await gateway.close();
+  await test.close();
+  await api.close();
+});
+
+async function submit(): Promise<{ id: string; events: string }> {
+  const { json } = await gateway.send('POST', '/v1/jobs/solution-check', CHECK);
+  return { id: json.id, events: `${gateway.url}/v1/jobs/${json.id}/events` };
+}
+
+describe('GET /v1/jobs/{id}/events', () => {
+  it('tells the present state, what happens, and the end with the whole job', async () => {
+    const { id, events } = await submit();
+    const client = new SseClient(events);
+    expect(await client.opened).toBe(200);
+    expect((await client.seen('state')).data).toEqual({ state: 'waiting' });
+    await test.worker(runnerFor(api));
+    await client.seen('state', ({ state }) => state === 'active');
+    await client.seen('progress');
+    answer();
+    const end = await client.seen('end');
+    expect(end.data).toMatchObject({ id, state: 'completed', result: { status: 'clean' } });
+    await client.ended;
+    const ids = client.events.map((event) => event.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('a job that has ended is told at once', async () => {
+    const { id, events } = await submit();
+    await gateway.send('DELETE', `/v1/jobs/${id}`);
+    const client = new SseClient(events);
+    expect((await client.seen('end')).data.state).toBe('cancelled');
+    await client.ended;
+  });
+
+  it('goes on after Last-Event-ID, without a gap and without telling anything twice', async () => {
+    const { events } = await submit();
+    const first = new SseClient(events);
+    const { id: place } = await first.seen('state');
+    first.vanish();
+    await test.worker(runnerFor(api));
+    await api.arrived(1);
+    answer();
+    const second = new SseClient(events, { 'last-event-id': place ?? '' });
+    await second.seen('end');
+    const names = second.events.map(({ event, data }) => data.state ?? event);
+    expect(names[0]).toBe('active');
+    expect(names).toContain('progress');
+    expect(names.filter((name) => name === 'active')).toHaveLength(1);
+    const middle = second.events[0]?.id ?? '';
+    const third = new SseClient(events, { 'last-event-id': middle });
+    await third.seen('end');
+    expect(third.events).toEqual(second.events.slice(1));
+  });
+
+  it('a client that was told the end is told to stop', async () => {
+    const { id, events } = await submit();
+    await gateway.send('DELETE', `/v1/jobs/${id}`);
+    const client = new SseClient(events);
+    const { id: place } = await client.seen('end');
+    expect(await new SseClient(events, { 'last-event-id': place ?? '' }).opened).toBe(204);
+  });
+
+  it('tells the state anew where the events since have been trimmed, or the place is none', async () => {
+    const { events } = await submit();
+    await test.fleet.client.xtrim(test.fleet.queue('solution-check').toKey('events'), 'MAXLEN', 0);
+    for (const place of ['1-1', 'nonsense', '99999999999999999999-0']) {
+      const client = new SseClient(events, { 'last-event-id': place });
+      expect((await client.seen('state')).data).toEqual({ state: 'waiting' });
+      client.vanish();
+    }
+  });
+
+  it('a job that is removed meanwhile ends the stream', async () => {
+    const { id, events } = await submit();
+    const client = new SseClient(events);
+    await client.seen('state');
+    await (await test.fleet.queue('solution-check').getJob(id))?.remove();
+    expect((await client.seen('end')).data).toEqual({ id, removed: true });
+    await client.ended;
+  });
+
+  it('clients that vanish leave no listener and no connection behind', async () => {
+    const { events } = await submit();
+    const clients = Array.from({ length: 50 }, () => new SseClient(events));
+    await Promise.all(clients.map((client) => client.seen('state')));
+    expect(gateway.eventListeners).toBe(50);
+    for (const client of clients) client.vanish();
+    await vi.waitFor(async () => {
+      expect(gateway.eventListeners).toBe(0);
+      expect(await gateway.connections()).toBeLessThanOrEqual(1);
+    });
+  });
+
+  it('a gateway that closes ends its streams and waits', async () => {
+    const { id, events } = await submit();
+    const client = new SseClient(events);
+    await client.seen('state');
+    const waiting = gateway.send('GET', `/v1/jobs/${id}?wait=60s`);
+    await vi.waitFor(() => expect(gateway.openRequests).toBe(2));
+    await gateway.close();
+    await client.ended;
+    expect((await waiting).status).toBe(202);
+  });
+});
