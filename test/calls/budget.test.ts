@@ -228,7 +228,7 @@ describe('the highest possible cost of a call', () => {
           const request = {
             model,
             max_tokens: maxTokens,
-            messages: [{ role: 'user' as const, content: text }],
+            messages: [{ role: 'user' as const, content: text.repeat(50) }],
           };
           const most = estimateCall(request).mostNano;
           const none = {

@@ -175,8 +175,11 @@ describe('what is no death of a worker', () => {
     const running = await test.worker(runnerFor(server), { lockMs: 1_000 });
     await server.arrived(1);
     expect(await fleet.client.hexists(key, 'fleet:run')).toBe(1);
-    const stopped = running.stop(2_000);
+    const stopped = running.stop(600_000);
+    // Gone although the job still runs: from here on a SIGKILL counts for nothing.
     while ((await fleet.client.hexists(key, 'fleet:run')) === 1) await fleet.client.ping();
+    expect((await handle.view()).state).toBe('active');
+    running.abortRunning();
     await stopped;
     expect(await fleet.client.hmget(key, 'fleet:run', 'fleet:deaths')).toEqual([null, null]);
   });

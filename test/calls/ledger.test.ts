@@ -280,6 +280,25 @@ describe('a worker that lost its job', () => {
     expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toEqual(costs);
   });
 
+  it('writes nothing either before its successor has begun, or after that has ended', async () => {
+    const server = await answering(textReply('ok'), textReply('ok'));
+    const outcome = { class: 'bad-request', detail: '', status: 400 } as const;
+    for (const ended of [false, true]) {
+      const job = fleet.job();
+      const gate = job.gate();
+      await job.perform(gate, plannedCall('first'), server);
+      await gate.admit(CALL);
+      await job.takeOver();
+      if (ended) {
+        await job.gate().admit(plannedCall('first'));
+        await job.lapse();
+      }
+      const before = await fleet.client.hgetall(job.key);
+      await expect(gate.settle(CALL, outcome)).rejects.toMatchObject({ code: 'lock-lost' });
+      expect(await fleet.client.hgetall(job.key)).toEqual(before);
+    }
+  });
+
   it('sends nothing any more', async () => {
     const server = await answering();
     const job = fleet.job();

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { CallDeferred } from '../../src/calls/call-deferred.js';
 import { type CallOutcome, OUTCOMES, type OutcomeClass } from '../../src/calls/outcome.js';
 import { performCall } from '../../src/calls/perform-call.js';
+import { DEFAULT_RETRY_POLICY } from '../../src/calls/retry-policy.js';
 import { CALL_RETRIES, RETRY_BOUNDS } from '../../src/calls/retry-table.js';
 import { ERROR_TABLE } from '../../src/errors.js';
 import { packagePath } from '../../src/package-root.js';
@@ -163,8 +164,11 @@ describe('a call that always ends the same', () => {
     async (name) => {
       const server = await answering(name === 'overloaded' ? overloadedReply() : rateLimitReply());
       const job = fleet.job();
-      const gate = job.gate({ shortWaitMs: 0 });
-      await expect(job.perform(gate, plannedCall(name), server)).rejects.toBeInstanceOf(CallDeferred);
+      await job.takeOver();
+      // Not one retry is allowed, and none is needed.
+      const settings = { ...settingsFor(server), retry: { ...DEFAULT_RETRY_POLICY, retries: 0 } };
+      const running = performCall(plannedCall(name), settings, { gates: [job.gate({ shortWaitMs: 0 })] });
+      await expect(running).rejects.toBeInstanceOf(CallDeferred);
       expect(server.requests).toHaveLength(1);
     },
   );
