@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { estimateCall, fromNano } from '../../src/calls/budget/estimate.js';
+import { costsOfDay } from '../../src/calls/budget/read-costs.js';
+import type { JobGate } from '../../src/calls/job-gate.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { type GatedFleet, type GatedTestJob, gatedFleet, plannedCall } from './gated-job.js';
+
+const CALL = plannedCall('a question');
+const MOST_USD = fromNano(estimateCall(CALL.request).mostNano);
+const TURNED_DOWN = { class: 'bad-request', detail: '', status: 400 } as const;
+
+let redis: TestRedis;
+let proxy: TcpProxy;
+let fleet: GatedFleet;
+let job: GatedTestJob;
+let gate: JobGate;
+
+beforeEach(async () => {
+  redis = await startTestRedis();
+  proxy = await TcpProxy.start({ path: redis.socketPath });
+  fleet = gatedFleet({ url: proxy.url });
+  job = fleet.job();
+  await job.takeOver();
+  gate = job.gate();
+  // The ledger is open and both scripts are known to Redis before the link breaks.
+  const first = plannedCall('first');
+  await gate.admit(first);
+  await gate.settle(first, TURNED_DOWN);
+});
+afterEach(async () => {
+  await fleet.close();
+  await proxy.stop();
+  await redis.stop();
+});
+
+const costs = () => costsOfDay(fleet.client, fleet.prefix, Date.now());
+
+/** Lets a command be carried out and its answer be lost, then breaks the link, so that it is sent again. */
+async function loseAnswerTo<T>(command: () => Promise<T>): Promise<T> {
+  const before = proxy.swallowedBytes;
+  proxy.mode = 'half-open';
+  const running = command();
+  while (proxy.swallowedBytes === before) await new Promise((resolve) => setImmediate(resolve));
+  proxy.mode = 'open';
+  proxy.cut();
+  return running;
+}
+
+describe('a connection to Redis that breaks behind a command', () => {
+  it('a call is written as sent and reserved once, although it is told twice', async () => {
+    await loseAnswerTo(() => gate.admit(CALL));
+    expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'sent']);
+    const { callsUnderWay, reservedUsd } = await costs();
+    expect(callsUnderWay).toBe(1);
+    expect(reservedUsd).toBeCloseTo(MOST_USD, 8);
+  });
+
+  it('an answer and its cost are written once, although they are told twice', async () => {
+    await gate.admit(CALL);
+    const tokens = {
+      inputTokens: 1_000,
+      outputTokens: 100,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+    };
+    const message = {
+      id: undefined,
+      model: CALL.model,
+      content: [{ type: 'text', text: 'yes' }],
+      stopReason: 'end_turn',
+      refusal: undefined,
+      tokens,
+    };
+    await loseAnswerTo(() =>
+      gate.settle(CALL, { class: 'answered', detail: '', status: 200, message, tokens }),
+    );
+    expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'answered']);
+    expect(await costs()).toMatchObject({ calls: 1, spentUsd: 0.003, reservedUsd: 0, callsUnderWay: 0 });
+  });
+});
+
+describe('a Redis that is away', () => {
+  it('does not lose an answer that is paid for: it is written when Redis is back', async () => {
+    await gate.admit(CALL);
+    await redis.kill();
+    const settling = gate.settle(CALL, TURNED_DOWN);
+    await redis.restart();
+    await settling;
+    expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'failed']);
+  });
+
+  it('holds a job that is told to stop for no longer than a moment', async () => {
+    const controller = new AbortController();
+    const stopping = job.gate({}, controller.signal);
+    await stopping.admit(plannedCall('before'));
+    redis.pause();
+    const admitting = stopping.admit(plannedCall('while it is away'), controller.signal);
+    controller.abort('draining');
+    await expect(admitting).rejects.toBe('draining');
+    redis.resume();
+  });
+});
