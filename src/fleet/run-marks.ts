@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { virtualTimeKey } from '../queues/fairness/take-turns.js';
+import { advanceLua } from '../queues/fairness/turn-script.js';
+import { parseJobKey } from '../queues/job-key.js';
 import { replyList, replyText, runScript, script } from '../queues/run-script.js';
 
 /*
@@ -9,10 +12,11 @@ import { replyList, replyText, runScript, script } from '../queues/run-script.js
  */
 
 /**
- * Begins a run. A run before it that left its mark has died.
- * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 run. Returns {1 held or 0 lost, 1 cancelled or 0, deaths}.
+ * Begins a run. A run before it that left its mark has died. The queue's virtual time follows the job.
+ * KEYS: 1 job hash, 2 job lock, 3 virtual time of the queue. ARGV: 1 lock token, 2 run. Returns {1 held or 0 lost, 1 cancelled or 0, deaths}.
  */
-const BEGIN = script(`
+const BEGIN = script(
+  `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0, 0, ''} end
 local before = redis.call('HGET', KEYS[1], 'fleet:run')
 local deaths = redis.call('HGET', KEYS[1], 'fleet:deaths') or ''
@@ -20,8 +24,10 @@ if before and before ~= ARGV[2] then
   deaths = deaths == '' and before or deaths .. ' ' .. before
   redis.call('HSET', KEYS[1], 'fleet:deaths', deaths)
 end
-redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])
-return {1, redis.call('HEXISTS', KEYS[1], 'fleet:cancelled'), deaths}`);
+redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])`,
+  advanceLua(1, 3),
+  `return {1, redis.call('HEXISTS', KEYS[1], 'fleet:cancelled'), deaths}`,
+);
 
 /**
  * Ends a run in order, or says of a run that was counted as dead that its worker lives.
@@ -50,9 +56,9 @@ export interface BegunRun {
 
 export async function beginRun(client: Redis, jobKey: string, token: string): Promise<BegunRun> {
   const run = randomUUID();
-  const [held, cancelled, deaths] = replyList(
-    await runScript(client, BEGIN, [jobKey, `${jobKey}:lock`], [token, run]),
-  );
+  const { prefix, queue } = parseJobKey(jobKey);
+  const keys = [jobKey, `${jobKey}:lock`, virtualTimeKey(prefix, queue)];
+  const [held, cancelled, deaths] = replyList(await runScript(client, BEGIN, keys, [token, run]));
   const names = replyText(deaths) ?? '';
   return {
     run,

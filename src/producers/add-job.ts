@@ -7,6 +7,7 @@ import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { indexRuns } from './run-index.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from './submit-once.js';
+import { checkPriority, turnsOf } from './turns.js';
 
 /** How a submission is named. */
 export interface KeyOptions {
@@ -32,34 +33,38 @@ export interface AddOptions extends KeyOptions {
 
 /** What the fleet keeps among BullMQ's options of a job, where it is stored in the same step as the job. */
 export interface FleetJobOptions {
-  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd'>;
+  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority'>;
 }
 
-/** BullMQ's options of one job: attempts, back-off and retention are the same through every door. */
+/**
+ * BullMQ's options of one job: attempts, back-off and retention are the same through every door.
+ * @param turn The job's place among those of other tenants, which is its priority for BullMQ.
+ * @throws PayloadError where the priority is none.
+ */
 export function jobOptions(
   fleet: FleetConnection,
   kindName: KindName,
   id: string,
   options: AddOptions = {},
+  turn?: number,
 ): JobsOptions & FleetJobOptions {
-  const { tenant, budgetUsd } = options;
+  const { tenant, budgetUsd, priority } = options;
+  checkPriority(priority);
   const { attempts, backoffMs } = KINDS[kindName].defaults;
+  const own = {
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...(priority === undefined ? {} : { priority }),
+  };
   return {
     jobId: id,
     attempts,
     backoff: { type: 'exponential', delay: backoffMs },
     ...retention(fleet),
     keepLogs: 500,
-    ...(options.priority === undefined ? {} : { priority: options.priority }),
+    ...(turn === undefined ? {} : { priority: turn }),
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
-    ...(tenant === undefined && budgetUsd === undefined
-      ? {}
-      : {
-          fleet: {
-            ...(tenant === undefined ? {} : { tenant }),
-            ...(budgetUsd === undefined ? {} : { budgetUsd }),
-          },
-        }),
+    ...(Object.keys(own).length === 0 ? {} : { fleet: own }),
   };
 }
 
@@ -95,10 +100,12 @@ export async function addJob<K extends KindName>(
 ): Promise<JobHandle<K>> {
   const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
   const submission = { queue: kind, id: chooseJobId(kind, options.key), data };
+  checkPriority(options.priority);
   const create = async () => {
     await indexRuns(fleet, [[submission]]);
     const stored = await storedData(fleet, submission);
-    await fleet.queue(kind).add(kind, stored, jobOptions(fleet, kind, submission.id, options));
+    const turn = (await turnsOf(fleet, [{ ...submission, ...options }])).get(submission.id);
+    await fleet.queue(kind).add(kind, stored, jobOptions(fleet, kind, submission.id, options, turn));
   };
   const outcome =
     options.key === undefined ? 'created' : await submitByKey(fleet, submission, options, create);

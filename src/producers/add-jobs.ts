@@ -9,6 +9,7 @@ import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { indexRuns } from './run-index.js';
 import { existingJob, type Submission } from './submit-once.js';
+import { checkPriority, turnsOf } from './turns.js';
 
 /** One job of a batch. */
 export interface BatchItem<K extends KindName = KindName> {
@@ -76,6 +77,7 @@ function prepare(
   { kind, payload, options = {} }: BatchItem,
   index: number,
 ): Prepared {
+  checkPriority(options.priority);
   const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
   return { kind, queue: kind, id: chooseJobId(kind, options.key), data, options, index };
 }
@@ -102,6 +104,10 @@ async function submit(
   );
   const stored = new Map<string, Record<string, unknown>>();
   for (const job of fresh) stored.set(job.id, await storedData(fleet, job));
+  const turns = await turnsOf(
+    fleet,
+    fresh.map((job) => ({ ...job, ...job.options })),
+  );
   const kinds = new Set(fresh.map(({ kind }) => kind));
   await Promise.all(
     [...kinds].map((kind) =>
@@ -111,7 +117,7 @@ async function submit(
           .map(({ id, data, options }) => ({
             name: kind,
             data: stored.get(id) ?? data,
-            opts: jobOptions(fleet, kind, id, options),
+            opts: jobOptions(fleet, kind, id, options, turns.get(id)),
           })),
       ),
     ),

@@ -2,6 +2,7 @@ import { JobError } from '../errors.js';
 import { readMarks } from '../queues/job-marks.js';
 import { findJob } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
+import { retryInTurn } from './retry-in-turn.js';
 
 /**
  * Runs a failed job again, with a fresh set of attempts.
@@ -16,5 +17,5 @@ export async function retryJob(fleet: FleetConnection, id: string, queueName?: s
       jobId: id,
     });
   }
-  await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+  await retryInTurn(fleet, queue.name, job);
 }

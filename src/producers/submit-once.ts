@@ -4,6 +4,7 @@ import { JobError } from '../errors.js';
 import { comparable } from '../payloads/text-reference.js';
 import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
 import type { FleetConnection } from './fleet-connection.js';
+import { retryInTurn } from './retry-in-turn.js';
 
 /**
  * What a submission came to: a new job; the one there was (its result, or its turn still to come); the one that
@@ -51,7 +52,7 @@ export async function runAgain(fleet: FleetConnection, queueName: string, job: J
   const [state, { cancelled }] = await Promise.all([job.getState(), readMarks(fleet.client, key)]);
   if (cancelled && state !== 'completed') await unmarkCancelled(fleet.client, key);
   if (state !== 'failed') return cancelled && state !== 'completed';
-  await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+  await retryInTurn(fleet, queueName, job);
   return true;
 }
 

@@ -3,6 +3,7 @@ import { type KeyOptions, storedData } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
 import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from '../submit-once.js';
+import { turnsOf } from '../turns.js';
 
 /** A job of a flow: what is submitted, how, and the jobs that must end before it starts. */
 export interface FlowNode extends Submission {
@@ -11,17 +12,22 @@ export interface FlowNode extends Submission {
   readonly children?: readonly FlowNode[];
 }
 
-/** BullMQ's own form of a flow, whose long texts are stored. */
-export async function toFlowJob(fleet: FleetConnection, node: FlowNode): Promise<FlowJob> {
-  const children: FlowJob[] = [];
-  for (const child of node.children ?? []) children.push(await toFlowJob(fleet, child));
-  return {
-    name: node.name,
-    queueName: node.queue,
-    data: await storedData(fleet, node),
-    opts: { ...node.options, jobId: node.id },
-    ...(node.children === undefined ? {} : { children }),
+/** BullMQ's own form of flows: their long texts are stored, and their jobs have their turns. */
+export async function toFlowJobs(fleet: FleetConnection, roots: readonly FlowNode[]): Promise<FlowJob[]> {
+  const turns = await turnsOf(fleet, roots.flatMap(allOf));
+  const convert = async (node: FlowNode): Promise<FlowJob> => {
+    const turn = turns.get(node.id);
+    const children: FlowJob[] = [];
+    for (const child of node.children ?? []) children.push(await convert(child));
+    return {
+      name: node.name,
+      queueName: node.queue,
+      data: await storedData(fleet, node),
+      opts: { ...node.options, jobId: node.id, ...(turn === undefined ? {} : { priority: turn }) },
+      ...(node.children === undefined ? {} : { children }),
+    };
   };
+  return Promise.all(roots.map(convert));
 }
 
 /** A node and everything below it. */
@@ -41,7 +47,7 @@ export async function addFlow(
 ): Promise<SubmitOutcome> {
   const create = async () => {
     await indexRuns(fleet, [allOf(root)]);
-    await fleet.flows.add(await toFlowJob(fleet, root));
+    await fleet.flows.addBulk(await toFlowJobs(fleet, [root]));
   };
   const parent = key === undefined ? undefined : await existingJob(fleet, root);
   if (parent === undefined) {

@@ -9,7 +9,7 @@ import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submit-once.js';
-import { allOf, type FlowNode, runFlowAgain, toFlowJob } from './add-flow.js';
+import { allOf, type FlowNode, runFlowAgain, toFlowJobs } from './add-flow.js';
 import {
   type CheckSettings,
   type Evaluation,
@@ -99,7 +99,8 @@ async function addEach(
       fleet,
       missing.map(({ root }) => allOf(root)),
     );
-    await fleet.flows.addBulk(await Promise.all(missing.map(({ root }) => toFlowJob(fleet, root))));
+    const roots = missing.map(({ root }) => root);
+    await fleet.flows.addBulk(await toFlowJobs(fleet, roots));
   }
   return outcomes;
 }
@@ -140,7 +141,7 @@ async function addBehindOneParent(
   }
   await Promise.all((root.children ?? []).map((child) => makeAttachable(fleet, root, child)));
   await indexRuns(fleet, [allOf(root)]);
-  await fleet.flows.add(await toFlowJob(fleet, root));
+  await fleet.flows.addBulk(await toFlowJobs(fleet, [root]));
   return parent === undefined ? 'created' : 'replaced';
 }
 

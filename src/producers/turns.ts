@@ -1,0 +1,53 @@
+import { PayloadError } from '../errors.js';
+import { takeTurns } from '../queues/fairness/take-turns.js';
+import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
+import { isKindName } from '../queues/registry.js';
+import type { FleetConnection } from './fleet-connection.js';
+import { runOf } from './run-index.js';
+
+/** A job whose turn is to be found. */
+export interface TurnTaker {
+  readonly queue: string;
+  readonly id: string;
+  readonly data: unknown;
+  /** For whom the job is done; default: the run in its tags. */
+  readonly tenant?: string | undefined;
+  /** Order within the tenant; default: before all that have one. */
+  readonly priority?: number | undefined;
+}
+
+/** @throws PayloadError where a priority is none. */
+export function checkPriority(priority: number | undefined): void {
+  if (priority === undefined) return;
+  if (Number.isInteger(priority) && priority >= 1 && priority <= HIGHEST_TAG) return;
+  throw new PayloadError('invalid-payload', `priority: must be a whole number from 1 to ${HIGHEST_TAG}`, {
+    field: 'priority',
+  });
+}
+
+/**
+ * Finds the turns of jobs that are about to be submitted. Jobs of the pipeline's own queues have none: their order is
+ * the pipeline's affair.
+ * @returns BullMQ priorities by job id.
+ */
+export async function turnsOf(
+  fleet: FleetConnection,
+  jobs: readonly TurnTaker[],
+): Promise<ReadonlyMap<string, number>> {
+  const turns = new Map<string, number>();
+  for (const queue of new Set(jobs.map((job) => job.queue))) {
+    if (!isKindName(queue)) continue;
+    const takers = jobs.filter((job) => job.queue === queue);
+    const requests = takers
+      .map(({ id, data, tenant, priority }) => ({
+        id,
+        tenant: tenant ?? runOf(data) ?? '',
+        priority: priority ?? 0,
+      }))
+      // Jobs that come together are not waiting yet, and so cannot make room for a more urgent one among them.
+      .sort((a, b) => (a.tenant === b.tenant ? a.priority - b.priority : a.tenant < b.tenant ? -1 : 1));
+    const tags = await takeTurns(fleet.client, fleet.prefix, queue, requests);
+    for (const [index, { id }] of requests.entries()) turns.set(id, tags[index] ?? HIGHEST_TAG);
+  }
+  return turns;
+}

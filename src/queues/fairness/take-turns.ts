@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { replyList, runScript } from '../run-script.js';
+import { HIGHEST_TAG, REBASE_AT, TAKE_TURNS } from './turn-script.js';
+
+/** A job that wants its place among those of other tenants. */
+export interface TurnRequest {
+  readonly id: string;
+  /** For whom the job is done. */
+  readonly tenant: string;
+  /** Order within the tenant: 0 is the most urgent, 2,097,151 the least. */
+  readonly priority: number;
+}
+
+/** Tenants that submit nothing for so long are forgotten, in seconds. */
+const TENANT_KEPT_SECONDS = 30 * 86_400;
+
+/** Jobs of one script run, so that Redis answers others in between. */
+const CHUNK = 500;
+
+const LONGEST_TENANT = 100;
+
+export function fairBase(prefix: string, queue: string): string {
+  return `${prefix}::fair:${queue}`;
+}
+
+/** Key of a queue's virtual time. */
+export function virtualTimeKey(prefix: string, queue: string): string {
+  return `${fairBase(prefix, queue)}:now`;
+}
+
+/** Tenants have any names; long ones are known by their digest. */
+function tenantName(tenant: string): string {
+  return tenant.length <= LONGEST_TENANT ? tenant : createHash('sha256').update(tenant).digest('hex');
+}
+
+/**
+ * Gives jobs of one queue their turns, so that tenants are served in rotation however many jobs each has waiting, and
+ * every tenant's own in the order of their priority.
+ * @returns BullMQ priorities, 1 to 2,097,151, in the order of the requests.
+ */
+export async function takeTurns(
+  client: Redis,
+  prefix: string,
+  queue: string,
+  requests: readonly TurnRequest[],
+  rebaseAt: number = REBASE_AT,
+): Promise<number[]> {
+  const tags: number[] = [];
+  for (let start = 0; start < requests.length; start += CHUNK) {
+    const jobs = requests
+      .slice(start, start + CHUNK)
+      .flatMap(({ id, tenant, priority }) => [tenantName(tenant), Math.min(priority, HIGHEST_TAG), id]);
+    const args = [`${prefix}:${queue}:`, TENANT_KEPT_SECONDS, rebaseAt, ...jobs];
+    const reply = replyList(await runScript(client, TAKE_TURNS, [fairBase(prefix, queue)], args));
+    tags.push(...reply.map(Number));
+  }
+  return tags;
+}

@@ -1,0 +1,171 @@
+import { script } from '../run-script.js';
+
+/*
+ * Start-time fair queueing (Goyal, Vin, Cheng: "Start-time Fair Queueing", 1996) over BullMQ's job priorities, with
+ * equal weights and cost 1 for every job. A job's start tag is its BullMQ priority: the lowest goes first.
+ *
+ *   start = max(virtual time, the tenant's finish tag);   finish tag = start + 1;
+ *   virtual time = the highest start tag of a job that a worker has begun.
+ *
+ * Keys of a queue (`BASE` is `PREFIX::fair:QUEUE`):
+ * - `BASE:now` virtual time;
+ * - `BASE:next` sorted set: tenant by its finish tag; entries at or below the virtual time say nothing and are removed;
+ * - `BASE:tenant:NAME` sorted set: the tenant's jobs by start tag, each as `PRIORITY:ID` with seven digits of priority.
+ */
+
+/** BullMQ's highest priority number. */
+export const HIGHEST_TAG = 2 ** 21 - 1;
+
+/** Where the virtual time has come so far, all tags are moved down by it as soon as few jobs are there. */
+export const REBASE_AT = 2 ** 16;
+
+/** Jobs that are few enough to be moved without anybody noticing. */
+const FEW_JOBS = 2_000;
+
+/** Where the virtual time has come so far, tags are moved down however many jobs there are: seconds, once in a million. */
+const REBASE_LATEST = 2 ** 21 - 2 ** 18;
+
+/** Waiting jobs of a tenant that one more urgent job moves by a place each; the last of them goes to the end. */
+const MOST_MOVED = 100;
+
+const LIBRARY = `
+local function tag_of(key, id)
+  return tonumber(redis.call('HGET', key .. id, 'priority') or '0') or 0
+end
+
+local function set_tag(queue, id, tag)
+  local count = redis.call('INCR', queue .. 'pc') % 4294967296
+  redis.call('ZADD', queue .. 'prioritized', tag * 4294967296 + count, id)
+  redis.call('HSET', queue .. id, 'priority', tag)
+end
+
+-- Whether it is time to move all tags down.
+local function rebase_due(queue, now, early)
+  if now <= early then return false end
+  if now > ${REBASE_LATEST} then return true end
+  local jobs = redis.call('LLEN', queue .. 'active')
+  for _, set in ipairs({'prioritized', 'delayed', 'waiting-children', 'failed'}) do
+    jobs = jobs + redis.call('ZCARD', queue .. set)
+  end
+  return jobs <= ${FEW_JOBS}
+end
+
+-- Moves every tag of the queue down, in the order they have.
+local function rebase(base, queue, by)
+  local waiting = redis.call('ZRANGE', queue .. 'prioritized', 0, -1, 'WITHSCORES')
+  for at = 1, #waiting, 2 do
+    local score = tonumber(waiting[at + 1])
+    local tag = math.floor(score / 4294967296)
+    local moved = math.max(1, tag - by)
+    redis.call('ZADD', queue .. 'prioritized', moved * 4294967296 + score % 4294967296, waiting[at])
+    redis.call('HSET', queue .. waiting[at], 'priority', moved)
+  end
+  -- Jobs that will come back with the tag that they have.
+  local others = redis.call('LRANGE', queue .. 'active', 0, -1)
+  for _, set in ipairs({'delayed', 'waiting-children', 'failed'}) do
+    for _, id in ipairs(redis.call('ZRANGE', queue .. set, 0, -1)) do others[#others + 1] = id end
+  end
+  for _, id in ipairs(others) do
+    local tag = tag_of(queue, id)
+    if tag > 0 then redis.call('HSET', queue .. id, 'priority', math.max(1, tag - by)) end
+  end
+  local tenants = redis.call('ZRANGE', base .. ':next', 0, -1, 'WITHSCORES')
+  for at = 1, #tenants, 2 do
+    redis.call('ZADD', base .. ':next', math.max(1, tonumber(tenants[at + 1]) - by), tenants[at])
+    local index = base .. ':tenant:' .. tenants[at]
+    local jobs = redis.call('ZRANGE', index, 0, -1, 'WITHSCORES')
+    for job = 1, #jobs, 2 do
+      redis.call('ZADD', index, math.max(1, tonumber(jobs[job + 1]) - by), jobs[job])
+    end
+  end
+end
+
+-- The place of the first of the tenant's jobs that is less urgent.
+local function first_less_urgent(index, priority)
+  local low, high = 0, redis.call('ZCARD', index)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local member = redis.call('ZRANGE', index, middle, middle)[1]
+    if tonumber(string.sub(member, 1, 7)) > priority then high = middle else low = middle + 1 end
+  end
+  return low
+end
+
+-- Tags for jobs that go before the tenant's less urgent ones: of those, each moves down by as many places as there are
+-- such jobs, and the last ones take the new \`tags\`.
+local function before_less_urgent(index, queue, priority, tags)
+  local last = redis.call('ZRANGE', index, -1, -1)[1]
+  if not last or tonumber(string.sub(last, 1, 7)) <= priority then return tags end
+  local start = first_less_urgent(index, priority)
+  local most = math.max(${MOST_MOVED}, 2 * #tags)
+  local found = redis.call('ZRANGE', index, start, start + most - 1, 'WITHSCORES')
+  local moved, places = {}, {}
+  for at = 1, #found, 2 do
+    -- One that is not waiting (any more, or yet) keeps its tag.
+    if redis.call('ZSCORE', queue .. 'prioritized', string.sub(found[at], 9)) then
+      moved[#moved + 1] = found[at]
+      places[#places + 1] = tonumber(found[at + 1])
+    end
+  end
+  for _, tag in ipairs(tags) do places[#places + 1] = tag end
+  for at, member in ipairs(moved) do
+    redis.call('ZADD', index, places[at + #tags], member)
+    set_tag(queue, string.sub(member, 9), places[at + #tags])
+  end
+  return places
+end
+`;
+
+/**
+ * Gives jobs that are about to be submitted their start tags.
+ * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which
+ * tenants are forgotten, 3 virtual time from which tags may be moved down, then tenant, priority, id of each job. Returns the tags.
+ */
+export const TAKE_TURNS = script(
+  LIBRARY,
+  `
+local base, queue = KEYS[1], ARGV[1]
+local now = tonumber(redis.call('GET', base .. ':now') or '')
+if not now then
+  -- Nothing is remembered: whatever waits is no older than this.
+  local head = redis.call('ZRANGE', queue .. 'prioritized', 0, 0, 'WITHSCORES')
+  now = math.max(1, math.floor(tonumber(head[2] or '0') / 4294967296))
+end
+if rebase_due(queue, now, tonumber(ARGV[3])) then
+  rebase(base, queue, now - 1)
+  now = 1
+end
+redis.call('SET', base .. ':now', now, 'EX', ARGV[2])
+redis.call('ZREMRANGEBYSCORE', base .. ':next', '-inf', now)
+local given, at = {}, 4
+while at < #ARGV do
+  -- Jobs of one tenant and one priority that come together are placed together.
+  local tenant, priority, ids = ARGV[at], ARGV[at + 1], {}
+  while ARGV[at] == tenant and ARGV[at + 1] == priority and at < #ARGV do
+    ids[#ids + 1] = ARGV[at + 2]
+    at = at + 3
+  end
+  local index = base .. ':tenant:' .. tenant
+  redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. now)
+  local start = math.max(now, tonumber(redis.call('ZSCORE', base .. ':next', tenant) or '0'))
+  local tags = {}
+  for count = 0, #ids - 1 do tags[#tags + 1] = math.min(start + count, ${HIGHEST_TAG}) end
+  redis.call('ZADD', base .. ':next', math.min(start + #ids, ${HIGHEST_TAG}), tenant)
+  tags = before_less_urgent(index, queue, tonumber(priority), tags)
+  for number, id in ipairs(ids) do
+    redis.call('ZADD', index, tags[number], string.format('%07d:', priority) .. id)
+    given[#given + 1] = tags[number]
+  end
+  redis.call('EXPIRE', index, ARGV[2])
+end
+redis.call('EXPIRE', base .. ':next', ARGV[2])
+return given`,
+);
+
+/** Lua: the virtual time follows a job that is begun. \`KEYS[job]\` is its hash, \`KEYS[now]\` the queue's virtual time. */
+export function advanceLua(job: number, now: number): string {
+  return `
+local tag = tonumber(redis.call('HGET', KEYS[${job}], 'priority') or '0') or 0
+local time = tonumber(redis.call('GET', KEYS[${now}]) or '')
+if time and tag > time then redis.call('SET', KEYS[${now}], tag, 'KEEPTTL') end`;
+}

@@ -1,0 +1,118 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { addJobs } from '../../src/producers/add-jobs.js';
+import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
+import { retryJob } from '../../src/producers/retry-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+let redis: TestRedis;
+let test: TestFleet;
+let api: MessagesApi;
+let fleets = 0;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(async () => {
+  await test.close();
+  await api.close();
+});
+
+async function startFleet(reply: Script = () => leaks()) {
+  fleets += 1;
+  test = await startTestFleet(redis, `fair-${fleets}`);
+  api = await startMessagesApi({ reply });
+  return test;
+}
+
+const check = (name: string, run: string) => ({
+  solution: { content: `name = '${name}'\n` },
+  tags: { run, name },
+});
+const batch = (run: string, count: number, tenant?: string) =>
+  Array.from({ length: count }, (_, at) => ({
+    kind: 'solution-check' as const,
+    payload: check(`${run}${at}`, run),
+    options: tenant === undefined ? {} : { tenant },
+  }));
+
+/** The order in which the agent was asked about the scripts. */
+const asked = () => api.requests.map(({ text }) => /name = '(\w+)'/.exec(text)?.[1]);
+
+describe('fairness between tenants', () => {
+  it('10,000 waiting jobs of one run delay the single job of another by one job a slot', async () => {
+    const { fleet, worker } = await startFleet();
+    await addJobs(fleet, batch('night', 10_000));
+    const single = await addSolutionCheck(fleet, check('single', 'other'));
+    await worker(runnerFor(api), { concurrency: 2 });
+    await single.result();
+    expect(asked().indexOf('single')).toBeLessThanOrEqual(3);
+  }, 60_000);
+
+  it('the tenant of a submission counts, and else its run', async () => {
+    const { fleet, worker } = await startFleet();
+    await addJobs(fleet, [...batch('a', 4, 'one'), ...batch('b', 4, 'one'), ...batch('c', 4)]);
+    await worker(runnerFor(api), { concurrency: 1 });
+    await api.arrived(12);
+    expect(asked().map((name) => name?.[0])).toEqual([...'acacacac'.slice(0, 8), ...'bbbb']);
+  });
+
+  it('priorities hold within a tenant, through single and batch submissions', async () => {
+    const { fleet, worker } = await startFleet();
+    await addJobs(fleet, [
+      { kind: 'solution-check', payload: check('low', 'r'), options: { priority: 100 } },
+      { kind: 'solution-check', payload: check('high', 'r'), options: { priority: 1 } },
+    ]);
+    await addSolutionCheck(fleet, check('first', 'r'));
+    await addSolutionCheck(fleet, check('other', 's'), { priority: 2_000_000 });
+    await worker(runnerFor(api), { concurrency: 1 });
+    await api.arrived(4);
+    const order = asked();
+    expect(order.filter((name) => name !== 'other')).toEqual(['first', 'high', 'low']);
+    expect(order.indexOf('other')).toBeLessThanOrEqual(1);
+  });
+
+  it.each([0, -1, 1.5, 2 ** 21, Number.NaN])('priority %d is refused with its field', async (priority) => {
+    const { fleet } = await startFleet();
+    const refused = addSolutionCheck(fleet, check('x', 'r'), { priority });
+    await expect(refused).rejects.toMatchObject({ code: 'invalid-payload', field: 'priority' });
+    const [outcome] = await addJobs(fleet, [
+      { kind: 'solution-check', payload: check('x', 'r'), options: { priority } },
+    ]);
+    expect(outcome).toMatchObject({ error: { code: 'invalid-payload', field: 'priority' } });
+  });
+
+  it('jobs of flows take their turns too', async () => {
+    const { fleet, worker } = await startFleet();
+    await addJobs(fleet, batch('night', 50));
+    await addCandidateBatch(fleet, {
+      candidates: [{ solution: { content: "name = 'candidate'\n" } }],
+      evaluation: { queue: 'evaluate', name: 'score' },
+      tags: { run: 'day' },
+    });
+    await worker(runnerFor(api), { concurrency: 1 });
+    await api.arrived(10);
+    expect(asked().indexOf('candidate')).toBeLessThanOrEqual(1);
+  });
+
+  it('failed jobs that are run again do not go before everybody else', async () => {
+    let failing = true;
+    const { fleet, worker } = await startFleet(() => (failing ? errorReply(400) : leaks()));
+    const first = await worker(runnerFor(api), { concurrency: 1 });
+    const failed = await Promise.all(
+      [0, 1, 2, 3, 4].map((at) => addSolutionCheck(fleet, check(`old${at}`, 'old'))),
+    );
+    await Promise.all(failed.map((job) => job.wait()));
+    await first.stop(5_000);
+    failing = false;
+    const before = api.requests.length;
+    for (const { id } of failed) await retryJob(fleet, id);
+    await addSolutionCheck(fleet, check('new', 'new'));
+    await worker(runnerFor(api), { concurrency: 1 });
+    await api.arrived(before + 6);
+    expect(asked().slice(before).indexOf('new')).toBeLessThanOrEqual(1);
+  });
+});

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectProducer } from '../../src/queues/connection.js';
+import { takeTurns, virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
+import { HIGHEST_TAG } from '../../src/queues/fairness/turn-script.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const BAND = 2 ** 32;
+
+let redis: TestRedis;
+let client: Redis;
+let prefixes = 0;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  client = await connectProducer(redis.url);
+});
+afterAll(async () => {
+  client.disconnect();
+  await redis.stop();
+});
+
+/** A queue whose jobs are only what fairness looks at: their place and their priority. */
+function newQueue(rebaseAt?: number) {
+  prefixes += 1;
+  const prefix = `turns-${prefixes}`;
+  const key = `${prefix}:extract`;
+  const place = async (id: string, tag: number) => {
+    const count = await client.incr(`${key}:pc`);
+    await client.hset(`${key}:${id}`, 'priority', tag);
+    await client.zadd(`${key}:prioritized`, tag * BAND + count, id);
+  };
+  return {
+    key,
+    prefix,
+    async add(tenant: string, ids: readonly string[], priority = 0) {
+      const requests = ids.map((id) => ({ id, tenant, priority }));
+      const tags = await takeTurns(client, prefix, 'extract', requests, rebaseAt);
+      for (const [at, id] of ids.entries()) await place(id, tags[at] ?? 0);
+      return tags;
+    },
+    waiting: () => client.zrange(`${key}:prioritized`, '0', '-1'),
+    /** Takes the first jobs, as a worker does. */
+    async take(count: number): Promise<string[]> {
+      const taken: string[] = [];
+      for (let at = 0; at < count; at += 1) {
+        const [id] = await client.zpopmin(`${key}:prioritized`);
+        if (id === undefined) break;
+        const tag = Number(await client.hget(`${key}:${id}`, 'priority'));
+        const now = Number((await client.get(virtualTimeKey(prefix, 'extract'))) ?? 0);
+        if (tag > now) await client.set(virtualTimeKey(prefix, 'extract'), tag);
+        taken.push(id);
+      }
+      return taken;
+    },
+  };
+}
+
+const names = (tenant: string, count: number, from = 0) =>
+  Array.from({ length: count }, (_, at) => `${tenant}${at + from}`);
+
+describe('turns', () => {
+  it('a tenant with 10,000 waiting jobs delays another by one job', async () => {
+    const queue = newQueue();
+    await queue.add('a', names('a', 10_000));
+    await queue.take(37);
+    await queue.add('b', ['b0']);
+    expect((await queue.waiting()).indexOf('b0')).toBeLessThanOrEqual(1);
+  });
+
+  it('tenants go in rotation, each in its own order', async () => {
+    const queue = newQueue();
+    await queue.add('a', names('a', 6));
+    await queue.add('b', names('b', 3));
+    await queue.add('c', names('c', 3));
+    expect(await queue.take(12)).toEqual([
+      ...['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'c2'],
+      ...['a3', 'a4', 'a5'],
+    ]);
+  });
+
+  it('being served long ago is neither a debt nor a credit', async () => {
+    const queue = newQueue();
+    await queue.add('a', names('a', 100));
+    await queue.take(100);
+    await queue.add('b', names('b', 50));
+    await queue.add('a', ['again']);
+    expect((await queue.waiting()).indexOf('again')).toBeLessThanOrEqual(2);
+  });
+
+  it('for any arrivals and services: between two busy tenants the counts differ by at most one', async () => {
+    const step = fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), jobs: fc.integer({ min: 1, max: 6 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), fc.nat(10), async (steps, served) => {
+        const queue = newQueue();
+        let number = 0;
+        for (const { tenant, jobs } of steps) {
+          await queue.add(tenant, names(tenant, jobs, number));
+          number += jobs;
+        }
+        await queue.take(served);
+        await queue.add('x', names('x', 5));
+        await queue.add('y', names('y', 5));
+        const taken = (await queue.take(1_000)).map(([tenant]) => tenant);
+        for (let end = 0; end < taken.lastIndexOf('x') && end < taken.lastIndexOf('y'); end += 1) {
+          const soFar = taken.slice(0, end + 1);
+          const count = (name: string) => soFar.filter((tenant) => tenant === name).length;
+          expect(Math.abs(count('x') - count('y'))).toBeLessThanOrEqual(1);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('priorities order the jobs of one tenant and take nothing from another', async () => {
+    const queue = newQueue();
+    await queue.add('a', ['low0', 'low1', 'low2'], 10);
+    await queue.add('b', ['b0', 'b1', 'b2', 'b3', 'b4']);
+    await queue.add('a', ['mid'], 5);
+    await queue.add('a', ['now']);
+    const order = await queue.take(10);
+    expect(order.filter((id) => !id.startsWith('b'))).toEqual(['now', 'mid', 'low0', 'low1', 'low2']);
+    expect(order.slice(0, 6).filter((id) => id.startsWith('b'))).toHaveLength(3);
+  });
+
+  it('thousands of urgent jobs of one tenant do not get in the way of another', async () => {
+    const queue = newQueue();
+    await queue.add('a', names('a', 1_500), 9);
+    await queue.add('a', names('u', 1_000), 1);
+    await queue.add('b', ['b0'], 9);
+    expect((await queue.waiting()).indexOf('b0')).toBeLessThanOrEqual(1);
+    const order = (await queue.waiting()).filter((id) => id !== 'b0');
+    expect(order.slice(0, 500).every((id) => id.startsWith('u'))).toBe(true);
+    expect(new Set(order).size).toBe(2_500);
+  });
+
+  it('tags are moved down before they reach the end, and the order stays', async () => {
+    const queue = newQueue(50);
+    await queue.add('a', names('a', 200));
+    await queue.take(100);
+    await client.zadd(`${queue.key}:delayed`, 1, 'a3');
+    const before = await queue.waiting();
+    await queue.add('b', ['b0']);
+    const after = (await queue.waiting()).filter((id) => id !== 'b0');
+    expect(after).toEqual(before);
+    expect(await client.get(virtualTimeKey(queue.prefix, 'extract'))).toBe('1');
+    expect((await queue.waiting()).indexOf('b0')).toBeLessThanOrEqual(1);
+    expect(await client.hget(`${queue.key}:${before[0]}`, 'priority')).toBe('2');
+    expect(await client.hget(`${queue.key}:a3`, 'priority')).toBe('1');
+    const [next] = await queue.add('a', ['a200']);
+    expect(next).toBe(102);
+  });
+
+  it('a tenant with more jobs than there are tags goes on at the last one', async () => {
+    const queue = newQueue();
+    await client.zadd(`${queue.prefix}::fair:extract:next`, HIGHEST_TAG, 'a');
+    expect(await queue.add('a', ['a0', 'a1', 'a2'])).toEqual([HIGHEST_TAG, HIGHEST_TAG, HIGHEST_TAG]);
+    expect(await queue.take(3)).toEqual(['a0', 'a1', 'a2']);
+  });
+
+  it('a lost memory does no harm: new jobs start where the waiting ones are', async () => {
+    const queue = newQueue();
+    await queue.add('a', names('a', 20));
+    await queue.take(10);
+    await client.del(virtualTimeKey(queue.prefix, 'extract'), `${queue.prefix}::fair:extract:next`);
+    await queue.add('b', ['b0']);
+    expect((await queue.waiting()).indexOf('b0')).toBe(1);
+  });
+
+  it.each(['', 'a:b', '*', '\0', '✓', 't'.repeat(5_000), 'next', 'now'])(
+    '%j is a tenant like any other',
+    async (tenant) => {
+      const queue = newQueue();
+      await queue.add(tenant, ['one', 'two']);
+      await queue.add('other', ['three']);
+      expect(await queue.take(3)).toEqual(['one', 'three', 'two']);
+    },
+  );
+});
