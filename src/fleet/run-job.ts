@@ -12,7 +12,7 @@ import { loadProcessor } from '../processors/registry.js';
 import { RESERVED_TAGS, TagsSchema } from '../queues/common.js';
 import { encodeFailure } from '../queues/failure.js';
 import { parseJobKey } from '../queues/job-key.js';
-import { readMarks, writeUsage } from '../queues/job-marks.js';
+import { forgetWait, readMarks, writeUsage } from '../queues/job-marks.js';
 import type { ChildResult, JobKind } from '../queues/kind.js';
 import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
 import { addUsage, NO_USAGE } from '../queues/usage.js';
@@ -109,7 +109,11 @@ async function begin({ job, token }: Held, { calls, running }: JobContext): Prom
       { jobId },
     );
   }
-  if (running.add(begun)) return begun;
+  if (running.add(begun)) {
+    // A worker that is already stopping may be killed at any time, and that would be no death.
+    if (running.draining) await endRun(calls.client, key, run);
+    return begun;
+  }
   await endRun(calls.client, key, run);
   throw new CallDeferred(SUSPECT_WAIT_MS, 'its last worker died; it runs apart from others like it');
 }
@@ -253,6 +257,7 @@ async function keepEvidence(
   { job, token }: Pick<Held, 'job' | 'token'>,
   { client }: JobContext,
 ): Promise<void> {
+  await forgetWait(client, jobKey(job));
   if (error.rawAnswer !== undefined) await job.log(`answer that could not be used:\n${error.rawAnswer}`);
   if (!(error instanceof AgentError) || error.usage === undefined) return;
   const before = (await readMarks(client, jobKey(job))).usage ?? NO_USAGE;

@@ -47,6 +47,11 @@ export class RunningJobs {
     return this.#jobs.get(key)?.run === run && this.#jobs.delete(key);
   }
 
+  /** Whether the worker stops. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
   /** A worker that stops may be killed before its jobs have ended: that is no death of theirs. */
   async forgiveAll(): Promise<void> {
     if (this.#draining) return;

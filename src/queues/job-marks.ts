@@ -5,10 +5,12 @@ import { type Usage, UsageSchema } from './usage.js';
 /**
  * What the fleet writes beside BullMQ's own fields into a job's hash. It lives and dies with the job.
  * `fleet:cancelled` is the time (ms since 1970) at which somebody cancelled it;
- * `fleet:usage` is what its failed attempts used.
+ * `fleet:usage` is what its failed attempts used;
+ * `fleet:held` is the time since when rate limits have turned it away (`src/calls/call-scripts.ts`).
  */
 const CANCELLED = 'fleet:cancelled';
 const USAGE = 'fleet:usage';
+const HELD = 'fleet:held';
 
 export interface JobMarks {
   readonly cancelled: boolean;
@@ -59,4 +61,9 @@ return 1`);
  */
 export async function writeUsage(client: Redis, jobKey: string, token: string, usage: Usage): Promise<void> {
   await runScript(client, WRITE_USAGE, [jobKey, `${jobKey}:lock`], [token, USAGE, JSON.stringify(usage)]);
+}
+
+/** A job whose attempt has ended is turned away no longer: what it waited is not held against its next attempt. */
+export async function forgetWait(client: Redis, jobKey: string): Promise<void> {
+  await client.hdel(jobKey, HELD);
 }

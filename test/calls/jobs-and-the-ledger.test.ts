@@ -150,8 +150,9 @@ describe('a fleet that is turned away', () => {
     expect((await handle.wait()).state).toBe('cancelled');
   });
 
-  it('for longer than it may fails for good, with an error of its own', async () => {
-    const { fleet, worker, runner } = await startFleet(() => rateLimitReply('0.05'));
+  it('for longer than it may fails for good, with an error of its own, and can be retried', async () => {
+    let open = false;
+    const { fleet, worker, runner } = await startFleet(() => (open ? leaks() : rateLimitReply('0.05')));
     await worker(runner, { calls: { callWaitMs: 200 } });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     expect(await handle.wait({ timeout: 30_000 })).toMatchObject({
@@ -159,6 +160,9 @@ describe('a fleet that is turned away', () => {
       error: { code: 'quota-exhausted', retryable: false },
       attempts: 1,
     });
+    open = true;
+    await retryJob(fleet, handle.id);
+    expect((await handle.result({ timeout: 30_000 })).status).toBe('clean');
   });
 
   it('is quiet as one: 8 workers with 10 jobs each send nothing until the reset, then one probe, then the rest', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import type { PlannedCall } from '../../src/calls/call-gate.js';
@@ -319,6 +320,15 @@ describe('a worker that lost its job', () => {
     expect((await job.perform(job.gate(), CALL, server)).message).toEqual(message);
     expect(server.requests).toHaveLength(1);
   });
+});
+
+it('leaves no listener behind on the signal of a job, however many calls it makes', async () => {
+  const server = await answering(...Array.from({ length: 50 }, () => textReply('yes')));
+  const job = fleet.job();
+  const { signal } = new AbortController();
+  const gate = job.gate({}, signal);
+  for (let ask = 1; ask <= 50; ask += 1) await job.perform(gate, { ...CALL, ask }, server, { signal });
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 
 describe('answers shared by all jobs', () => {
