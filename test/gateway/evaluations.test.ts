@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { digestOf } from '../../src/queues/common.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { type Answer, startTestGateway, type TestGateway } from './gateway-fixture.js';
+
+const CLEAN = 'x = 1\nprint(x)\n';
+const GUARDED = {
+  solution: { content: CLEAN },
+  evaluation: { queue: 'evaluate', name: 'score', data: { fold: 3 }, opts: { attempts: 2 } },
+};
+
+let redis: TestRedis;
+let test: TestFleet;
+let gateway: TestGateway;
+let count = 0;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  count += 1;
+  test = await startTestFleet(redis, `evaluations-${count}`);
+  gateway = await startTestGateway(redis, `evaluations-${count}`, {}, { stalledCheckMs: 200 });
+});
+afterEach(async () => {
+  await gateway.close();
+  await test.close();
+});
+
+const claim = (query = '?wait=20s', leaseMs = 60_000) =>
+  gateway.send('POST', `/v1/evaluations/claim${query}`, { queue: 'evaluate', leaseMs });
+const tell = (what: string, { json }: Answer, more = {}) =>
+  gateway.send('POST', `/v1/evaluations/${what}`, {
+    queue: json.queue,
+    id: json.id,
+    lease: json.lease,
+    ...more,
+  });
+const jobOf = async ({ json }: Answer) => (await gateway.send('GET', `/v1/jobs/${json.id}`)).json;
+
+async function submit(body: object = GUARDED): Promise<string> {
+  const { json } = await gateway.send('POST', '/v1/flows/guarded-evaluation', body);
+  return json.evaluation.id;
+}
+
+describe('evaluations over HTTP', () => {
+  it('REQ-SF-022: nothing is handed out before its check is completed', async () => {
+    const id = await submit();
+    expect((await claim('')).status).toBe(204);
+    await test.worker(createOfflineRunner());
+    const claimed = await claim();
+    expect(claimed.status).toBe(200);
+    expect(claimed.json).toMatchObject({
+      id,
+      queue: 'evaluate',
+      name: 'score',
+      data: { fold: 3 },
+      attempt: 1,
+      solution: { content: CLEAN },
+      status: 'clean',
+    });
+    expect(claimed.json.data).toEqual({ fold: 3 });
+    expect((await claim('')).status).toBe(204);
+    expect((await tell('complete', claimed, { result: { score: 0.8 } })).status).toBe(204);
+    expect(await jobOf(claimed)).toMatchObject({ state: 'completed', result: { score: 0.8 } });
+  });
+
+  it('REQ-SF-022: a job that was put into the queue past the check is failed and not handed out', async () => {
+    await submit();
+    await test.worker(createOfflineRunner());
+    const queue = test.fleet.queue('evaluate');
+    const forged = await queue.add('score', { script: 'evil()' }, { lifo: true });
+    const guard = { v: 1, check: 'solution-check-x', digest: digestOf('evil()'), onUncorrected: 'evaluate' };
+    const worse = await queue.add('score', { script: 'evil()', solutionFleet: guard }, { lifo: true });
+    const claimed = await claim();
+    expect(claimed.json.solution.content).toBe(CLEAN);
+    expect((await claim('')).status).toBe(204);
+    for (const job of [forged, worse]) {
+      expect(await job.getState()).toBe('failed');
+      expect((await queue.getJob(job.id ?? ''))?.failedReason).toMatch(/^\[unchecked-solution\]/);
+    }
+  });
+
+  it('a failure that may pass uses an attempt, one that cannot ends the evaluation', async () => {
+    await submit();
+    await test.worker(createOfflineRunner());
+    const first = await claim();
+    await tell('fail', first, { message: 'out of memory' });
+    const second = await claim();
+    expect(second.json).toMatchObject({ id: first.json.id, attempt: 2 });
+    expect(second.json.lease).not.toBe(first.json.lease);
+    await tell('fail', second, { message: 'no such metric', retryable: false });
+    expect(await jobOf(second)).toMatchObject({ state: 'failed', error: { message: 'no such metric' } });
+  });
+
+  it('a lease that runs out goes to the next who claims, and its first holder can do no more', async () => {
+    await submit();
+    await test.worker(createOfflineRunner());
+    const lost = await claim('?wait=20s', 1_000);
+    const taken = await claim('?wait=30s');
+    expect(taken.json.id).toBe(lost.json.id);
+    for (const [what, more] of [
+      ['heartbeat', {}],
+      ['complete', { result: 'late' }],
+      ['fail', { message: 'late' }],
+    ] as const) {
+      const refused = await tell(what, lost, more);
+      expect([what, refused.status, refused.json.code]).toEqual([what, 409, 'lease-lost']);
+    }
+    expect((await tell('complete', taken, { result: 'in time' })).status).toBe(204);
+    expect((await jobOf(taken)).result).toBe('in time');
+  });
+
+  it('a heartbeat keeps the lease', async () => {
+    await submit();
+    await test.worker(createOfflineRunner());
+    const claimed = await claim('?wait=20s', 1_000);
+    expect((await tell('heartbeat', claimed, { leaseMs: 600_000 })).json).toEqual({ leaseMs: 600_000 });
+    // Twice the first lease: without the heartbeat another would get it.
+    expect((await claim('?wait=2500ms')).status).toBe(204);
+    expect((await tell('complete', claimed, { result: 1 })).status).toBe(204);
+  });
+
+  it('a cancelled evaluation is not handed out, and its holder learns of it by the heartbeat', async () => {
+    const waiting = await submit();
+    const held = await submit({ ...GUARDED, key: 'second' });
+    await gateway.send('DELETE', `/v1/jobs/${waiting}`);
+    await test.worker(createOfflineRunner());
+    const claimed = await claim();
+    expect(claimed.json.id).toBe(held);
+    await gateway.send('DELETE', `/v1/jobs/${held}`);
+    const told = await tell('heartbeat', claimed);
+    expect([told.status, told.json.code]).toEqual([409, 'job-cancelled']);
+  });
+
+  it('results of any JSON come back as they are', async () => {
+    await test.worker(createOfflineRunner());
+    for (const result of [null, 0, '', false, [1, 'ä\u0000'], { deep: { list: [null] } }]) {
+      await submit();
+      const claimed = await claim();
+      await tell('complete', claimed, { result });
+      expect((await jobOf(claimed)).result).toEqual(result);
+    }
+  });
+
+  it('refuses the queues of the fleet itself, and leases and ids that are none', async () => {
+    const refused = await gateway.send('POST', '/v1/evaluations/claim', { queue: 'solution-check' });
+    expect([refused.status, refused.json.field]).toEqual([422, 'queue']);
+    const id = 'evaluate-00000000-0000-4000-8000-000000000000';
+    const ref = { queue: 'evaluate', id, lease: 'x' };
+    expect((await gateway.send('POST', '/v1/evaluations/heartbeat', ref)).json.code).toBe('lease-lost');
+    expect((await gateway.send('POST', '/v1/evaluations/complete', { ...ref, id: 'meta' })).status).toBe(422);
+  });
+});

@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { percentile } from '../../src/gateway/metrics/statistics.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { errorReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+
+const SUBMIT = '/v1/jobs/solution-check';
+const CHECK = { payload: { solution: { content: 'x = 1\n' }, tags: { run: 'r' } } };
+
+let redis: TestRedis;
+let test: TestFleet;
+let gateway: TestGateway;
+let api: MessagesApi;
+let count = 0;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  count += 1;
+  test = await startTestFleet(redis, `metrics-${count}`);
+  gateway = await startTestGateway(redis, `metrics-${count}`);
+  api = await startMessagesApi({
+    reply: (request) => (request.text.includes('BROKEN') ? errorReply(401) : leaks()),
+  });
+});
+afterEach(async () => {
+  await gateway.close();
+  await test.close();
+  await api.close();
+});
+
+/** Samples of the exposition by their whole name with labels. */
+async function scrape(server: TestGateway = gateway): Promise<Map<string, number>> {
+  const { text, headers } = await server.send('GET', '/metrics');
+  expect(headers.get('content-type')).toMatch(/^text\/plain/);
+  return new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => {
+        const at = line.lastIndexOf(' ');
+        return [line.slice(0, at), Number(line.slice(at + 1))];
+      }),
+  );
+}
+
+const jobs = (outcome: string, reason = 'none') =>
+  `fleet_jobs_total{kind="solution-check",outcome="${outcome}",reason="${reason}"}`;
+
+describe('/metrics', () => {
+  it('counts jobs by outcome and reason, their calls and tokens, and how long they took', async () => {
+    await test.worker(runnerFor(api));
+    await gateway.send('POST', `${SUBMIT}?wait`, CHECK);
+    await gateway.send('POST', `${SUBMIT}?wait`, CHECK);
+    const broken = { payload: { solution: { content: 'BROKEN = 1\n' } } };
+    await gateway.send('POST', `${SUBMIT}?wait`, broken);
+    await expect.poll(async () => (await scrape()).get(jobs('failed', 'unauthorised'))).toBe(1);
+    const samples = await scrape();
+    expect(samples.get(jobs('completed'))).toBe(2);
+    expect(
+      samples.get('fleet_agent_calls_total{kind="solution-check",source="sent"}'),
+    ).toBeGreaterThanOrEqual(2);
+    expect(
+      samples.get('fleet_agent_tokens_total{kind="solution-check",type="input"}'),
+    ).toBeGreaterThanOrEqual(200);
+    expect(samples.get('fleet_job_duration_seconds_count{kind="solution-check"}')).toBe(3);
+    expect(samples.get('fleet_job_duration_seconds_bucket{kind="solution-check",le="+Inf"}')).toBe(3);
+    expect(samples.get('fleet_job_duration_seconds_sum{kind="solution-check"}')).toBeGreaterThan(0);
+    expect([...samples.keys()].some((name) => name.startsWith('nodejs_eventloop_lag'))).toBe(true);
+    expect(
+      samples.get('fleet_http_requests_total{route="/v1/jobs/solution-check",method="POST",status="200"}'),
+    ).toBe(3);
+  });
+
+  it('counts a cancelled job as cancelled', async () => {
+    const { json } = await gateway.send('POST', SUBMIT, CHECK);
+    await gateway.send('DELETE', `/v1/jobs/${json.id}`);
+    await test.worker(runnerFor(api));
+    await expect.poll(async () => (await scrape()).get(jobs('cancelled'))).toBe(1);
+  });
+
+  it('counts each job once however many gateways there are, and those that ended while there was none', async () => {
+    await gateway.close();
+    await test.worker(runnerFor(api));
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const { addJob } = await import('../../src/producers/add-job.js');
+        const handle = await addJob(test.fleet, 'solution-check', {
+          solution: { content: `x = ${index}\n` },
+        });
+        await handle.wait();
+        return handle.id;
+      }),
+    );
+    expect(ids).toHaveLength(20);
+    const others = await Promise.all([1, 2, 3].map(() => startTestGateway(redis, test.fleet.prefix)));
+    const [first] = others;
+    if (first === undefined) throw new Error('no gateway');
+    await expect.poll(async () => (await scrape(first)).get(jobs('completed'))).toBe(20);
+    for (const other of others) expect((await scrape(other)).get(jobs('completed'))).toBe(20);
+    await Promise.all(others.map((other) => other.close()));
+    gateway = await startTestGateway(redis, test.fleet.prefix);
+    expect((await scrape()).get(jobs('completed'))).toBe(20);
+  });
+
+  it('the load to scale by holds waiting, prioritized, due and active jobs, and no job of the future', async () => {
+    const queue = test.fleet.queue('summarize');
+    await queue.add('summarize', {}, {});
+    await queue.add('summarize', {}, { priority: 5 });
+    await queue.add('summarize', {}, { delay: 3_600_000 });
+    await queue.add('summarize', {}, { delay: 1 });
+    await expect.poll(async () => (await scrape()).get('fleet_queue_load{kind="summarize"}')).toBe(3);
+    const samples = await scrape();
+    expect(samples.get('fleet_queue_jobs{kind="summarize",state="waiting"}')).toBe(2);
+    expect(samples.get('fleet_queue_jobs{kind="summarize",state="delayed"}')).toBe(2);
+  });
+
+  it('the oldest waiting job is found, starved by urgent ones or not', async () => {
+    const queue = test.fleet.queue('extract');
+    const now = Date.now();
+    await queue.add('extract', {}, { priority: 1, timestamp: now - 5_000 });
+    await queue.add('extract', {}, { priority: 9, timestamp: now - 600_000 });
+    await queue.add('extract', {}, { priority: 9, timestamp: now - 1_000 });
+    await queue.add('extract', {}, { timestamp: now - 60_000 });
+    const age = (await scrape()).get('fleet_queue_oldest_waiting_seconds{kind="extract"}') ?? 0;
+    expect(age).toBeGreaterThanOrEqual(600);
+    expect(age).toBeLessThan(660);
+  });
+});
+
+describe('percentile', () => {
+  it.each([
+    [[], 0.5, undefined],
+    [[7], 0.95, 7],
+    [[4, 1, 3, 2], 0.5, 2],
+    [Array.from({ length: 100 }, (_, index) => index + 1), 0.95, 95],
+  ])('of %j at %d is %s', (values, share, expected) => {
+    expect(percentile(values, share)).toBe(expected);
+  });
+});

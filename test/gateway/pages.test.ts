@@ -1,0 +1,211 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { TokenStore } from '../../src/gateway/auth/token-store.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { HOSTILE, hasChromium, openBrowser, watchPage } from './browser.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+
+const SUBMIT = '/v1/jobs/solution-check';
+const hostilePayload = {
+  solution: { content: HOSTILE },
+  tags: { run: HOSTILE, [HOSTILE.slice(0, 40)]: HOSTILE },
+};
+
+/** Completed jobs as they stand in Redis. KEYS[1] their list; ARGV: 1 prefix of job keys, 2 time in ms, 3 how many. */
+const COMPLETED_JOBS = `
+for i = 0, ARGV[3] - 1 do
+  local at = ARGV[2] - i
+  redis.call('HSET', ARGV[1] .. 'extract-' .. i, 'name', 'extract', 'data', '{}', 'opts', '{}',
+    'timestamp', at, 'finishedOn', at, 'returnvalue', '{"n":1}')
+  redis.call('ZADD', KEYS[1], at, 'extract-' .. i)
+end`;
+
+describe.skipIf(!hasChromium())('pages in a real browser', () => {
+  let redis: TestRedis;
+  let browser: Browser;
+  let test: TestFleet;
+  let gateway: TestGateway;
+  let count = 0;
+  const checks: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    redis = await startTestRedis();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await redis.stop();
+  });
+  afterEach(async () => {
+    try {
+      for (const check of checks.splice(0)) await check();
+    } finally {
+      await Promise.all(browser.contexts().map((context) => context.close()));
+      await gateway.close();
+      await test.close();
+    }
+  });
+
+  async function start(): Promise<void> {
+    count += 1;
+    test = await startTestFleet(redis, `pages-${count}`);
+    gateway = await startTestGateway(redis, `pages-${count}`);
+  }
+
+  async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await (await browser.newContext(options)).newPage();
+    if (options.javaScriptEnabled !== false) checks.push(watchPage(page, gateway.url));
+    await page.goto(gateway.url + path);
+    return page;
+  }
+
+  /** Whether the page is wider than its window. */
+  async function overflows(page: Page): Promise<boolean> {
+    return page.evaluate<boolean>(
+      'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+    );
+  }
+
+  it('the overview shows what is there, and goes on by itself', async () => {
+    await start();
+    await gateway.send('POST', SUBMIT, { payload: hostilePayload });
+    const page = await open('/');
+    const card = page.getByRole('region', { name: 'solution-check' });
+    await card.getByText('waiting').waitFor();
+    expect(await card.textContent()).toMatch(/waiting\s*1/);
+    const problems = page.getByRole('list').filter({ hasText: 'no worker is connected' });
+    await problems.waitFor();
+    expect(await problems.textContent()).toContain('fleet worker');
+    await test.worker(createOfflineRunner());
+    await page.getByText('Nothing is wrong').waitFor();
+    await page.getByText('Live.').waitFor();
+    await expect.poll(() => card.textContent()).toMatch(/waiting\s*0/);
+    // The run is named as it is written, and nothing in it runs (checked at the end).
+    await expect.poll(() => page.getByRole('cell', { name: '<img src=x' }).count()).toBe(1);
+  });
+
+  it('the overview is a whole page without JavaScript', async () => {
+    await start();
+    await gateway.send('POST', SUBMIT, { payload: hostilePayload });
+    const page = await open('/', { javaScriptEnabled: false });
+    expect(await page.getByRole('region', { name: 'solution-check' }).textContent()).toMatch(/waiting\s*1/);
+    expect(await page.getByText('Reload for newer figures').count()).toBe(1);
+  });
+
+  it('the overview fits 400 pixels, in light and dark, and can be used by keyboard', async () => {
+    await start();
+    await test.worker(createOfflineRunner());
+    await gateway.send('POST', `${SUBMIT}?wait`, {
+      payload: { ...hostilePayload, tags: { run: 'r'.repeat(300) } },
+    });
+    const colours: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open('/', { viewport: { width: 400, height: 800 }, colorScheme });
+      expect(await overflows(page)).toBe(false);
+      colours.push(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to content');
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Overview');
+    }
+    expect(new Set(colours).size).toBe(2);
+    const page = await open('/');
+    const outline = await page.getByRole('heading').allInnerTexts();
+    expect(outline.slice(0, 3)).toEqual(['Overview', 'What is wrong now', 'Jobs']);
+    expect(await page.getByRole('img').first().getAttribute('aria-label')).toContain(
+      'jobs ended in the last',
+    );
+  });
+
+  it('the overview says when the gateway is gone', async () => {
+    await start();
+    const page = await open('/');
+    await page.getByText('Live.').waitFor();
+    await gateway.close();
+    await page.getByText('The connection to the gateway is lost').waitFor();
+  });
+
+  it('the API page lists every route and code, and loads nothing from elsewhere', async () => {
+    await start();
+    const page = await open('/docs', { viewport: { width: 400, height: 800 } });
+    const { json: document } = await gateway.send('GET', '/v1/openapi.json');
+    const text = await page.evaluate<string>('document.body.textContent');
+    for (const path of Object.keys(document.paths)) expect(text).toContain(path);
+    expect(text).toContain('too-many-waiting');
+    expect(await overflows(page)).toBe(false);
+  });
+
+  it('the board shows a hostile job, its data and logs, and nothing of it runs', async () => {
+    await start();
+    const { json } = await gateway.send('POST', SUBMIT, { payload: hostilePayload });
+    const job = await test.fleet.queue('solution-check').getJob(json.id);
+    await job?.log(HOSTILE);
+    await job?.updateProgress(HOSTILE);
+    const page = await open(`/board/queue/solution-check/${json.id}`);
+    await page.getByText('window.pwned=1').first().waitFor();
+    expect(await page.getByText('<img src=x onerror').count()).toBeGreaterThan(0);
+    await page
+      .getByRole('button', { name: /logs/i })
+      .or(page.getByText('Logs', { exact: true }))
+      .first()
+      .click();
+    await page.getByText('gnp.exe').first().waitFor();
+    const failed = await test.fleet.queue('summarize').add(HOSTILE, { html: HOSTILE }, { jobId: 'x:y:z' });
+    expect(failed.id).toBe('x:y:z');
+    await page.goto(`${gateway.url}/board/queue/summarize`);
+    await page.getByText('window.pwned=1').first().waitFor();
+  });
+
+  it('a job of a megabyte and 100,000 completed jobs leave the board usable', async () => {
+    await start();
+    const queue = test.fleet.queue('extract');
+    await test.fleet.client.eval(
+      COMPLETED_JOBS,
+      1,
+      queue.toKey('completed'),
+      queue.toKey(''),
+      Date.now(),
+      100_000,
+    );
+    const text = 'x = 1 # a megabyte of script\n'.repeat(36_000);
+    await queue.add('extract', { solution: { content: text } }, { jobId: 'extract-large' });
+    const answer = await gateway.send(
+      'GET',
+      '/board/api/queues?activeQueue=extract&status=latest&page=1&jobsPerPage=10',
+    );
+    expect(answer.text.length).toBeLessThan(200_000);
+    expect(answer.text).toContain(`(${text.length} characters in all)`);
+    const page = await open('/board/queue/extract/extract-large');
+    await page.getByText('a megabyte of script').first().waitFor();
+    await page.goto(`${gateway.url}/board/queue/extract?status=completed`);
+    await page.getByText('extract-0', { exact: true }).or(page.getByText('#extract-0')).first().waitFor();
+  });
+
+  it('whoever logs in with a token for reading sees the board, and can change nothing on it', async () => {
+    await start();
+    const tokens = new TokenStore(test.fleet.client, test.fleet.prefix);
+    const { token } = await tokens.add('somebody', 'read');
+    await gateway.close();
+    gateway = await startTestGateway(redis, test.fleet.prefix);
+    const page = await open('/board');
+    await page.getByLabel('Token').fill(`${token}x`);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('This token is not in force').waitFor();
+    await page.getByLabel('Token').fill(token);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('solution-check').first().waitFor();
+    const status = await page.evaluate<number>(
+      `fetch('/board/api/queues/summarize/pause', { method: 'PUT' }).then((response) => response.status)`,
+    );
+    expect(status).toBe(403);
+    const listed = await page.evaluate<{ queues: { readOnlyMode: boolean }[] }>(
+      `fetch('/board/api/queues').then((response) => response.json())`,
+    );
+    expect(listed.queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
+    await page.goto(gateway.url);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Token').waitFor();
+  });
+});
