@@ -36,6 +36,8 @@ export interface LeakageAnalysis {
 export interface DetailedAnalysis extends LeakageAnalysis {
   readonly leaks: readonly Leak[];
   readonly module: Module;
+  /** Steps of work the analysis took. */
+  readonly steps: number;
   readonly unresolved: ReadonlySet<string>;
   readonly missingColumns: ReadonlySet<string>;
   readonly watched: ReadonlyMap<string, readonly Region[]>;
@@ -67,13 +69,14 @@ export async function analyzeInDetail(source: string, watch = -1): Promise<Detai
     };
   });
   const notFollowed = machine.notFollowed.sort((a, b) => a.line - b.line);
-  const { unresolved, missingColumns, watched, watchedLists, watchedFrames } = machine;
+  const { steps, unresolved, missingColumns, watched, watchedLists, watchedFrames } = machine;
   return {
     findings,
     notFollowed,
     parsed: module.parsed,
     leaks,
     module,
+    steps,
     unresolved,
     missingColumns,
     watched,

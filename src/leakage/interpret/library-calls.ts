@@ -329,7 +329,12 @@ function container(machine: Machine, path: string, args: Arguments, call: Call):
   const [first] = args.positional;
   if (first?.type === 'mapping' && shape === 'frame') {
     const facts = factsOf(first);
-    const rows = machine.dataOf(list([...first.cell.value.entries.values()]));
+    const contents = [...first.cell.value.entries.values()];
+    const joined = machine.dataOf(list(contents));
+    // Columns that are made on the spot belong to rows of their own.
+    const isMade = !joined.certain && contents.every((value) => value.type !== 'table');
+    const made = machine.source(machine.placeKey(call), machine.label(call));
+    const rows = isMade ? { ...joined, rows: [made], certain: true } : joined;
     if (rows.rows.length > 0) {
       const columns = new Map(
         [...first.cell.value.entries].map(([name, value]) => [name, columnFrom(machine, value)]),

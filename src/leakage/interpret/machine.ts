@@ -56,7 +56,8 @@ export class Machine {
   statement: Stmt;
   readonly lineOf: (offset: number) => number;
 
-  private steps = 0;
+  /** Steps of work done so far. */
+  steps = 0;
   private readonly budget: number;
   private readonly fits = new Map<string, FitEvent>();
   private readonly partitions = new Map<string, Partition>();

@@ -140,6 +140,12 @@ function mappingMethod(
   }
 }
 
+const SAME_ROWS_METHODS = new Set(
+  'astype reshape copy ravel flatten squeeze transpose numpy float long int double half to cuda cpu values to_numpy toarray todense tolist view unsqueeze contiguous clip round abs fillna drop reset_index items batch map shuffle prefetch cache repeat filter select rename'.split(
+    ' ',
+  ),
+);
+
 const REPORTING = new Set(['info', 'warning', 'debug', 'write', 'log', 'log_metric', 'dump']);
 
 /** Methods of numbers, texts, losses, and objects of unknown libraries. */
@@ -158,9 +164,11 @@ export function opaqueMethod(
   if (REPORTING.has(name)) report(machine, args.all, call);
   if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };
   const result = unknownCall(machine, args, call);
-  if (receiver.source !== undefined) {
-    return result.type === 'opaque' && result.facts === NO_FACTS ? { ...receiver } : result;
+  if (receiver.source !== undefined && result.type === 'opaque' && result.facts === NO_FACTS) {
+    // `arrays.astype('float32')` is the same rows; `rng.normal(size=100)` is rows of its own.
+    return SAME_ROWS_METHODS.has(name) ? receiver : result;
   }
+  if (receiver.source !== undefined) return result;
   if (args.all.length === 0 || receiver.pending !== undefined) {
     const facts = joinFacts(receiver.facts, factsOf(result));
     return receiver.pending === undefined

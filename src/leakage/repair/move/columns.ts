@@ -1,3 +1,4 @@
+import type { Leak } from '../../findings/judge.js';
 import type { Expr, Module, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 
@@ -32,12 +33,19 @@ const CATEGORICAL_STEPS = /^(factorize|LabelEncoder|OrdinalEncoder|OneHotEncoder
 
 /** What is known about the columns that an index selects. */
 export class ColumnResolver {
+  private readonly numeric = new Set<Stmt>();
   private readonly kinds = new Map<string, Columns['kind']>();
 
   constructor(
     module: Module,
     private readonly lists: ReadonlyMap<string, readonly string[]>,
+    leaks: readonly Leak[],
   ) {
+    const categories = /most_frequent|constant/.test(module.source);
+    for (const { kind, statement } of leaks) {
+      const isNumeric = kind === 'scaling' || kind === 'projection' || (kind === 'imputation' && !categories);
+      if (isNumeric) this.numeric.add(statement);
+    }
     for (const outer of module.body.statements) {
       for (const statement of statementsIn(outer)) {
         if (statement.type !== 'assign' || statement.targets[0]?.type !== 'name') continue;
@@ -56,7 +64,7 @@ export class ColumnResolver {
   of(index: Expr | undefined, statement: Stmt): Columns {
     const known = this.read(index, statement);
     if (known.kind !== undefined) return known;
-    const kind = kindBySteps(statement);
+    const kind = this.numeric.has(statement) ? 'numeric' : kindBySteps(statement);
     // A step on some column of a statement says nothing about another column that is named.
     return known.names === undefined || kind === 'numeric' ? { ...known, kind } : known;
   }

@@ -42,7 +42,12 @@ export function moveBehindSplit(context: RepairContext): Rewrite {
   const before = statements.filter(
     (statement) => statement.start < split.statement.start && statement !== split.statement,
   );
-  const plan = planMoves(before, leaks, isRows, new ColumnResolver(context.module, context.watchedLists));
+  const plan = planMoves(
+    before,
+    leaks,
+    isRows,
+    new ColumnResolver(context.module, context.watchedLists, leaks),
+  );
   if (typeof plan === 'string') return declined(plan);
   const mapping = mapParts(context, plan, split, isRows);
   if (typeof mapping === 'string') return declined(mapping);

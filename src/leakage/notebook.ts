@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { UsageError } from '../errors.js';
+
+const CellSchema = z.looseObject({
+  cell_type: z.string(),
+  source: z.union([z.string(), z.array(z.string())]),
+});
+const NotebookSchema = z.looseObject({ cells: z.array(CellSchema) });
+type Notebook = z.infer<typeof NotebookSchema>;
+
+export interface NotebookCell {
+  /** Position among all cells of the notebook, counted from 1. */
+  readonly cell: number;
+  /** Offsets of its text in the joined source. */
+  readonly start: number;
+  readonly end: number;
+  /** Line of the joined source on which it begins, counted from 1. */
+  readonly firstLine: number;
+}
+
+/** The code of a notebook as one script, and where each of its lines comes from. */
+export interface NotebookCode {
+  /** Code cells in order, joined by line breaks. Cells in another language are left out. */
+  readonly source: string;
+  readonly cells: readonly NotebookCell[];
+}
+
+/** `%%bash`, `%%html`: the cell is not Python. `%%time` and a few others run their cell as Python. */
+const FOREIGN_CELL = /^\s*%%(?!time\b|timeit\b|capture\b|prun\b)\w+/;
+
+/**
+ * Reads a Jupyter notebook (nbformat 4).
+ *
+ * @throws UsageError (`unreadable-input`) if the text is not a notebook.
+ */
+export function readNotebook(text: string): NotebookCode {
+  const { cells } = parseNotebook(text);
+  const parts: string[] = [];
+  const places: NotebookCell[] = [];
+  let at = 0;
+  let line = 1;
+  cells.forEach((cell, index) => {
+    const code = textOf(cell);
+    if (cell.cell_type !== 'code' || FOREIGN_CELL.test(code)) return;
+    places.push({ cell: index + 1, start: at, end: at + code.length, firstLine: line });
+    parts.push(code);
+    at += code.length + 1;
+    line += code.split('\n').length;
+  });
+  return { source: parts.join('\n'), cells: places };
+}
+
+/** The cell and the line within it, both counted from 1, of a line of the joined source. */
+export function cellOfLine(code: NotebookCode, line: number): { cell: number; line: number } | undefined {
+  const found = code.cells.findLast((cell) => cell.firstLine <= line);
+  return found === undefined ? undefined : { cell: found.cell, line: line - found.firstLine + 1 };
+}
+
+/**
+ * The notebook with a block of the joined source replaced; outputs, metadata and all other cells stay. A block
+ * over several cells is put into the first of them, and its lines are taken out of the others.
+ */
+export function replaceInNotebook(
+  text: string,
+  block: { readonly start: number; readonly end: number },
+  replacement: string,
+): string {
+  const notebook = parseNotebook(text);
+  let isPlaced = false;
+  for (const { cell, start, end } of readNotebook(text).cells) {
+    const target = notebook.cells[cell - 1];
+    if (target === undefined || end < block.start || start >= block.end) continue;
+    const code = textOf(target);
+    const before = code.slice(0, Math.max(0, block.start - start));
+    const after = code.slice(Math.max(0, Math.min(code.length, block.end - start)));
+    const changed = isPlaced ? after.replace(/^\n/, '') : `${before}${replacement}${after}`;
+    isPlaced = true;
+    target.source = Array.isArray(target.source) ? linesOf(changed) : changed;
+  }
+  const indent = /^\{\r?\n([ \t]+)/.exec(text)?.[1] ?? (text.includes('\n') ? 1 : 0);
+  const newline = text.endsWith('\n') ? '\n' : '';
+  return `${JSON.stringify(notebook, null, indent)}${newline}`;
+}
+
+function parseNotebook(text: string): Notebook {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError('unreadable-input', 'The file is not a notebook: it is not JSON.', { cause: error });
+  }
+  const notebook = NotebookSchema.safeParse(content);
+  if (!notebook.success) {
+    throw new UsageError(
+      'unreadable-input',
+      'The file is not a notebook: it has no list of cells (nbformat 4).',
+    );
+  }
+  return notebook.data;
+}
+
+function textOf({ source }: { readonly source: string | readonly string[] }): string {
+  return typeof source === 'string' ? source : source.join('');
+}
+
+/** Lines as a notebook stores them: each with its line break, but the last. */
+function linesOf(text: string): string[] {
+  return text.split(/(?<=\n)/);
+}

@@ -1,0 +1,101 @@
+import { LEAK_KINDS, type LeakKind } from '../kinds.js';
+import type { ReportedFile } from './reported-file.js';
+
+const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
+const LEVELS = { high: 'error', medium: 'warning', low: 'note' } as const;
+
+export interface SarifLog {
+  readonly $schema: string;
+  readonly version: '2.1.0';
+  readonly runs: readonly SarifRun[];
+}
+export interface SarifRun {
+  readonly tool: {
+    readonly driver: {
+      readonly name: string;
+      readonly informationUri?: string;
+      readonly rules: readonly SarifRule[];
+    };
+  };
+  readonly columnKind: 'utf16CodeUnits';
+  readonly results: readonly SarifResult[];
+}
+export interface SarifRule {
+  readonly id: string;
+  readonly name: string;
+  readonly shortDescription: { readonly text: string };
+  readonly help: { readonly text: string };
+  readonly defaultConfiguration: { readonly level: 'error' | 'warning' | 'note' };
+}
+export interface SarifResult {
+  readonly ruleId: string;
+  readonly ruleIndex: number;
+  readonly level: 'error' | 'warning' | 'note';
+  readonly message: { readonly text: string };
+  readonly locations: readonly {
+    readonly physicalLocation: {
+      readonly artifactLocation: { readonly uri: string };
+      readonly region: { readonly startLine: number; readonly endLine: number };
+    };
+  }[];
+}
+
+/**
+ * Findings as a SARIF 2.1.0 log (OASIS standard), for code scanning and editors. One run; a rule for every kind
+ * of leak, whether found or not, so that rule indices do not change from run to run.
+ */
+export function toSarif(files: readonly ReportedFile[]): SarifLog {
+  const kinds = Object.keys(LEAK_KINDS) as LeakKind[];
+  const rules = kinds.map((kind): SarifRule => {
+    const { title, whatToDo, severity } = LEAK_KINDS[kind];
+    return {
+      id: `leakage/${kind}`,
+      name: pascalCase(kind),
+      shortDescription: { text: `${title.charAt(0).toUpperCase()}${title.slice(1)}.` },
+      help: { text: whatToDo },
+      defaultConfiguration: { level: LEVELS[severity] },
+    };
+  });
+  const results = files.flatMap(({ file, findings }) =>
+    findings.map(
+      (finding): SarifResult => ({
+        ruleId: `leakage/${finding.kind}`,
+        ruleIndex: kinds.indexOf(finding.kind),
+        level: LEVELS[finding.severity],
+        message: { text: `${finding.explanation} ${finding.whatToDo}` },
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: toUri(file) },
+              region: { startLine: finding.line, endLine: finding.endLine },
+            },
+          },
+        ],
+      }),
+    ),
+  );
+  return {
+    $schema: SCHEMA,
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'solution-fleet', rules } },
+        columnKind: 'utf16CodeUnits',
+        results,
+      },
+    ],
+  };
+}
+
+function pascalCase(kind: string): string {
+  return kind.replaceAll(/(^|-)(\w)/g, (_match, _dash: string, letter: string) => letter.toUpperCase());
+}
+
+/** A relative path as a URI reference: forward slashes, everything else percent-encoded where it must be. */
+function toUri(file: string): string {
+  return file
+    .replaceAll('\\', '/')
+    .split('/')
+    .map((part) => encodeURIComponent(part.replace(/\p{Surrogate}/gu, '\uFFFD')).replaceAll('%3A', ':'))
+    .join('/');
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/errors.js';
+import {
+  analyzeLeakage,
+  cellOfLine,
+  readNotebook,
+  repairLeak,
+  replaceInNotebook,
+} from '../../src/leakage/index.js';
+
+const lines = (text: string): string[] => text.split(/(?<=\n)/);
+const code = (text: string) => ({
+  cell_type: 'code',
+  execution_count: 3,
+  metadata: { tags: ['kept'] },
+  outputs: [{ output_type: 'stream', name: 'stdout', text: ['kept\n'] }],
+  source: lines(text),
+});
+
+const notebook = `${JSON.stringify(
+  {
+    cells: [
+      { cell_type: 'markdown', metadata: {}, source: ['# Title\n', 'text'] },
+      code('%load_ext autoreload\nimport pandas as pd\nfrom sklearn.linear_model import LogisticRegression'),
+      code('%%bash\nls -la'),
+      code(
+        'from sklearn.model_selection import train_test_split\nfrom sklearn.preprocessing import StandardScaler',
+      ),
+      code(
+        "df = pd.read_csv('train.csv')\ny = df.pop('t')\nsc = StandardScaler()\n%time X = sc.fit_transform(df)",
+      ),
+      code('a, b, ya, yb = train_test_split(X, y, random_state=0)'),
+      code('lr = LogisticRegression().fit(a, ya)\nprint(lr.score(b, yb))'),
+    ],
+    metadata: { kernelspec: { name: 'python3' } },
+    nbformat: 4,
+    nbformat_minor: 5,
+  },
+  null,
+  1,
+)}\n`;
+
+describe('notebooks', () => {
+  it('give their Python cells in order as one script', async () => {
+    const { source, cells } = readNotebook(notebook);
+    expect(cells.map(({ cell }) => cell)).toEqual([2, 4, 5, 6, 7]);
+    expect(source).not.toContain('ls -la');
+    expect((await analyzeLeakage(source)).parsed).toBe(true);
+  });
+
+  it('name the cell and the line of a finding', async () => {
+    const script = readNotebook(notebook);
+    const [finding] = (await analyzeLeakage(script.source)).findings;
+    expect(finding?.kind).toBe('scaling');
+    expect(cellOfLine(script, finding?.line ?? 0)).toEqual({ cell: 5, line: 4 });
+    expect(cellOfLine(script, finding?.endLine ?? 0)).toEqual({ cell: 6, line: 1 });
+  });
+
+  it('keep outputs, metadata and the other cells when a block is replaced', async () => {
+    const { source } = readNotebook(notebook);
+    const [finding] = (await analyzeLeakage(source)).findings;
+    const repair = await repairLeak(source, finding?.codeBlock ?? '');
+    if (!repair.ok || finding === undefined) throw new Error('the block is expected to be repaired');
+    const written = replaceInNotebook(notebook, finding, repair.replacement);
+    const [before, after] = [JSON.parse(notebook), JSON.parse(written)] as {
+      cells: Record<string, unknown>[];
+    }[];
+    expect(after?.cells.map(({ source: _source, ...rest }) => rest)).toEqual(
+      before?.cells.map(({ source: _source, ...rest }) => rest),
+    );
+    expect([0, 1, 2, 3, 6].map((at) => after?.cells[at])).toEqual(
+      [0, 1, 2, 3, 6].map((at) => before?.cells[at]),
+    );
+    expect((await analyzeLeakage(readNotebook(written).source)).findings).toEqual([]);
+    expect(written.startsWith('{\n "cells"')).toBe(true);
+    expect(written.endsWith('}\n')).toBe(true);
+  });
+
+  it('are refused with one sentence where they are none', () => {
+    expect(() => readNotebook('print(1)')).toThrow(UsageError);
+    expect(() => readNotebook('{"a": 1}')).toThrow(/no list of cells/);
+  });
+});
