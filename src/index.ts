@@ -26,6 +26,15 @@ export {
 export { type AddOptions, addJob } from './producers/add-job.js';
 export { cancelJob } from './producers/cancel-job.js';
 export { addContamination } from './producers/contamination.js';
+export {
+  type DeadAction,
+  type DeadFilter,
+  type DeadLetter,
+  dropDead,
+  listDead,
+  retryDead,
+  showDead,
+} from './producers/dead-letters.js';
 export { addExtract } from './producers/extract.js';
 export { FleetConnection, type FleetConnectionOptions } from './producers/fleet-connection.js';
 export {

@@ -3,6 +3,7 @@ import { addCheckCommand } from './commands/check.js';
 import { addConfigCommand } from './commands/config.js';
 import { addContaminationCommand } from './commands/contamination.js';
 import { addCostsCommand } from './commands/costs.js';
+import { addDeadCommand } from './commands/dead.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addJobCommands } from './commands/jobs.js';
@@ -25,6 +26,7 @@ export function createProgram(): Command {
   addRefineCommand(program);
   addSubmitCommand(program);
   addJobCommands(program);
+  addDeadCommand(program);
   addContaminationCommand(program);
   addKnownCommand(program);
   addCostsCommand(program);

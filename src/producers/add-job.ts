@@ -62,6 +62,8 @@ export function jobOptions(
     backoff: { type: 'exponential', delay: backoffMs },
     ...retention(fleet),
     keepLogs: 500,
+    // A stack would repeat the failure's message, at every attempt; where it was thrown stands in the worker's log.
+    stackTraceLimit: 0,
     ...(turn === undefined ? {} : { priority: turn }),
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
     ...(Object.keys(own).length === 0 ? {} : { fleet: own }),

@@ -1,0 +1,129 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { loadConfig } from '../../config/load-config.js';
+import { ERROR_TABLE, type ErrorCode } from '../../errors.js';
+import {
+  type DeadAction,
+  type DeadFilter,
+  dropDead,
+  listDead,
+  retryDead,
+  showDead,
+} from '../../producers/dead-letters.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { JobView } from '../../producers/job-view.js';
+import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import { jobLine } from '../print-job.js';
+import { withSession } from '../session.js';
+import { coloursFor } from '../terminal/colours.js';
+import { visible } from '../terminal/visible.js';
+
+interface FilterOptions {
+  readonly kind?: KindName;
+  readonly run?: string;
+  readonly tenant?: string;
+  readonly code?: ErrorCode;
+  readonly olderThan?: number;
+  readonly json?: true;
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function duration(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const ms = Number(count) * (UNITS[unit] ?? Number.NaN);
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError('expected minutes, hours or days, as in 30m, 12h or 7d');
+  return ms;
+}
+
+function withFilter(command: Command): Command {
+  return command
+    .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(KIND_NAMES))
+    .option('--run <run>', 'only jobs of this pipeline run (tags.run)')
+    .option('--tenant <tenant>', 'only jobs of this tenant')
+    .addOption(
+      new Option('--code <code>', 'only jobs that failed with this error code').choices(
+        Object.keys(ERROR_TABLE),
+      ),
+    )
+    .option('--older-than <age>', 'only jobs that failed so long ago, as in 30m, 12h or 7d', duration)
+    .option('--json', 'print JSON');
+}
+
+function filterOf({ kind, run, tenant, code, olderThan }: FilterOptions, ids: readonly string[]): DeadFilter {
+  return {
+    ...(ids.length === 0 ? {} : { ids }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(run === undefined ? {} : { run }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(code === undefined ? {} : { code }),
+    ...(olderThan === undefined ? {} : { olderThanMs: olderThan }),
+  };
+}
+
+/** `fleet dead`: the jobs that failed for good. */
+export function addDeadCommand(program: Command): void {
+  const dead = program
+    .command('dead')
+    .description('Jobs that failed for good: look at them, run them again.');
+  addList(dead);
+  addShow(dead);
+  addAction(dead, 'retry', 'Run dead letters again; calls that were answered are not paid again.', retryDead);
+  addAction(dead, 'drop', 'Remove dead letters for ever.', dropDead);
+}
+
+function addList(dead: Command): void {
+  withFilter(dead.command('list').description('List dead letters, newest first.'))
+    .option('--limit <n>', 'most jobs to list', (text) => Number.parseInt(text, 10) || 100, 100)
+    .action(async (options: FilterOptions & { readonly limit: number }) => {
+      const found = await withSession(loadConfig(), { work: false }, (fleet) =>
+        listDead(fleet, filterOf(options, []), options.limit),
+      );
+      if (options.json) {
+        process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+        return;
+      }
+      for (const view of found) process.stdout.write(`${deadLine(view)}\n`);
+      if (found.length === 0) process.stderr.write('no dead letters\n');
+    });
+}
+
+function deadLine(view: JobView): string {
+  const { error, usage } = view;
+  const cost = usage.costUsd === null ? 'unknown cost' : `$${usage.costUsd.toFixed(4)}`;
+  const reason = visible(error?.message ?? '').split('\n', 1)[0] ?? '';
+  return `${jobLine(view, coloursFor(process.stdout))} ${cost} ${error?.code}: ${reason}`;
+}
+
+function addShow(dead: Command): void {
+  dead
+    .command('show')
+    .description('Show a dead letter with its payload, its error and its agent calls, as JSON.')
+    .argument('<id>', 'id of the job')
+    .action(async (id: string) => {
+      const letter = await withSession(loadConfig(), { work: false }, (fleet) => showDead(fleet, id));
+      process.stdout.write(`${visible(JSON.stringify(letter, null, 2))}\n`);
+    });
+}
+
+function addAction(
+  dead: Command,
+  name: string,
+  description: string,
+  action: (fleet: FleetConnection, filter: DeadFilter) => Promise<DeadAction>,
+): void {
+  withFilter(dead.command(name).description(description).argument('[ids...]', 'ids of jobs')).action(
+    async (ids: string[], options: FilterOptions) => {
+      const { done, refused } = await withSession(loadConfig(), { work: false }, (fleet) =>
+        action(fleet, filterOf(options, ids)),
+      );
+      if (refused.length > 0) process.exitCode = 2;
+      if (options.json) {
+        process.stdout.write(`${JSON.stringify({ done, refused }, null, 2)}\n`);
+        return;
+      }
+      process.stdout.write(`${name === 'drop' ? 'dropped' : 'run again'}: ${done.length}\n`);
+      for (const { id, reason } of refused) process.stderr.write(`${visible(`${id}: ${reason}`)}\n`);
+    },
+  );
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { runnerFor } from '../support/agent-answers.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { fleetCommand } from '../support/fleet-command.js';
+import { errorReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+let redis: TestRedis;
+let test: TestFleet;
+let api: MessagesApi;
+const prefix = 'dead-cli';
+beforeAll(async () => {
+  redis = await startTestRedis();
+  test = await startTestFleet(redis, prefix);
+  api = await startMessagesApi({ reply: () => errorReply(400, 'no \u001b[31mred\u001b[0m') });
+  await test.worker(runnerFor(api));
+});
+afterAll(async () => {
+  await test.close();
+  await api.close();
+  await redis.stop();
+});
+
+const dead = (...args: string[]) =>
+  fleetCommand(['dead', ...args], { env: { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: prefix } });
+
+async function failedJob(): Promise<string> {
+  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+  try {
+    const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' }, tags: { run: 'r' } });
+    await job.wait();
+    return job.id;
+  } finally {
+    await fleet.close();
+  }
+}
+
+describe('fleet dead', () => {
+  it('lists and shows, with control characters written out', async () => {
+    const id = await failedJob();
+    const list = await dead('list', '--run', 'r');
+    expect(list.stdout).toContain(id);
+    expect(list.stdout).toContain('\\x1b[31mred');
+    expect(list.stdout).not.toContain('\u001b[31mred');
+    const shown = await dead('show', id);
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      job: { id, state: 'failed' },
+      payload: { solution: { content: 'x = 1\n' } },
+    });
+  });
+
+  it('drop needs to be told which ones', async () => {
+    const id = await failedJob();
+    const refused = await dead('drop');
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toContain('say which dead letters to drop');
+    expect(await dead('drop', id)).toMatchObject({ exitCode: 0, stdout: 'dropped: 1\n' });
+    expect(await dead('drop', id)).toMatchObject({ exitCode: 2, stdout: 'dropped: 0\n' });
+  });
+
+  it('retry runs them again, and says how many', async () => {
+    const id = await failedJob();
+    const again = await dead('retry', id, '--json');
+    expect(JSON.parse(again.stdout)).toEqual({ done: [id], refused: [] });
+  });
+
+  it('an age that is none is refused', async () => {
+    const refused = await dead('list', '--older-than', 'soon');
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain('as in 30m, 12h or 7d');
+  });
+});

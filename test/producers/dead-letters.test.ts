@@ -1,0 +1,132 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cancelJob } from '../../src/producers/cancel-job.js';
+import { dropDead, listDead, retryDead, showDead } from '../../src/producers/dead-letters.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import {
+  errorReply,
+  type MessagesApi,
+  type Script,
+  startMessagesApi,
+  textReply,
+} from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const LONG_SCRIPT = `${'# a long comment of a long script\n'.repeat(3_000)}x = 1\n`;
+
+let redis: TestRedis;
+let test: TestFleet;
+let api: MessagesApi;
+let fleets = 0;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(async () => {
+  await test.close();
+  await api.close();
+});
+
+async function startFleet(reply: Script = () => errorReply(400)) {
+  fleets += 1;
+  test = await startTestFleet(redis, `dead-${fleets}`);
+  api = await startMessagesApi({ reply });
+  await test.worker(runnerFor(api));
+  return test.fleet;
+}
+
+async function fail(run: string, content = 'x = 1\n', tenant?: string) {
+  const payload = { solution: { content }, tags: { run } };
+  const job = await addSolutionCheck(test.fleet, payload, tenant === undefined ? {} : { tenant });
+  await job.wait();
+  return job;
+}
+
+describe('dead letters', () => {
+  it('keep payload, error, ledger and cost', async () => {
+    const fleet = await startFleet(() => textReply('no JSON at all'));
+    const { id } = await fail('r', LONG_SCRIPT);
+    const [listed] = await listDead(fleet);
+    expect(listed).toMatchObject({ id, state: 'failed', error: { code: 'answer-invalid' } });
+    const { job, payload, calls } = await showDead(fleet, id);
+    expect(payload).toMatchObject({ solution: { content: LONG_SCRIPT }, tags: { run: 'r' } });
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls[0]).toMatchObject({ state: 'unusable' });
+    expect(job.usage.calls).toBe(calls.length);
+  });
+
+  it('are few kilobytes however long the error is', async () => {
+    const fleet = await startFleet(() => errorReply(400, 'long '.repeat(20_000)));
+    const { id } = await fail('r');
+    const key = fleet.queue('solution-check').toKey(id);
+    expect((await showDead(fleet, id)).job.error?.message.length).toBeLessThan(8_100);
+    expect(Number(await fleet.client.call('MEMORY', 'USAGE', key))).toBeLessThan(12_000);
+  });
+
+  it('are chosen by kind, run, tenant, code, age and id', async () => {
+    const fleet = await startFleet();
+    const a = await fail('a');
+    const b = await fail('b', 'x = 1\n', 'someone');
+    const ids = async (filter: Parameters<typeof listDead>[1]) =>
+      (await listDead(fleet, filter)).map(({ id }) => id).sort();
+    expect(await ids({})).toEqual([a.id, b.id].sort());
+    expect(await ids({ run: 'a' })).toEqual([a.id]);
+    expect(await ids({ tenant: 'a' })).toEqual([a.id]);
+    expect(await ids({ tenant: 'someone' })).toEqual([b.id]);
+    expect(await ids({ kind: 'extract' })).toEqual([]);
+    expect(await ids({ code: 'bad-request' })).toHaveLength(2);
+    expect(await ids({ code: 'overloaded' })).toEqual([]);
+    expect(await ids({ olderThanMs: 3_600_000 })).toEqual([]);
+    expect(await ids({ olderThanMs: 0, ids: [b.id] })).toEqual([b.id]);
+  });
+
+  it('do not include what was cancelled', async () => {
+    const fleet = await startFleet(() => ({ kind: 'hang' }));
+    const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
+    await api.arrived(1);
+    await cancelJob(fleet, job.id);
+    await job.wait();
+    expect(await listDead(fleet)).toEqual([]);
+    await expect(showDead(fleet, job.id)).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('run again, and are dead letters no more', async () => {
+    let answering = false;
+    const fleet = await startFleet(() => (answering ? leaks() : errorReply(400)));
+    const jobs = [await fail('a'), await fail('a'), await fail('b')];
+    answering = true;
+    const { done } = await retryDead(fleet, { run: 'a' });
+    expect(done).toHaveLength(2);
+    expect(await Promise.all(jobs.map(async (job) => (await job.wait()).state))).toEqual([
+      'completed',
+      'completed',
+      'failed',
+    ]);
+    expect(await listDead(fleet)).toHaveLength(1);
+  });
+
+  it('are dropped for ever, but never all of them without a word', async () => {
+    const fleet = await startFleet();
+    const a = await fail('a');
+    await fail('b');
+    await expect(dropDead(fleet, {})).rejects.toMatchObject({ code: 'usage' });
+    await expect(dropDead(fleet, { ids: [] })).rejects.toMatchObject({ code: 'usage' });
+    await expect(retryDead(fleet, {})).rejects.toMatchObject({ code: 'usage' });
+    expect(await dropDead(fleet, { ids: [a.id, 'nobody'] })).toEqual({
+      done: [a.id],
+      refused: [{ id: 'nobody', reason: 'is no dead letter' }],
+    });
+    await expect(a.view()).rejects.toMatchObject({ code: 'job-not-found' });
+    expect(await listDead(fleet)).toHaveLength(1);
+  });
+
+  it('more than a page of them', async () => {
+    const fleet = await startFleet();
+    const jobs = await Promise.all(Array.from({ length: 450 }, () => fail('many')));
+    expect(await listDead(fleet, {}, 1_000)).toHaveLength(450);
+    expect((await dropDead(fleet, { run: 'many' })).done).toHaveLength(450);
+    expect(jobs).toHaveLength(450);
+    expect(await listDead(fleet)).toEqual([]);
+  });
+});
