@@ -197,6 +197,10 @@ describe('the OpenAPI document', () => {
       { queue, id: second.json.id, lease: second.json.lease, message: 'no' },
     );
     await call('post', '/v1/evaluations/claim', {}, { queue: 'unheard-of' });
+    const known = { testCaseId: 'case/1 ä' };
+    await call('put', '/v1/known/{testCaseId}', known, { solution: 'print(1)\n', language: 'python' });
+    await call('get', '/v1/known/{testCaseId}', known);
+    await call('delete', '/v1/known/{testCaseId}', known);
     await call('get', '/healthz');
     await call('get', '/readyz');
     await call('get', '/metrics');

@@ -6,6 +6,7 @@ import { flowOperations } from './flows.js';
 import { healthOperations } from './health.js';
 import { jobEvents } from './job-events.js';
 import { cancelOperation, getJob, getRun, listOperation, retryOperation } from './jobs.js';
+import { knownOperations } from './known.js';
 import { metricsOperation } from './metrics.js';
 import { openApiOperation } from './openapi.js';
 import { submitBatch } from './submit-batch.js';
@@ -28,6 +29,7 @@ export function allOperations(
     ...flowOperations,
     getRun,
     ...evaluationOperations,
+    ...knownOperations,
     ...healthOperations(link, version),
     metricsOperation(metrics),
   ];
