@@ -48,11 +48,10 @@ const ALL: readonly Requirement[] = [
   })),
 ];
 
-const { values } = parseArgs({
-  options: { report: { type: 'string' }, check: { type: 'boolean', default: false } },
-});
-if (values.report === undefined) throw new Error('name the report of a test run: --report FILE');
-const report = JSON.parse(readFileSync(values.report, 'utf8')) as Report;
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const report = JSON.parse(
+  readFileSync(packagePath('node_modules', '.cache', 'tests.json'), 'utf8'),
+) as Report;
 
 /**
  * Titles of the tests that name an id, in alphabetical order. A test that was skipped for want of a tool on this
