@@ -28,11 +28,9 @@ interface Run {
 
 /** The real command on the embedded Redis of a project folder. */
 function fleet(args: readonly string[], env: Record<string, string> = {}): Run {
-  const child = spawn(
-    process.execPath,
-    [packagePath('node_modules', 'tsx', 'dist', 'cli.mjs'), packagePath('src', 'cli', 'main.ts'), ...args],
-    { env: { ...process.env, FLEET_DATA_DIR: folder, FLEET_AGENT: 'offline', ...env } },
-  );
+  const child = spawn(process.execPath, ['--import', 'tsx', packagePath('src', 'cli', 'main.ts'), ...args], {
+    env: { ...process.env, FLEET_DATA_DIR: folder, FLEET_AGENT: 'offline', ...env },
+  });
   processes.push(child);
   const output = { out: '', err: '' };
   child.stdout?.on('data', (chunk) => {
