@@ -1,7 +1,7 @@
 import type { Machine, ScoredPredictions } from '../interpret/machine.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
-import type { FitEvent, Training } from '../values/facts.js';
+import type { FitEvent, Prediction, Training } from '../values/facts.js';
 import { covers, overlapOf, type Partition, type Region, relationOf, sameRows } from '../values/region.js';
 
 /** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
@@ -65,7 +65,7 @@ function insideTrainingSide(rows: readonly Region[], scored: readonly ScoredPred
         ({ prediction, crossValidated }) =>
           !crossValidated &&
           heldOutFrom(prediction.training, prediction.rows) &&
-          prediction.rows.some((row) => isAcross(here, row)),
+          prediction.rows.every((row) => isAcross(here, row)),
       );
       if (others) return true;
       current = here.parent;
@@ -127,6 +127,21 @@ export function judge(machine: Machine): Leak[] {
         ...base,
       });
     }
+    if (overlap === 'no' && training.predictions.some(isInSample)) {
+      const { subject, rowsText, rows, node, statement } = training;
+      add({
+        kind: 'stacking',
+        subject,
+        rowsText,
+        rows,
+        node,
+        nodes: [node],
+        statement,
+        split: undefined,
+        joinedBy: undefined,
+        ...base,
+      });
+    }
     const groups = ignoredGroups(prediction.rows);
     if (groups !== undefined && overlap === 'no') {
       const { node, statement } = groups;
@@ -158,6 +173,11 @@ export function judge(machine: Machine): Leak[] {
     add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node, scoredNames: [] }));
   }
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
+}
+
+/** Predictions of a model for rows that it was trained on. */
+function isInSample({ training, rows }: Prediction): boolean {
+  return training?.supervised === true && training.certain && overlapOf(training.rows, rows) === 'yes';
 }
 
 function ignoredGroups(rows: readonly Region[]): Partition | undefined {

@@ -158,9 +158,19 @@ function assignSubscript(machine: Machine, target: Subscript, value: Value): voi
     fill(machine, object, machine.dataOf(value), isFrame);
     return;
   }
+  if (object.type === 'opaque' && object.source !== undefined && target.object.type === 'name') {
+    const names = columnNames(machine, last);
+    if (names !== undefined) {
+      // Columns have names: it is a frame.
+      const frame = newTable(emptyTable(machine.dataOf(object), 'frame'));
+      for (const name of names) setColumn(machine, frame, name, value, isLocator);
+      bind(machine, target.object.id, frame);
+      return;
+    }
+  }
   if (object.type === 'opaque' && target.object.type === 'name') {
     // An array made blank and filled part by part.
-    const table = newTable(emptyTable(object.facts));
+    const table = newTable(emptyTable(machine.dataOf(object)));
     fill(machine, table, machine.dataOf(value), false);
     bind(machine, target.object.id, table);
   }

@@ -1,4 +1,4 @@
-import type { Comprehension, Expr } from '../syntax/ast.js';
+import type { Attribute, Comprehension, Expr } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
@@ -9,7 +9,7 @@ import { evaluateCall } from './calls.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
-import { subscriptValue } from './subscripts.js';
+import { columnOf, subscriptValue } from './subscripts.js';
 
 const BUILTINS = new Set(
   'print len zip enumerate range list dict tuple set frozenset max min sorted sum int float str bool map filter isinstance getattr setattr hasattr next iter reversed abs round any all type open input super vars locals globals eval exec format repr id callable pow divmod slice display'.split(
@@ -33,7 +33,7 @@ export function evaluate(machine: Machine, expression: Expr): Value {
           : unresolved(machine, expression.id);
     }
     case 'attribute':
-      return attributeOf(machine, evaluate(machine, expression.object), expression.name, expression);
+      return columnOrAttribute(machine, evaluate(machine, expression.object), expression);
     case 'subscript': {
       const object = evaluate(machine, expression.object);
       return subscriptValue(machine, object, expression);
@@ -85,6 +85,15 @@ export function evaluate(machine: Machine, expression: Expr): Value {
       return opaque(facts);
     }
   }
+}
+
+/** `frame.price` that is not called is a column, unless it is a locator or an accessor. */
+function columnOrAttribute(machine: Machine, object: Value, expression: Attribute): Value {
+  const value = attributeOf(machine, object, expression.name, expression);
+  const isAccessor = /^(loc|iloc|at|iat|str|dt|cat|plot|skb)$/.test(expression.name);
+  if (value.type !== 'method' || object.type !== 'table' || isAccessor) return value;
+  const state = object.cell.value;
+  return state.shape === 'frame' ? newTable(columnOf(state, expression.name)) : value;
 }
 
 function unresolved(machine: Machine, name: string): Value {

@@ -161,6 +161,7 @@ export function trainingOf(
     certain: facts.certain && (before?.certain ?? true),
     rowsText: before !== undefined && sameRows(before.rows, joined) ? before.rowsText : rowsText,
     fits: union(union(before?.fits ?? [], facts.fits), extra),
+    supervised: true,
     labels: union(before?.labels ?? [], labels),
     predictions: union(before?.predictions ?? [], facts.predictions),
     node: before !== undefined && sameRows(before.rows, joined) ? before.node : node,

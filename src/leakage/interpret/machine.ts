@@ -223,6 +223,14 @@ export class Machine {
       for (const item of items.slice(0, 64)) facts = joinFacts(facts, this.dataOf(item, depth + 1));
       return rest === undefined ? facts : joinFacts(facts, this.dataOf(rest, depth + 1));
     }
+    if (value.type === 'instance' && depth < 4) {
+      let facts = NO_FACTS;
+      for (const { value: held } of value.attributes.values()) {
+        const isRows = held.type === 'table' || (held.type === 'opaque' && held.source !== undefined);
+        facts = joinFacts(facts, isRows ? this.dataOf(held, depth + 1) : factsOf(held));
+      }
+      return facts;
+    }
     return factsOf(value);
   }
 

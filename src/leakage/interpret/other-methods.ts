@@ -2,7 +2,7 @@ import type { LeakKind } from '../kinds.js';
 import { STATISTIC_METHODS } from '../knowledge/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
-import { joinValues, list, newMapping, newSequence } from '../values/join.js';
+import { emptyTable, joinValues, list, newMapping, newSequence, newTable } from '../values/join.js';
 import {
   factsOf,
   type Mapping,
@@ -19,6 +19,7 @@ import { markChosen } from './choices.js';
 import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
 import { pendingOf } from './operators.js';
+import { tableMethod } from './table-methods.js';
 
 /** Methods of lists, dicts, strings and everything without structure. */
 export function containerMethod(
@@ -146,6 +147,13 @@ const SAME_ROWS_METHODS = new Set(
   ),
 );
 
+/** Methods that only a data frame has: what they are called on is one. */
+const FRAME_METHODS = new Set(
+  'groupby group_by drop dropna fillna shift rolling expanding ewm sample head tail merge assign query bfill ffill interpolate sort_values set_index select_dtypes with_columns iterrows'.split(
+    ' ',
+  ),
+);
+
 const REPORTING = new Set(['info', 'warning', 'debug', 'write', 'log', 'log_metric', 'dump']);
 
 /** Methods of numbers, texts, losses, and objects of unknown libraries. */
@@ -161,6 +169,10 @@ export function opaqueMethod(
     return UNKNOWN;
   }
   if (receiver.pending !== undefined) return expressionMethod(machine, receiver, name, args, call);
+  if (receiver.source !== undefined && (STATISTIC_METHODS.has(name) || FRAME_METHODS.has(name))) {
+    const shape = FRAME_METHODS.has(name) ? 'frame' : 'array';
+    return tableMethod(machine, newTable(emptyTable(machine.dataOf(receiver), shape)), name, args, call);
+  }
   if (REPORTING.has(name)) report(machine, args.all, call);
   if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };
   const result = unknownCall(machine, args, call);

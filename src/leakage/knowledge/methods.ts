@@ -101,6 +101,8 @@ export const PREDICT_METHODS: ReadonlySet<string> = new Set([
   'forward',
   'predict_step',
   'inplace_predict',
+  'staged_predict',
+  'staged_predict_proba',
 ]);
 
 /** Methods that compute many rows' values with what was learned from the rows of the fit. */

@@ -1,5 +1,4 @@
-import { LEAK_KINDS } from '../kinds.js';
-import type { ReportedFile } from './reported-file.js';
+import { REPORTED_KINDS, type ReportedFile } from './reported-file.js';
 
 const COMMANDS = { high: 'error', medium: 'warning', low: 'notice' } as const;
 
@@ -9,14 +8,14 @@ const COMMANDS = { high: 'error', medium: 'warning', low: 'notice' } as const;
  */
 export function toGithubAnnotations(files: readonly ReportedFile[]): string {
   const lines = files.flatMap(({ file, findings }) =>
-    findings.map(({ kind, severity, line, endLine, explanation, whatToDo }) => {
+    findings.map(({ kind, severity, line, endLine, message }) => {
       const properties = [
         `file=${property(file)}`,
         `line=${line}`,
         `endLine=${endLine}`,
-        `title=${property(`Data leakage: ${LEAK_KINDS[kind].title}`)}`,
+        `title=${property(`Data leakage: ${REPORTED_KINDS[kind].title}`)}`,
       ];
-      return `::${COMMANDS[severity]} ${properties.join(',')}::${data(`${explanation} ${whatToDo}`)}\n`;
+      return `::${COMMANDS[severity]} ${properties.join(',')}::${data(message)}\n`;
     }),
   );
   return lines.join('');

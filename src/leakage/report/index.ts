@@ -1,3 +1,8 @@
 export { toGithubAnnotations } from './github.js';
-export type { ReportedFile } from './reported-file.js';
+export {
+  REPORTED_KINDS,
+  type ReportedFile,
+  type ReportedFinding,
+  type ReportedKind,
+} from './reported-file.js';
 export { type SarifLog, toSarif } from './sarif.js';

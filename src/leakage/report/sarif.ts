@@ -1,5 +1,4 @@
-import { LEAK_KINDS, type LeakKind } from '../kinds.js';
-import type { ReportedFile } from './reported-file.js';
+import { REPORTED_KINDS, type ReportedFile, type ReportedKind } from './reported-file.js';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 const LEVELS = { high: 'error', medium: 'warning', low: 'note' } as const;
@@ -45,9 +44,9 @@ export interface SarifResult {
  * of leak, whether found or not, so that rule indices do not change from run to run.
  */
 export function toSarif(files: readonly ReportedFile[]): SarifLog {
-  const kinds = Object.keys(LEAK_KINDS) as LeakKind[];
+  const kinds = Object.keys(REPORTED_KINDS) as ReportedKind[];
   const rules = kinds.map((kind): SarifRule => {
-    const { title, whatToDo, severity } = LEAK_KINDS[kind];
+    const { title, whatToDo, severity } = REPORTED_KINDS[kind];
     return {
       id: `leakage/${kind}`,
       name: pascalCase(kind),
@@ -62,7 +61,7 @@ export function toSarif(files: readonly ReportedFile[]): SarifLog {
         ruleId: `leakage/${finding.kind}`,
         ruleIndex: kinds.indexOf(finding.kind),
         level: LEVELS[finding.severity],
-        message: { text: `${finding.explanation} ${finding.whatToDo}` },
+        message: { text: finding.message },
         locations: [
           {
             physicalLocation: {
