@@ -52,9 +52,9 @@ async function detectByAnalysis(request: AgentRequest<unknown>): Promise<Offline
   const answers = findings.map((finding) => leakageAnswer(finding, code));
   const output: LeakageDetectionOutput = {
     answers: answers.length > 0 ? answers : [{ leakage_status: 'No Data Leakage', code_block: '' }],
+    ...(notFollowed.length > 0 ? { notFollowed } : {}),
   };
-  const notes = notFollowed.map(({ line, reason }) => `not followed: line ${line}: ${reason}`);
-  return notes.length > 0 ? { output, notes } : { output };
+  return { output };
 }
 
 function leakageAnswer(finding: LeakFinding, code: string): AnnotatedLeakageAnswer {

@@ -43,4 +43,6 @@ export type AnnotatedLeakageAnswer = LeakageAnswer & LeakageAnnotations;
 /** Every answer that fits `LeakageDetectionOutputSchema` is of this type; ask with it as `Output`. */
 export interface LeakageDetectionOutput {
   answers: AnnotatedLeakageAnswer[];
+  /** Code that static analysis could not follow; a model is not asked for it. Lines count from 1. */
+  notFollowed?: { line: number; reason: string }[];
 }

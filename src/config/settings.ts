@@ -231,6 +231,12 @@ export const SETTINGS = {
     list,
     'Host names under which a gateway without tokens may be asked, besides the loopback ones.',
   ),
+  minSeverity: setting(
+    'FLEET_MIN_SEVERITY',
+    'low',
+    z.enum(['high', 'medium', 'low']).default('low'),
+    'Least severe leak that makes `fleet check` end with exit code 1.',
+  ),
   logLevel: setting(
     'FLEET_LOG_LEVEL',
     'info',

@@ -36,6 +36,10 @@ export const SolutionCheckResultSchema = z.strictObject({
   solution: SolutionSchema.describe('The script that may be evaluated.'),
   solutionDigest: z.string().describe('SHA-256 of the script that was judged.'),
   findings: z.array(FindingSchema),
+  notFollowed: z
+    .array(z.strictObject({ line: z.int().positive(), reason: z.string() }))
+    .optional()
+    .describe('Code that static analysis could not follow, and therefore did not accuse.'),
   usage: UsageSchema,
   ...agentResultBase,
 });

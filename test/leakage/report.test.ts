@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { analyzeLeakage, LEAK_KINDS, toGithubAnnotations, toSarif } from '../../src/leakage/index.js';
+import {
+  analyzeLeakage,
+  LEAK_KINDS,
+  type ReportedFinding,
+  toGithubAnnotations,
+  toSarif,
+} from '../../src/leakage/index.js';
 import { labelledScripts } from './labelled-scripts.js';
 
 const [script] = labelledScripts('sample.jsonl');
@@ -51,8 +57,11 @@ const SarifSchema = z.strictObject({
   ),
 });
 
+const { kind, severity, line, endLine, explanation } = finding;
+const reported: ReportedFinding = { kind, severity, line, endLine, message: explanation };
+
 describe('SARIF', () => {
-  const log = toSarif([{ file: 'dir with space\\train.py', findings }]);
+  const log = toSarif([{ file: 'dir with space\\train.py', findings: [reported] }]);
 
   it('keeps to the shapes of SARIF 2.1.0', () => {
     expect(() => SarifSchema.parse(JSON.parse(JSON.stringify(log)))).not.toThrow();
@@ -61,7 +70,7 @@ describe('SARIF', () => {
   it('names rule, place and level of each finding', () => {
     const [run] = log.runs;
     const result = run?.results[0];
-    expect(run?.tool.driver.rules).toHaveLength(Object.keys(LEAK_KINDS).length);
+    expect(run?.tool.driver.rules).toHaveLength(Object.keys(LEAK_KINDS).length + 1);
     expect(run?.tool.driver.rules[result?.ruleIndex ?? -1]?.id).toBe(result?.ruleId);
     expect(result?.level).toBe('note');
     expect(result?.locations[0]?.physicalLocation).toEqual({
@@ -77,7 +86,7 @@ describe('SARIF', () => {
 
 describe('GitHub annotations', () => {
   it('are one workflow command a finding', () => {
-    const [line = '', rest] = toGithubAnnotations([{ file: 'src/a.py', findings }]).split('\n');
+    const [line = '', rest] = toGithubAnnotations([{ file: 'src/a.py', findings: [reported] }]).split('\n');
     expect(line).toMatch(/^::notice file=src\/a\.py,line=13,endLine=16,title=Data leakage%3A /);
     expect(rest).toBe('');
   });
@@ -86,10 +95,10 @@ describe('GitHub annotations', () => {
     const output = toGithubAnnotations([
       {
         file: 'a,b:c%.py',
-        findings: [{ ...finding, severity: 'high', explanation: 'one\ntwo\r 100 %', whatToDo: '' }],
+        findings: [{ ...reported, severity: 'high', message: 'one\ntwo\r 100 %' }],
       },
     ]);
     expect(output).toContain('::error file=a%2Cb%3Ac%25.py,');
-    expect(output).toContain('::one%0Atwo%0D 100 %25 \n');
+    expect(output).toContain('::one%0Atwo%0D 100 %25\n');
   });
 });

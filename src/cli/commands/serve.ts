@@ -8,6 +8,7 @@ import { checkRedis } from '../../fleet/redis-check.js';
 import type { FleetWorker } from '../../fleet/worker.js';
 import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
+import { costReader } from '../cost-reader.js';
 import { packageVersion } from '../package-version.js';
 import { openRedis, startWorker } from '../session.js';
 
@@ -76,6 +77,7 @@ async function serve(options: ServeOptions): Promise<void> {
           offloadBytes: config.offloadBytes,
         });
       },
+      costs: costReader,
       announce: (message) => process.stderr.write(`\n${message}\n\n`),
     });
     try {

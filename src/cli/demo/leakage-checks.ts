@@ -18,6 +18,7 @@ export async function showLeakageChecks(fleet: FleetConnection, colours: Colours
     }),
   );
   for (const { name, content, handle } of checks) {
-    process.stdout.write(`\n${renderCheck(name, content, await handle.result(), colours)}\n`);
+    const result = await handle.result();
+    process.stdout.write(`\n${renderCheck({ file: name, script: content, result }, colours)}\n`);
   }
 }

@@ -1,24 +1,45 @@
+import { cellOfLine } from '../../leakage/index.js';
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
+import { type CheckedFile, leaksOf } from '../check/checked-file.js';
 import { lineRange, linesOfBlock } from '../line-numbers.js';
 import type { Colours } from './colours.js';
+import { numberedLines } from './numbered-lines.js';
 import { renderDiff } from './render-diff.js';
 import { visible } from './visible.js';
+
+export interface RenderCheckOptions {
+  /** Whether the lines of each leak are shown. */
+  readonly explain?: boolean;
+}
+
+type Shown = Pick<CheckedFile, 'file' | 'script' | 'notebook' | 'result'>;
 
 function outcomeColour(finding: Finding, colours: Colours): string {
   const settled = finding.outcome === 'corrected' || finding.outcome === 'superseded';
   return settled ? colours.green(finding.outcome) : colours.yellow(finding.outcome);
 }
 
-function renderFinding(finding: Finding, script: string, colours: Colours): string[] {
-  const lines = linesOfBlock(finding.codeBlock, script);
+/** Where a finding stands: lines of the script, or cell and lines of a notebook. */
+function placeOf(lines: { first: number; last: number }, { notebook }: Shown): string {
+  const cell = notebook && cellOfLine(notebook, lines.first);
+  if (cell === undefined) return lineRange(lines);
+  return `cell ${cell.cell} ${lineRange({ first: cell.line, last: cell.line + lines.last - lines.first })}`;
+}
+
+function renderFinding(finding: Finding, shown: Shown, colours: Colours, explain: boolean): string[] {
+  const lines = linesOfBlock(finding.codeBlock, shown.script);
   const what = [
     finding.severity === undefined ? undefined : colours.bold(finding.severity),
     visible(finding.kind ?? 'data leakage'),
-    lines === undefined ? undefined : lineRange(lines),
+    lines === undefined ? undefined : placeOf(lines, shown),
   ].filter(Boolean);
-  const shown = [`  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`];
-  if (finding.reason !== undefined) shown.push(`       ${visible(finding.reason)}`);
-  return shown;
+  const rendered = [`  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`];
+  if (finding.reason !== undefined) rendered.push(`       ${visible(finding.reason)}`);
+  if (explain) {
+    const code = numberedLines(finding.codeBlock, lines?.first ?? 1, colours);
+    rendered.push(...code.map((line) => `       ${line}`));
+  }
+  return rendered;
 }
 
 function statusColour(status: SolutionCheckResult['status'], colours: Colours): string {
@@ -29,15 +50,17 @@ function statusColour(status: SolutionCheckResult['status'], colours: Colours): 
 
 /** What a check of one script found, for people: verdict, findings, notes and the diff of its correction. */
 export function renderCheck(
-  name: string,
-  script: string,
-  result: SolutionCheckResult,
+  shown: Shown,
   colours: Colours,
+  { explain = false }: RenderCheckOptions = {},
 ): string {
-  const leaks = result.findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
-  const lines = [`${colours.bold(visible(name))}: ${statusColour(result.status, colours)}`];
-  for (const finding of leaks) lines.push(...renderFinding(finding, script, colours));
+  const { file, script, result } = shown;
+  const lines = [`${colours.bold(visible(file))}: ${statusColour(result.status, colours)}`];
+  for (const finding of leaksOf(result)) lines.push(...renderFinding(finding, shown, colours, explain));
   for (const note of result.notes ?? []) lines.push(colours.dim(`  note: ${visible(note)}`));
+  for (const { line, reason } of result.notFollowed ?? []) {
+    lines.push(colours.dim(`  not followed: line ${line}: ${visible(reason)}`));
+  }
   if (result.solution.content !== script) {
     const diff = renderDiff(script, result.solution.content, colours);
     lines.push(...diff.split('\n').map((line) => `  ${line}`));

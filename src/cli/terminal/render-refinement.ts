@@ -1,6 +1,7 @@
 import type { ExtractResult } from '../../queues/extract.js';
 import { lineRange, linesOfBlock } from '../line-numbers.js';
 import type { Colours } from './colours.js';
+import { numberedLines } from './numbered-lines.js';
 import { visible } from './visible.js';
 
 /** A refinement step for people: the summary, the block with its line numbers in the script, and the plan. */
@@ -17,13 +18,7 @@ export function renderRefinement(
   }
   const lines = linesOfBlock(extracted.codeBlock, script);
   parts.push(`${colours.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
-  const width = String(lines?.last ?? 1).length;
-  for (const [index, line] of visible(extracted.codeBlock.replace(/\r?\n$/, ''))
-    .split('\n')
-    .entries()) {
-    const number = String((lines?.first ?? 1) + index).padStart(width);
-    parts.push(`${colours.dim(`${number} |`)} ${line}`);
-  }
+  parts.push(...numberedLines(extracted.codeBlock, lines?.first ?? 1, colours));
   parts.push('', colours.bold('plan'), visible(extracted.plan ?? ''), '');
   return parts.join('\n');
 }

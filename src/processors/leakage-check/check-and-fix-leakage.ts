@@ -48,7 +48,7 @@ export async function checkAndFixLeakage(
   const notes = parsed.ok
     ? []
     : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
-  const answers = detection.output.answers;
+  const { answers, notFollowed } = detection.output;
   const leaky = answers.filter((answer) => answer.leakage_status === 'Yes Data Leakage');
 
   const script = new CorrectedScript(solution.content);
@@ -67,6 +67,7 @@ export async function checkAndFixLeakage(
     solution: { content: script.content },
     solutionDigest: digestOf(solution.content),
     findings,
+    ...(notFollowed === undefined ? {} : { notFollowed }),
     usage: meter.total,
     agent: agentStamp(runner, detection),
     ...withNotes([...notes, ...(detection.notes ?? [])]),

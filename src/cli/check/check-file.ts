@@ -1,0 +1,34 @@
+import { resolve } from 'node:path';
+import { readNotebook } from '../../leakage/index.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { addSolutionCheck } from '../../producers/solution-check.js';
+import { readText } from '../read-input.js';
+import type { CheckOutcome } from './checked-file.js';
+import { writeCorrection } from './write-correction.js';
+
+export interface CheckFileOptions {
+  readonly write: boolean;
+  readonly workspace?: string;
+}
+
+/** Checks one file, a script or a notebook, and writes its correction back where that is wanted. */
+export async function checkFile(
+  fleet: FleetConnection,
+  file: string,
+  { write, workspace }: CheckFileOptions,
+): Promise<CheckOutcome> {
+  try {
+    const text = await readText(file);
+    const notebook = file.endsWith('.ipynb') ? readNotebook(text) : undefined;
+    const script = notebook?.source ?? text;
+    const handle = await addSolutionCheck(fleet, {
+      solution: { content: script },
+      ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
+    });
+    const result = await handle.result();
+    const checked = { file, text, script, result, ...(notebook === undefined ? {} : { notebook }) };
+    return { ...checked, written: write && (await writeCorrection(checked)) };
+  } catch (error) {
+    return { file, error };
+  }
+}

@@ -1,0 +1,24 @@
+import type { NotebookCode } from '../../leakage/index.js';
+import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
+
+/** A file that was checked. */
+export interface CheckedFile {
+  readonly file: string;
+  /** The file's own text. */
+  readonly text: string;
+  /** The script that was judged: the text, or the code cells of a notebook. */
+  readonly script: string;
+  /** Set for a notebook: where its code comes from. */
+  readonly notebook?: NotebookCode;
+  readonly result: SolutionCheckResult;
+  /** Whether the correction was written back. */
+  readonly written: boolean;
+}
+
+/** What became of one file. */
+export type CheckOutcome = CheckedFile | { readonly file: string; readonly error: unknown };
+
+/** The findings that say "Yes". */
+export function leaksOf({ findings }: SolutionCheckResult): readonly Finding[] {
+  return findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
+}

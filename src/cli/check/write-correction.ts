@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { UsageError } from '../../errors.js';
+import { replaceInNotebook } from '../../leakage/index.js';
+import { locateBlock } from '../../solution/index.js';
+import type { CheckedFile } from './checked-file.js';
+
+/** The file's text with the corrections in it: the script itself, or the notebook with its cells corrected. */
+function correctedText({ text, script, notebook, result }: Omit<CheckedFile, 'written'>): string {
+  if (notebook === undefined) return result.solution.content;
+  let corrected = text;
+  let source = script;
+  for (const { codeBlock, correctedBlock } of result.findings) {
+    const located = correctedBlock === undefined ? null : locateBlock(codeBlock, source);
+    if (located === null || correctedBlock === undefined) continue;
+    corrected = replaceInNotebook(corrected, located, correctedBlock);
+    source = source.slice(0, located.start) + correctedBlock + source.slice(located.end);
+  }
+  return corrected;
+}
+
+/**
+ * Puts a correction in the place of its file, whole or not at all, with the file's permissions. Tells whether there was
+ * one.
+ * @throws UsageError where the file was changed since it was read: the correction is not for that text.
+ */
+export async function writeCorrection(checked: Omit<CheckedFile, 'written'>): Promise<boolean> {
+  const { file, text, script, result } = checked;
+  if (result.solution.content === script) return false;
+  if ((await readFile(file, 'utf8')) !== text) {
+    throw new UsageError('unreadable-input', `${file} was changed while it was checked; nothing was written`);
+  }
+  const { mode } = await stat(file);
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  await writeFile(temporary, correctedText(checked), { mode });
+  await rename(temporary, file);
+  return true;
+}
