@@ -48,3 +48,18 @@ export function matchingBracket(tokens: readonly Token[], open: number): number 
   }
   return -1;
 }
+
+/** For every opening bracket the index of the one that closes it, −1 for none; in one pass. */
+export function bracketPairs(tokens: readonly Token[]): Int32Array {
+  const closing = new Int32Array(tokens.length).fill(-1);
+  const open: number[] = [];
+  tokens.forEach(({ kind, text }, at) => {
+    if (kind !== TokenKind.operator) return;
+    if ('([{'.includes(text)) open.push(at);
+    else if (')]}'.includes(text)) {
+      const start = open.pop();
+      if (start !== undefined) closing[start] = at;
+    }
+  });
+  return closing;
+}

@@ -2,6 +2,7 @@ import { matchingBracket } from './brackets.js';
 import { made } from './rebuilt-statements.js';
 import { type Token, TokenKind } from './token.js';
 
+const LONGEST = 1_000;
 const PLAIN_SIGNS = new Map([
   ['===', '=='],
   ['!==', '!='],
@@ -20,6 +21,8 @@ const SWAPPED = new Map([
  * `b < a`, `===` as `==`, no comma before a closing bracket.
  */
 export function canonicalTokens(tokens: readonly Token[]): readonly Token[] {
+  // No statement that people write; here every bracket may be looked at from every other.
+  if (tokens.length > LONGEST) return tokens;
   const signs = tokens.map((token) => {
     const plain = token.kind === TokenKind.string ? undefined : PLAIN_SIGNS.get(token.text);
     return plain === undefined ? token : made(plain, token);

@@ -1,5 +1,5 @@
 import type { NormalStatement, Program } from './program.js';
-import { alignRenamed } from './renaming.js';
+import { alignStatements } from './renaming.js';
 import { tile } from './tiling.js';
 
 /**
@@ -75,7 +75,7 @@ function rarityFactor(share: number): number {
 
 /** Also finds a line of the starter that was filled in or renamed. */
 function takeOffStarter(factors: Float32Array, known: Program, starter: Program): void {
-  for (const [, index] of alignRenamed(starter, known).pairs) factors[index] = 0;
+  for (const { pairs } of alignStatements(starter, known)) for (const [, index] of pairs) factors[index] = 0;
   const covered = new Uint8Array(known.tokens.exact.length);
   for (const { known: from, length } of tile(starter.tokens.exact, known.tokens.exact, STARTER_STRETCH)) {
     covered.fill(1, from, from + length);

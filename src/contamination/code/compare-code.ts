@@ -1,7 +1,7 @@
 import type { SpanPair } from '../types.js';
 import type { NormalStatement, Program } from './program.js';
 import { likelyRegion, type Region } from './region.js';
-import { alignRenamed } from './renaming.js';
+import { type Alignment, alignStatements } from './renaming.js';
 import { type Tile, tile } from './tiling.js';
 
 export interface CodeComparison {
@@ -40,28 +40,38 @@ export function compareCode(output: Program, known: Program, factors?: Float32Ar
 
   const region = likelyRegion(output, known);
   const [firstToken, lastToken] = tokenRange(output, region);
-  const { pairs, renaming } = alignRenamed(output, known, region);
-  const [left, right] = renamedTokens(output, known, renaming);
-  const contained = tile(left.subarray(firstToken, lastToken), right, CONTAINED_STRETCH).map(
-    (found): Tile => ({ ...found, output: found.output + firstToken }),
-  );
+  const alignments = alignStatements(output, known, region).map((alignment) => {
+    const aligned = alignment.pairs.reduce((weight, [, index]) => {
+      const statement = known.statements[index] as NormalStatement;
+      return weight + weigh(statement.from, statement.to);
+    }, 0);
+    return { ...alignment, fingerprint: share(aligned) };
+  });
+  const { pairs, fingerprint } = alignments.reduce((a, b) => (b.fingerprint > a.fingerprint ? b : a));
+  const contained = alignments
+    .filter((alignment) => alignment.fingerprint * 2 >= fingerprint)
+    .map(({ renaming }) => {
+      const [left, right] = renamedTokens(output, known, renaming);
+      return tile(left.subarray(firstToken, lastToken), right, CONTAINED_STRETCH).map(
+        (found): Tile => ({ ...found, output: found.output + firstToken }),
+      );
+    })
+    .reduce((a, b) => (sum(b) > sum(a) ? b : a));
   const exact = tile(output.tokens.exact, known.tokens.exact, LONG_STRETCH);
-  const aligned = pairs.reduce((weight, [, index]) => {
-    const statement = known.statements[index] as NormalStatement;
-    return weight + weigh(statement.from, statement.to);
-  }, 0);
   return {
     containment: share(sum(contained)),
     amount: sum(exact),
-    fingerprint: share(aligned),
+    fingerprint,
     total,
     containmentSpans: () => tileSpans(contained, output, known),
     evidenceSpans: () => tileSpans(exact, output, known),
     fingerprintSpans: () =>
-      pairs.map(([o, k]) => ({
-        output: statementSpan(output.statements[o] as NormalStatement),
-        known: statementSpan(known.statements[k] as NormalStatement),
-      })),
+      pairs
+        .filter(([, k]) => (known.statements[k] as NormalStatement).weight > 0)
+        .map(([o, k]) => ({
+          output: statementSpan(output.statements[o] as NormalStatement),
+          known: statementSpan(known.statements[k] as NormalStatement),
+        })),
   };
 }
 
@@ -80,7 +90,7 @@ function tokenWeights(known: Program, factors: Float32Array | undefined): Float3
 function renamedTokens(
   output: Program,
   known: Program,
-  renaming: ReadonlyMap<number, number> | undefined,
+  renaming: Alignment['renaming'],
 ): readonly [Int32Array, Int32Array] {
   const named = ({ tokens }: Program, nameOf: (variable: number, at: number) => number): Int32Array =>
     tokens.levelled.map((hash, at) => {

@@ -34,10 +34,11 @@ function namedConstants(statements: readonly Statement[]): Map<string, Constant>
   const changed = new Set<string>();
   statements.forEach((statement, index) => {
     const { tokens, role } = statement;
+    const end = targetsEnd(statement);
     tokens.forEach((token, at) => {
       if (token.kind !== TokenKind.name || isAttribute(tokens, at)) return;
       uses.set(token.text, (uses.get(token.text) ?? 0) + 1);
-      if (at > 0 && isTarget(statement, at)) changed.add(token.text);
+      if (at > 0 && isTarget(statement, at, end)) changed.add(token.text);
     });
     const [name, sign, literal] = tokens;
     if (name?.kind !== TokenKind.name) return;
@@ -46,7 +47,7 @@ function namedConstants(statements: readonly Statement[]): Map<string, Constant>
     if (role === 'plain' && sign?.text === '=' && isLiteral && tokens.length === 3 && isConstant) {
       if (constants.has(name.text)) changed.add(name.text);
       constants.set(name.text, { statement: index, literal: literal as Token });
-    } else if (isTarget(statement, 0)) changed.add(name.text);
+    } else if (isTarget(statement, 0, end)) changed.add(name.text);
   });
   for (const name of constants.keys()) {
     // A constant that nothing reads is left for the check of dead statements.
@@ -63,7 +64,7 @@ function isAttribute(tokens: readonly Token[], at: number): boolean {
 const MAY_FOLLOW_VALUE = /^(?:[-+*/%&|^]=|\/\/=|\*\*=|<<=|>>=|\?\?=|\|\|=|&&=|\+\+|--)$/;
 
 /** Whether the name at this place may take another value: assigned, a parameter, a loop's target. */
-function isTarget({ role, tokens }: Statement, at: number): boolean {
+function isTarget({ role, tokens }: Statement, at: number, end: number): boolean {
   if (role === 'define' || role === 'import') return true;
   const after = tokens[at + 1]?.text;
   if (
@@ -71,7 +72,7 @@ function isTarget({ role, tokens }: Statement, at: number): boolean {
     (after === '=' || after === ':=' || after === '=>' || MAY_FOLLOW_VALUE.test(after))
   )
     return true;
-  if (role === 'each') return at < tokens.findIndex((token) => token.text === 'in');
+  if (role === 'each') return at < end;
   const before = tokens[at - 1]?.text;
   if (
     before === 'for' ||
@@ -82,8 +83,13 @@ function isTarget({ role, tokens }: Statement, at: number): boolean {
   )
     return true;
   if (after !== ',' && before !== ',') return false;
-  const assigned = tokens.findIndex((token) => token.kind === TokenKind.operator && token.text === '=');
-  return at < assigned;
+  return at < end;
+}
+
+/** Where the targets of a loop or of an assignment end; −1 where the statement has none. */
+function targetsEnd({ role, tokens }: Statement): number {
+  if (role === 'each') return tokens.findIndex((token) => token.text === 'in');
+  return tokens.findIndex((token) => token.kind === TokenKind.operator && token.text === '=');
 }
 
 function inlined(tokens: readonly Token[], constants: ReadonlyMap<string, Constant>): readonly Token[] {

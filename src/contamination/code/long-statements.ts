@@ -1,10 +1,12 @@
-import { matchingBracket, topLevelParts } from './brackets.js';
+import { bracketPairs, topLevelParts } from './brackets.js';
 import { Rebuilt } from './rebuilt-statements.js';
 import type { Statement } from './statement.js';
-import { type Token, TokenKind } from './token.js';
+import type { Token } from './token.js';
 
 const LONG = 30;
 const LEAST_PARTS = 3;
+/** Brackets around most of a statement that are looked into, the outermost first. */
+const MOST_TRIED = 8;
 
 /**
  * A long statement that is mostly one bracketed list (a table, an object of functions) as its frame and one
@@ -31,11 +33,12 @@ interface SplitList {
 }
 
 function longestList(tokens: readonly Token[]): SplitList | undefined {
-  for (let open = 0; open < tokens.length; open++) {
-    const token = tokens[open] as Token;
-    if (token.kind !== TokenKind.operator || !'([{'.includes(token.text)) continue;
-    const close = matchingBracket(tokens, open);
+  const closing = bracketPairs(tokens);
+  let tried = 0;
+  for (let open = 0; open < tokens.length && tried < MOST_TRIED; open++) {
+    const close = closing[open] as number;
     if (close - open < tokens.length / 2) continue;
+    tried += 1;
     const parts = topLevelParts(tokens.slice(open + 1, close));
     // Entries of a table of numbers say nothing one by one.
     if (parts === undefined || parts.length < LEAST_PARTS || parts.every((part) => part.length < 3)) continue;

@@ -24,7 +24,7 @@ const VOCABULARIES: Record<CodeLanguage, Vocabulary> = {
  * author's own are known by their name alone.
  */
 export class NameTable {
-  /** Functions and methods of the program's own, whatever the language calls by that name. */
+  /** Functions, methods and attributes of the program's own, whatever the language calls by that name. */
   private readonly defined = new Set<string>();
   private readonly bound = new Map<number, Set<string>>();
   private readonly numbers = new Map<string, number>();
@@ -47,7 +47,8 @@ export class NameTable {
     const { text } = tokens[at] as Token;
     const before = tokens[at - 1]?.text;
     if (before === '.' || before === '?.') {
-      const isGiven = this.vocabulary.attributes.has(text) && !this.defined.has(text);
+      const isOwn = OBJECT_ITSELF.has(tokens[at - 2]?.text ?? '') || this.defined.has(text);
+      const isGiven = this.vocabulary.attributes.has(text) && !isOwn;
       return isGiven ? undefined : this.number('.', text);
     }
     if (this.vocabulary.builtins.has(text) && !this.defined.has(text)) return undefined;
@@ -85,6 +86,10 @@ export class NameTable {
         if (token.kind === TokenKind.name && isParameterPlace(statement, at)) this.add(index, token.text);
       });
     }
+    tokens.forEach((token, at) => {
+      if (tokens[at - 1]?.text === '.' && OBJECT_ITSELF.has(tokens[at - 2]?.text ?? ''))
+        this.defined.add(token.text);
+    });
     for (const name of boundNames(statement)) {
       if (this.owner(scope, name) === TOP) this.add(scope, name);
     }
@@ -96,6 +101,9 @@ export class NameTable {
     else names.add(name);
   }
 }
+
+/** What stands before the dot of an attribute of the author's own. */
+const OBJECT_ITSELF: ReadonlySet<string> = new Set(['self', 'cls', 'this']);
 
 /** Names by which the language itself calls a function. */
 const NEVER_RENAMED = /^(?:__\w+__|constructor|main)$/;

@@ -14,41 +14,44 @@ const LARGEST_BUCKET = 400;
 const ROUNDS = 3;
 
 /**
- * Finds the one-to-one renaming under which most of the known program's statements stand in the output,
- * whatever their order, and pairs those statements. Statements with the same template vote for the pairs of
- * names in their slots, weighted by what they say and by how few places they could go to; the renaming takes
- * the pairs in the order of their votes as long as they contradict none before.
+ * Pairs the known program's statements with those of the output, whatever their order, in two ways.
+ *
+ * With names as they are: nothing renamed is a renaming too, and the right one where other code in the output
+ * outvotes it. And under the one-to-one renaming under which most statements fit: statements with the same
+ * template vote for the pairs of names in their slots, weighted by what they say and by how few places they
+ * could go to; the renaming takes the pairs in the order of their votes as long as they contradict none before.
  *
  * @param region the part of the output to look at; all of it where left out
  */
-export function alignRenamed(output: Program, known: Program, region?: Region): Alignment {
+export function alignStatements(output: Program, known: Program, region?: Region): Alignment[] {
   const buckets = bucketsByTemplate(output, known, region ?? { from: 0, to: output.statements.length });
   const renaming = findRenaming(buckets, output, known);
-  const renamed = pairUp(
-    buckets,
-    (index) => (output.statements[index] as NormalStatement).variables.join(','),
-    (index) =>
-      (known.statements[index] as NormalStatement).variables
-        .map((name) => renaming.get(name) ?? -1)
-        .join(','),
-  );
-  // Nothing renamed is a renaming too, and the right one where other code in the output outvotes it.
+  const variables = (program: Program, index: number): readonly number[] =>
+    (program.statements[index] as NormalStatement).variables;
   const named = (program: Program, index: number): string =>
-    (program.statements[index] as NormalStatement).variables.map((name) => program.names[name]).join(',');
+    variables(program, index)
+      .map((name) => program.names[name])
+      .join(',');
   const unchanged = pairUp(
     buckets,
     (index) => named(output, index),
     (index) => named(known, index),
   );
-  if (weightOf(unchanged, known) > weightOf(renamed, known)) return { pairs: unchanged, renaming: undefined };
-  return { pairs: renamed, renaming };
+  const renamed = pairUp(
+    buckets,
+    (index) => variables(output, index).join(','),
+    (index) =>
+      variables(known, index)
+        .map((name) => renaming.get(name) ?? -1)
+        .join(','),
+  );
+  return [
+    { pairs: unchanged, renaming: undefined },
+    { pairs: renamed, renaming },
+  ];
 }
 
 type Pairs = readonly (readonly [output: number, known: number])[];
-
-function weightOf(pairs: Pairs, known: Program): number {
-  return pairs.reduce((sum, [, index]) => sum + (known.statements[index] as NormalStatement).weight, 0);
-}
 
 /** Pairs the statements of each bucket whose keys are equal, each once. */
 function pairUp(

@@ -7,6 +7,8 @@ export interface Tile {
 
 /** How many places of one repeated stretch are tried. */
 const MAX_PLACES = 16;
+/** Comparisons for every token of both sides; more than texts that people write ever need. */
+const WORK_A_TOKEN = 200;
 
 /**
  * Covers two token sequences with the longest equal stretches, longest first; no token is used twice on
@@ -16,7 +18,8 @@ export function tile(output: Int32Array, known: Int32Array, shortest: number): T
   const seeds = seedPlaces(known, shortest);
   const found: Tile[] = [];
   const diagonalEnd = new Map<number, number>();
-  for (let at = 0; at + shortest <= output.length; at++) {
+  let work = WORK_A_TOKEN * (output.length + known.length);
+  for (let at = 0; at + shortest <= output.length && work > 0; at++) {
     for (const place of seeds.get(seedHash(output, at, shortest)) ?? []) {
       const diagonal = at - place;
       if ((diagonalEnd.get(diagonal) ?? 0) > at) continue;
@@ -28,6 +31,7 @@ export function tile(output: Int32Array, known: Int32Array, shortest: number): T
       ) {
         length += 1;
       }
+      work -= length;
       if (length < shortest) continue;
       diagonalEnd.set(diagonal, at + length);
       found.push({ output: at, known: place, length });

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type EvaluationReport, judgePairs, reportOn } from '../../src/contamination/evaluation/evaluate.js';
+import { buildPairs, type Part } from './pairs/build-pairs.js';
+import { reliabilityTable } from './reliability-table.js';
+
+/** The smallest recall of a disguise; every one not named here may miss one in twenty-five. */
+const LEAST_RECALL: Readonly<Record<string, number>> = {
+  partial: 0.95,
+  combined: 0.85,
+  'prose-light-reword': 0.8,
+};
+
+describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solutions, %s pairs', (part) => {
+  let report: EvaluationReport;
+  beforeAll(async () => {
+    report = reportOn(await judgePairs(buildPairs(part)));
+  });
+
+  it('SPEC-SIL-009: finds at least 97 % of all copies', () => {
+    expect(report.recall.of).toBeGreaterThan(500);
+    expect(report.recall.share).toBeGreaterThanOrEqual(0.97);
+  });
+
+  it('SPEC-SIL-009: finds every disguise', () => {
+    for (const { kind, label, flagged } of report.kinds) {
+      if (label === 'clean') continue;
+      expect([kind, flagged.share >= (LEAST_RECALL[kind] ?? 0.96)]).toEqual([kind, true]);
+    }
+  });
+
+  it('SPEC-SIL-009: accuses at most one honest solution in a hundred', () => {
+    expect(report.falsePositives.of).toBeGreaterThan(250);
+    expect(report.falsePositives.share).toBeLessThanOrEqual(0.01);
+    const sameTask = report.kinds.find(({ kind }) => kind === 'same-task-independent');
+    expect(sameTask?.flagged.share).toBeLessThanOrEqual(0.01);
+  });
+
+  it('SPEC-SIL-009: of the verdicts given with some confidence, about as many are right', () => {
+    for (const { meanConfidence, right } of report.reliability) {
+      // The interval of what was seen reaches up to the confidence claimed.
+      expect(right.high).toBeGreaterThanOrEqual(meanConfidence);
+    }
+  });
+
+  it('SPEC-SIL-009: the documentation shows this very reliability table', () => {
+    const page = readFileSync(new URL('../../docs/contamination.md', import.meta.url), 'utf8');
+    expect(page).toContain(reliabilityTable(part, report));
+  });
+});

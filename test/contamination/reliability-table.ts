@@ -1,0 +1,38 @@
+import type { EvaluationReport, Proportion } from '../../src/contamination/evaluation/evaluate.js';
+import type { Part } from './pairs/build-pairs.js';
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+const interval = ({ low, high }: Proportion): string => `${percent(low)} to ${percent(high)}`;
+
+/** The reliability table of the documentation, in Markdown. */
+export function reliabilityTable(part: Part, { reliability }: EvaluationReport): string {
+  const rows = reliability.map(
+    ({ from, to, meanConfidence, right }) =>
+      `| ${from.toFixed(2)} to ${to.toFixed(2)} | ${meanConfidence.toFixed(3)} | ${right.count} of ${right.of} | ${percent(right.share)} | ${interval(right)} |`,
+  );
+  return [
+    `| confidence (${part}) | mean | right | share | 95 % interval |`,
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+/** The table of kinds of the documentation, in Markdown. */
+export function kindsTable(reports: Readonly<Record<Part, EvaluationReport>>): string {
+  const kinds = [
+    ...new Set(
+      [...reports.tuning.kinds, ...reports.unseen.kinds].map(({ kind, label }) => `${label}\0${kind}`),
+    ),
+  ];
+  const cell = (part: Part, key: string): string => {
+    const found = reports[part].kinds.find(({ kind, label }) => `${label}\0${kind}` === key);
+    return found === undefined ? '–' : `${found.flagged.count} of ${found.flagged.of}`;
+  };
+  return [
+    '| label | kind | flagged, tuning | flagged, unseen |',
+    '|---|---|---|---|',
+    ...kinds.map(
+      (key) => `| ${key.replace('\0', ' | ')} | ${cell('tuning', key)} | ${cell('unseen', key)} |`,
+    ),
+  ].join('\n');
+}
