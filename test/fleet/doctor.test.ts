@@ -54,6 +54,7 @@ describe('the doctor', () => {
       queue: 'extract',
       id: extract.id,
       missing: [`${fleet.prefix}:summarize:${summarize.id}`],
+      ended: [],
     });
     if (orphan === undefined) throw new Error('unreachable');
     await freeOrphanedParent(fleet.client, fleet.prefix, orphan);

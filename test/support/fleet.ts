@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
 import { FleetConnection, type FleetConnectionOptions } from '../../src/producers/fleet-connection.js';
+import { checkInvariants } from './invariants.js';
 import type { TestRedis } from './redis.js';
 
 export interface TestFleet {
@@ -13,7 +14,11 @@ export interface TestFleet {
   readonly logLines: readonly Record<string, unknown>[];
   /** Resolves once a log line holds the text. */
   logged(text: string): Promise<void>;
-  close(): Promise<void>;
+  /**
+   * Stops the workers and holds what they left behind against the fleet's invariants.
+   * @param options.damaged The test damaged the data on purpose.
+   */
+  close(options?: { readonly damaged?: boolean }): Promise<void>;
 }
 
 /** A producer's connection and workers on a test's own Redis, under a prefix of their own. */
@@ -50,9 +55,14 @@ export async function startTestFleet(
       workers.push(worker);
       return worker;
     },
-    close: async () => {
-      await Promise.all(workers.map((worker) => worker.stop(5_000)));
-      await fleet.close();
+    close: async ({ damaged = false } = {}) => {
+      try {
+        await Promise.all(workers.map((worker) => worker.stop(5_000)));
+        // A test may end with its Redis away.
+        if (!damaged && fleet.client.status === 'ready') await checkInvariants(fleet.client, prefix);
+      } finally {
+        await fleet.close();
+      }
     },
   };
 }

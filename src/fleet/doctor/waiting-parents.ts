@@ -1,13 +1,16 @@
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { parseJobKey } from '../../queues/job-key.js';
+import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
 
-/** A job that waits for a child job which no longer exists, so that nothing would ever let it go on. */
+/** A job that waits for children which are gone or have ended, so that nothing would ever let it go on. */
 export interface OrphanedParent {
   readonly queue: string;
   readonly id: string;
   /** Keys of the children that are gone. */
   readonly missing: readonly string[];
+  /** Keys of children that have ended, of which the job never learnt. Empty like `missing`: it waits for nothing. */
+  readonly ended: readonly string[];
 }
 
 /** How many keys one SCAN step may look at. */
@@ -30,13 +33,38 @@ async function queuesWithWaitingParents(client: Redis, prefix: string): Promise<
   return [...names].sort();
 }
 
-async function missingChildren(client: Redis, parentKey: string): Promise<string[]> {
-  const children = await client.smembers(`${parentKey}:dependencies`);
-  const present = await Promise.all(children.map((key) => client.exists(key)));
-  return children.filter((_, index) => present[index] === 0);
+/**
+ * What a waiting job waits for in vain, in one step, so that a child which ends meanwhile is not taken for one.
+ * KEYS: 1 the job's hash, 2 the set of its queue's waiting parents. ARGV: 1 id.
+ * Returns false where it does not wait (any more), else {children that are gone, children that have ended, others}.
+ */
+const LOOK = script(`
+if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return false end
+local missing, ended, others = {}, {}, 0
+for _, child in ipairs(redis.call('SMEMBERS', KEYS[1] .. ':dependencies')) do
+  if redis.call('EXISTS', child) == 0 then missing[#missing + 1] = child
+  elseif redis.call('HEXISTS', child, 'finishedOn') == 1 then ended[#ended + 1] = child
+  else others = others + 1 end
+end
+return {missing, ended, others}`);
+
+async function examineParent(
+  client: Redis,
+  prefix: string,
+  queue: string,
+  id: string,
+): Promise<OrphanedParent | undefined> {
+  const keys = [`${prefix}:${queue}:${id}`, `${prefix}:${queue}:waiting-children`];
+  const reply = await runScript(client, LOOK, keys, [id]);
+  if (reply === null) return undefined;
+  const [gone, over, others] = replyList(reply);
+  const missing = replyList(gone ?? []).map((key) => replyText(key) ?? '');
+  const ended = replyList(over ?? []).map((key) => replyText(key) ?? '');
+  if (missing.length + ended.length === 0 && Number(others) > 0) return undefined;
+  return { queue, id, missing, ended };
 }
 
-/** Every job under the prefix that waits for a child which no longer exists. */
+/** Every job under the prefix that waits for children in vain. */
 export async function findOrphanedParents(client: Redis, prefix: string): Promise<OrphanedParent[]> {
   const orphans: OrphanedParent[] = [];
   for (const queue of await queuesWithWaitingParents(client, prefix)) {
@@ -47,8 +75,8 @@ export async function findOrphanedParents(client: Redis, prefix: string): Promis
         String(start + PAGE - 1),
       );
       for (const id of ids) {
-        const missing = await missingChildren(client, `${prefix}:${queue}:${id}`);
-        if (missing.length > 0) orphans.push({ queue, id, missing });
+        const orphan = await examineParent(client, prefix, queue, id);
+        if (orphan !== undefined) orphans.push(orphan);
       }
       if (ids.length < PAGE) break;
     }
@@ -57,7 +85,20 @@ export async function findOrphanedParents(client: Redis, prefix: string): Promis
 }
 
 /**
- * Frees a job from the children that are gone: each is put back as an empty job for a moment and then removed the
+ * Tells a parent of a child that has ended. KEYS: 1 the parent's hash, 2 the child's. Returns 1, or 0 where it is not over.
+ */
+const TELL = script(`
+if redis.call('HEXISTS', KEYS[2], 'finishedOn') == 0 then return 0 end
+if redis.call('SREM', KEYS[1] .. ':dependencies', KEYS[2]) == 0 then return 0 end
+local failed = redis.call('HGET', KEYS[2], 'failedReason')
+if failed then
+  redis.call('ZADD', KEYS[1] .. ':unsuccessful', redis.call('HGET', KEYS[2], 'finishedOn'), KEYS[2])
+  redis.call('HSET', KEYS[1], 'defa', 'child ' .. KEYS[2] .. ' failed')
+else redis.call('HSET', KEYS[1] .. ':processed', KEYS[2], redis.call('HGET', KEYS[2], 'returnvalue') or 'null') end
+return 1`);
+
+/**
+ * Frees a job from the children that are over: it learns what became of those that have ended. Of those that are gone each is put back as an empty job for a moment and then removed the
  * regular way, so that BullMQ's own scripts release the parent. The parent then runs, and fails where it needed the
  * child's result.
  */
@@ -68,7 +109,12 @@ export async function freeOrphanedParent(
 ): Promise<void> {
   const parentKey = `${prefix}:${orphan.queue}:${orphan.id}`;
   const parent = JSON.stringify({ id: orphan.id, queueKey: `${prefix}:${orphan.queue}` });
-  for (const key of orphan.missing) {
+  for (const child of orphan.ended) await runScript(client, TELL, [parentKey, child], []);
+  // BullMQ releases a parent when a child leaves; where none is left to do so, one is made up.
+  const stand = `${parentKey}-released`;
+  const missing = orphan.missing.length > 0 ? orphan.missing : [stand];
+  if (missing[0] === stand) await client.sadd(`${parentKey}:dependencies`, stand);
+  for (const key of missing) {
     const { queue: name, id, prefix: childPrefix } = parseJobKey(key);
     const created = await client.hsetnx(key, 'parentKey', parentKey);
     // Somebody put the child back in the meantime: then the parent waits for something again.

@@ -1,0 +1,55 @@
+import type { Redis } from 'ioredis';
+import { type SweepOptions, sweepPayloads } from '../../payloads/sweep-payloads.js';
+import { findMisplacedJobs, settleJob } from './job-places.js';
+import type { Problem } from './problem.js';
+import { findIdleReservations, releaseIdleReservations } from './reservations.js';
+import { findMissingTexts, findOrphanedTexts } from './stored-texts.js';
+import { findOrphanedParents, freeOrphanedParent, type OrphanedParent } from './waiting-parents.js';
+
+/** What was wrong, and what was done about it. */
+export interface Examination {
+  readonly problems: readonly Problem[];
+  /** Problems that are still there: none was to be repaired, or nothing can be done. */
+  readonly left: readonly Problem[];
+}
+
+export interface ExamineOptions {
+  readonly repair?: boolean;
+  /** When a stored text counts as orphaned. */
+  readonly sweep?: Pick<SweepOptions, 'now' | 'graceMs'>;
+}
+
+/**
+ * Holds the data of a fleet against its invariants: every job is in exactly one state; none runs without a worker; none
+ * waits for children that are gone or have ended; no money is reserved for calls of dead workers; every stored text is
+ * named by a job, and every text that a job names is stored. The fleet may be working meanwhile.
+ */
+export async function examine(
+  client: Redis,
+  prefix: string,
+  { repair = false, sweep = {} }: ExamineOptions = {},
+): Promise<Examination> {
+  const misplaced = await findMisplacedJobs(client, prefix);
+  const parents = await findOrphanedParents(client, prefix);
+  const orphanedParents = parents.map(asProblem);
+  const reservations = await findIdleReservations(client, prefix);
+  const orphanedTexts = await findOrphanedTexts(client, prefix, sweep);
+  const missingTexts = await findMissingTexts(client, prefix);
+  const problems = [...misplaced, ...orphanedParents, ...reservations, ...orphanedTexts, ...missingTexts];
+  if (!repair) return { problems, left: problems };
+  for (const problem of misplaced) await settleJob(client, prefix, problem);
+  for (const parent of parents) await freeOrphanedParent(client, prefix, parent);
+  if (reservations.length > 0) await releaseIdleReservations(client, prefix);
+  if (orphanedTexts.length > 0) await sweepPayloads(client, prefix, sweep);
+  // Nobody can bring a text back.
+  return { problems, left: missingTexts };
+}
+
+function asProblem({ queue, id, missing, ended }: OrphanedParent): Problem {
+  const reasons = [
+    ...(missing.length === 0 ? [] : [`its child is gone: ${missing.join(', ')}`]),
+    ...(ended.length === 0 ? [] : [`its child has ended: ${ended.join(', ')}`]),
+  ];
+  const detail = reasons.length === 0 ? 'it waits for no child at all' : reasons.join('; ');
+  return { problem: 'orphaned-parent', queue, id, detail };
+}

@@ -1,0 +1,39 @@
+import type { Redis } from 'ioredis';
+import { BUDGET_LUA } from '../../calls/budget/budget-script.js';
+import { flightsKey, spendBase } from '../../calls/call-control.js';
+import { LEDGER_LUA } from '../../calls/ledger/ledger-script.js';
+import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
+import type { Problem } from './problem.js';
+
+/** KEYS: 1 calls under way. Returns those whose run no longer holds its job. */
+const IDLE = script(`
+local idle = {}
+local all = redis.call('HGETALL', KEYS[1])
+for at = 1, #all, 2 do
+  local job = string.match(all[at], '^%d+ (.*)$')
+  if redis.call('GET', job .. ':lock') ~= cjson.decode(all[at + 1]).token then idle[#idle + 1] = all[at] end
+end
+return idle`);
+
+/** KEYS: 1 calls under way. ARGV: 1 base of the spending keys, 2 now (ms). */
+const SWEEP = script(
+  LEDGER_LUA,
+  BUDGET_LUA,
+  `
+spend_sweep(ARGV[1], KEYS[1], tonumber(ARGV[2]))
+return 1`,
+);
+
+/** Reservations of calls that nobody waits for any more. */
+export async function findIdleReservations(client: Redis, prefix: string): Promise<Problem[]> {
+  const found = replyList(await runScript(client, IDLE, [flightsKey(prefix)], []));
+  return found.map((entry) => {
+    const [, number = '', id = ''] = /^(\d+) (.*)$/s.exec(replyText(entry) ?? '') ?? [];
+    return { problem: 'idle-reservation', id, detail: `call ${number}: its worker is gone` };
+  });
+}
+
+/** Gives the reservations back; their calls count as ones whose end nobody knows, at their likely price. */
+export async function releaseIdleReservations(client: Redis, prefix: string): Promise<void> {
+  await runScript(client, SWEEP, [flightsKey(prefix)], [spendBase(prefix), Date.now()]);
+}
