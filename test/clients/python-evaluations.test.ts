@@ -137,15 +137,15 @@ def evaluate(claim):
     say(lease=claim.lease_seconds)
     sys.stdin.readline()
     return claim.attempt
-fleet.evaluate("evaluate", evaluate, lease_seconds=1, idle_seconds=0)
+fleet.evaluate("evaluate", evaluate, lease_seconds=2, idle_seconds=0)
 say(result=handles.evaluation.result())
 `,
     );
-    expect(await program.said()).toEqual({ lease: 1 });
+    expect(await program.said()).toEqual({ lease: 2 });
     // Three leases later nobody else can have it.
     const other = await runPython(
       gateway.url,
-      'claim = fleet.claim("evaluate", wait=3)\nsay(got=claim is not None)',
+      'claim = fleet.claim("evaluate", wait=6)\nsay(got=claim is not None)',
     );
     expect(other).toEqual({ got: false });
     program.goOn();

@@ -81,7 +81,7 @@ describe.skipIf(!withPython)('the Python client and a bad link', () => {
     proxy.cut();
     const { id, outcome } = await program.said();
     expect(outcome).toBe('existing');
-    const waiting = await test.fleet.queue('summarize').getJobs(['waiting']);
+    const waiting = await test.fleet.queue('summarize').getJobs(['waiting', 'prioritized']);
     expect(waiting.map((job) => job.id)).toEqual([id]);
     expect(await program.end()).toMatchObject({ code: 0 });
   });

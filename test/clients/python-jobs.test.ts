@@ -213,7 +213,8 @@ say(count=len(outcomes), refused=refused, code=outcomes[7].code, status=outcomes
       ids: 498,
       waiting: 'waiting',
     });
-    expect(await test.fleet.queue('summarize').getWaitingCount()).toBe(498);
+    const queue = test.fleet.queue('summarize');
+    expect(await queue.getJobCountByTypes('waiting', 'prioritized')).toBe(498);
   });
 
   it('are halved until they fit the gateway; a job that does not fit by itself is refused alone', async () => {

@@ -94,8 +94,8 @@ import sys
 before = set(sys.modules)
 sys.path.insert(0, ${JSON.stringify(SRC)})
 import solution_fleet
-loaded = {name.partition(".")[0] for name in set(sys.modules) - before} - {"solution_fleet"}
-print(sorted(name for name in loaded if name not in sys.stdlib_module_names))`,
+files = {getattr(sys.modules[name], "__file__", None) or "" for name in set(sys.modules) - before}
+print([file for file in files if "-packages" in file])`,
       ],
       { reject: false },
     );

@@ -14,9 +14,7 @@ def events(*chunks: bytes) -> list[ServerEvent]:
 
 class EventStreamTest(unittest.TestCase):
     def test_an_event_has_name_data_and_place(self) -> None:
-        self.assertEqual(
-            events(b"id: 1-0\nevent: state\ndata: {}\n\n"), [ServerEvent("state", "{}", "1-0")]
-        )
+        self.assertEqual(events(b"id: 1-0\nevent: state\ndata: {}\n\n"), [ServerEvent("state", "{}", "1-0")])
 
     def test_without_a_name_it_is_a_message(self) -> None:
         self.assertEqual(events(b"data: x\n\n"), [ServerEvent("message", "x", None)])

@@ -100,7 +100,17 @@ class _AgentResult(TypedDict, total=False):
     notes: list[str]
 
 
-class SolutionCheckResult(_AgentResult):
+class NotFollowed(TypedDict):
+    line: int
+    reason: str
+
+
+class _CheckExtras(_AgentResult, total=False):
+    #: Code that static analysis could not follow, and therefore did not accuse.
+    notFollowed: list[NotFollowed]
+
+
+class SolutionCheckResult(_CheckExtras):
     status: CheckStatus
     #: The script that may be evaluated.
     solution: Solution
