@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { FleetConnection } from '../producers/fleet-connection.js';
 import type { Admission } from './admission/admission.js';
 import type { TokenStore } from './auth/token-store.js';
+import type { CostReader } from './costs.js';
 import type { Evaluations } from './evaluations/evaluations.js';
 import type { OwnQueues } from './evaluations/own-queues.js';
 import type { EventFeed } from './events/event-feed.js';
@@ -37,6 +38,7 @@ export interface Gateway {
   readonly admission: Admission;
   readonly feed: EventFeed;
   readonly statistics: Statistics;
+  readonly costs: CostReader;
   readonly evaluations: Evaluations;
   readonly ownQueues: OwnQueues;
   /** Aborted when the gateway begins to close. */

@@ -110,6 +110,7 @@ export class FleetLink {
         tokens,
         authenticates,
         statistics,
+        costs: this.#options.costs,
         admission: new Admission(fleet, statistics, settings.maxWaiting),
         feed: new EventFeed(fleet, redisUrl, logger),
         ownQueues,

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { UsageError } from '../errors.js';
 import type { FleetConnection } from '../producers/fleet-connection.js';
 import { createApp } from './app.js';
+import type { CostReader } from './costs.js';
 import type { GatewaySettings } from './gateway.js';
 import { FleetLink } from './link.js';
 
@@ -35,6 +36,7 @@ export interface GatewayOptions {
   readonly redisUrl: string;
   /** Connects to the fleet, after checks of the Redis server as the caller sees fit. */
   readonly openFleet: () => Promise<FleetConnection>;
+  readonly costs: CostReader;
   /** Tells the person who started the gateway something that must not be overlooked. */
   readonly announce: (message: string) => void;
   readonly limits?: Partial<ServerLimits>;

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { costReader } from '../../src/cli/cost-reader.js';
 import type { GatewaySettings } from '../../src/gateway/gateway.js';
 import { type GatewayOptions, type RunningGateway, startGateway } from '../../src/gateway/server.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
@@ -50,6 +51,7 @@ export async function startTestGateway(
     logger: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     redisUrl: redis.url,
     openFleet: () => FleetConnection.open({ redisUrl: redis.url, prefix }),
+    costs: costReader,
     announce: (message) => announcements.push(message),
     ...options,
   });

@@ -201,6 +201,33 @@ describe('POST /v1/jobs:batch', () => {
   });
 });
 
+describe('/v1/dead-letters', () => {
+  it('lists, shows, runs again and drops what failed for good, and refuses to drop without a filter', async () => {
+    let broken = true;
+    await workWith(() => (broken ? errorReply(401, 'invalid x-api-key') : leaks()));
+    const submit = async (content: string) =>
+      (await gateway.send('POST', '/v1/jobs/solution-check?wait', { payload: { solution: { content } } }))
+        .json.id;
+    const [first, second] = [await submit('a = 1\n'), await submit('b = 1\n')];
+    const listed = await gateway.send('GET', '/v1/dead-letters?code=unauthorised');
+    expect(listed.json.jobs.map(({ id }: { id: string }) => id).sort()).toEqual([first, second].sort());
+    const shown = await gateway.send('GET', `/v1/dead-letters/${first}`);
+    expect(shown.json).toMatchObject({
+      payload: { solution: { content: 'a = 1\n' } },
+      job: { state: 'failed' },
+    });
+    broken = false;
+    const again = await gateway.send('POST', '/v1/dead-letters:retry', { ids: [first] });
+    expect(again.json).toEqual({ done: [first], refused: [] });
+    expect((await gateway.send('GET', `/v1/jobs/${first}?wait`)).json.state).toBe('completed');
+    expect((await gateway.send('GET', `/v1/dead-letters/${first}`)).status).toBe(400);
+    expect((await gateway.send('POST', '/v1/dead-letters:drop', {})).status).toBe(400);
+    const dropped = await gateway.send('POST', '/v1/dead-letters:drop', { kind: 'solution-check' });
+    expect(dropped.json.done).toEqual([second]);
+    expect((await gateway.send('GET', `/v1/jobs/${second}`)).status).toBe(404);
+  });
+});
+
 describe('what HTTP narrows', () => {
   it('takes only models that are listed', async () => {
     const named = (model: string) => ({ payload: { ...CHECK.payload, model } });

@@ -197,6 +197,10 @@ describe('the OpenAPI document', () => {
       { queue, id: second.json.id, lease: second.json.lease, message: 'no' },
     );
     await call('post', '/v1/evaluations/claim', {}, { queue: 'unheard-of' });
+    await call('get', '/v1/dead-letters', {}, undefined, '?limit=5');
+    await call('get', '/v1/dead-letters/{id}', { id });
+    await call('post', '/v1/dead-letters:retry', {}, { kind: 'summarize' });
+    await call('post', '/v1/dead-letters:drop', {}, {});
     const known = { testCaseId: 'case/1 ä' };
     await call('put', '/v1/known/{testCaseId}', known, { solution: 'print(1)\n', language: 'python' });
     await call('get', '/v1/known/{testCaseId}', known);

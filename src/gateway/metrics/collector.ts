@@ -7,13 +7,10 @@ import { workerConnection } from '../../queues/connection.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { ENDED_JOB_FIELDS, type EndedJob, endedJob, totalsOf } from './ended-job.js';
 import {
-  DAY_TTL,
-  dayOf,
   GROUP,
   KEPT_DURATIONS,
   MINUTE_TTL,
   minuteOf,
-  RUN_TTL,
   type StatisticsKeys,
   statisticsKeys,
 } from './statistics-keys.js';
@@ -29,28 +26,19 @@ const ABANDONED_MS = 30_000;
 
 /**
  * Counts one ended job, once: whoever acknowledges its event first adds it.
- * KEYS: 1 event stream, 2 totals, 3 minute, 4 day, 5 run, 6 durations.
- * ARGV: 1 group, 2 event, 3 outcome, 4 cost, 5 calls, 6 duration in ms or '', 7–9 lifetimes of minute, day and run in
- * seconds, 10 kept durations, 11 '1' where there is a run, then pairs of a field of the totals and what is added.
+ * KEYS: 1 event stream, 2 totals, 3 minute, 4 durations.
+ * ARGV: 1 group, 2 event, 3 outcome, 4 duration in ms or '', 5 lifetime of the minute in seconds, 6 kept durations, then
+ * pairs of a field of the totals and what is added.
  * Returns 1 where it was counted, 0 where it had been.
  */
 const COUNT_JOB = `
 if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
-for i = 12, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[2], ARGV[i], ARGV[i + 1]) end
+for i = 7, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[2], ARGV[i], ARGV[i + 1]) end
 redis.call('HINCRBY', KEYS[3], ARGV[3], 1)
-redis.call('EXPIRE', KEYS[3], ARGV[7])
-redis.call('HINCRBYFLOAT', KEYS[4], 'cost', ARGV[4])
-redis.call('HINCRBY', KEYS[4], 'calls', ARGV[5])
-redis.call('EXPIRE', KEYS[4], ARGV[8])
-if ARGV[11] == '1' then
-  redis.call('HINCRBYFLOAT', KEYS[5], 'cost', ARGV[4])
-  redis.call('HINCRBY', KEYS[5], 'calls', ARGV[5])
-  redis.call('HINCRBY', KEYS[5], ARGV[3], 1)
-  redis.call('EXPIRE', KEYS[5], ARGV[9])
-end
-if ARGV[6] ~= '' then
-  redis.call('LPUSH', KEYS[6], ARGV[6])
-  redis.call('LTRIM', KEYS[6], 0, ARGV[10] - 1)
+redis.call('EXPIRE', KEYS[3], ARGV[5])
+if ARGV[4] ~= '' then
+  redis.call('LPUSH', KEYS[4], ARGV[4])
+  redis.call('LTRIM', KEYS[4], 0, ARGV[6] - 1)
 end
 return 1`;
 
@@ -196,28 +184,21 @@ export class Collector {
   }
 
   async #add(eventId: string, job: EndedJob): Promise<void> {
-    const { kind, endedAt, durationMs, run, usage } = job;
+    const { kind, endedAt, durationMs } = job;
     const keys = this.#keys;
     await this.#fleet.client.eval(
       COUNT_JOB,
-      6,
+      4,
       this.#streamOf(kind),
       keys.totals,
       keys.minute(kind, minuteOf(endedAt)),
-      keys.day(dayOf(endedAt)),
-      keys.run(run ?? ''),
       keys.durations(kind),
       GROUP,
       eventId,
       job.outcome,
-      usage.costUsd ?? 0,
-      usage.calls,
       durationMs ?? '',
       MINUTE_TTL,
-      DAY_TTL,
-      RUN_TTL,
       KEPT_DURATIONS,
-      run === undefined ? '0' : '1',
       ...totalsOf(job).flat(),
     );
   }

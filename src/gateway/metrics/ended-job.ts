@@ -1,4 +1,3 @@
-import { runOf } from '../../producers/run-index.js';
 import { decodeFailure } from '../../queues/failure.js';
 import type { KindName } from '../../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../../queues/usage.js';
@@ -16,7 +15,6 @@ export interface EndedJob {
   /** From the start of the last attempt to the end, in milliseconds; undefined where it never started. */
   readonly durationMs: number | undefined;
   readonly usage: Usage;
-  readonly run: string | undefined;
 }
 
 /** Fields of a job's hash that are needed, in the order that `endedJob` takes their values. */
@@ -25,7 +23,6 @@ export const ENDED_JOB_FIELDS = [
   'processedOn',
   'failedReason',
   'returnvalue',
-  'data',
   'fleet:usage',
   'fleet:cancelled',
 ] as const;
@@ -43,7 +40,7 @@ export function endedJob(
   event: 'completed' | 'failed',
   values: readonly (string | null | undefined)[],
 ): EndedJob | undefined {
-  const [finishedOn, processedOn, failedReason, returned, data, failedUsage, cancelled] = values;
+  const [finishedOn, processedOn, failedReason, returned, failedUsage, cancelled] = values;
   if (!finishedOn) return undefined;
   const failure = event === 'failed' ? decodeFailure(failedReason ?? '') : undefined;
   const isCancelled = event === 'failed' && (cancelled !== null || failure?.code === 'job-cancelled');
@@ -57,7 +54,6 @@ export function endedJob(
     endedAt: Number(finishedOn),
     durationMs: processedOn ? Math.max(0, Number(finishedOn) - Number(processedOn)) : undefined,
     usage: usage.data ?? NO_USAGE,
-    run: runOf(parsed(data)),
   };
 }
 

@@ -20,7 +20,11 @@ export class Metrics {
   readonly #load: Gauge<'kind'>;
   readonly #oldest: Gauge<'kind'>;
   readonly #workers: Gauge<'kind'>;
-  readonly #costToday: Gauge;
+  readonly #spend: Gauge<'state'>;
+  readonly #budget: Gauge;
+  readonly #underWay: Gauge;
+  readonly #unknown: Gauge;
+  readonly #closed: Gauge<'model' | 'why'>;
   readonly #totals: readonly TotalCounter[];
   readonly #durations = new DurationHistogram(
     'fleet_job_duration_seconds',
@@ -60,10 +64,26 @@ export class Metrics {
       ['kind'],
     );
     this.#workers = gauge('fleet_workers', 'Workers connected for a kind.', ['kind']);
-    this.#costToday = gauge(
-      'fleet_cost_today_usd',
-      'Cost of agent calls since midnight UTC, as far as priced.',
+    this.#spend = gauge(
+      'fleet_spend_today_usd',
+      'Agent calls since midnight UTC: spent, of unknown outcome (at their likely price), reserved by calls under way.',
+      ['state'],
+    );
+    this.#budget = gauge(
+      'fleet_budget_today_usd',
+      'What the agent calls of a day may cost; absent: no limit.',
       [],
+    );
+    this.#underWay = gauge('fleet_agent_calls_under_way', 'Agent calls that are being answered.', []);
+    this.#unknown = gauge(
+      'fleet_agent_calls_unknown_today',
+      'Agent calls since midnight UTC of which nobody knows whether they were billed.',
+      [],
+    );
+    this.#closed = gauge(
+      'fleet_model_closed_seconds',
+      'How much longer calls of a model are held back (429, 529).',
+      ['model', 'why'],
     );
     this.#totals = totalCounters(this.#registry);
     this.#registry.registerMetric(this.#durations as never);
@@ -83,10 +103,23 @@ export class Metrics {
   async render(gateway: Gateway): Promise<string> {
     const totals = await gateway.statistics.totals();
     await Promise.all(KIND_NAMES.map((kind) => this.#readQueue(gateway, kind)));
-    this.#costToday.set(await gateway.statistics.costOfDay());
+    await this.#readCosts(gateway);
     for (const total of this.#totals) total.set(totals);
     this.#durations.set(totals);
     return this.#registry.metrics();
+  }
+
+  async #readCosts({ fleet, costs }: Gateway): Promise<void> {
+    const [today, closed] = await Promise.all([costs.today(fleet), costs.closedModels(fleet)]);
+    this.#spend.set({ state: 'spent' }, today.spentUsd);
+    this.#spend.set({ state: 'unknown' }, today.unknownUsd);
+    this.#spend.set({ state: 'reserved' }, today.reservedUsd);
+    if (today.budgetUsd === null) this.#budget.remove();
+    else this.#budget.set(today.budgetUsd);
+    this.#underWay.set(today.callsUnderWay);
+    this.#unknown.set(today.unknownCalls);
+    this.#closed.reset();
+    for (const { model, why, seconds } of closed) this.#closed.set({ model, why }, seconds);
   }
 
   async #readQueue({ fleet }: Gateway, kind: KindName): Promise<void> {

@@ -9,10 +9,8 @@ export const DURATION_BOUNDS = [0.05, 0.25, 1, 2.5, 5, 10, 20, 40, 60, 120, 300,
 /** Durations that are kept for percentiles, per kind. */
 export const KEPT_DURATIONS = 1_000;
 export const MINUTE_SECONDS = 60;
-/** Minutes are kept for two hours, days for a quarter of a year, runs for a month; all in seconds. */
+/** Minutes are kept for two hours, in seconds. */
 export const MINUTE_TTL = 2 * 3_600;
-export const DAY_TTL = 92 * 86_400;
-export const RUN_TTL = 31 * 86_400;
 
 /** Where the statistics stand in Redis. Queue names are never empty, so no job's key looks like one of these. */
 export const statisticsKeys = (prefix: string) => ({
@@ -20,10 +18,6 @@ export const statisticsKeys = (prefix: string) => ({
   totals: `${prefix}::stats:totals`,
   /** Hash of one minute of a kind: completed, failed, cancelled. */
   minute: (kind: KindName, minute: number) => `${prefix}::stats:minute:${kind}:${minute}`,
-  /** Hash of one day (UTC): cost and calls. */
-  day: (day: string) => `${prefix}::stats:day:${day}`,
-  /** Hash of one run: cost, calls and ended jobs. */
-  run: (run: string) => `${prefix}::stats:run:${run}`,
   /** List of the last durations of a kind in milliseconds, newest first. */
   durations: (kind: KindName) => `${prefix}::stats:durations:${kind}`,
 });
@@ -32,11 +26,6 @@ export type StatisticsKeys = ReturnType<typeof statisticsKeys>;
 /** A field of the totals: what is counted, and its labels. Neither holds a `|`. */
 export function totalField(...parts: readonly string[]): string {
   return parts.join('|');
-}
-
-/** The day of a time, in UTC. */
-export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }
 
 export function minuteOf(ms: number): number {

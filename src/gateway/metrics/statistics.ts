@@ -1,19 +1,12 @@
 import type { FleetConnection } from '../../producers/fleet-connection.js';
-import { latestRuns } from '../../producers/run-view.js';
 import type { KindName } from '../../queues/registry.js';
-import { dayOf, MINUTE_SECONDS, minuteOf, type StatisticsKeys, statisticsKeys } from './statistics-keys.js';
+import { MINUTE_SECONDS, minuteOf, type StatisticsKeys, statisticsKeys } from './statistics-keys.js';
 
 /** How many jobs of a kind ended in one minute. */
 export interface MinuteCounts {
   readonly completed: number;
   readonly failed: number;
   readonly cancelled: number;
-}
-
-export interface RunCost {
-  readonly run: string;
-  readonly costUsd: number;
-  readonly calls: number;
 }
 
 /** Minutes over which the drain rate is measured. */
@@ -73,22 +66,6 @@ export class Statistics {
   /** The last durations of a kind, in milliseconds. */
   async durations(kind: KindName): Promise<number[]> {
     return (await this.#fleet.client.lrange(this.#keys.durations(kind), 0, -1)).map(Number);
-  }
-
-  /** What the agent calls of a day (UTC; default: today) cost, in US dollars, as far as prices are known. */
-  async costOfDay(now = Date.now()): Promise<number> {
-    return Number((await this.#fleet.client.hget(this.#keys.day(dayOf(now)), 'cost')) ?? 0);
-  }
-
-  /** What the newest runs cost so far. */
-  async latestRunCosts(count: number): Promise<RunCost[]> {
-    const runs = await latestRuns(this.#fleet, count);
-    return Promise.all(
-      runs.map(async (run) => {
-        const [cost, calls] = await this.#fleet.client.hmget(this.#keys.run(run), 'cost', 'calls');
-        return { run, costUsd: Number(cost ?? 0), calls: Number(calls ?? 0) };
-      }),
-    );
   }
 }
 

@@ -1,6 +1,7 @@
 import type { OpenOperation, Operation } from '../http/operation.js';
 import type { FleetLink } from '../link.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { deadLetterOperations } from './dead-letters.js';
 import { evaluationOperations } from './evaluations.js';
 import { flowOperations } from './flows.js';
 import { healthOperations } from './health.js';
@@ -28,6 +29,7 @@ export function allOperations(
     retryOperation,
     ...flowOperations,
     getRun,
+    ...deadLetterOperations,
     ...evaluationOperations,
     ...knownOperations,
     ...healthOperations(link, version),

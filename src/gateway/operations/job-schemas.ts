@@ -21,6 +21,17 @@ const jobFields = {
   progress: z.string().optional(),
   error: JobFailureSchema.optional(),
   usage: UsageResource,
+  unknownCalls: z
+    .array(
+      z.strictObject({
+        step: z.string(),
+        ask: z.int(),
+        model: z.string(),
+        likelyUsd: z.number().nonnegative().nullable(),
+      }),
+    )
+    .optional()
+    .describe('Agent calls of which nobody knows whether they were answered and billed.'),
   tags: z.record(z.string(), z.string()),
   parent: z.string().optional().describe('Id of the job that waits for this one.'),
   createdAt: time,

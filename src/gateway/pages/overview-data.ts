@@ -1,7 +1,9 @@
+import { latestRuns } from '../../producers/run-view.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import type { ClosedModel, Spending } from '../costs.js';
 import type { Gateway } from '../gateway.js';
 import { type Depth, readDepth } from '../metrics/depth.js';
-import { type MinuteCounts, percentile, type RunCost } from '../metrics/statistics.js';
+import { type MinuteCounts, percentile } from '../metrics/statistics.js';
 import { listWorkers, type WorkerView } from './workers.js';
 
 /** Minutes that the sparkline shows. */
@@ -32,8 +34,8 @@ export interface Problem {
 export interface Overview {
   readonly at: Date;
   readonly kinds: readonly KindOverview[];
-  readonly costToday: number;
-  readonly runs: readonly RunCost[];
+  readonly today: Spending;
+  readonly runs: readonly (Spending & { readonly run: string })[];
   readonly workers: readonly WorkerView[];
   readonly problems: readonly Problem[];
 }
@@ -104,20 +106,52 @@ function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem
   });
 }
 
+/** Share of a day's budget from which on the overview warns. */
+const NEARLY_SPENT = 0.9;
+
+function callProblems(today: Spending, closed: readonly ClosedModel[]): Problem[] {
+  const found = closed.map(
+    ({ model, why, seconds }): Problem => ({
+      severity: 'warning',
+      what: `Calls of ${model} are held back for ${Math.ceil(seconds)} s (${why}).`,
+      whatToDo: 'Nothing: they go on by themselves. If it comes often, raise the limit at the provider.',
+    }),
+  );
+  const { budgetUsd, spentUsd, unknownUsd, reservedUsd, unknownCalls } = today;
+  if (budgetUsd !== null && spentUsd + unknownUsd + reservedUsd >= budgetUsd * NEARLY_SPENT) {
+    found.push({
+      severity: 'error',
+      what: 'The budget of the day is spent, or nearly so.',
+      whatToDo: 'Raise FLEET_BUDGET_USD, or wait for midnight UTC.',
+    });
+  }
+  if (unknownCalls > 0) {
+    found.push({
+      severity: 'warning',
+      what: `Of ${unknownCalls} agent calls of today nobody knows whether they were billed.`,
+      whatToDo:
+        'Workers died or connections broke in the middle of calls: fleet costs shows how much it may be.',
+    });
+  }
+  return found;
+}
+
 /** Everything that the overview shows, as it is now. */
 export async function readOverview(gateway: Gateway): Promise<Overview> {
   const workers = await listWorkers(gateway.fleet);
-  const [kinds, costToday, runs] = await Promise.all([
+  const { fleet, costs } = gateway;
+  const [kinds, today, runs, closed] = await Promise.all([
     Promise.all(KIND_NAMES.map((kind) => kindOverview(gateway, kind, workers))),
-    gateway.statistics.costOfDay(),
-    gateway.statistics.latestRunCosts(RUNS_SHOWN),
+    costs.today(fleet),
+    latestRuns(fleet, RUNS_SHOWN),
+    costs.closedModels(fleet),
   ]);
   return {
     at: new Date(),
     kinds,
-    costToday,
-    runs,
+    today,
+    runs: await Promise.all(runs.map(async (run) => ({ run, ...(await costs.ofRun(fleet, run)) }))),
     workers,
-    problems: problemsOf(kinds, gateway.settings.maxWaiting),
+    problems: [...problemsOf(kinds, gateway.settings.maxWaiting), ...callProblems(today, closed)],
   };
 }

@@ -52,13 +52,20 @@ function problems(overview: Overview): Html {
   )}</ul>`;
 }
 
+function today({
+  today: { spentUsd, unknownUsd, reservedUsd, budgetUsd, calls, callsUnderWay },
+}: Overview): Html {
+  return html`<p>Today (UTC): <strong>${money(spentUsd + unknownUsd)}</strong>${budgetUsd !== null && ` of ${money(budgetUsd)}`}
+for ${calls} calls; ${callsUnderWay} under way for up to ${money(reservedUsd)}.</p>`;
+}
+
 function runs(overview: Overview): Html {
   if (overview.runs.length === 0) return html`<p class="faint">No job has named its run (tags.run) yet.</p>`;
   return html`<div class="scroll"><table>
 <thead><tr><th scope="col">run</th><th scope="col" class="number">cost</th><th scope="col" class="number">calls</th></tr></thead>
 <tbody>${overview.runs.map(
-    ({ run, costUsd, calls }) =>
-      html`<tr><td>${run}</td><td class="number">${money(costUsd)}</td><td class="number">${calls}</td></tr>`,
+    ({ run, spentUsd, unknownUsd, calls }) =>
+      html`<tr><td>${run}</td><td class="number">${money(spentUsd + unknownUsd)}</td><td class="number">${calls}</td></tr>`,
   )}</tbody></table></div>`;
 }
 
@@ -87,7 +94,7 @@ export function overviewContent(overview: Overview): Html {
 <h2>Jobs</h2>
 <div class="cards">${overview.kinds.map(card)}</div>
 <h2>Cost</h2>
-<div data-live="cost"><p>Today (UTC): <strong>${money(overview.costToday)}</strong></p>
+<div data-live="cost">${today(overview)}
 ${runs(overview)}</div>
 <h2>Workers</h2>
 <div data-live="workers">${workers(overview)}</div>`;

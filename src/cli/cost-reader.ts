@@ -1,0 +1,20 @@
+import { costsOfDay, costsOfRun } from '../calls/budget/read-costs.js';
+import { limiterKey } from '../calls/call-control.js';
+import type { CostReader } from '../gateway/costs.js';
+
+/** The books of the agent calls, for the gateway. */
+export const costReader: CostReader = {
+  today: ({ client, prefix }) => costsOfDay(client, prefix, Date.now()),
+  ofRun: ({ client, prefix }, run) => costsOfRun(client, prefix, run),
+  closedModels: async ({ client, prefix }) => {
+    const now = Date.now();
+    const { models } = await costsOfDay(client, prefix, now);
+    const states = await Promise.all(
+      Object.keys(models).map(async (model) => {
+        const [until, why] = await client.hmget(limiterKey(prefix, model), 'closedUntil', 'why');
+        return { model, why: why ?? 'rate-limited', seconds: (Number(until ?? 0) - now) / 1_000 };
+      }),
+    );
+    return states.filter(({ seconds }) => seconds > 0);
+  },
+};
