@@ -162,6 +162,18 @@ describe('a model that turns a call away', () => {
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
   });
 
+  it('now and then, and takes calls in between, is not left alone for ever longer', async () => {
+    for (let time = 0; time < 12; time += 1) {
+      const [probe] = await admitted(1);
+      await probe?.settle(ANSWERED);
+      clock.advance(1_000);
+      const [next] = await admitted(1);
+      expect(next, `round ${time}`).toBeDefined();
+      await next?.settle(turnedAway());
+      clock.advance(2_000);
+    }
+  });
+
   it('answers many calls with 429 at once, and that is one closing', async () => {
     const callers = await admitted(20);
     expect(callers).toHaveLength(20);

@@ -76,6 +76,8 @@ local function limiter_accepted(key, now, sentAt)
   if sentAt <= (limiter_number(key, 'closedAt') or 0) then return end
   redis.call('HDEL', key, 'probing', 'probeUntil', 'probeBy')
   redis.call('HSET', key, 'rampAt', string.format('%.0f', now), 'rampCount', 1)
+  -- A provider that fails now and then must not be left alone for ever longer; one that keeps failing must.
+  redis.call('HSET', key, 'closings', math.floor((limiter_number(key, 'closings') or 0) / 2))
 end
 
 -- Closes the model. A call that was sent before the last closing says nothing new unless it names a time.
