@@ -2,17 +2,19 @@
 import { CommanderError } from 'commander';
 import { printError } from './print-error.js';
 import { createProgram } from './program.js';
+import { isOutputFailure, watchStandardStreams } from './standard-output.js';
 
 /** Exit code of a command that was called in a way it does not know. */
 const WRONG_USAGE = 2;
 
+watchStandardStreams();
 try {
   await createProgram().parseAsync();
 } catch (thrown) {
   if (thrown instanceof CommanderError) {
     // commander has printed its message, or the help or version that was asked for.
     process.exitCode = thrown.exitCode === 0 ? 0 : WRONG_USAGE;
-  } else {
+  } else if (!isOutputFailure(thrown)) {
     process.exitCode = printError(thrown).entry.exitCode;
   }
 }

@@ -1,0 +1,33 @@
+/**
+ * What becomes of a command whose standard output fails. A reader that has gone (`| head -1`) is no failure: the
+ * command goes on to its end, with the exit code that it would have had. Anything else, such as a full disk, means
+ * that the output is incomplete: one sentence says so, and the exit code is 2.
+ */
+const INCOMPLETE_OUTPUT = 2;
+
+function codeOf(thrown: unknown): string | undefined {
+  return (thrown as NodeJS.ErrnoException | undefined)?.code;
+}
+
+let failure: Error | undefined;
+
+/** Has failures of the standard streams end the command as described above, instead of as uncaught errors. */
+export function watchStandardStreams(): void {
+  process.stdout.on('error', (error: Error) => {
+    if (codeOf(error) === 'EPIPE' || failure !== undefined) return;
+    failure = error;
+    process.stderr.write(`error standard output could not be written: ${error.message}\n`);
+  });
+  // There is nowhere left to say that standard error fails.
+  process.stderr.on('error', () => undefined);
+  process.on('exit', () => {
+    if (failure !== undefined) process.exitCode = INCOMPLETE_OUTPUT;
+  });
+}
+
+/** Whether an error only says that standard output failed, which `watchStandardStreams` has dealt with. */
+export function isOutputFailure(thrown: unknown): boolean {
+  return (
+    thrown === failure || (codeOf(thrown) === 'EPIPE' && (thrown as { syscall?: string }).syscall === 'write')
+  );
+}
