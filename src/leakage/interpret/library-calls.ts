@@ -150,7 +150,7 @@ function sourceTable(machine: Machine, path: string, args: Arguments, call: Call
   const [first] = args.positional;
   const name = first?.type === 'constant' ? String(first.value) : '';
   const region = machine.source(`${machine.placeKey(call)}:${name}`, name || machine.label(call));
-  if (/^(numpy|scipy|torch|joblib|pickle|h5py|sklearn|torchvision|datasets)\./.test(path)) {
+  if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
     return { type: 'opaque', facts: NO_FACTS, source: region };
   }
   return newTable({ ...emptyTable({ ...NO_FACTS, rows: [region] }, 'frame'), partial: false });
@@ -249,7 +249,9 @@ function concatenate(machine: Machine, args: Arguments, call: Call): Value {
   const repeated = facts.filter((part, at) =>
     facts.some((other, index) => index < at && overlapOf(part.rows, other.rows) === 'yes'),
   );
-  if (repeated.length === 0 || state.predictions.length > 0) return newTable(state);
+  // A list that a loop filled holds one part after another, not one part twice.
+  const isWrittenOut = call.args.some(({ value }) => value.type === 'sequence') || args.positional.length > 1;
+  if (repeated.length === 0 || state.predictions.length > 0 || !isWrittenOut) return newTable(state);
   const rows = repeated.flatMap((part) => [...part.rows]);
   const event = machine.fit(
     'duplicated-rows',

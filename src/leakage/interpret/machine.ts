@@ -51,6 +51,8 @@ export class Machine {
   readonly frames: Frame[] = [];
   /** Choices that the code being run depends on (`if score > best:`). */
   choices: readonly FitEvent[] = [];
+  /** Loops that are being run, innermost last. */
+  readonly loops: Stmt[] = [];
   readonly global = new Scope(undefined);
   scope = this.global;
   statement: Stmt;
@@ -207,6 +209,8 @@ export class Machine {
     let region = this.sources.get(key);
     if (region === undefined) {
       region = sourceRegion(label);
+      const loop = this.loops.at(-1);
+      if (loop !== undefined) region.loop = loop;
       this.sources.set(key, region);
     }
     return region;

@@ -49,7 +49,7 @@ function sequenceMethod(
     case 'append':
     case 'add': {
       if (first === undefined) return UNKNOWN;
-      const value = markChosen(first, machine.choices);
+      const value = markChosen(collected(machine, first), machine.choices);
       // In a loop the number of items is not known any more; two rounds show what they look like.
       const items = [...state.items, value];
       const next =
@@ -90,6 +90,18 @@ function sequenceMethod(
     default:
       return unknownCall(machine, args, call);
   }
+}
+
+/** What a loop collects piece by piece: one row for each round, the same rows for all lists it fills. */
+function collected(machine: Machine, value: Value): Value {
+  const loop = machine.loops.at(-1);
+  const isData = value.type === 'table' || (value.type === 'opaque' && value.countOf === undefined);
+  if (loop === undefined || !isData) return value;
+  const facts = factsOf(value);
+  if (facts.scores.length > 0 || facts.predictions.length > 0) return value;
+  if (!facts.rows.every((region) => region.parent === undefined && region.loop === loop)) return value;
+  const rows = [machine.source(`loop:${loop.start}`, machine.label(loop))];
+  return newTable(value.type === 'table' ? { ...value.cell.value, rows } : emptyTable({ ...facts, rows }));
 }
 
 function mappingMethod(
@@ -173,6 +185,7 @@ export function opaqueMethod(
     const shape = FRAME_METHODS.has(name) ? 'frame' : 'array';
     return tableMethod(machine, newTable(emptyTable(machine.dataOf(receiver), shape)), name, args, call);
   }
+  if (receiver.source !== undefined && name === 'pop') return receiver;
   if (REPORTING.has(name)) report(machine, args.all, call);
   if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };
   const result = unknownCall(machine, args, call);

@@ -200,7 +200,9 @@ function runFor(machine: Machine, statement: For): Flow {
   for (const element of rounds) {
     if (!machine.step()) break;
     assign(machine, statement.target, element, statement.iterable);
+    machine.loops.push(statement);
     const flow = runSuite(machine, statement.body);
+    machine.loops.pop();
     if (flow === 'break' && known) break;
   }
   if (statement.orelse !== undefined) runSuite(machine, statement.orelse);

@@ -78,8 +78,10 @@ export function emptyTable(facts: Facts, shape: TableState['shape'] = 'array'): 
 
 function joinTables(a: TableState, b: TableState): TableState {
   const facts = joinFacts(a, b);
-  // Two ways that lead to the same rows agree; otherwise nobody knows which rows these are.
-  const certain = a.certain && b.certain && sameRows(a.rows, b.rows);
+  // Two ways that lead to the same rows agree, and so do two files that one of is read; otherwise nobody knows
+  // which rows these are.
+  const isEither = [...a.rows, ...b.rows].every((region) => region.parent === undefined);
+  const certain = a.certain && b.certain && (isEither || sameRows(a.rows, b.rows));
   const columns = new Map(a.columns);
   for (const [name, column] of b.columns) {
     const other = columns.get(name);

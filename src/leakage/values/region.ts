@@ -28,6 +28,8 @@ export interface Region {
   readonly parts: Map<string, Region>;
   /** The statement that first took this part. */
   readonly madeBy: Stmt | undefined;
+  /** For a source: the loop in which it is read, once in each round. */
+  loop?: Stmt;
   /** The first variable that held exactly these rows. */
   name?: string;
 }
