@@ -17,6 +17,11 @@ export const FindingSchema = z.strictObject({
     .enum(['corrected', 'uncorrected', 'superseded', 'not-found', 'no-leakage'])
     .describe('superseded: an earlier correction swallowed the block.'),
   correctedBlock: z.string().optional(),
+  correctedAt: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('UTF-16 offset of the corrected block in the script, as it was right after this correction.'),
   occurrences: z.int().positive().optional().describe('How often the block stands in the script.'),
   matched: z.enum(['exact', 'whitespace']).optional(),
   reason: z.string().optional().describe('Why it is leakage, or why it was not corrected.'),
@@ -44,6 +49,16 @@ export const SolutionCheckResultSchema = z.strictObject({
   ...agentResultBase,
 });
 export type SolutionCheckResult = z.infer<typeof SolutionCheckResultSchema>;
+
+/** What a check as a whole came to, by what became of its findings (decision 5). */
+export function statusOf(findings: readonly Finding[]): SolutionCheckResult['status'] {
+  const leaky = findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
+  if (leaky.length === 0) return 'clean';
+  const corrected = leaky.filter(({ outcome }) => outcome === 'corrected').length;
+  const settled = leaky.filter(({ outcome }) => outcome === 'corrected' || outcome === 'superseded').length;
+  if (settled === leaky.length) return 'corrected';
+  return corrected === 0 ? 'uncorrected' : 'partly-corrected';
+}
 
 export const solutionCheck = defineKind({
   name: 'solution-check',

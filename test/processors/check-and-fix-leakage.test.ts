@@ -22,7 +22,7 @@ import {
 const LEAKY = 'scaler = StandardScaler()\nX = scaler.fit_transform(X)\n';
 const SPLIT = 'X_train, X_val = train_test_split(X)\n';
 const SCRIPT = `import numpy as np\n${LEAKY}${SPLIT}print(score)\n`;
-const FIXED = 'scaler = StandardScaler()\nX_all = X';
+const FIXED = 'scaler = StandardScaler()\nX = X.copy()';
 
 let api: MessagesApi | undefined;
 afterEach(async () => {
@@ -35,7 +35,10 @@ async function check(content: string, reply: Script, options: LeakageCheckOption
   api = await startMessagesApi({ reply });
   const result = await checkAndFixLeakage({ content }, runnerFor(api), options);
   expect(SolutionCheckResultSchema.safeParse(result).error).toBeUndefined();
-  return { result, requests: api.requests };
+  const { requests } = api;
+  await api.close();
+  api = undefined;
+  return { result, requests };
 }
 
 async function failure(content: string, reply: Script): Promise<AgentError> {
@@ -58,6 +61,7 @@ describe('checkAndFixLeakage', () => {
         codeBlock: LEAKY.trimEnd(),
         outcome: 'corrected',
         correctedBlock: FIXED,
+        correctedAt: 'import numpy as np\n'.length,
         occurrences: 1,
         matched: 'exact',
       },
@@ -175,14 +179,44 @@ describe('locating the leaky block', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('a block that only stands inside of an earlier correction is not corrected twice', async () => {
-    const wrapped = 'if True:\n    a = fit(all)';
-    const { result, requests } = await check('a = fit(all)\nb = 2\n', [
-      leaks('a = fit(all)\nb = 2', 'a = fit(all)'),
-      correction(`${wrapped}\nb = 2`),
+  it('a leak that an earlier, larger correction left standing is corrected where it now stands', async () => {
+    const { result, requests } = await check('x = 1\na = fit(all)\nb = 2\n', [
+      leaks('x = 1\na = fit(all)\nb = 2', 'a = fit(all)'),
+      correction('x = 3\na = fit(all)\nb = 2'),
+      correction('a = fit(train)'),
     ]);
-    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'superseded']);
-    expect(requests).toHaveLength(2);
+    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'corrected']);
+    expect(result.solution.content).toBe('x = 3\na = fit(train)\nb = 2\n');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('a block that an earlier correction only cut into counts as uncorrected', async () => {
+    const { result } = await check('a = fit(all)\nb = fit(all)\nc = fit(all)\n', [
+      leaks('a = fit(all)\nb = fit(all)', 'b = fit(all)\nc = fit(all)'),
+      correction('a = 1\nb = 2'),
+    ]);
+    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'uncorrected']);
+    expect(result.status).toBe('partly-corrected');
+    expect(result.solution.content).toBe('a = 1\nb = 2\nc = fit(all)\n');
+  });
+
+  it('a block does not stand inside of a longer name', async () => {
+    const script = 'XX = fit(all)\nX = fit(all)\nmax_x = fit(all)\n';
+    const { result } = await check(script, [
+      leaks('X = fit(all)'),
+      leaks('X = fit(all)'),
+      correction('X = 1'),
+    ]);
+    expect(result.solution.content).toBe('XX = fit(all)\nX = 1\nmax_x = fit(all)\n');
+    const { result: nowhere } = await check('XX = fit(all)\n', [leaks('X = fit(all)')]);
+    expect(nowhere.findings[0]?.outcome).toBe('not-found');
+  });
+
+  it('an unusable answer about the surroundings does not cost the check', async () => {
+    const script = 'x = fit(a)\nuse(x)\nx = fit(a)\n';
+    const { result } = await check(script, [leaks('x = fit(a)'), refusalReply(), correction('x = 0')]);
+    expect(result.status).toBe('corrected');
+    expect(result.notes?.join()).toContain('stands 2 times');
   });
 
   it('a block that stands twice is asked for once more with its surroundings', async () => {
@@ -228,6 +262,10 @@ describe('judging a correction', () => {
     ['the same but for white space', 'a = fit(all)   '],
     ['no Python any more', 'a = fit('],
     ['a placeholder', '# rest unchanged'],
+    ['a comment alone', '# the leaky line was removed'],
+    ['pass', 'pass'],
+    ['a word', 'Unchanged'],
+    ['a diff', '-x\n+y'],
   ])('REQ-SF-019: one that is %s is asked for once more, with what was wrong', async (_what, bad) => {
     const { result, requests } = await check('a = fit(all)\nb = 2\n', twice(bad, 'a = fit(train)'));
     expect(result.status).toBe('corrected');
@@ -259,16 +297,40 @@ describe('judging a correction', () => {
     expect(result.solution.content).toBe('def f():\n    a = fit(train)\n    b = 1\n    return a\n');
   });
 
+  it('one that no longer defines what later lines use is asked for once more', async () => {
+    const reply = [leaks('a = fit(all)'), correction('c = fit(train)'), correction('a = fit(train)')];
+    const { result, requests } = await check('a = fit(all)\nprint(a)\n', reply);
+    expect(requests[2]?.text).toContain('no longer defines a');
+    expect(result.solution.content).toBe('a = fit(train)\nprint(a)\n');
+  });
+
+  it('lines around the block that the answer repeats are not doubled', async () => {
+    const script = 'frame = load("train.csv")\nx = fit(frame)\nmodel.fit(x, target)\nscore(model, x)\n';
+    const answer = 'frame = load("train.csv")\nx = fit(train)\nmodel.fit(x, target)\nscore(model, x)';
+    const { result } = await check(script, [leaks('x = fit(frame)'), correction(answer)]);
+    expect(result.solution.content).toBe(script.replace('fit(frame)', 'fit(train)'));
+    const piece = 'x = fit(train)\nmodel.fit(x, target)';
+    const { result: shorter } = await check(script, [leaks('x = fit(frame)'), correction(piece)]);
+    expect(shorter.solution.content).toBe(script.replace('fit(frame)', 'fit(train)'));
+  });
+
+  it('prose is not put into a script that is no Python', async () => {
+    const sorry = textReply('I am sorry, but I cannot help with that.');
+    const { result } = await check('x <- fit(all\n', [leaks('x <- fit(all'), sorry, sorry]);
+    expect(result.status).toBe('uncorrected');
+    expect(result.solution.content).toBe('x <- fit(all\n');
+  });
+
   it('the whole script as the answer: what it changes within the block is taken', async () => {
-    const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X_scaled = X');
+    const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X = X.copy()');
     const { result } = await check(SCRIPT, [leaks(LEAKY.trimEnd()), correction(whole.trimEnd())]);
     expect(result.status).toBe('corrected');
     expect(result.solution.content).toBe(whole);
-    expect(result.findings[0]?.correctedBlock).toBe('scaler = StandardScaler()\nX_scaled = X');
+    expect(result.findings[0]?.correctedBlock).toBe('scaler = StandardScaler()\nX = X.copy()');
   });
 
   it('the whole script with other lines changed too is asked for again as a block', async () => {
-    const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X_scaled = X').replace(
+    const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X = X.copy()').replace(
       'print(score)',
       'print(0)',
     );

@@ -2,12 +2,12 @@ import type { AgentRunner, WorkLog } from '../../agents/agent-runner.js';
 import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import { PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
-import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
+import { type Finding, type SolutionCheckResult, statusOf } from '../../queues/solution-check.js';
 import { type LocatedBlock, locateBlock, parsesAsPython } from '../../solution/index.js';
 import { agentStamp, withNotes } from '../agent-stamp.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock } from './correct-block.js';
-import { CorrectedScript } from './corrected-regions.js';
+import { CorrectedScript } from './corrected-script.js';
 import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
 import { annotationAt } from './second-opinion.js';
 
@@ -70,8 +70,19 @@ export async function checkAndFixLeakage(
     ...(notFollowed === undefined ? {} : { notFollowed }),
     usage: meter.total,
     agent: agentStamp(runner, detection),
-    ...withNotes([...notes, ...(detection.notes ?? [])]),
+    ...withNotes([...notes, ...duplicateNotes(findings), ...(detection.notes ?? [])]),
   };
+}
+
+/** A corrected block of which the script has another copy: which one was meant, nobody could tell. */
+function duplicateNotes(findings: readonly Finding[]): string[] {
+  return findings.flatMap(({ outcome, occurrences = 1 }, index) =>
+    outcome === 'corrected' && occurrences > 1
+      ? [
+          `the block of finding ${index + 1} stands ${occurrences} times in the script; one of them was corrected`,
+        ]
+      : [],
+  );
 }
 
 function withoutLeakage(answer: AnnotatedLeakageAnswer, solution: Solution): Finding {
@@ -97,15 +108,7 @@ async function correctFinding(
     ...(await descriptionOf(answer, original, solution)),
   };
   const located = script.locate(answer.code_block);
-  if (located === null) {
-    if (original !== null) {
-      const reason = 'an earlier correction replaced this block';
-      return { ...described, codeBlock: original.text, outcome: 'superseded', reason };
-    }
-    const reason = 'the block that was named does not stand in the script';
-    context.log?.warn(`finding ${number}: ${reason}; it is skipped`);
-    return { ...described, codeBlock: answer.code_block, outcome: 'not-found', reason };
-  }
+  if (located === null) return { ...described, ...goneFinding(answer, original, number, script, context) };
   const found = {
     ...described,
     codeBlock: located.text,
@@ -126,8 +129,30 @@ async function correctFinding(
     ...found,
     outcome: 'corrected',
     correctedBlock: correction.block,
+    correctedAt: located.start,
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
   };
+}
+
+/** What is said of a block that cannot be located: REQ-SF-021, decision 6. */
+function goneFinding(
+  { code_block }: AnnotatedLeakageAnswer,
+  original: LocatedBlock | null,
+  number: number,
+  script: CorrectedScript,
+  { log }: CorrectionContext,
+): Pick<Finding, 'codeBlock' | 'outcome' | 'reason'> {
+  const codeBlock = original?.text ?? code_block;
+  const gone = script.whyGone(code_block);
+  if (gone === 'superseded') {
+    return { codeBlock, outcome: 'superseded', reason: 'an earlier correction replaced this block' };
+  }
+  const reason =
+    gone === 'cut-into'
+      ? 'an earlier correction changed a part of this block, and the rest of it could not be told apart'
+      : 'the block that was named does not stand in the script';
+  log?.warn(`finding ${number}: ${reason}; it is skipped`);
+  return { codeBlock, outcome: gone === 'cut-into' ? 'uncorrected' : 'not-found', reason };
 }
 
 /** Kind and severity: the agent's own words, or what static analysis knows at the place. */
@@ -138,14 +163,4 @@ async function descriptionOf(
 ): Promise<Pick<Finding, 'kind' | 'severity'>> {
   if (kind !== undefined && severity !== undefined) return { kind, severity };
   return place === null ? {} : ((await annotationAt(solution.content, place)) ?? {});
-}
-
-/** Decision 5: what the check as a whole came to. */
-function statusOf(findings: readonly Finding[]): SolutionCheckResult['status'] {
-  const leaky = findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
-  if (leaky.length === 0) return 'clean';
-  const corrected = leaky.filter(({ outcome }) => outcome === 'corrected').length;
-  const settled = leaky.filter(({ outcome }) => outcome === 'corrected' || outcome === 'superseded').length;
-  if (settled === leaky.length) return 'corrected';
-  return corrected === 0 ? 'uncorrected' : 'partly-corrected';
 }

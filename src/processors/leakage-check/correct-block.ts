@@ -1,10 +1,10 @@
 import { AgentConfig } from '../../agents/agent-config.js';
 import type { AgentRunner, RunContext } from '../../agents/agent-runner.js';
 import { AgentType } from '../../agents/agent-type.js';
-import { AgentError, type ErrorCode } from '../../errors.js';
 import type { LocatedBlock } from '../../solution/index.js';
+import { isUnusableAnswer } from '../unusable-answer.js';
 import type { UsageMeter } from '../usage-meter.js';
-import type { CorrectedScript } from './corrected-regions.js';
+import type { CorrectedScript } from './corrected-script.js';
 import { type Judgement, judgeCorrection } from './judge-correction.js';
 
 export interface CorrectionContext extends RunContext {
@@ -15,14 +15,6 @@ export interface CorrectionContext extends RunContext {
   /** Whether the script was valid Python before any correction. */
   readonly parsedBefore: boolean;
 }
-
-/** An answer that cannot be used costs its finding, not the whole check. */
-const UNUSABLE_ANSWERS: ReadonlySet<ErrorCode> = new Set([
-  'answer-truncated',
-  'answer-refused',
-  'answer-invalid',
-  'tool-loop',
-]);
 
 /** How often one block is asked for: once, and once more with what was wrong (decision 5). */
 const TRIES = 2;
@@ -74,7 +66,7 @@ async function askForCorrection(
       ? { ok: true, block: answer.output }
       : { ok: false, problem: answer.declined };
   } catch (thrown) {
-    if (!(thrown instanceof AgentError && UNUSABLE_ANSWERS.has(thrown.code))) throw thrown;
+    if (!isUnusableAnswer(thrown)) throw thrown;
     return { ok: false, problem: thrown.message };
   }
 }

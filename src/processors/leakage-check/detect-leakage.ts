@@ -8,6 +8,7 @@ import {
 } from '../../agents/outputs.js';
 import type { Solution } from '../../queues/common.js';
 import { locateBlock } from '../../solution/index.js';
+import { isUnusableAnswer } from '../unusable-answer.js';
 import type { UsageMeter } from '../usage-meter.js';
 
 export interface DetectionContext extends RunContext {
@@ -46,8 +47,12 @@ export async function askWithMoreContext(
     'Answer with one entry for this leak alone: the same block with as many lines above or below it, copied',
     'exactly, as it takes to stand in the script only once.',
   ].join('\n');
-  const { output } = await ask(solution, context, { step, addition });
-  const wider = output.answers.find(
+  const again = await ask(solution, context, { step, addition }).catch((thrown: unknown) => {
+    if (!isUnusableAnswer(thrown)) throw thrown;
+    context.log?.warn(`the answer with more surroundings cannot be used: ${thrown.message}`);
+    return undefined;
+  });
+  const wider = again?.output.answers.find(
     (answer) =>
       answer.leakage_status === 'Yes Data Leakage' &&
       answer.code_block.includes(finding.code_block.trim()) &&

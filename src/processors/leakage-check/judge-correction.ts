@@ -7,8 +7,10 @@ import {
   type LocatedBlock,
   parsesAsPython,
 } from '../../solution/index.js';
-import type { CorrectedScript } from './corrected-regions.js';
+import { boundNames, doesSomething, usedNames } from './bound-names.js';
+import type { CorrectedScript } from './corrected-script.js';
 import { leakThatStillStands } from './second-opinion.js';
+import { withoutSurroundings } from './surrounding-lines.js';
 
 /** A correction that may be put in, or what is wrong with it in words that a second try can use. */
 export type Judgement =
@@ -17,17 +19,20 @@ export type Judgement =
 
 const refused = (problem: string): Judgement => ({ ok: false, problem });
 
-const normalised = (text: string) =>
-  text
-    .split(/\r\n|\r|\n/)
-    .map((line) => line.trimEnd())
-    .join('\n')
-    .trim();
+const FENCE = /^ {0,3}(?:`{3}|~{3})/m;
+
+/** One correction on its way into the script. */
+interface Proposal {
+  readonly block: string;
+  readonly located: LocatedBlock;
+  readonly script: CorrectedScript;
+}
 
 /**
- * Judges the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to
- * the script, and refused where it is empty, unchanged, a placeholder, a change of other lines, breaks the syntax of a
- * script that parsed before, or leaves a leak in place that static analysis knew.
+ * Judges the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to the script,
+ * and refused where it is empty, unchanged, no code, a placeholder or a change of other lines; where it breaks the syntax
+ * of a script that parsed before, or no longer defines what later code uses; and where a leak that static analysis knew
+ * is still there.
  */
 export async function judgeCorrection(
   answer: string,
@@ -35,42 +40,94 @@ export async function judgeCorrection(
   script: CorrectedScript,
   parsedBefore: boolean,
 ): Promise<Judgement> {
-  const extracted = extractAnswer(answer);
+  const extracted = extractAnswer(answer, parsedBefore);
   if (!extracted.ok) return extracted;
-  const whole = blockFromWholeScript(script.content, located, extracted.block);
-  if (whole.kind === 'changes-more') {
-    return refused(
-      'the answer is the whole script and changes lines outside of the block; give only the block',
-    );
-  }
-  const correction = whole.kind === 'block' ? whole.block : extracted.block;
-  if (correction.trim() === '') return refused('the correction is empty');
-  if (normalised(correction) === normalised(located.text)) {
-    return refused('the correction is the same as the leaky block');
-  }
-  if (introducesPlaceholder(located.text, correction)) {
-    return refused('the correction replaces code by a placeholder; write out every line of the block');
-  }
-  const block = fitCorrection(correction, located, script.content);
-  const corrected = script.with(located, block);
-  if (parsedBefore) {
-    const parsed = await parsesAsPython(corrected);
-    if (!parsed.ok) {
-      return refused(
-        `with the correction the script no longer parses: line ${parsed.line}: ${parsed.message}`,
-      );
-    }
-  }
-  const correctedSpan = { start: located.start, end: located.start + block.length };
-  const standing = await leakThatStillStands(script.content, located, corrected, correctedSpan);
-  return standing === undefined ? { ok: true, block } : refused(standing);
+  const taken = takeBlock(extracted.block, located, script.content);
+  if (!taken.ok) return taken;
+  const proposal = { block: fitCorrection(taken.block, located, script.content), located, script };
+  const problem = (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await standingLeak(proposal));
+  return problem === undefined ? { ok: true, block: proposal.block } : refused(problem);
 }
 
-function extractAnswer(answer: string): Judgement {
+/** The code of an answer. In a script that is no Python, nothing but a fence tells code from prose. */
+function extractAnswer(answer: string, parsedBefore: boolean): Judgement {
+  if (!parsedBefore && !FENCE.test(answer)) return refused('the answer has no fenced code block');
   try {
     return { ok: true, block: extractCodeBlock(answer) };
   } catch (thrown) {
     if (!(thrown instanceof UnclosedFenceError)) throw thrown;
     return refused('the answer was cut off inside its code block; answer with the block alone');
   }
+}
+
+/** The part of an answer's code that stands for the block, judged as text. */
+function takeBlock(code: string, located: LocatedBlock, content: string): Judgement {
+  const whole = blockFromWholeScript(content, located, code);
+  if (whole.kind === 'changes-more') {
+    return refused(
+      'the answer is the whole script and changes lines outside of the block; give only the block',
+    );
+  }
+  const block = whole.kind === 'block' ? whole.block : withoutSurroundings(code, located, content);
+  if (block.trim() === '') return refused('the correction is empty');
+  if (normalised(block) === normalised(located.text)) {
+    return refused('the correction is the same as the leaky block');
+  }
+  if (isDiff(block)) return refused('the correction is a diff; write the lines as they should stand');
+  if (introducesPlaceholder(located.text, block)) {
+    return refused('the correction replaces code by a placeholder; write out every line of the block');
+  }
+  return { ok: true, block };
+}
+
+function normalised(text: string): string {
+  return text
+    .split(/\r\n|\r|\n/)
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trim();
+}
+
+/** Some diffs parse as Python, since a sign before an expression is an expression. */
+function isDiff(text: string): boolean {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .every((line) => /^(?:[-+]|@@)/.test(line));
+}
+
+/** What a correction would break in a script that is Python, in words; undefined where it breaks nothing. */
+async function brokenCode({ block, located, script }: Proposal): Promise<string | undefined> {
+  const parsed = await parsesAsPython(script.with(located, block));
+  if (!parsed.ok) {
+    return `with the correction the script no longer parses: line ${parsed.line}: ${parsed.message}`;
+  }
+  if ((await doesSomething(located.text)) && !(await doesSomething(block))) {
+    return 'the correction has no statement that does anything; write out the corrected lines';
+  }
+  const lost = await lostNames(located, block, script.content);
+  if (lost.length === 0) return undefined;
+  return `the correction no longer defines ${lost.join(', ')}, which later lines of the script use`;
+}
+
+/** Names that only the block defined, that later code uses, and that the correction does not define. */
+async function lostNames(located: LocatedBlock, block: string, content: string): Promise<string[]> {
+  const after = content.slice(located.end);
+  const [defined, kept, before, later, used] = await Promise.all([
+    boundNames(located.text),
+    boundNames(block),
+    boundNames(content.slice(0, located.start)),
+    boundNames(after),
+    usedNames(after),
+  ]);
+  return [...defined].filter(
+    (name) => used.has(name) && !kept.has(name) && !before.has(name) && !later.has(name),
+  );
+}
+
+async function standingLeak({ block, located, script }: Proposal): Promise<string | undefined> {
+  return leakThatStillStands(script.content, located, script.with(located, block), {
+    start: located.start,
+    end: located.start + block.length,
+  });
 }

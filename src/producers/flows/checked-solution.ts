@@ -1,11 +1,12 @@
 import type { Job } from 'bullmq';
 import { UncheckedSolutionError } from '../../errors.js';
-import { digestOf, type Solution } from '../../queues/common.js';
+import type { Solution } from '../../queues/common.js';
 import { parseJobKey } from '../../queues/job-key.js';
 import {
   type Finding,
   type SolutionCheckResult,
   SolutionCheckResultSchema,
+  statusOf,
 } from '../../queues/solution-check.js';
 import { type EvaluationGuard, EvaluationGuardSchema, GUARD_FIELD } from './evaluation-guard.js';
 import { restoresOriginal } from './restore-original.js';
@@ -60,8 +61,7 @@ async function checkResultOf(job: Job, guard: EvaluationGuard): Promise<{ result
   return undefined;
 }
 
-/** Whether the script is what the check made of the one it judged: its corrections taken back give that one. */
-function isUntouched({ solution, solutionDigest, findings }: SolutionCheckResult): boolean {
-  if (digestOf(solution.content) === solutionDigest) return true;
-  return restoresOriginal(solution.content, findings, solutionDigest);
+/** Whether the script and the status are what the findings make of the script that was judged. */
+function isUntouched({ solution, solutionDigest, findings, status }: SolutionCheckResult): boolean {
+  return status === statusOf(findings) && restoresOriginal(solution.content, findings, solutionDigest);
 }

@@ -1,0 +1,103 @@
+import { type LocatedBlock, locateBlock, replaceSpan } from '../../solution/index.js';
+
+interface Region {
+  start: number;
+  end: number;
+}
+
+/** What became of a block that does not stand in the corrected script any more. */
+export type Gone = 'superseded' | 'cut-into' | 'never-there';
+
+const IDENTIFIER = /[\p{ID_Continue}$]/u;
+
+/**
+ * A script that is corrected block by block. A later finding whose block was wholly inside an earlier one, and whose
+ * lines are gone, was swallowed by that correction (decision 6); one that still stands, inside a correction or not, still
+ * leaks.
+ */
+export class CorrectedScript {
+  readonly #original: string;
+  #content: string;
+  /** Corrected parts of the present script. */
+  readonly #corrected: Region[] = [];
+  /** The same parts in the script as it was. */
+  readonly #replaced: Region[] = [];
+
+  constructor(content: string) {
+    this.#original = content;
+    this.#content = content;
+  }
+
+  get content(): string {
+    return this.#content;
+  }
+
+  /** Where the block stands: outside of every correction if it can, else inside of one, or null. */
+  locate(block: string): LocatedBlock | null {
+    return this.#locateOutside(block) ?? locateWhole(block, this.#content);
+  }
+
+  /** Why a block cannot be located. */
+  whyGone(block: string): Gone {
+    const before = locateWhole(block, this.#original);
+    if (before === null) return 'never-there';
+    const swallowed = this.#replaced.some(({ start, end }) => start <= before.start && before.end <= end);
+    return swallowed ? 'superseded' : 'cut-into';
+  }
+
+  /** The script as it would be with `text` in the place of the span. */
+  with({ start, end }: Region, text: string): string {
+    return replaceSpan(this.#content, { start, end }, text);
+  }
+
+  /** Puts a correction in the place of the span. */
+  correct({ start, end, text: old }: Region & { text: string }, text: string): void {
+    const before = locateWhole(old, this.#original);
+    if (before !== null) this.#replaced.push(before);
+    this.#content = this.with({ start, end }, text);
+    const growth = text.length - (end - start);
+    let merged: Region = { start, end: start + text.length };
+    const apart: Region[] = [];
+    for (const region of this.#corrected) {
+      if (region.end <= start) apart.push(region);
+      else if (region.start >= end) apart.push({ start: region.start + growth, end: region.end + growth });
+      // The new correction cuts into an older one: together they are one corrected part.
+      else
+        merged = {
+          start: Math.min(merged.start, region.start),
+          end: Math.max(merged.end, region.end + growth),
+        };
+    }
+    this.#corrected.splice(0, this.#corrected.length, ...apart, merged);
+    this.#corrected.sort((a, b) => a.start - b.start);
+  }
+
+  #locateOutside(block: string): LocatedBlock | null {
+    let from = 0;
+    for (const region of [...this.#corrected, { start: this.#content.length, end: this.#content.length }]) {
+      const within = locateWhole(block, this.#content.slice(from, region.start));
+      if (within !== null) return { ...within, start: from + within.start, end: from + within.end };
+      from = region.end;
+    }
+    return null;
+  }
+}
+
+/**
+ * The locator's answer, but never a piece of a longer name: `X = fit(x)` does not stand in `XX = fit(x)`, and replacing
+ * it there would damage a line that nobody accused.
+ */
+function locateWhole(block: string, content: string): LocatedBlock | null {
+  const located = locateBlock(block, content);
+  if (located === null || located.matched === 'whitespace') return located;
+  for (let at = located.start; at !== -1; at = content.indexOf(located.text, at + 1)) {
+    const end = at + located.text.length;
+    if (!joins(content, at) && !joins(content, end)) return { ...located, start: at, end };
+  }
+  return null;
+}
+
+/** Whether an offset stands in the middle of a name or a number. */
+function joins(content: string, offset: number): boolean {
+  return IDENTIFIER.test(content.charAt(offset - 1)) && IDENTIFIER.test(content.charAt(offset));
+}
