@@ -29,6 +29,8 @@ export interface LeakageAnalysis {
   readonly findings: LeakFinding[];
   /** Code that the analysis does not understand, and therefore does not accuse. */
   readonly notFollowed: NotFollowed[];
+  /** True where the analysis gave up before the script's end: then no finding means nothing. */
+  readonly exhausted: boolean;
   /** False where the script has syntax errors; the rest of it is analysed all the same. */
   readonly parsed: boolean;
 }
@@ -90,6 +92,6 @@ export async function analyzeInDetail(source: string, watch = -1): Promise<Detai
  * over them before. Code that cannot be followed is named, not accused. Needs no model and no network.
  */
 export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
-  const { findings, notFollowed, parsed } = await analyzeInDetail(source);
-  return { findings, notFollowed, parsed };
+  const { findings, notFollowed, exhausted, parsed } = await analyzeInDetail(source);
+  return { findings, notFollowed, exhausted, parsed };
 }

@@ -15,6 +15,7 @@ export function explain(leak: Leak, lineOf: (offset: number) => number): string 
     case 'early-stopping':
       return `Training watches ${rows} (${at(leak.node.start)}) to decide when to stop, and ${held} are ${scored}.`;
     case 'training-rows':
+    case 'pseudo-labels':
     case 'stacking':
       return `${sentence(leak.subject)} is trained on ${rows} (${at(leak.node.start)}), whose rows include ${reach}.`;
     case 'group-overlap':

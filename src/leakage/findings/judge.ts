@@ -112,7 +112,12 @@ export function judge(machine: Machine): Leak[] {
     if (overlap === 'unknown') continue;
     if (overlap === 'yes') {
       if (!isHeldOut(machine, training, prediction.rows, prediction.inputs.length > 0)) continue;
-      const kind = training.predictions.length > 0 ? 'stacking' : 'training-rows';
+      const kind =
+        training.pseudo === true
+          ? 'pseudo-labels'
+          : training.predictions.length > 0
+            ? 'stacking'
+            : 'training-rows';
       const { subject, rowsText, rows, node, statement } = training;
       add({
         kind,
@@ -163,7 +168,12 @@ export function judge(machine: Machine): Leak[] {
       if (!fit.certain || overlapOf(fit.rows, prediction.rows) !== 'yes') continue;
       if (fit.kind === 'shuffled-time' && !isShuffledLabel(fit, training, prediction.rows)) continue;
       if (insideTrainingSide(fit.rows, scored)) continue;
-      add(leakOf(fit, prediction.rows, base));
+      const leak = leakOf(fit, prediction.rows, base);
+      // A statistic of the label by group is a target encoding.
+      const ofLabel =
+        fit.kind === 'group-statistics' &&
+        training.labels.some((label) => fit.columns?.includes(label) === true);
+      add(ofLabel ? { ...leak, kind: 'target-encoding' } : leak);
     }
   }
   for (const { fit, score, node } of machine.reportedChoices) {
@@ -172,7 +182,39 @@ export function judge(machine: Machine): Leak[] {
     if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;
     add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node, scoredNames: [] }));
   }
+  for (const leak of claimedInSample(machine, scored)) add(leak);
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
+}
+
+/** Scores of training rows that the script prints as validation scores, where it has no other score. */
+function claimedInSample(machine: Machine, scored: readonly ScoredPredictions[]): Leak[] {
+  const held = scored.some(
+    ({ prediction }) =>
+      prediction.training !== undefined && overlapOf(prediction.training.rows, prediction.rows) !== 'yes',
+  );
+  if (held) return [];
+  return scored.flatMap(({ prediction, score }) => {
+    const { training } = prediction;
+    if (training === undefined || !machine.claimed.has(score) || !covers(training.rows, prediction.rows))
+      return [];
+    const { subject, rowsText, rows, node, statement } = training;
+    return [
+      {
+        kind: 'training-rows' as const,
+        subject,
+        rowsText,
+        rows,
+        node,
+        nodes: [node],
+        statement,
+        split: undefined,
+        joinedBy: undefined,
+        scoredText: prediction.rowsText,
+        scoreNode: score.node,
+        scoredNames: [],
+      },
+    ];
+  });
 }
 
 /** Predictions of a model for rows that it was trained on. */

@@ -117,6 +117,8 @@ export function report(machine: Machine, values: readonly Value[], call: Call): 
   for (const value of values) {
     const facts = factsOf(value);
     for (const score of facts.scores) {
+      machine.reported.add(score);
+      if (/valid|\bval\b|held|hold|\btest/i.test(machine.text(call))) machine.claimed.add(score);
       for (const fit of facts.fits) {
         if (fit.kind !== 'selection' || overlapOf(fit.rows, score.rows) !== 'yes') continue;
         machine.reportedChoices.push({ fit, score, node: call, statement: machine.statement });

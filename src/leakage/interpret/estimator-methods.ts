@@ -134,7 +134,10 @@ function fitted(
   const label = labelsOf(machine, args, call);
   const extra = [...watchedRows(machine, state, args), ...chosenOptions(state), ...label.fits];
   const training = trainingOf(machine, subject, facts, rowsText, extra, call, undefined, label.columns);
-  machine.store.write(estimator.cell, { ...state, training, fits: training.fits });
+  const target = argument(args, 1, 'y', 'label');
+  const pseudo = target !== undefined && machine.dataOf(target).predictions.length > 0;
+  const kept = pseudo ? { ...training, pseudo } : training;
+  machine.store.write(estimator.cell, { ...state, training: kept, fits: training.fits });
   return 'trained';
 }
 

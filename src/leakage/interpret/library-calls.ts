@@ -72,6 +72,8 @@ export function callLibrary(machine: Machine, path: string, args: Arguments, cal
       );
     case 'choice':
       return chosen(machine, args, call);
+    case 'curve-fit':
+      return curveFit(machine, args, call);
     case 'optimiser':
       return optimised(machine, args, call);
     case 'metric':
@@ -456,6 +458,16 @@ function chosen(machine: Machine, args: Arguments, call: Call): Value {
   const [first] = args.positional;
   if (first === undefined || factsOf(first).scores.length === 0) return unknownCall(machine, args, call);
   return choose(machine, first, call) ?? UNKNOWN;
+}
+
+/** Coefficients that bring predictions close to labels are chosen on the rows of these labels. */
+function curveFit(machine: Machine, args: Arguments, call: Call): Value {
+  const facts = args.all.map((value) => machine.dataOf(value)).reduce(joinFacts, NO_FACTS);
+  const [prediction] = facts.predictions;
+  if (prediction === undefined) return statistic(machine, 'statistics', args, call);
+  const subject = `what \`${machine.label(call.callee)}\` finds`;
+  const event = machine.fit('selection', subject, prediction, prediction.rowsText, call);
+  return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
 }
 
 /** Runs the function to be optimised once: what it scores, the result was chosen on. */

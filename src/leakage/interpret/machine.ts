@@ -46,6 +46,9 @@ export class Machine {
   readonly scored: ScoredPredictions[] = [];
   /** Choices that were reported as a score: the event, and where the value was printed. */
   readonly reportedChoices: { fit: FitEvent; score: Score; node: Expr; statement: Stmt }[] = [];
+  /** Scores that are printed, and those that are printed as scores of held-out rows. */
+  readonly reported = new Set<Score>();
+  readonly claimed = new Set<Score>();
   readonly trainings: Prediction['training'][] = [];
   readonly notFollowed: NotFollowed[] = [];
   readonly frames: Frame[] = [];

@@ -1,4 +1,3 @@
-import type { LeakKind } from '../kinds.js';
 import { STATISTIC_METHODS } from '../knowledge/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { NO_FACTS, union } from '../values/facts.js';
@@ -22,12 +21,12 @@ export function viewMethod(machine: Machine, view: View, name: string, args: Arg
   if (PER_ROW.has(name) || name === 'rolling' || name === 'expanding' || name === 'ewm') {
     return tableMethod(machine, newTable(state) as Value & { type: 'table' }, name, args, call);
   }
-  const kind = kindOf(view);
   const statistics = (): Value => {
     const facts = factsOf(view);
     if (facts.scores.length > 0) return opaque(facts);
     const subject = `\`${machine.label(call)}\``;
-    const event = machine.fit(kind, subject, state, machine.label(view.node), call);
+    const rowsText = machine.label(view.node);
+    const event = machine.fit('group-statistics', subject, state, rowsText, call, undefined, state.from);
     return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
   };
   if (name === 'transform' || name === 'apply' || name === 'map_groups' || name === 'pipe') {
@@ -44,11 +43,6 @@ export function viewMethod(machine: Machine, view: View, name: string, args: Arg
   if (STATISTIC_METHODS.has(name) || name === 'nunique' || name === 'len') return statistics();
   if (name === 'get_group') return newTable(state);
   return statistics();
-}
-
-/** Group statistics of one column are label statistics where that column is the label: judged at the end. */
-function kindOf(_view: View): LeakKind {
-  return 'group-statistics';
 }
 
 function windowMethod(machine: Machine, view: View, call: Call): Value {

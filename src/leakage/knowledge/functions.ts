@@ -23,6 +23,7 @@ export type FunctionEffect =
   | 'learned-transform'
   | 'choice'
   | 'optimiser'
+  | 'curve-fit'
   | 'row-wise'
   | 'plain';
 
@@ -365,6 +366,20 @@ const families: readonly FunctionFamily[] = [
     ],
     source:
       'scipy.optimize; scikit-optimize; hyperopt: the function is called with many candidates, the best is kept',
+  },
+  {
+    effect: 'curve-fit',
+    kind: 'selection',
+    paths: [
+      'numpy.polyfit',
+      'numpy.linalg.lstsq',
+      'scipy.stats.linregress',
+      'scipy.linalg.lstsq',
+      'scipy.optimize.curve_fit',
+      'scipy.optimize.nnls',
+      'scipy.optimize.lsq_linear',
+    ],
+    source: 'numpy.polyfit; scipy.optimize.nnls: coefficients that fit one table to another',
   },
   {
     effect: 'plain',

@@ -28,6 +28,8 @@ export interface Training {
   readonly rowsText: string;
   /** Everything computed over many rows that the training rows were made with. */
   readonly fits: readonly FitEvent[];
+  /** Whether its labels are predictions of another model. */
+  readonly pseudo?: boolean;
   /** Whether it was given labels. */
   readonly supervised: boolean;
   /** Columns that the labels are. */
