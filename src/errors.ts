@@ -103,6 +103,13 @@ export const ERROR_TABLE = {
     2,
     'Upgrade solution-fleet: the provider ended the answer in a way this version does not know.',
   ),
+  'analysis-exhausted': entry(
+    'AgentError',
+    false,
+    422,
+    2,
+    'Simplify the script, or let a model judge it (FLEET_AGENT=anthropic).',
+  ),
   'tool-loop': entry(
     'AgentError',
     false,
@@ -407,10 +414,14 @@ export class CallRefusedError extends FleetError {}
 export class JobError extends FleetError {}
 /** A request that the HTTP API refuses before any job is concerned. */
 export class RequestError extends FleetError {}
-/** Thrown on the evaluating side: the script of this job was not checked, or not this script (REQ-SF-022). */
+/**
+ * Thrown on the evaluating side: the script of this job was not checked, or not this script (REQ-SF-022). The name is the
+ * one by which BullMQ knows that another try cannot help, and the code stands before the message, as on every failed job.
+ */
 export class UncheckedSolutionError extends FleetError {
   constructor(message: string, details?: ErrorDetails) {
-    super('unchecked-solution', message, details);
+    super('unchecked-solution', `[unchecked-solution] ${message}`, details);
+    this.name = 'UnrecoverableError';
   }
 }
 export class RedisError extends FleetError {}

@@ -48,7 +48,10 @@ function textVariable(request: AgentRequest<unknown>, name: string): string {
 
 async function detectByAnalysis(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
   const code = textVariable(request, 'code');
-  const { findings, notFollowed } = await analyzeLeakage(code);
+  const { findings, notFollowed, exhausted } = await analyzeLeakage(code);
+  if (exhausted && findings.length === 0) {
+    throw new AgentError('analysis-exhausted', 'the script is too entangled for static analysis to judge it');
+  }
   const answers = findings.map((finding) => leakageAnswer(finding, code));
   const output: LeakageDetectionOutput = {
     answers: answers.length > 0 ? answers : [{ leakage_status: 'No Data Leakage', code_block: '' }],

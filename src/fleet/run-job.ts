@@ -236,7 +236,8 @@ async function settleFailure(
     await job.moveToDelayed(Date.now() + context.newerContractDelayMs, token);
     throw new DelayedError();
   }
-  await keepEvidence(error, { job, token }, context);
+  // A cancelled job shows what its calls cost until then.
+  await keepEvidence(thrown instanceof AgentError ? thrown : error, { job, token }, context);
   const final = !error.retryable || job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   logger[final ? 'error' : 'warn'](
     { code: error.code, err: error },

@@ -75,6 +75,7 @@ export async function analyzeInDetail(source: string, watch = -1): Promise<Detai
   return {
     findings,
     notFollowed,
+    exhausted: machine.exhausted,
     parsed: module.parsed,
     leaks,
     module,

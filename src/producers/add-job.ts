@@ -1,4 +1,5 @@
 import type { JobsOptions } from 'bullmq';
+import { PayloadError } from '../errors.js';
 import { CONTRACT_VERSION } from '../queues/common.js';
 import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
 import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
@@ -50,6 +51,7 @@ export function jobOptions(
 ): JobsOptions & FleetJobOptions {
   const { tenant, budgetUsd, priority } = options;
   checkPriority(priority);
+  checkDelay(options.delayMs);
   const { attempts, backoffMs } = KINDS[kindName].defaults;
   const own = {
     ...(tenant === undefined ? {} : { tenant }),
@@ -68,6 +70,18 @@ export function jobOptions(
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
     ...(Object.keys(own).length === 0 ? {} : { fleet: own }),
   };
+}
+
+/** Longest delay, in milliseconds: a year, which the score of a delayed job can hold. */
+const LONGEST_DELAY_MS = 366 * 86_400_000;
+
+/** @throws PayloadError where the delay is none. */
+function checkDelay(delayMs: number | undefined): void {
+  if (delayMs === undefined) return;
+  if (delayMs >= 0 && delayMs <= LONGEST_DELAY_MS) return;
+  throw new PayloadError('invalid-payload', `delayMs: expected 0 to ${LONGEST_DELAY_MS}, got ${delayMs}`, {
+    field: 'delayMs',
+  });
 }
 
 /** How long ended jobs are kept. */

@@ -1,6 +1,6 @@
 import { type Queue, QueueEvents } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { RedisConnectionOptions } from '../queues/connection.js';
+import { asRedisError, type RedisConnectionOptions } from '../queues/connection.js';
 
 type Listener = () => void;
 
@@ -26,12 +26,19 @@ export class EndEvents {
     this.#connection = connection;
   }
 
-  /** Calls `listener` when the job may have ended, until the returned function is called. */
+  /**
+   * Calls `listener` when the job may have ended, until the returned function is called.
+   * @throws RedisError where the stream cannot be read.
+   */
   async listen(jobId: string, listener: Listener): Promise<() => void> {
-    this.#events ??= this.#open();
+    this.#events ??= this.#open().catch((thrown: unknown) => {
+      // The next listener tries again.
+      this.#events = undefined;
+      throw asRedisError(thrown);
+    });
+    await this.#events;
     const listeners = this.#listeners.get(jobId) ?? new Set();
     this.#listeners.set(jobId, listeners.add(listener));
-    await this.#events;
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0) this.#listeners.delete(jobId);

@@ -1,6 +1,5 @@
 import type { Job, Queue } from 'bullmq';
 import { JobError } from '../errors.js';
-import { KIND_NAMES } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { kindOfJobId } from './job-id.js';
 
@@ -30,6 +29,7 @@ export async function findJob(fleet: FleetConnection, id: string, queueName?: st
 
 function candidateQueues(id: string, queueName: string | undefined): readonly string[] {
   if (queueName !== undefined) return [queueName];
+  // Any other id could be one of BullMQ's own keys, such as `meta`.
   const kind = kindOfJobId(id);
-  return kind === undefined ? KIND_NAMES : [kind];
+  return kind === undefined ? [] : [kind];
 }

@@ -124,7 +124,7 @@ export async function viewJob(
     kind,
     state: shown,
     usage: usageOf(job, marks, calls),
-    tags: (job.data as { tags?: Record<string, string> }).tags ?? {},
+    tags: (job.data as { tags?: Record<string, string> } | null)?.tags ?? {},
     createdAt: new Date(job.timestamp).toISOString(),
     attempts: job.attemptsMade,
     ...defined({

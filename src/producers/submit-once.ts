@@ -49,11 +49,36 @@ export async function existingJob(
 /** Runs a job that failed or was cancelled again; tells whether it did. */
 export async function runAgain(fleet: FleetConnection, queueName: string, job: Job): Promise<boolean> {
   const key = fleet.queue(queueName).toKey(job.id ?? '');
-  const [state, { cancelled }] = await Promise.all([job.getState(), readMarks(fleet.client, key)]);
+  const { cancelled } = await readMarks(fleet.client, key);
+  // A worker is just aborting it: taking the mark away under its hands would end the job as neither.
+  if (cancelled) await untilReleased(fleet, queueName, job);
+  const state = await job.getState();
   if (cancelled && state !== 'completed') await unmarkCancelled(fleet.client, key);
   if (state !== 'failed') return cancelled && state !== 'completed';
   await retryInTurn(fleet, queueName, job);
   return true;
+}
+
+/** Waits until no worker holds the job any more. */
+async function untilReleased(fleet: FleetConnection, queueName: string, job: Job): Promise<void> {
+  const id = job.id ?? '';
+  await new Promise<void>((resolve, reject) => {
+    let stop: (() => void) | undefined;
+    const look = () => {
+      job.getState().then((state) => {
+        if (state === 'active') return;
+        stop?.();
+        resolve();
+      }, reject);
+    };
+    fleet
+      .events(queueName)
+      .listen(id, look)
+      .then((stopListening) => {
+        stop = stopListening;
+        look();
+      }, reject);
+  });
 }
 
 /** Removes a job that has ended, with its children, so that it can be submitted anew. */

@@ -1,4 +1,5 @@
-import { JobError } from '../errors.js';
+import { JobError, RedisError } from '../errors.js';
+import { asRedisError } from '../queues/connection.js';
 import { findJob } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { hasEnded, type JobView, viewJob } from './job-view.js';
@@ -9,9 +10,14 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
+function isOutage(thrown: unknown): boolean {
+  const error = asRedisError(thrown);
+  return error instanceof RedisError && error.code === 'redis-unreachable';
+}
+
 /**
  * Waits until a job has ended, by its queue's events, and gives its view. Right also where the job ended
- * before it was asked.
+ * before it was asked. An outage of Redis while it waits is waited out.
  * @throws JobError `job-not-found`, `wait-timeout`; the signal's reason if it is aborted.
  */
 export async function waitForJob(
@@ -34,9 +40,15 @@ export async function waitForJob(
     };
     const fail = (thrown: unknown) => settle(() => reject(thrown));
     const look = () => {
-      viewJob(fleet, found).then((view) => {
-        if (hasEnded(view.state)) settle(() => resolve(view));
-      }, fail);
+      viewJob(fleet, found).then(
+        (view) => {
+          if (hasEnded(view.state)) settle(() => resolve(view));
+        },
+        (thrown: unknown) => {
+          // The job goes on without us, and whoever listens is called again when the connection is back.
+          if (!isOutage(thrown)) fail(thrown);
+        },
+      );
     };
     const onAbort = () => fail(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });

@@ -27,7 +27,8 @@ export async function parsePython(source: string): Promise<Tree> {
     parser = undefined;
     throw thrown;
   });
-  const tree = (await parser).parse(source);
+  // Python ends a line at a lone carriage return too, and the grammar does not: a comment would swallow what follows.
+  const tree = (await parser).parse(source.replace(/\r(?!\n)/g, '\n'));
   if (tree === null) throw new Error('the Python grammar returned no tree');
   return tree;
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { AgentError, PayloadError } from '../../src/errors.js';
 import {
   checkAndFixLeakage,
@@ -438,5 +439,37 @@ describe('the second opinion on a correction', () => {
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(script);
     expect(result.findings[0]?.reason).toContain('a leak of the same kind still stands');
+  });
+});
+
+describe('the offline check never fails open either', () => {
+  const leaky = [
+    'import pandas as pd',
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import train_test_split',
+    'from sklearn.preprocessing import StandardScaler',
+    'data = pd.read_csv("train.csv")',
+    'X, y = data.drop(columns=["y"]), data["y"]',
+    '# scale',
+    'X = StandardScaler().fit_transform(X)',
+    'X_train, X_val, y_train, y_val = train_test_split(X, y)',
+    'model = Ridge().fit(X_train, y_train)',
+    'print(f"Final Validation Performance: {model.score(X_val, y_val)}")',
+    '',
+  ];
+  const offline = (content: string) => checkAndFixLeakage({ content }, createOfflineRunner());
+
+  it('a lone carriage return ends a line, as it does for Python', async () => {
+    for (const content of [leaky.join('\r'), leaky.join('\n').replace('# scale\n', '# scale\r')]) {
+      expect((await offline(content)).status).not.toBe('clean');
+    }
+  });
+
+  it('a script that the analysis gave up on is an error, not clean', async () => {
+    const loops = Array.from({ length: 18 }, (_, depth) => `${' '.repeat(depth)}for i${depth} in range(9):`);
+    const content = [...loops, `${' '.repeat(18)}pass`, ...leaky].join('\n');
+    const outcome = await offline(content).catch((thrown: AgentError) => thrown);
+    if (outcome instanceof AgentError) expect(outcome.code).toBe('analysis-exhausted');
+    else expect(outcome.status).not.toBe('clean');
   });
 });

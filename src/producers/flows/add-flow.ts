@@ -52,6 +52,7 @@ export async function addFlow(
   const parent = key === undefined ? undefined : await existingJob(fleet, root);
   if (parent === undefined) {
     await create();
+    if (key !== undefined) await verifySubmitted(fleet, [root]);
     return 'created';
   }
   if (force && (await removeEnded(parent))) {
@@ -59,6 +60,15 @@ export async function addFlow(
     return 'replaced';
   }
   return (await runFlowAgain(fleet, root, parent)) ? 'retried' : 'existing';
+}
+
+/**
+ * Makes sure that the jobs of a flow with a key are the ones that were submitted: of two submissions at once BullMQ keeps
+ * the first.
+ * @throws JobError `key-conflict` where somebody else's flow with another payload came first.
+ */
+export async function verifySubmitted(fleet: FleetConnection, roots: readonly FlowNode[]): Promise<void> {
+  await Promise.all(roots.flatMap(allOf).map((node) => existingJob(fleet, node)));
 }
 
 /**

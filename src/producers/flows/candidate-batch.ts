@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Job } from 'bullmq';
 import { JobError, PayloadError } from '../../errors.js';
 import { childFailure, failedChildOf } from '../../queues/child-failure.js';
@@ -9,7 +10,8 @@ import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submit-once.js';
-import { allOf, type FlowNode, runFlowAgain, toFlowJobs } from './add-flow.js';
+import { allOf, type FlowNode, runFlowAgain, toFlowJobs, verifySubmitted } from './add-flow.js';
+import { checkEvaluation } from './check-evaluation.js';
 import {
   type CheckSettings,
   type Evaluation,
@@ -62,6 +64,7 @@ export async function addCandidateBatch(
       key,
     ),
   );
+  refuseKeyTwice(nodes);
   const handles = (outcomes: readonly SubmitOutcome[]) =>
     nodes.map(({ root, checkId }, index) => ({
       evaluation: new QueuedJob(fleet, root.queue, root.id, outcomes[index] ?? 'created'),
@@ -69,12 +72,28 @@ export async function addCandidateBatch(
     }));
   if (afterAll === undefined) return { evaluations: handles(await addEach(fleet, nodes, options)) };
 
+  checkEvaluation(afterAll);
   const root = parentNode(fleet, afterAll, nodes, options.key ?? commonKey(candidates));
   const outcome = await addBehindOneParent(fleet, root, options);
   return {
     evaluations: handles(nodes.map(() => outcome)),
     afterAll: new QueuedJob(fleet, root.queue, root.id, outcome),
   };
+}
+
+/** @throws JobError `key-conflict` where two candidates have the same key and different scripts or data. */
+function refuseKeyTwice(nodes: readonly GuardedNode[]): void {
+  const first = new Map<string, FlowNode>();
+  for (const { root } of nodes) {
+    const other = first.get(root.id);
+    if (other !== undefined && !isDeepStrictEqual(other.data, root.data)) {
+      throw new JobError('key-conflict', 'two candidates have the same key and different scripts or data', {
+        jobId: root.id,
+        field: 'candidates.key',
+      });
+    }
+    first.set(root.id, root);
+  }
 }
 
 type GuardedNode = ReturnType<typeof guardedEvaluationNode>;
@@ -101,6 +120,7 @@ async function addEach(
     );
     const roots = missing.map(({ root }) => root);
     await fleet.flows.addBulk(await toFlowJobs(fleet, roots));
+    await verifySubmitted(fleet, roots);
   }
   return outcomes;
 }

@@ -1,5 +1,4 @@
 import type { JobsOptions } from 'bullmq';
-import { PayloadError } from '../../errors.js';
 import { digestOf } from '../../queues/common.js';
 import type { SolutionCheckPayload } from '../../queues/solution-check.js';
 import { jobOptions, type KeyOptions, preparePayload, retention } from '../add-job.js';
@@ -7,6 +6,7 @@ import type { FleetConnection } from '../fleet-connection.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { addFlow, type FlowNode } from './add-flow.js';
+import { checkEvaluation } from './check-evaluation.js';
 import { type EvaluationGuard, GUARD_FIELD } from './evaluation-guard.js';
 
 /** The pipeline's own evaluation job. It lives under the fleet's prefix. */
@@ -68,6 +68,7 @@ export function guardedEvaluationNode(
   { solution, evaluation, workspace, model, tags, onUncorrected = 'evaluate' }: GuardedEvaluation,
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {
+  checkEvaluation(evaluation);
   const payload: SolutionCheckPayload = {
     solution,
     ...(workspace === undefined ? {} : { workspace }),
@@ -80,10 +81,6 @@ export function guardedEvaluationNode(
     id: chooseJobId('solution-check', key === undefined ? undefined : `${evaluation.queue}\0${key}`),
     data: preparePayload(fleet, 'solution-check', payload),
   };
-  if (evaluation.data !== undefined && GUARD_FIELD in evaluation.data) {
-    const field = `evaluation.data.${GUARD_FIELD}`;
-    throw new PayloadError('invalid-payload', `${field}: is the fleet's own field`, { field });
-  }
   const guard: EvaluationGuard = { v: 1, check: check.id, digest: digestOf(solution.content), onUncorrected };
   return {
     checkId: check.id,
