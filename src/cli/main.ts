@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
+import { Interrupted } from './interruption.js';
 import { printError } from './print-error.js';
 import { createProgram } from './program.js';
 import { isOutputFailure, watchStandardStreams } from './standard-output.js';
@@ -14,6 +15,9 @@ try {
   if (thrown instanceof CommanderError) {
     // commander has printed its message, or the help or version that was asked for.
     process.exitCode = thrown.exitCode === 0 ? 0 : WRONG_USAGE;
+  } else if (thrown instanceof Interrupted) {
+    // Everything is closed; what the command was still reading, such as standard input, must not keep it.
+    process.exit(thrown.exitCode);
   } else if (!isOutputFailure(thrown)) {
     process.exitCode = printError(thrown).entry.exitCode;
   }

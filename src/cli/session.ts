@@ -7,6 +7,8 @@ import { createLogger, type Logger } from '../fleet/logger.js';
 import { FleetWorker } from '../fleet/worker.js';
 import { FleetConnection } from '../producers/fleet-connection.js';
 import type { KindName } from '../queues/registry.js';
+import { interruptible, unlessInterrupted } from './interruption.js';
+import { Submissions } from './submissions.js';
 
 export interface WorkerSettings {
   readonly kinds?: readonly KindName[];
@@ -41,7 +43,13 @@ export async function openRedis(config: Config): Promise<{ url: string; release(
   return acquireEmbeddedRedis(resolve(config.dataDirectory));
 }
 
-export interface Session {
+/** How a command uses the fleet. */
+export interface SessionOptions {
+  /** Whether it needs its jobs done: without a configured Redis there is then a worker in this process. */
+  readonly work: boolean;
+}
+
+interface Session {
   readonly fleet: FleetConnection;
   close(): Promise<void>;
 }
@@ -50,7 +58,11 @@ export interface Session {
  * What a command needs to talk to the fleet. Without a configured Redis, the embedded one is started, and with
  * `work` also a worker in this process; with one, workers are somebody else's.
  */
-export async function openSession(config: Config, { work }: { readonly work: boolean }): Promise<Session> {
+async function openSession(
+  config: Config,
+  { work }: SessionOptions,
+  interrupted: AbortSignal,
+): Promise<Session> {
   const redis = await openRedis(config);
   const closers: (() => Promise<void>)[] = [() => redis.release()];
   const close = async () => {
@@ -62,7 +74,7 @@ export async function openSession(config: Config, { work }: { readonly work: boo
       process.stderr.write(`${chooseRunner(config.agent).reason}\n`);
       const logger = createLogger(process.env.FLEET_LOG_LEVEL === undefined ? 'fatal' : config.logLevel);
       const worker = await startWorker(config, redis.url, logger);
-      closers.push(() => worker.stop(config.drainSeconds * 1_000));
+      closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, interrupted));
     }
     const fleet = await FleetConnection.open({
       redisUrl: redis.url,
@@ -79,16 +91,30 @@ export async function openSession(config: Config, { work }: { readonly work: boo
   }
 }
 
-/** Opens a session, does something with it, and closes it whatever happens. */
-export async function withSession<T>(
+/** Stops the worker of a command: running jobs have their time, unless the command is interrupted. */
+async function stopWorker(worker: FleetWorker, drainMs: number, interrupted: AbortSignal): Promise<void> {
+  const stopped = worker.stop(interrupted.aborted ? 0 : drainMs);
+  interrupted.addEventListener('abort', () => worker.abortRunning(), { once: true });
+  await stopped;
+}
+
+/**
+ * Opens a session, does something with it, and closes it whatever happens. SIGINT and SIGTERM end it: the jobs among
+ * its `submissions` are cancelled, running ones of other commands go back to their queue, and it throws `Interrupted`.
+ */
+export function withSession<T>(
   config: Config,
-  options: { readonly work: boolean },
-  action: (fleet: FleetConnection) => Promise<T>,
+  options: SessionOptions,
+  action: (fleet: FleetConnection, submissions: Submissions) => Promise<T>,
 ): Promise<T> {
-  const session = await openSession(config, options);
-  try {
-    return await action(session.fleet);
-  } finally {
-    await session.close();
-  }
+  return interruptible(async (interrupted) => {
+    const session = await openSession(config, options, interrupted);
+    const submissions = new Submissions(interrupted);
+    try {
+      return await unlessInterrupted(interrupted, () => action(session.fleet, submissions));
+    } finally {
+      if (interrupted.aborted) await submissions.cancelAll();
+      await session.close();
+    }
+  });
 }

@@ -3,6 +3,7 @@ import { readNotebook } from '../../leakage/index.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import { readText } from '../read-input.js';
+import type { Submissions } from '../submissions.js';
 import type { CheckOutcome } from './checked-file.js';
 import { writeCorrection } from './write-correction.js';
 
@@ -14,6 +15,7 @@ export interface CheckFileOptions {
 /** Checks one file, a script or a notebook, and writes its correction back where that is wanted. */
 export async function checkFile(
   fleet: FleetConnection,
+  submissions: Submissions,
   file: string,
   { write, workspace }: CheckFileOptions,
 ): Promise<CheckOutcome> {
@@ -21,10 +23,14 @@ export async function checkFile(
     const text = await readText(file);
     const notebook = file.endsWith('.ipynb') ? readNotebook(text) : undefined;
     const script = notebook?.source ?? text;
-    const handle = await addSolutionCheck(fleet, {
+    const payload = {
       solution: { content: script },
       ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
-    });
+    };
+    const handle = await submissions.add(
+      () => addSolutionCheck(fleet, payload),
+      (job) => job,
+    );
     const result = await handle.result();
     const checked = { file, text, script, result, ...(notebook === undefined ? {} : { notebook }) };
     return { ...checked, written: write && (await writeCorrection(checked)) };

@@ -50,12 +50,15 @@ async function check(files: readonly string[], options: CheckOptions): Promise<n
   }
   const progress = new ProgressLine();
   let done = 0;
-  const outcomes = await withSession(config, { work: true }, async (fleet) => {
+  const outcomes = await withSession(config, { work: true }, async (fleet, submissions) => {
     await warnWithoutWorker(fleet, config, 'solution-check');
     progress.show(`checked 0 of ${files.length}`);
     return Promise.all(
       files.map(async (file) => {
-        const outcome = await checkFile(fleet, file, { ...options, write: options.write === true });
+        const outcome = await checkFile(fleet, submissions, file, {
+          ...options,
+          write: options.write === true,
+        });
         done += 1;
         progress.show(`checked ${done} of ${files.length}`);
         return outcome;

@@ -39,9 +39,12 @@ async function refine(options: RefineOptions): Promise<number> {
     rawOutput: await readOutput(options.output),
     previousBlocks: await Promise.all((options.previous ?? []).map(readText)),
   };
-  const { summary, extracted } = await withSession(config, { work: true }, async (fleet) => {
+  const { summary, extracted } = await withSession(config, { work: true }, async (fleet, submissions) => {
     await warnWithoutWorker(fleet, config, 'extract');
-    const handles = await addRefinementStep(fleet, step);
+    const handles = await submissions.add(
+      () => addRefinementStep(fleet, step),
+      ({ extract }) => extract,
+    );
     const result = await handles.extract.result();
     return { summary: (await handles.summarize.result()).summary, extracted: result };
   });

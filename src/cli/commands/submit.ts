@@ -42,9 +42,12 @@ export function processedKind(kind: string): KindName {
 async function submit(kind: KindName, options: SubmitOptions): Promise<number> {
   const config = loadConfig();
   const payload = await readJson(options.data);
-  return withSession(config, { work: options.wait === true }, async (fleet) => {
+  return withSession(config, { work: options.wait === true }, async (fleet, submissions) => {
     // addJob validates what was read; the type says what it is once that has passed.
-    const handle = await addJob(fleet, kind, payload as PayloadOf<KindName>);
+    const handle = await submissions.add(
+      () => addJob(fleet, kind, payload as PayloadOf<KindName>),
+      (job) => job,
+    );
     if (options.wait) await warnWithoutWorker(fleet, config, kind);
     const view = options.wait ? await handle.wait() : await handle.view();
     printJob(view, options.json === true);

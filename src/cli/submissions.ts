@@ -1,0 +1,49 @@
+import { FleetError } from '../errors.js';
+import type { QueuedJob } from '../producers/job-handle.js';
+import { printError } from './print-error.js';
+
+/**
+ * The jobs that a command has submitted. Whoever interrupts the command does not want them any more, and must not pay
+ * for them in the next one.
+ */
+export class Submissions {
+  readonly #interrupted: AbortSignal;
+  readonly #jobs: Promise<QueuedJob>[] = [];
+
+  constructor(interrupted: AbortSignal) {
+    this.#interrupted = interrupted;
+  }
+
+  /**
+   * Submits something and remembers its job; of a flow, its root: cancelling that cancels the children it waits for.
+   * @throws Interrupted where the command has been interrupted.
+   */
+  async add<T>(submit: () => Promise<T>, jobOf: (submitted: T) => QueuedJob): Promise<T> {
+    this.#interrupted.throwIfAborted();
+    const submitting = submit();
+    // Remembered before it is there, so that one on its way to Redis is cancelled too.
+    const job = submitting.then(jobOf);
+    job.catch(() => undefined);
+    this.#jobs.push(job);
+    return submitting;
+  }
+
+  /** Cancels those that have not ended. One that cannot be cancelled is reported, and does not keep the rest. */
+  async cancelAll(): Promise<void> {
+    await Promise.all(
+      this.#jobs.map(async (submitting) => {
+        const job = await submitting.catch(() => undefined);
+        // Another's job that was found by its key is not this command's to cancel.
+        if (job === undefined || job.outcome === 'existing') return;
+        try {
+          await job.cancel();
+        } catch (thrown) {
+          const over = ['job-already-ended', 'job-not-found'];
+          if (!(thrown instanceof FleetError && over.includes(thrown.code))) {
+            printError(thrown, `job ${job.id} could not be cancelled`);
+          }
+        }
+      }),
+    );
+  }
+}
