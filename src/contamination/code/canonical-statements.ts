@@ -3,11 +3,18 @@ import { canonicalTokens } from './canonical-tokens.js';
 import { comprehensions } from './comprehensions.js';
 import { withoutNamedConstants } from './constants.js';
 import { countingLoops } from './counting-loops.js';
+import { deadStatements } from './dead-statements.js';
 import { forEachCalls, indexedLoops } from './element-loops.js';
 import { splitLongStatements } from './long-statements.js';
 import { made } from './rebuilt-statements.js';
 import type { Statement } from './statement.js';
 import { type Token, TokenKind } from './token.js';
+
+/** A statement in its one form. */
+export interface CanonicalStatement extends Statement {
+  /** Whether it does nothing in the program it stands in. */
+  readonly dead?: boolean;
+}
 
 /**
  * Brings statements that do the same to one form, so that a loop written another way, a swapped comparison
@@ -21,11 +28,14 @@ import { type Token, TokenKind } from './token.js';
  * - `x = x + e`, `x++` become `x += e`, `x += 1`;
  * - `a > b` becomes `b < a`, `===` becomes `==`.
  */
-export function canonicalStatements(statements: readonly Statement[]): Statement[] {
+export function canonicalStatements(statements: readonly Statement[]): CanonicalStatement[] {
   const bare = statements.map(withoutAnnotations);
   const loops = comprehensions(countingLoops(forEachCalls(bare)));
   const plain = loops.map((statement) => ({ ...statement, tokens: plainTokens(statement) }));
-  return splitLongStatements(withoutNamedConstants(indexedLoops(plain)));
+  const walked = indexedLoops(plain);
+  const dead = deadStatements(walked);
+  const marked = walked.map((statement, index) => ({ ...statement, dead: dead.has(index) }));
+  return splitLongStatements(withoutNamedConstants(marked));
 }
 
 function plainTokens(statement: Statement): readonly Token[] {

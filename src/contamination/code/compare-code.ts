@@ -49,7 +49,6 @@ export function compareCode(output: Program, known: Program, factors?: Float32Ar
   });
   const { pairs, fingerprint } = alignments.reduce((a, b) => (b.fingerprint > a.fingerprint ? b : a));
   const contained = alignments
-    .filter((alignment) => alignment.fingerprint * 2 >= fingerprint)
     .map(({ renaming }) => {
       const [left, right] = renamedTokens(output, known, renaming);
       return tile(left.subarray(firstToken, lastToken), right, CONTAINED_STRETCH).map(

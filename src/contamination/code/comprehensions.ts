@@ -85,6 +85,8 @@ function comprehensionIn(tokens: readonly Token[]): Comprehension | undefined {
     if (startsClause) clauses.push([token]);
     else clauses[clauses.length - 1]?.push(token);
   }
+  // A clause or an element that is missing: no comprehension, or one that was cut off.
+  if (openAt + 1 === at || clauses.some((clause) => clause.length < 2)) return undefined;
   const isList = open.text === '[';
   const isTarget =
     isList &&

@@ -6,9 +6,9 @@ import { type Token, TokenKind } from './token.js';
  * Puts literals back where they were taken from: a name at the top (or in capitals) that is given one number
  * or string, once, and never changed, stands for that literal. Then literals that are only reckoned with each other become one.
  */
-export function withoutNamedConstants(statements: readonly Statement[]): Statement[] {
+export function withoutNamedConstants<S extends Statement>(statements: readonly S[]): S[] {
   const constants = namedConstants(statements);
-  const rebuilt = new Rebuilt();
+  const rebuilt = new Rebuilt<S>();
   statements.forEach((statement, index) => {
     const [name] = statement.tokens;
     if (name !== undefined && constants.get(name.text)?.statement === index) return;
@@ -64,7 +64,7 @@ function isAttribute(tokens: readonly Token[], at: number): boolean {
 const MAY_FOLLOW_VALUE = /^(?:[-+*/%&|^]=|\/\/=|\*\*=|<<=|>>=|\?\?=|\|\|=|&&=|\+\+|--)$/;
 
 /** Whether the name at this place may take another value: assigned, a parameter, a loop's target. */
-function isTarget({ role, tokens }: Statement, at: number, end: number): boolean {
+export function isTarget({ role, tokens }: Statement, at: number, end: number): boolean {
   if (role === 'define' || role === 'import') return true;
   const after = tokens[at + 1]?.text;
   if (
@@ -87,7 +87,7 @@ function isTarget({ role, tokens }: Statement, at: number, end: number): boolean
 }
 
 /** Where the targets of a loop or of an assignment end; −1 where the statement has none. */
-function targetsEnd({ role, tokens }: Statement): number {
+export function targetsEnd({ role, tokens }: Statement): number {
   if (role === 'each') return tokens.findIndex((token) => token.text === 'in');
   return tokens.findIndex((token) => token.kind === TokenKind.operator && token.text === '=');
 }

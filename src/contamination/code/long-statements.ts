@@ -12,16 +12,16 @@ const MOST_TRIED = 8;
  * A long statement that is mostly one bracketed list (a table, an object of functions) as its frame and one
  * statement for every entry, so that one changed entry does not hide the others.
  */
-export function splitLongStatements(statements: readonly Statement[]): Statement[] {
+export function splitLongStatements<S extends Statement>(statements: readonly S[]): S[] {
   if (!statements.some(({ tokens }) => tokens.length > LONG)) return [...statements];
-  const rebuilt = new Rebuilt();
+  const rebuilt = new Rebuilt<S>();
   statements.forEach((statement, index) => {
     const place = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
     const split = statement.tokens.length > LONG ? longestList(statement.tokens) : undefined;
     rebuilt.add({ ...statement, ...place, tokens: split?.frame ?? statement.tokens });
     rebuilt.maps(index);
     for (const tokens of split?.parts ?? []) {
-      rebuilt.add({ role: 'plain', tokens, parent: rebuilt.at(index), scope: place.scope });
+      rebuilt.add({ ...statement, role: 'plain', tokens, parent: rebuilt.at(index), scope: place.scope });
     }
   });
   return rebuilt.statements;

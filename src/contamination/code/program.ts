@@ -1,4 +1,4 @@
-import { canonicalStatements } from './canonical-statements.js';
+import { type CanonicalStatement, canonicalStatements } from './canonical-statements.js';
 import { lexGeneric } from './generic-lexer.js';
 import { genericStatements } from './generic-statements.js';
 import { lexJavaScript } from './javascript-lexer.js';
@@ -6,7 +6,7 @@ import { javascriptStatements } from './javascript-statements.js';
 import { NameTable } from './names.js';
 import { lexPython } from './python-lexer.js';
 import { pythonStatements } from './python-statements.js';
-import type { Statement, StatementRole } from './statement.js';
+import type { StatementRole } from './statement.js';
 import { type CodeLanguage, type Token, TokenKind } from './token.js';
 
 /** A statement with its names taken out. */
@@ -18,7 +18,7 @@ export interface NormalStatement {
   readonly variables: readonly number[];
   /** Index of the header of the innermost function around it; −1 at the top. */
   readonly scope: number;
-  /** How much the statement says; 0 for what is imported. */
+  /** How much the statement says; 0 for what is imported or does nothing. */
   readonly weight: number;
   /** Range of its tokens in `Program.tokens`. */
   readonly from: number;
@@ -71,9 +71,9 @@ export function readProgram(text: string, language: CodeLanguage): Program {
     const slots = new Map<number, number>();
     const parts: string[] = [];
     let weight = 0;
-    let start = Number.POSITIVE_INFINITY;
-    let end = 0;
-    const share = ROLE_SHARE[statement.role];
+    let start = statement.tokens[0]?.start ?? 0;
+    let end = start;
+    const share = statement.dead === true ? 0 : ROLE_SHARE[statement.role];
     statement.tokens.forEach((token, place) => {
       const variable = token.kind === TokenKind.name ? table.variableAt(statement, index, place) : undefined;
       let levelled = token.text;
@@ -141,7 +141,10 @@ function tokenWeight(token: Token, isVariable: boolean): number {
   return token.kind === TokenKind.keyword ? 1 : 0.75;
 }
 
-function statementsOf(text: string, language: CodeLanguage): { statements: Statement[]; size: number } {
+function statementsOf(
+  text: string,
+  language: CodeLanguage,
+): { statements: CanonicalStatement[]; size: number } {
   if (language === 'python') {
     const tokens = lexPython(text);
     const size = tokens.filter((token) => token.kind < TokenKind.newline).length;

@@ -7,8 +7,8 @@ export function made(text: string, like: Token, kind: TokenKind = TokenKind.oper
 }
 
 /** Keeps `parent` and `scope` right while statements are put in. */
-export class Rebuilt {
-  readonly statements: Statement[] = [];
+export class Rebuilt<S extends Statement = Statement> {
+  readonly statements: S[] = [];
   private readonly moved: number[] = [];
 
   /** Index in the new list of a header of the old one. */
@@ -21,7 +21,7 @@ export class Rebuilt {
     this.moved[old] = this.statements.length - 1;
   }
 
-  add(statement: Statement): void {
+  add(statement: S): void {
     this.statements.push(statement);
   }
 }
