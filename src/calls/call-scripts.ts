@@ -68,6 +68,8 @@ export const ADMIT_CALL = script(
   SHARED,
   `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {'lost'} end
+-- The first write decides whether a Redis that is full takes the script: this one asks for memory, so no call leaves.
+redis.call('HSETNX', KEYS[1], LEDGER, '0')
 local now = now_ms(ARGV[4])
 if ledger_has_sent(KEYS[1], ARGV[5], ARGV[6], ARGV[2]) then return {'sent', now, 0} end
 local needs, configured = numbers(12, 3), numbers(15, 3)
@@ -111,6 +113,9 @@ export const SETTLE_CALL = script(
 local now = now_ms(ARGV[4])
 local field = LEDGER .. ':' .. ARGV[5]
 local sentAt, closed = tonumber(ARGV[18]), 0
+-- The first write decides whether a Redis that is full takes the script: this one asks for no memory, so that an answer
+-- which is paid for is written all the same.
+redis.call('HDEL', KEYS[1], field .. ':asked')
 -- What the provider said about its limits is true whoever heard it.
 limiter_learn(KEYS[4], now, numbers(19, 6), numbers(25, 3), numbers(28, 3), numbers(31, 3))
 if ARGV[15] == 'answered' then

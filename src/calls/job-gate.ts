@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../errors.js';
+import { messageOf, RedisError } from '../errors.js';
 import type { EndedCall, SentCall } from '../queues/call-record.js';
 import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
 import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
@@ -70,8 +70,8 @@ export class JobGate implements CallGate {
   }
 
   /**
-   * @throws CallRefusedError `budget-exhausted`, `quota-exhausted`, `call-unknown`; JobError `lock-lost`; CallDeferred
-   *   where the job shall come again later; the signal's reason when it is aborted.
+   * @throws CallRefusedError `budget-exhausted`, `quota-exhausted`, `call-unknown`; JobError `lock-lost`; RedisError
+   *   `redis-full`; CallDeferred where the job shall come again later; the signal's reason when it is aborted.
    */
   async admit(
     call: PlannedCall,
@@ -278,7 +278,13 @@ export class JobGate implements CallGate {
   ): Promise<readonly ScriptReply[]> {
     const leading = [this.job.token, this.#by, spendBase(this.control.prefix), this.#time()];
     const reply = runScript(this.control.client, script, keys, [...leading, ...args]);
-    return replyList(await this.#orAborted(reply, signal));
+    try {
+      return replyList(await this.#orAborted(reply, signal));
+    } catch (thrown) {
+      throw isFull(thrown)
+        ? new RedisError('redis-full', 'Redis has no memory left', { cause: thrown })
+        : thrown;
+    }
   }
 
   /** A Redis that is away is waited for, but a job that is told to stop does not wait for long. */
@@ -306,6 +312,10 @@ export class JobGate implements CallGate {
 /** Calls of one job may be under way at the same time, each in its own question. */
 function idOf({ step, ask, digest }: PlannedCall): string {
   return JSON.stringify([step, ask, digest]);
+}
+
+function isFull(thrown: unknown): boolean {
+  return thrown instanceof Error && /\bOOM command not allowed/.test(thrown.message);
 }
 
 /** Whether the provider took the call up, whatever it then made of it: so it is not overloaded. */

@@ -2,12 +2,34 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { estimateCall, fromNano } from '../../src/calls/budget/estimate.js';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import type { JobGate } from '../../src/calls/job-gate.js';
+import type { CallOutcome } from '../../src/calls/outcome.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { type GatedFleet, type GatedTestJob, gatedFleet, plannedCall } from './gated-job.js';
 
 const CALL = plannedCall('a question');
 const MOST_USD = fromNano(estimateCall(CALL.request).mostNano);
+const TOKENS = {
+  inputTokens: 1_000,
+  outputTokens: 100,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+};
+const ANSWERED: CallOutcome = {
+  class: 'answered',
+  detail: '',
+  status: 200,
+  tokens: TOKENS,
+  message: {
+    id: undefined,
+    model: CALL.model,
+    content: [{ type: 'text', text: 'yes' }],
+    stopReason: 'end_turn',
+    refusal: undefined,
+    tokens: TOKENS,
+  },
+};
 const TURNED_DOWN = { class: 'bad-request', detail: '', status: 400 } as const;
 
 let redis: TestRedis;
@@ -58,24 +80,7 @@ describe('a connection to Redis that breaks behind a command', () => {
 
   it('an answer and its cost are written once, although they are told twice', async () => {
     await gate.admit(CALL);
-    const tokens = {
-      inputTokens: 1_000,
-      outputTokens: 100,
-      cacheReadTokens: 0,
-      cacheWriteTokens: 0,
-      cacheWrite1hTokens: 0,
-    };
-    const message = {
-      id: undefined,
-      model: CALL.model,
-      content: [{ type: 'text', text: 'yes' }],
-      stopReason: 'end_turn',
-      refusal: undefined,
-      tokens,
-    };
-    await loseAnswerTo(() =>
-      gate.settle(CALL, { class: 'answered', detail: '', status: 200, message, tokens }),
-    );
+    await loseAnswerTo(() => gate.settle(CALL, ANSWERED));
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'answered']);
     expect(await costs()).toMatchObject({ calls: 1, spentUsd: 0.003, reservedUsd: 0, callsUnderWay: 0 });
   });
@@ -100,5 +105,16 @@ describe('a Redis that is away', () => {
     controller.abort('draining');
     await expect(admitting).rejects.toBe('draining');
     redis.resume();
+  });
+});
+
+describe('a Redis that is full', () => {
+  it('sends no call that it could not write down, and still takes an answer that is paid for', async () => {
+    await gate.admit(CALL);
+    await fleet.client.config('SET', 'maxmemory', '1mb');
+    await expect(gate.admit(plannedCall('while it is full'))).rejects.toMatchObject({ code: 'redis-full' });
+    await gate.settle(CALL, ANSWERED);
+    expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'answered']);
+    expect(await costs()).toMatchObject({ calls: 1, reservedUsd: 0, callsUnderWay: 0 });
   });
 });
