@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unittest
-from typing import Iterator
+from collections.abc import Iterator
 
 from solution_fleet.event_stream import ServerEvent, read_events
 

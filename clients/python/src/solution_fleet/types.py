@@ -163,7 +163,17 @@ class JobFailure(TypedDict):
     retryable: bool
 
 
+class UnknownCall(TypedDict):
+    step: str
+    ask: int
+    model: str
+    #: What it may have cost; None where the price of the model is not known.
+    likelyUsd: float | None
+
+
 class _JobExtras(TypedDict, total=False):
+    #: Agent calls that were sent and whose outcome nobody knows.
+    unknownCalls: list[UnknownCall]
     progress: str
     result: Any
     error: JobFailure
