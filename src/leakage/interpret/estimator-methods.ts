@@ -25,10 +25,10 @@ import {
   trainingOf,
   watchedRows,
 } from './learning.js';
-import { optimised } from './library-calls.js';
 import type { Machine } from './machine.js';
 import { meetLabels } from './operators.js';
 import { isRandomSplitter, knowsGroups } from './splitters.js';
+import { optimised } from './statistic-calls.js';
 
 /** Methods that give the object itself back. */
 const SELF_METHODS = new Set(

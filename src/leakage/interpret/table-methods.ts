@@ -19,13 +19,16 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
-import { columnFrom, dropColumns, setColumn, withoutColumns } from './assign.js';
+import { columnFrom, dropColumns, setColumn } from './assign.js';
 import { type Arguments, argument, argumentsOf, callFunction, flag } from './calls.js';
 import { learnFromLoss } from './learning.js';
-import { isRowWise, sideBySide } from './library-calls.js';
 import type { Machine } from './machine.js';
 import { meetLabels, pendingOf, textStep } from './operators.js';
-import { columnOf, columnsOf, concatenated, namesOf, noteMissing, pickRows } from './subscripts.js';
+import { withRowEvent } from './row-events.js';
+import { cut, drop, queried, sampled } from './row-methods.js';
+import { isRowWise } from './statistic-calls.js';
+import { columnOf, columnsOf, concatenated, namesOf, noteMissing } from './subscripts.js';
+import { sideBySide } from './table-calls.js';
 
 /** Calls a method of a frame, a column, an array or a tensor. */
 export function tableMethod(
@@ -80,7 +83,8 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     };
   }
   if (MASK_METHODS.has(name)) return maskMethod(machine, table, name, args, call);
-  if (RANKING_METHODS.has(name) && !isRowWise(args, 0)) return withEvent(machine, state, 'statistics', call);
+  if (RANKING_METHODS.has(name) && !isRowWise(args, 0))
+    return withRowEvent(machine, state, 'statistics', call);
   switch (name) {
     case 'groupby':
     case 'group_by':
@@ -115,12 +119,12 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
       return newTable({ ...state, from: [] });
     case 'bfill':
     case 'backfill':
-      return withEvent(machine, { ...state, from: [] }, 'future-values', call);
+      return withRowEvent(machine, { ...state, from: [] }, 'future-values', call);
     case 'fillna':
     case 'interpolate': {
       const method = args.keywords.get('method');
       if (method?.type === 'constant' && /^(bfill|backfill)$/.test(String(method.value))) {
-        return withEvent(machine, state, 'future-values', call);
+        return withRowEvent(machine, state, 'future-values', call);
       }
       return combined(machine, table, args, call);
     }
@@ -151,7 +155,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
       const [first] = args.positional;
       if (first?.type === 'function') return applied(machine, table, first, name, args, call);
       if (name === 'transform' && first?.type === 'constant')
-        return withEvent(machine, state, 'statistics', call);
+        return withRowEvent(machine, state, 'statistics', call);
       return combined(machine, table, args, call);
     }
     case 'item':
@@ -202,17 +206,6 @@ function combined(machine: Machine, table: Table, args: Arguments, call: Call): 
   });
 }
 
-function withEvent(
-  machine: Machine,
-  state: TableState,
-  kind: Parameters<Machine['fit']>[0],
-  call: Call,
-): Value {
-  const rowsText = call.callee.type === 'attribute' ? machine.label(call.callee.object) : '';
-  const event = machine.fit(kind, `\`${machine.label(call)}\``, state, rowsText, call);
-  return newTable({ ...state, fits: union(state.fits, [event]) });
-}
-
 function statistic(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
   const state = table.cell.value;
   const facts = factsOf(table);
@@ -252,95 +245,12 @@ function maskMethod(machine: Machine, table: Table, name: string, args: Argument
   });
 }
 
-function sampled(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
-  const fraction = argument(args, 1, 'frac', 'fraction');
-  const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
-  if (replace) return withEvent(machine, state, 'duplicated-rows', call);
-  if (fraction?.type === 'constant' && Number(fraction.value) >= 1) return newTable(state);
-  const partition = machine.partition(`sample:${machine.placeKey(call)}`, 'selection', call);
-  return newTable(pickRows(machine, state, [{ partition, side: 'taken' }]));
-}
-
-function cut(machine: Machine, state: TableState, name: string, args: Arguments, call: Call): Value {
-  const [count] = args.positional;
-  if (count?.type === 'opaque' && count.countOf !== undefined && state.rows.length > 1) {
-    const wanted = count.countOf;
-    const parts = name === 'tail' ? state.rows.slice(-wanted.length) : state.rows.slice(0, wanted.length);
-    if (parts.every((region, at) => region === wanted[at])) return newTable({ ...state, rows: parts });
-  }
-  const [expression] = call.args;
-  const text = expression === undefined ? '5' : machine.text(expression.value).replaceAll(/[\s()]+/g, '');
-  const [region] = state.rows;
-  // `head(n)` and `tail(len - n)` are the two sides of one cut, by whatever the cut is called.
-  const known = [...(region?.parts.values() ?? [])].map((part) => part.partition?.key ?? '');
-  const matching = known.find((key) => key.startsWith('cut:') && text.includes(key.slice(4)));
-  const key = name === 'tail' && matching !== undefined ? matching : `cut:${text}`;
-  const partition = machine.partition(key, 'selection', call);
-  return newTable(pickRows(machine, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
-}
-
-/** `query('fold == 0')` and `filter(pl.col('fold') == 0)`. */
-function queried(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
-  const [first] = args.positional;
-  if (state.shape === 'column' && first === undefined) return newTable(state);
-  if (first?.type === 'constant' && typeof first.value === 'string') {
-    const match = /^\s*`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(first.value);
-    if (match !== null && !/\b(and|or)\b|[&|]/.test(first.value)) {
-      const [, column = '', operator = '', bound = ''] = match;
-      const quoted = /^(['"])(.*)\1$/.exec(bound);
-      const number = Number(bound);
-      const value = quoted !== null ? (quoted[2] ?? '') : Number.isNaN(number) ? { text: bound } : number;
-      const side = comparisonSide(operator, value);
-      if (side !== undefined) {
-        const partition = machine.partition(`compare:${column}`, 'selection', call);
-        return newTable(pickRows(machine, state, [{ partition, side }]));
-      }
-    }
-  }
-  if (first?.type === 'table' && first.cell.value.mask !== undefined) {
-    return newTable(pickRows(machine, state, first.cell.value.mask));
-  }
-  const [argumentOf] = call.args;
-  return newTable(pickRows(machine, state, [textStep(machine, argumentOf?.value ?? call)]));
-}
-
-/** `drop(columns)` takes columns away, `drop(train.index)` rows. */
-function drop(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
-  const columns = argument(args, 0, 'columns', 'labels');
-  const names = namesOf(columns);
-  const axis = argument(args, 1, 'axis');
-  const isColumns =
-    args.keywords.has('columns') ||
-    (axis?.type === 'constant' && (axis.value === 1 || axis.value === 'columns')) ||
-    (axis === undefined && names !== undefined && !args.keywords.has('index'));
-  if (isColumns) {
-    if (names !== undefined)
-      return newTable({ ...withoutColumns(state, names), selectedBy: machine.statement });
-    const { fits } = columns === undefined ? NO_FACTS : factsOf(columns);
-    return newTable({ ...state, partial: true, fits: union(state.fits, fits) });
-  }
-  const index = call.args.find((part) => part.name === undefined || part.name === 'index')?.value;
-  const taken = index === undefined ? undefined : indexOwner(machine, index);
-  const [last] = taken?.rows.slice(-1) ?? [];
-  if (last?.partition !== undefined && last.parent !== undefined && state.rows.includes(last.parent)) {
-    const step: Step = { partition: last.partition, side: `!${last.side}` };
-    return newTable(pickRows(machine, state, [step]));
-  }
-  return newTable(state);
-}
-
-function indexOwner(machine: Machine, index: Call['args'][number]['value']): TableState | undefined {
-  if (index.type !== 'attribute' || index.name !== 'index') return undefined;
-  const owner = index.object.type === 'name' ? machine.scope.lookup(index.object.id)?.value : undefined;
-  return owner?.type === 'table' ? owner.cell.value : undefined;
-}
-
 function shifted(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
   const periods = argument(args, 0, 'periods', 'n');
   const past: TableState = { ...state, from: [] };
   if (periods?.type === 'constant' && typeof periods.value === 'number') {
     if (periods.value === 0) return newTable(state);
-    if (periods.value < 0) return withEvent(machine, past, 'future-values', call);
+    if (periods.value < 0) return withRowEvent(machine, past, 'future-values', call);
   }
   return newTable(withNeighbours(machine, state, past, call));
 }

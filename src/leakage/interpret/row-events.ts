@@ -1,0 +1,13 @@
+import type { LeakKind } from '../kinds.js';
+import type { Call } from '../syntax/ast.js';
+import { union } from '../values/facts.js';
+import { newTable } from '../values/join.js';
+import type { TableState, Value } from '../values/value.js';
+import type { Machine } from './machine.js';
+
+/** The same rows, made with something that was computed over all of them by this method. */
+export function withRowEvent(machine: Machine, state: TableState, kind: LeakKind, call: Call): Value {
+  const rowsText = call.callee.type === 'attribute' ? machine.label(call.callee.object) : '';
+  const event = machine.fit(kind, `\`${machine.label(call)}\``, state, rowsText, call);
+  return newTable({ ...state, fits: union(state.fits, [event]) });
+}

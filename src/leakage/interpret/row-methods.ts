@@ -1,0 +1,93 @@
+import type { Call } from '../syntax/ast.js';
+import { comparisonSide } from '../values/comparison.js';
+import { NO_FACTS, union } from '../values/facts.js';
+import { newTable } from '../values/join.js';
+import { factsOf, type Step, type TableState, type Value } from '../values/value.js';
+import { withoutColumns } from './assign.js';
+import { type Arguments, argument, flag } from './calls.js';
+import type { Machine } from './machine.js';
+import { textStep } from './operators.js';
+import { withRowEvent } from './row-events.js';
+import { namesOf, pickRows } from './subscripts.js';
+export function sampled(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+  const fraction = argument(args, 1, 'frac', 'fraction');
+  const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
+  if (replace) return withRowEvent(machine, state, 'duplicated-rows', call);
+  if (fraction?.type === 'constant' && Number(fraction.value) >= 1) return newTable(state);
+  const partition = machine.partition(`sample:${machine.placeKey(call)}`, 'selection', call);
+  return newTable(pickRows(machine, state, [{ partition, side: 'taken' }]));
+}
+
+export function cut(machine: Machine, state: TableState, name: string, args: Arguments, call: Call): Value {
+  const [count] = args.positional;
+  if (count?.type === 'opaque' && count.countOf !== undefined && state.rows.length > 1) {
+    const wanted = count.countOf;
+    const parts = name === 'tail' ? state.rows.slice(-wanted.length) : state.rows.slice(0, wanted.length);
+    if (parts.every((region, at) => region === wanted[at])) return newTable({ ...state, rows: parts });
+  }
+  const [expression] = call.args;
+  const text = expression === undefined ? '5' : machine.text(expression.value).replaceAll(/[\s()]+/g, '');
+  const [region] = state.rows;
+  // `head(n)` and `tail(len - n)` are the two sides of one cut, by whatever the cut is called.
+  const known = [...(region?.parts.values() ?? [])].map((part) => part.partition?.key ?? '');
+  const matching = known.find((key) => key.startsWith('cut:') && text.includes(key.slice(4)));
+  const key = name === 'tail' && matching !== undefined ? matching : `cut:${text}`;
+  const partition = machine.partition(key, 'selection', call);
+  return newTable(pickRows(machine, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
+}
+
+/** `query('fold == 0')` and `filter(pl.col('fold') == 0)`. */
+export function queried(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+  const [first] = args.positional;
+  if (state.shape === 'column' && first === undefined) return newTable(state);
+  if (first?.type === 'constant' && typeof first.value === 'string') {
+    const match = /^\s*`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(first.value);
+    if (match !== null && !/\b(and|or)\b|[&|]/.test(first.value)) {
+      const [, column = '', operator = '', bound = ''] = match;
+      const quoted = /^(['"])(.*)\1$/.exec(bound);
+      const number = Number(bound);
+      const value = quoted !== null ? (quoted[2] ?? '') : Number.isNaN(number) ? { text: bound } : number;
+      const side = comparisonSide(operator, value);
+      if (side !== undefined) {
+        const partition = machine.partition(`compare:${column}`, 'selection', call);
+        return newTable(pickRows(machine, state, [{ partition, side }]));
+      }
+    }
+  }
+  if (first?.type === 'table' && first.cell.value.mask !== undefined) {
+    return newTable(pickRows(machine, state, first.cell.value.mask));
+  }
+  const [argumentOf] = call.args;
+  return newTable(pickRows(machine, state, [textStep(machine, argumentOf?.value ?? call)]));
+}
+
+/** `drop(columns)` takes columns away, `drop(train.index)` rows. */
+export function drop(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+  const columns = argument(args, 0, 'columns', 'labels');
+  const names = namesOf(columns);
+  const axis = argument(args, 1, 'axis');
+  const isColumns =
+    args.keywords.has('columns') ||
+    (axis?.type === 'constant' && (axis.value === 1 || axis.value === 'columns')) ||
+    (axis === undefined && names !== undefined && !args.keywords.has('index'));
+  if (isColumns) {
+    if (names !== undefined)
+      return newTable({ ...withoutColumns(state, names), selectedBy: machine.statement });
+    const { fits } = columns === undefined ? NO_FACTS : factsOf(columns);
+    return newTable({ ...state, partial: true, fits: union(state.fits, fits) });
+  }
+  const index = call.args.find((part) => part.name === undefined || part.name === 'index')?.value;
+  const taken = index === undefined ? undefined : indexOwner(machine, index);
+  const [last] = taken?.rows.slice(-1) ?? [];
+  if (last?.partition !== undefined && last.parent !== undefined && state.rows.includes(last.parent)) {
+    const step: Step = { partition: last.partition, side: `!${last.side}` };
+    return newTable(pickRows(machine, state, [step]));
+  }
+  return newTable(state);
+}
+
+export function indexOwner(machine: Machine, index: Call['args'][number]['value']): TableState | undefined {
+  if (index.type !== 'attribute' || index.name !== 'index') return undefined;
+  const owner = index.object.type === 'name' ? machine.scope.lookup(index.object.id)?.value : undefined;
+  return owner?.type === 'table' ? owner.cell.value : undefined;
+}

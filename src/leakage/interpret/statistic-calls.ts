@@ -1,0 +1,125 @@
+import type { Call } from '../syntax/ast.js';
+import { joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { emptyTable, list, newTable } from '../values/join.js';
+import { factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { choose } from './builtins.js';
+import { type Arguments, argument, argumentsOf, callValue, flag, unknownCall } from './calls.js';
+import { choiceEvents } from './choices.js';
+import type { Machine } from './machine.js';
+import { meetLabels } from './operators.js';
+import { asTable } from './table-calls.js';
+/** Whether a reduction goes along the columns of each row. */
+export function isRowWise(args: Arguments, axisPosition: number): boolean {
+  const axis = argument(args, axisPosition, 'axis', 'dim', 'axes');
+  if (axis?.type === 'constant') {
+    return axis.value === 1 || axis.value === -1 || axis.value === 'columns' || axis.value === 2;
+  }
+  // Over all axes but the first: a statistic for each row.
+  if (axis?.type === 'sequence') {
+    return axis.cell.value.items.every((item) => item.type === 'constant' && item.value !== 0);
+  }
+  return false;
+}
+
+export function statistic(
+  machine: Machine,
+  kind: Parameters<Machine['fit']>[0],
+  args: Arguments,
+  call: Call,
+): Value {
+  const [first] = args.positional;
+  const facts = args.all.map((value) => machine.dataOf(value)).reduce(joinFacts, NO_FACTS);
+  if (first === undefined) return opaque(facts);
+  if (facts.scores.length > 0) return opaque(facts);
+  // A list of arrays: one result per row, as in a blend.
+  const overParts = first.type === 'sequence';
+  const quantile = /(quantile|percentile)$/.test(machine.text(call.callee));
+  if (
+    facts.predictions.length > 0 ||
+    isRowWise(args, quantile ? 2 : 1) ||
+    (overParts && kind === 'statistics')
+  ) {
+    return facts.rows.length > 0 ? newTable(emptyTable(facts)) : opaque(facts);
+  }
+  if (facts.rows.length === 0) return opaque(facts);
+  const [expression] = args.expressions;
+  const rowsText = expression === undefined ? '' : machine.label(expression);
+  const subject = `\`${machine.label(call)}\``;
+  const event = machine.fit(kind, subject, facts, rowsText, call);
+  return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
+}
+
+export function bins(machine: Machine, args: Arguments, call: Call): Value {
+  const edges = argument(args, 1, 'bins', 'q');
+  const byRank = /(qcut|rankdata)$/.test(machine.text(call.callee));
+  const fixed = !byRank && !(edges?.type === 'constant' && typeof edges.value === 'number');
+  if (fixed) return unknownCall(machine, args, call);
+  return withEvent(machine, 'binning', `\`${machine.label(call)}\``, args, call);
+}
+
+/** The rows of the first argument, made with something computed over all of them. */
+export function withEvent(
+  machine: Machine,
+  kind: Parameters<Machine['fit']>[0],
+  subject: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  const results = args.positional
+    .filter((value) => value.type === 'table' || machine.dataOf(value).rows.length > 0)
+    .map((value) => {
+      const state = asTable(machine, value);
+      const facts = machine.dataOf(value);
+      if (isRowWise(args, 1) || (kind === 'duplicated-rows' && flag(args, 'replace') === false))
+        return newTable(state);
+      const [expression] = args.expressions;
+      const event = machine.fit(
+        kind,
+        subject,
+        facts,
+        expression === undefined ? '' : machine.label(expression),
+        call,
+      );
+      return newTable({ ...state, fits: union(state.fits, [event]) });
+    });
+  const [first] = results;
+  if (first === undefined) return unknownCall(machine, args, call);
+  return results.length === 1 ? first : list(results, true);
+}
+
+/** Positions of the best: a choice where they are scores, the class of each row where they are predictions. */
+export function chosen(machine: Machine, args: Arguments, call: Call): Value {
+  const [first] = args.positional;
+  if (first === undefined || factsOf(first).scores.length === 0) return unknownCall(machine, args, call);
+  return choose(machine, first, call) ?? UNKNOWN;
+}
+
+/** Coefficients that bring predictions close to labels are chosen on the rows of these labels. */
+export function curveFit(machine: Machine, args: Arguments, call: Call): Value {
+  const facts = args.all.map((value) => machine.dataOf(value)).reduce(joinFacts, NO_FACTS);
+  const [prediction] = facts.predictions;
+  if (prediction === undefined) return statistic(machine, 'statistics', args, call);
+  const subject = `what \`${machine.label(call.callee)}\` finds`;
+  const event = machine.fit('selection', subject, prediction, prediction.rowsText, call);
+  return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
+}
+
+/** Runs the function to be optimised once: what it scores, the result was chosen on. */
+export function optimised(machine: Machine, args: Arguments, call: Call): Value {
+  let facts = NO_FACTS;
+  for (const value of args.all) {
+    const isCode = value.type === 'function' || value.type === 'instance' || value.type === 'class';
+    facts = joinFacts(facts, isCode ? factsOf(callValue(machine, value, argumentsOf([]), call)) : NO_FACTS);
+  }
+  const events = choiceEvents(machine, facts.scores, `what \`${machine.label(call.callee)}\` finds`, call);
+  return opaque({ ...NO_FACTS, scores: facts.scores, fits: events });
+}
+
+export function metric(machine: Machine, args: Arguments, call: Call): Value {
+  const [a, b] = args.positional.length >= 2 ? args.positional : args.all;
+  if (a === undefined || b === undefined) return unknownCall(machine, args, call);
+  const [left, right] = [machine.dataOf(a), machine.dataOf(b)];
+  const scores = meetLabels(machine, left, right, call);
+  const facts = joinFacts(left, right);
+  return opaque({ ...facts, rows: [], predictions: [], scores: union(facts.scores, scores), certain: true });
+}

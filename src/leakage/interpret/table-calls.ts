@@ -1,0 +1,235 @@
+import type { Call } from '../syntax/ast.js';
+import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { emptyTable, list, newTable } from '../values/join.js';
+import { overlapOf, sameRows } from '../values/region.js';
+import { factsOf, opaque, type Step, type TableState, UNKNOWN, type Value } from '../values/value.js';
+import { columnFrom } from './assign.js';
+import { type Arguments, flag } from './calls.js';
+import type { Machine } from './machine.js';
+import { textStep } from './operators.js';
+import { concatenated, pickRows } from './subscripts.js';
+export function sourceTable(machine: Machine, path: string, args: Arguments, call: Call): Value {
+  const [first] = args.positional;
+  const name = first?.type === 'constant' ? String(first.value) : '';
+  const region = machine.source(`${machine.placeKey(call)}:${name}`, name || machine.label(call));
+  if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
+    return { type: 'opaque', facts: NO_FACTS, source: region };
+  }
+  return newTable({ ...emptyTable({ ...NO_FACTS, rows: [region] }, 'frame'), partial: false });
+}
+
+/** The state of a value taken as a table. */
+export function asTable(machine: Machine, value: Value): TableState {
+  return value.type === 'table' ? value.cell.value : emptyTable(machine.dataOf(value));
+}
+
+export function holdout(machine: Machine, args: Arguments, call: Call): Value {
+  const partition = machine.partition(`holdout:${machine.placeKey(call)}`, 'holdout', call);
+  partition.random = flag(args, 'shuffle') !== false;
+  const sides: Step[] = [
+    { partition, side: 'train', role: 'train' },
+    { partition, side: 'test', role: 'test' },
+  ];
+  const results: Value[] = [];
+  for (const value of args.positional) {
+    for (const side of sides) {
+      if (value.type === 'positions') results.push({ ...value, steps: [...value.steps, side] });
+      else results.push(newTable(pickRows(machine, asTable(machine, value), [side])));
+    }
+  }
+  return list(results, true);
+}
+
+/** Parts of a data set by lengths or cuts. */
+export function parts(machine: Machine, args: Arguments, call: Call): Value {
+  const [value, cuts] = args.positional;
+  if (value === undefined) return UNKNOWN;
+  const partition = machine.partition(`parts:${machine.placeKey(call)}`, 'holdout', call);
+  const count = cuts?.type === 'sequence' ? cuts.cell.value.items.length : 1;
+  const isRandom = call.callee.type === 'name' || machine.text(call.callee).endsWith('random_split');
+  const state = asTable(machine, value);
+  const pieces = Array.from({ length: isRandom ? count : count + 1 }, (_, at): Value => {
+    const role = at === 0 ? 'train' : 'test';
+    const step: Step = { partition, side: `part${at}`, role };
+    return value.type === 'positions'
+      ? { ...value, steps: [...value.steps, step] }
+      : newTable(pickRows(machine, state, [step]));
+  });
+  return list(pieces, true);
+}
+
+export function positions(machine: Machine, path: string, args: Arguments, call: Call): Value {
+  const [first] = args.positional;
+  // `np.arange(0.1, 0.9, 0.01)` is a grid of numbers.
+  if (args.positional.length > 1 && path.endsWith('arange')) return opaque(NO_FACTS);
+  if (first?.type === 'constant') return opaque(NO_FACTS);
+  if (first?.type === 'table' && path.endsWith('permutation')) return first;
+  if (path.endsWith('choice')) return { type: 'positions', steps: [textStep(machine, call)] };
+  return first?.type === 'positions' ? first : { type: 'positions', steps: [] };
+}
+
+export function blank(machine: Machine, args: Arguments): Value {
+  const [first] = args.positional;
+  const length = first?.type === 'sequence' && first.cell.value.tuple ? first.cell.value.items[0] : first;
+  if (length?.type === 'opaque' && length.countOf !== undefined) {
+    return newTable(emptyTable({ ...NO_FACTS, rows: length.countOf }));
+  }
+  if (first?.type === 'table') {
+    const { rows, certain } = machine.dataOf(first);
+    return newTable(emptyTable({ ...NO_FACTS, rows, certain }));
+  }
+  return newTable(emptyTable(NO_FACTS));
+}
+
+export function isAcross(args: Arguments): boolean {
+  for (const name of ['axis', 'dim', 'how']) {
+    const value = args.keywords.get(name);
+    if (value?.type === 'constant')
+      return !(value.value === 0 || value.value === 'vertical' || value.value === 'index');
+  }
+  const second = args.positional[1];
+  return second?.type === 'constant' && (second.value === 1 || second.value === -1);
+}
+
+export function concatenate(machine: Machine, args: Arguments, call: Call): Value {
+  if (isAcross(args)) return sideBySide(machine, args);
+  const [first, ...others] = args.positional;
+  const values =
+    first?.type === 'sequence'
+      ? [...first.cell.value.items, ...(first.cell.value.rest === undefined ? [] : [first.cell.value.rest])]
+      : args.positional.length > 1 && others.every((value) => value.type === 'table')
+        ? args.positional
+        : [first ?? UNKNOWN];
+  const facts = values.map((value) => machine.dataOf(value)).filter((part) => part.rows.length > 0);
+  const shape = values.some((value) => value.type === 'table' && value.cell.value.shape === 'frame')
+    ? 'frame'
+    : 'array';
+  const result = concatenated(facts, shape);
+  if (result.type !== 'table') return result;
+  machine.recordJoin(result.cell.value.rows);
+  const state = withSharedColumns(result.cell.value, values);
+  const repeated = facts.filter((part, at) =>
+    facts.some((other, index) => index < at && overlapOf(part.rows, other.rows) === 'yes'),
+  );
+  // A list that a loop filled holds one part after another, not one part twice.
+  const isWrittenOut = call.args.some(({ value }) => value.type === 'sequence') || args.positional.length > 1;
+  if (repeated.length === 0 || state.predictions.length > 0 || !isWrittenOut) return newTable(state);
+  const rows = repeated.flatMap((part) => [...part.rows]);
+  const event = machine.fit(
+    'duplicated-rows',
+    `\`${machine.label(call)}\``,
+    { rows, certain: repeated.every((part) => part.certain) },
+    machine.label(call),
+    call,
+  );
+  return newTable({ ...state, fits: union(state.fits, [event]) });
+}
+
+/** Columns of frames put one under the other: each keeps what any of them was made with. */
+export function withSharedColumns(state: TableState, values: readonly Value[]): TableState {
+  const tables = values.flatMap((value) => (value.type === 'table' ? [value.cell.value] : []));
+  if (tables.length !== values.length || tables.every((table) => table.columns.size === 0)) return state;
+  let { fits } = { fits: tables.flatMap((table) => [...table.fits]) };
+  fits = [...new Set(fits)];
+  const columns = new Map<string, TableState['columns'] extends ReadonlyMap<string, infer C> ? C : never>();
+  for (const table of tables) {
+    for (const [name, column] of table.columns) {
+      const other = columns.get(name);
+      columns.set(
+        name,
+        other === undefined
+          ? column
+          : {
+              fits: union(other.fits, column.fits),
+              predictions: union(other.predictions, column.predictions),
+              from: union(other.from, column.from),
+            },
+      );
+    }
+  }
+  const predictions = tables.flatMap((table) => [...table.predictions]);
+  const dropped = new Set(
+    [...(tables[0]?.dropped ?? [])].filter((name) => tables.every((table) => table.dropped.has(name))),
+  );
+  return { ...state, fits, predictions, columns, dropped };
+}
+
+/** Columns beside columns: rows stay what they are. */
+export function sideBySide(machine: Machine, args: Arguments): Value {
+  const [first] = args.positional;
+  const values =
+    first?.type === 'sequence'
+      ? [...first.cell.value.items, ...(first.cell.value.rest === undefined ? [] : [first.cell.value.rest])]
+      : args.positional;
+  let facts = NO_FACTS;
+  let rows: Facts | undefined;
+  let certain = true;
+  for (const value of values) {
+    const next = machine.dataOf(value);
+    if (next.rows.length > 0) {
+      if (rows !== undefined && !sameRows(rows.rows, next.rows) && value.type !== 'opaque') certain = false;
+      rows ??= next;
+    }
+    facts = joinFacts(facts, next);
+  }
+  const frame = values.find((value) => value.type === 'table' && value.cell.value.shape === 'frame');
+  const base = emptyTable({ ...facts, rows: rows?.rows ?? [] }, frame === undefined ? 'array' : 'frame');
+  const result = { ...base, certain: (rows?.certain ?? true) && certain };
+  const tables = values.flatMap((value) => (value.type === 'table' ? [value.cell.value] : []));
+  if (frame === undefined || tables.length !== values.length) return newTable(result);
+  // Frames side by side keep their columns apart.
+  const columns = new Map(tables.flatMap((table) => [...table.columns]));
+  const fits = [...new Set(tables.flatMap((table) => [...table.fits]))];
+  const dropped = new Set([...(tables[0]?.dropped ?? [])].filter((name) => !columns.has(name)));
+  return newTable({ ...result, fits, columns, dropped });
+}
+
+export function container(machine: Machine, path: string, args: Arguments, call: Call): Value {
+  const shape = /\.(DataFrame|from_pandas)$/.test(path)
+    ? 'frame'
+    : path.endsWith('.Series')
+      ? 'column'
+      : 'array';
+  const [first] = args.positional;
+  if (first?.type === 'mapping' && shape === 'frame') {
+    const facts = factsOf(first);
+    const contents = [...first.cell.value.entries.values()];
+    const joined = machine.dataOf(list(contents));
+    // Columns that are made on the spot belong to rows of their own.
+    const isMade = !joined.certain && contents.every((value) => value.type !== 'table');
+    const made = machine.source(machine.placeKey(call), machine.label(call));
+    const rows = isMade ? { ...joined, rows: [made], certain: true } : joined;
+    if (rows.rows.length > 0) {
+      const columns = new Map(
+        [...first.cell.value.entries].map(([name, value]) => [name, columnFrom(machine, value)]),
+      );
+      return newTable({
+        ...emptyTable(
+          { ...facts, fits: [], predictions: [], rows: rows.rows, certain: rows.certain },
+          'frame',
+        ),
+        columns,
+        closed: first.cell.value.rest === undefined,
+      });
+    }
+  }
+  let facts = NO_FACTS;
+  for (const value of args.all) facts = joinFacts(facts, machine.dataOf(value));
+  if (path.endsWith('DataLoader') && facts.rows.length > 0) machine.recordLoader(facts.rows, call);
+  if (facts.rows.length > 0 && first?.type === 'table') {
+    const state = first.cell.value;
+    return newTable({
+      ...state,
+      fits: union(state.fits, facts.fits),
+      shape: shape === 'array' && state.shape === 'column' ? 'array' : shape,
+    });
+  }
+  if (facts.rows.length > 0 || facts.scores.length > 0) return newTable(emptyTable(facts, shape));
+  if (first?.type === 'mapping' || first?.type === 'sequence') {
+    const source = machine.source(machine.placeKey(call), machine.label(call));
+    return shape === 'frame'
+      ? newTable(emptyTable({ ...facts, rows: [source] }, shape))
+      : { type: 'opaque', facts, source };
+  }
+  return opaque(facts);
+}
