@@ -17,6 +17,7 @@ import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
 import { RunningJobs } from './running-jobs.js';
 import { watchLocks } from './watch-locks.js';
+import { workerName } from './worker-name.js';
 
 export interface WorkerOptions {
   readonly redisUrl: string;
@@ -95,6 +96,7 @@ export class FleetWorker {
       calls: callControl(ledger, prefix, options.calls),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };
+    const name = workerName();
     const workers = kinds.map((kind) => {
       const worker = new QueueWorker(
         kind,
@@ -104,6 +106,7 @@ export class FleetWorker {
           return runJob(kind, { job, token, signal }, context);
         },
         {
+          name,
           connection: workerConnection(redisUrl),
           prefix,
           concurrency,
