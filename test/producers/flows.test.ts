@@ -8,6 +8,7 @@ import { addRefinementStep } from '../../src/producers/flows/refinement-step.js'
 import { addFollowUp } from '../../src/producers/follow-up.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -263,6 +264,72 @@ describe('addGuardedEvaluation', () => {
     await expect(checkedSolution(job)).rejects.toThrow('changed after the check');
   });
 
+  it('REQ-SF-022: the leaky original under the status "corrected" is refused', async () => {
+    const { fleet, worker, runner } = await startFleet([leaks('a = fit(all)'), correction('a = fit(train)')]);
+    await worker(runner);
+    const handles = await addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation });
+    const result = await handles.check.result();
+    const { job } = await findJob(fleet, handles.evaluation.id, 'evaluate');
+    const processed = `${fleet.prefix}:evaluate:${job.id}:processed`;
+    const field = `${fleet.prefix}:solution-check:${handles.check.id}`;
+    for (const tampered of [
+      { ...result, solution: { content: SCRIPT } },
+      { ...result, solution: { content: SCRIPT }, findings: [] },
+      { ...result, status: 'clean' },
+    ]) {
+      await fleet.client.hset(processed, field, JSON.stringify(tampered));
+      await expect(checkedSolution(job)).rejects.toThrow('changed after the check');
+    }
+  });
+
+  it('REQ-SF-022: many equal corrections are taken back at their places', async () => {
+    const script = Array.from({ length: 30 }, (_, index) => `m.fit(all_${index}, y)`).join('\n');
+    const blocks = script.split('\n');
+    const { fleet, worker, runner } = await startFleet([
+      leaks(...blocks),
+      ...blocks.map(() => correction('m.fit(train, y)')),
+    ]);
+    await worker(runner);
+    const handles = await addGuardedEvaluation(fleet, { solution: { content: script }, evaluation });
+    await handles.check.result();
+    const { job } = await findJob(fleet, handles.evaluation.id, 'evaluate');
+    expect((await checkedSolution(job)).status).toBe('corrected');
+  });
+
+  it('a refusal is final: the job is not tried again, and its code is on it', async () => {
+    const { fleet } = await startFleet([]);
+    const pipeline = evaluate();
+    const job = await fleet.queue('evaluate').add('score', {}, { attempts: 3 });
+    const view = await waitForJob(fleet, job.id ?? '', {}, 'evaluate');
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'unchecked-solution' }, attempts: 1 });
+    expect(pipeline.ran).toHaveLength(1);
+  });
+
+  it('two submissions at once with one key and two scripts: one of them is refused', async () => {
+    const { fleet } = await startFleet([]);
+    const submit = (content: string) =>
+      addGuardedEvaluation(fleet, { solution: { content }, evaluation }, { key: 'same' });
+    const outcomes = await Promise.allSettled([submit('a = 1\n'), submit('b = 2\n')]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+    expect(refused?.reason).toMatchObject({ code: 'key-conflict' });
+  });
+
+  it.each([
+    ['a queue of the fleet', { queue: 'solution-check', name: 'x' }, 'evaluation.queue'],
+    ['a queue with a colon', { queue: 'a:b', name: 'x' }, 'evaluation.queue'],
+    ['no name', { queue: 'evaluate', name: '' }, 'evaluation.name'],
+    [
+      "the guard's own field",
+      { queue: 'evaluate', name: 'x', data: { solutionFleet: 1 } },
+      'evaluation.data.solutionFleet',
+    ],
+  ])('an evaluation with %s is refused', async (_what, bad, field) => {
+    const { fleet } = await startFleet([]);
+    const submission = addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation: bad });
+    await expect(submission).rejects.toMatchObject({ code: 'invalid-payload', field });
+  });
+
   it('REQ-SF-022: a check of another script is refused', async () => {
     const { fleet, worker, runner } = await startFleet([leaks()]);
     await worker(runner);
@@ -319,6 +386,14 @@ describe('addCandidateBatch', () => {
     });
     expect(await third.afterAll?.returned()).toHaveLength(3);
     expect(server.requests).toHaveLength(3);
+  });
+
+  it('two candidates with one key and two scripts are refused before anything is submitted', async () => {
+    const { fleet } = await startFleet([]);
+    const same = [0, 1].map((index) => ({ solution: { content: content(index) }, key: 'k' }));
+    const batch = addCandidateBatch(fleet, { candidates: same, evaluation });
+    await expect(batch).rejects.toMatchObject({ code: 'key-conflict', field: 'candidates.key' });
+    expect(await fleet.queue('solution-check').count()).toBe(0);
   });
 
   it('without a candidate is refused', async () => {
