@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { retryJob } from '../../src/producers/retry-job.js';
@@ -18,6 +18,9 @@ import { startTestRedis, type TestRedis } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 const PAYLOAD = { solution: { content: SCRIPT } };
+
+// Many jobs and waits of seconds; on a busy machine each takes its time.
+vi.setConfig({ testTimeout: 180_000 });
 
 let redis: TestRedis;
 let fleets = 0;
@@ -51,7 +54,7 @@ describe('a job that runs again', () => {
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await handle.wait();
     await retryJob(fleet, handle.id);
-    const result = await handle.result({ timeout: 30_000 });
+    const result = await handle.result({ timeout: 120_000 });
     expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
     expect(server.requests).toHaveLength(3);
     // What the job cost over both runs: two answers, the refused call for nothing.
@@ -67,7 +70,7 @@ describe('a job that runs again', () => {
     ]);
     await worker(runner);
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    const result = await handle.result({ timeout: 30_000 });
+    const result = await handle.result({ timeout: 120_000 });
     expect(result.usage).toMatchObject({ calls: 1, reusedCalls: 1 });
     expect(server.requests).toHaveLength(4);
   });
@@ -84,8 +87,29 @@ describe('a job that runs again', () => {
     await first.stop(0);
     expect((await handle.view()).unknownCalls).toMatchObject([{ step: 'correct-1-1', ask: 1 }]);
     await worker(runner);
-    expect((await handle.result({ timeout: 30_000 })).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
+    expect((await handle.result({ timeout: 120_000 })).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
     expect(server.requests).toHaveLength(3);
+  });
+
+  it('with a call of unknown end waits for a person where that is wanted, and a retry sends the call again', async () => {
+    const { fleet, worker, runner, server } = await startFleet([{ kind: 'hang' }, leaks()]);
+    const calls = { unknownCalls: 'park' } as const;
+    const first = await worker(runner, { calls });
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await server.arrived(1);
+    await first.stop(0);
+    await worker(runner, { calls });
+    expect(await handle.wait({ timeout: 120_000 })).toMatchObject({
+      state: 'failed',
+      error: { code: 'call-unknown', retryable: false },
+      unknownCalls: [{ step: 'detect', ask: 1 }],
+    });
+    expect(server.requests).toHaveLength(1);
+    // What the board does, which knows nothing of the fleet.
+    const job = await fleet.queue('solution-check').getJob(handle.id);
+    await job?.retry('failed');
+    expect((await handle.result({ timeout: 120_000 })).status).toBe('clean');
+    expect(server.requests).toHaveLength(2);
   });
 
   it('because it was submitted anew with force: asks everything again', async () => {
@@ -98,6 +122,15 @@ describe('a job that runs again', () => {
     expect((await second.result()).usage).toMatchObject({ calls: 1, reusedCalls: 0 });
     expect(server.requests).toHaveLength(2);
   });
+});
+
+it('an answer serves another job that asks the same where answers are shared, and costs nothing there', async () => {
+  const { fleet, worker, runner, server } = await startFleet([leaks()]);
+  await worker(runner, { calls: { cache: true } });
+  await (await addSolutionCheck(fleet, PAYLOAD)).result();
+  const second = await addSolutionCheck(fleet, PAYLOAD);
+  expect((await second.result()).usage).toMatchObject({ calls: 0, reusedCalls: 1, costUsd: 0 });
+  expect(server.requests).toHaveLength(1);
 });
 
 it('the ledger stands in the job’s own hash and is gone with it', async () => {
@@ -119,7 +152,7 @@ describe('a fleet that is turned away', () => {
     );
     await worker(runner, { calls: { shortWaitMs: 0 } });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    expect((await handle.result({ timeout: 60_000 })).usage.calls).toBe(1);
+    expect((await handle.result({ timeout: 120_000 })).usage.calls).toBe(1);
     expect(await handle.view()).toMatchObject({ state: 'completed', attempts: 1, usage: { calls: 1 } });
     expect(server.requests).toHaveLength(21);
   });
@@ -132,7 +165,7 @@ describe('a fleet that is turned away', () => {
     const waiting = await addSolutionCheck(fleet, PAYLOAD);
     await server.arrived(1);
     const other = await addSolutionCheck(fleet, { ...PAYLOAD, model: 'claude-other' });
-    expect((await other.result({ timeout: 30_000 })).status).toBe('clean');
+    expect((await other.result({ timeout: 120_000 })).status).toBe('clean');
     expect(await waiting.view()).toMatchObject({ state: 'delayed', attempts: 0 });
   });
 
@@ -155,14 +188,14 @@ describe('a fleet that is turned away', () => {
     const { fleet, worker, runner } = await startFleet(() => (open ? leaks() : rateLimitReply('0.05')));
     await worker(runner, { calls: { callWaitMs: 200 } });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    expect(await handle.wait({ timeout: 30_000 })).toMatchObject({
+    expect(await handle.wait({ timeout: 120_000 })).toMatchObject({
       state: 'failed',
       error: { code: 'quota-exhausted', retryable: false },
       attempts: 1,
     });
     open = true;
     await retryJob(fleet, handle.id);
-    expect((await handle.result({ timeout: 30_000 })).status).toBe('clean');
+    expect((await handle.result({ timeout: 120_000 })).status).toBe('clean');
   });
 
   it('is quiet as one: 8 workers with 10 jobs each send nothing until the reset, then one probe, then the rest', async () => {
@@ -186,7 +219,7 @@ describe('a fleet that is turned away', () => {
     });
     const handles = await Promise.all(Array.from({ length: SLOTS }, () => addSolutionCheck(fleet, PAYLOAD)));
     await Promise.all(Array.from({ length: 8 }, () => worker(runner, { concurrency: 10 })));
-    const results = await Promise.all(handles.map((handle) => handle.result({ timeout: 50_000 })));
+    const results = await Promise.all(handles.map((handle) => handle.result({ timeout: 120_000 })));
     expect(results.every(({ status }) => status === 'clean')).toBe(true);
     expect(server.requests).toHaveLength(2 * SLOTS);
     const [probe, ...rest] = arrivals.slice(SLOTS);
@@ -202,7 +235,7 @@ describe('a budget that is used up', () => {
     const { fleet, worker, runner, server } = await startFleet([]);
     await worker(runner, { calls: { budgetUsd: 0.000_001 } });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    expect(await handle.wait({ timeout: 30_000 })).toMatchObject({
+    expect(await handle.wait({ timeout: 120_000 })).toMatchObject({
       state: 'failed',
       error: { code: 'budget-exhausted', retryable: false },
       attempts: 1,
@@ -219,7 +252,7 @@ describe('a budget that is used up', () => {
       { ...PAYLOAD, tags: { run: 'r1' } },
       { budgetUsd: 0.000_001 },
     );
-    expect((await handle.wait({ timeout: 30_000 })).error?.code).toBe('budget-exhausted');
+    expect((await handle.wait({ timeout: 120_000 })).error?.code).toBe('budget-exhausted');
     expect(server.requests).toHaveLength(0);
   });
 });
@@ -228,7 +261,7 @@ it('what jobs cost is in the sums of the day, and nothing stays reserved', async
   const { fleet, worker, runner } = await startFleet([overloadedReply(), leaks()]);
   await worker(runner);
   const handle = await addSolutionCheck(fleet, { ...PAYLOAD, model: 'claude-sonnet-5-5' });
-  const { usage } = await handle.result({ timeout: 30_000 });
+  const { usage } = await handle.result({ timeout: 120_000 });
   expect(usage.costUsd).toBeGreaterThan(0);
   expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toMatchObject({
     spentUsd: usage.costUsd,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
@@ -10,6 +10,9 @@ import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 
 const PROGRAM = fileURLToPath(new URL('crashing-worker.ts', import.meta.url));
+
+// Processes start, die and are taken over from; on a busy machine each step takes seconds.
+vi.setConfig({ testTimeout: 180_000 });
 
 let redis: TestRedis;
 let test: TestFleet;
@@ -88,7 +91,7 @@ describe('a job that kills its worker', () => {
       Array.from({ length: 6 }, (_, index) => addSolutionCheck(fleet, script(`x = "SLOW ${index}"\n`))),
     );
     superviseWorker();
-    expect(await killer.wait({ timeout: 55_000 })).toMatchObject({
+    expect(await killer.wait({ timeout: 150_000 })).toMatchObject({
       state: 'failed',
       error: {
         code: 'killed-its-worker',
@@ -96,7 +99,7 @@ describe('a job that kills its worker', () => {
         message: expect.stringContaining('killed its worker'),
       },
     });
-    const views = await Promise.all(others.map((other) => other.wait({ timeout: 55_000 })));
+    const views = await Promise.all(others.map((other) => other.wait({ timeout: 150_000 })));
     expect(views.map(({ state }) => state)).toEqual(others.map(() => 'completed'));
     expect(deaths).toBe(2);
   });
@@ -105,14 +108,14 @@ describe('a job that kills its worker', () => {
     const { fleet } = await startFleet();
     const killer = await addSolutionCheck(fleet, script('x = "KILL"\n'));
     superviseWorker();
-    await killer.wait({ timeout: 55_000 });
+    await killer.wait({ timeout: 150_000 });
     supervised = false;
     worker?.kill('SIGKILL');
     const server = await startMessagesApi({ reply: [leaks()] });
     api = server;
     await test.worker(runnerFor(server), { lockMs: 1_000 });
     await retryJob(fleet, killer.id);
-    expect((await killer.result({ timeout: 30_000 })).status).toBe('clean');
+    expect((await killer.result({ timeout: 120_000 })).status).toBe('clean');
   });
 });
 
@@ -142,7 +145,7 @@ describe('what is no death of a worker', () => {
       (test.logLines as unknown[]).length = 0;
     }
     release?.();
-    const view = await handle.wait({ timeout: 45_000 });
+    const view = await handle.wait({ timeout: 120_000 });
     expect(view.state).toBe('completed');
     // Nobody else was there to take the job, so it went on where it was and was paid once.
     expect(server.requests).toHaveLength(1);
@@ -157,7 +160,7 @@ describe('what is no death of a worker', () => {
     try {
       await blocked.printed('asked');
       workers.push(talkingWorker('second'));
-      expect((await handle.wait({ timeout: 45_000 })).state).toBe('completed');
+      expect((await handle.wait({ timeout: 120_000 })).state).toBe('completed');
       await blocked.printed('event loop lag: up to');
       const key = fleet.queue('solution-check').toKey(handle.id);
       while ((await fleet.client.hexists(key, 'fleet:deaths')) === 1) await fleet.client.ping();

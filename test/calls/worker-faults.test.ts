@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -13,6 +13,9 @@ const PAYLOAD = {
   model: 'claude-sonnet-5-5',
   tags: { run: 'faults' },
 };
+
+// Processes start, die and are taken over from; on a busy machine each step takes seconds.
+vi.setConfig({ testTimeout: 180_000 });
 
 let redis: TestRedis;
 let fleet: FleetConnection;
@@ -84,7 +87,7 @@ describe('a worker that is killed', () => {
     await server.arrived(2);
     await doomed.end('SIGKILL');
     await startWorker();
-    const result = await handle.result({ timeout: 45_000 });
+    const result = await handle.result({ timeout: 120_000 });
     expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
     expect(server.requests).toHaveLength(3);
     expect(await statesOf(handle.id)).toEqual([
@@ -127,7 +130,7 @@ describe('a worker that is killed', () => {
       commands.splice(commands.indexOf(doomed), 1);
     }
     await startWorker();
-    await handle.wait({ timeout: 45_000 });
+    await handle.wait({ timeout: 120_000 });
     const records = await readCallRecords(fleet.client, jobKey(handle.id));
     const paid = records.filter(({ state }) => state === 'answered').map(({ digest }) => digest);
     expect(new Set(paid).size).toBe(paid.length);
@@ -145,7 +148,7 @@ describe('a worker that is told to stop', () => {
     await server.arrived(1);
     await startWorker();
     expect(await draining.end('SIGTERM')).toBe(0);
-    expect((await handle.result({ timeout: 45_000 })).usage.calls).toBe(1);
+    expect((await handle.result({ timeout: 120_000 })).usage.calls).toBe(1);
     expect(server.requests).toHaveLength(1);
     expect((await handle.view()).unknownCalls).toBeUndefined();
   });
@@ -159,7 +162,7 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     await server.arrived(1);
     sleeper.child.kill('SIGSTOP');
     await startWorker();
-    await handle.result({ timeout: 45_000 });
+    await handle.result({ timeout: 120_000 });
     const before = await jobFields(handle.id);
     const costsBefore = await costs();
     sleeper.child.kill('SIGCONT');
@@ -173,6 +176,6 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     expect(sleeper.lines.join('\n')).toContain('event loop lag');
     // It goes on with other work.
     const next = await addSolutionCheck(fleet, PAYLOAD);
-    expect((await next.result({ timeout: 45_000 })).status).toBe('clean');
+    expect((await next.result({ timeout: 120_000 })).status).toBe('clean');
   });
 });

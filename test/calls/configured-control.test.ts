@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { configuredControl } from '../../src/calls/configured-control.js';
+import { limitsOf } from '../../src/calls/limiter/model-limits.js';
+import { loadConfig } from '../../src/config/load-config.js';
+
+const control = (environment: Record<string, string>) => configuredControl(loadConfig(environment));
+
+describe('what the configuration holds agent calls to', () => {
+  it('is without any variable: no budget, no limits of its own, unknown calls sent again, no cache', () => {
+    expect(control({})).toEqual({
+      unknownCalls: 'resend',
+      cache: false,
+      quotaParkMs: 600_000,
+      callWaitMs: 86_400_000,
+    });
+  });
+
+  it('is what the variables say', () => {
+    const given = control({
+      FLEET_BUDGET_USD: '0.5',
+      FLEET_UNKNOWN: 'park',
+      FLEET_CALL_CACHE: 'on',
+      FLEET_QUOTA_PARK_MS: '1000',
+      FLEET_CALL_WAIT_MS: '2000',
+      FLEET_MODEL_LIMITS: '{"m":{"requests":5},"*":{"inputTokens":10}}',
+    });
+    expect(given).toMatchObject({
+      budgetUsd: 0.5,
+      unknownCalls: 'park',
+      cache: true,
+      quotaParkMs: 1_000,
+      callWaitMs: 2_000,
+    });
+    expect(limitsOf('m', given.limits ?? {})).toEqual({ requests: 5, input: undefined, output: undefined });
+    expect(limitsOf('other', given.limits ?? {})).toEqual({
+      requests: undefined,
+      input: 10,
+      output: undefined,
+    });
+  });
+
+  it('a budget of nothing is a budget', () => {
+    expect(control({ FLEET_BUDGET_USD: '0' }).budgetUsd).toBe(0);
+  });
+
+  it.each([
+    ['no JSON', 'requests=5', 'expected JSON'],
+    ['an unknown field', '{"m":{"request":5}}', 'm'],
+    ['a limit of nothing', '{"m":{"requests":0}}', 'm.requests'],
+    ['a list', '[5]', 'FLEET_MODEL_LIMITS'],
+  ])('limits that are %s are refused by name', (_, limits, named) => {
+    expect(() => control({ FLEET_MODEL_LIMITS: limits })).toThrow(
+      expect.objectContaining({
+        code: 'invalid-configuration',
+        field: 'FLEET_MODEL_LIMITS',
+        message: expect.stringContaining(named),
+      }),
+    );
+  });
+
+  it.each(['-1', 'much', 'NaN', 'Infinity'])('a budget of %s is refused by name', (value) => {
+    expect(() => control({ FLEET_BUDGET_USD: value })).toThrow(
+      expect.objectContaining({ code: 'invalid-configuration', field: 'FLEET_BUDGET_USD' }),
+    );
+  });
+
+  it('a model named like a property of every object has no limits', () => {
+    expect(limitsOf('constructor', {})).toEqual({ requests: undefined, input: undefined, output: undefined });
+  });
+});
