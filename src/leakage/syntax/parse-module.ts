@@ -1,7 +1,7 @@
+import { neutraliseMagics } from '../../solution/notebook-magics.js';
 import { parsePython, type SyntaxTree } from '../../solution/python-syntax.js';
 import type { Module } from './ast.js';
 import { StatementLowering } from './lower-statement.js';
-import { neutraliseMagics } from './magics.js';
 import { copyTree } from './raw-tree.js';
 
 /** The tree of the script; where it does not parse as it is, of the script without its notebook magics. */
