@@ -23,6 +23,8 @@ export interface GatewaySettings {
   /** Whether tokens are asked for even on loopback. */
   readonly authRequired: boolean;
   readonly secureCookies: boolean;
+  /** How often a silent event stream sends a comment and looks whether its token is still in force, in milliseconds. */
+  readonly streamPingMs: number;
   /** Further host names of a gateway that asks for no tokens. */
   readonly trustedHosts: readonly string[];
 }

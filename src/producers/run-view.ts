@@ -4,6 +4,7 @@ import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
 import { findJob } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { JOB_STATES, type JobState, type JobView, viewJob } from './job-view.js';
+import type { ListFilter } from './list-jobs.js';
 import { latestRunsKey, runKey } from './run-index.js';
 
 /** A job of a run, without its result, above the jobs it waits for. */
@@ -53,6 +54,26 @@ export async function viewRun(
     }
   }
   return { run, total, states, usage, jobs: asTrees(shown), truncated: total > shown.length };
+}
+
+/** Jobs of a run that fit, newest first, as far as they are still kept; reads no job of another run. */
+export async function listRunJobs(
+  fleet: FleetConnection,
+  run: string,
+  { kind, state, limit = 100 }: Pick<ListFilter, 'kind' | 'state' | 'limit'> = {},
+): Promise<JobView[]> {
+  const keys = await fleet.client.zrange(runKey(fleet.prefix, run), '0', '-1', 'REV');
+  const wanted = keys.filter((key) => kind === undefined || parseJobKey(key).queue === kind);
+  const found: JobView[] = [];
+  for (let start = 0; start < wanted.length && found.length < limit; start += CHUNK) {
+    const views = await Promise.all(
+      wanted.slice(start, start + CHUNK).map((key) => viewUnlessGone(fleet, key)),
+    );
+    for (const view of views) {
+      if (view !== undefined && (state === undefined || view.state === state)) found.push(view);
+    }
+  }
+  return found.slice(0, limit);
 }
 
 /** Names of the runs with the newest jobs, newest first. */

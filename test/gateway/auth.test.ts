@@ -6,6 +6,7 @@ import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+import { SseClient } from './sse-client.js';
 
 const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 const SUBMIT = '/v1/jobs/solution-check';
@@ -64,6 +65,11 @@ describe('starting', () => {
     await expect(start({ authRequired: true })).rejects.toMatchObject({ code: 'invalid-configuration' });
   });
 
+  it.each(['127.0.0.1', '::1', 'localhost'])('%s is loopback', async (host) => {
+    const server = await start({}, { host });
+    expect((await server.send('GET', '/v1/jobs')).status).toBe(200);
+  });
+
   it('with a token asks for it, on loopback too', async () => {
     await newToken('admin');
     const server = await start();
@@ -116,6 +122,18 @@ describe('tokens', () => {
     const answer = await server.send('GET', '/v1/jobs');
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
     expect(answer.json.code).toBe('unauthenticated');
+  });
+
+  it('that are revoked end the event streams that were opened with them', async () => {
+    const { token, record } = await tokens.add('x', 'submit');
+    await newToken('read');
+    const server = await start({ streamPingMs: 20 });
+    const { json } = await server.send('POST', SUBMIT, CHECK, bearer(token));
+    const client = new SseClient(`${server.url}/v1/jobs/${json.id}/events`, bearer(token));
+    await client.seen('state');
+    await tokens.revoke(record.id);
+    await client.ended;
+    expect(client.events.map(({ event }) => event)).toEqual(['state']);
   });
 
   it('stand in Redis as digests only', async () => {

@@ -32,6 +32,7 @@ export const TEST_SETTINGS: GatewaySettings = {
   workspaceRoots: undefined,
   authRequired: false,
   secureCookies: false,
+  streamPingMs: 10_000,
   trustedHosts: [],
 };
 

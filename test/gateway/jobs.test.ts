@@ -198,6 +198,10 @@ describe('POST /v1/jobs:batch', () => {
     const run = await gateway.send('GET', '/v1/runs/many?limit=10');
     expect(run.json).toMatchObject({ total: 3_000, truncated: true, states: { waiting: 3_000 } });
     expect(run.json.jobs).toHaveLength(10);
+    const listed = await gateway.send('GET', '/v1/jobs?run=many&state=waiting&limit=7');
+    expect(listed.json.jobs).toHaveLength(7);
+    expect((await gateway.send('GET', '/v1/jobs?run=many&kind=summarize')).json.jobs).toEqual([]);
+    expect((await gateway.send('GET', '/v1/jobs?run=other')).json.jobs).toEqual([]);
   });
 });
 

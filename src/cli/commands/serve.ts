@@ -12,6 +12,9 @@ import { costReader } from '../cost-reader.js';
 import { packageVersion } from '../package-version.js';
 import { openRedis, startWorker } from '../session.js';
 
+/** Well below the idle time after which common proxies cut a connection, in milliseconds. */
+const STREAM_PING_MS = 10_000;
+
 interface ServeOptions {
   readonly port: number;
   readonly host: string;
@@ -49,6 +52,7 @@ export function gatewaySettings(config: Config, version: string): GatewaySetting
     workspaceRoots: config.workspaceRoots?.map((root) => resolve(root)),
     authRequired: config.auth === 'required',
     secureCookies: config.secureCookies === 'on',
+    streamPingMs: STREAM_PING_MS,
     trustedHosts: config.trustedHosts ?? [],
   };
 }

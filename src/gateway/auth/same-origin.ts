@@ -38,8 +38,10 @@ function hostName(host: string): string {
     .toLowerCase();
 }
 
+/** Whether a Host header, or an address to listen on, means this machine alone. */
 export function isLoopback(host: string): boolean {
-  return LOOPBACK_NAMES.has(hostName(host)) || /^127(\.\d{1,3}){3}$/.test(hostName(host));
+  // Only in headers does an IPv6 address stand in brackets; without them its end looks like a port.
+  return host === '::1' || LOOPBACK_NAMES.has(hostName(host)) || /^127(\.\d{1,3}){3}$/.test(hostName(host));
 }
 
 /**

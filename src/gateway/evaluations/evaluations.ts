@@ -41,6 +41,8 @@ export interface EvaluationFailure {
 const MOST_TAKEOVERS = 3;
 /** Jobs that one claim refuses before it gives up looking for one to hand out. */
 const MOST_REFUSED = 100;
+/** Queues that are held open at the same time; each costs two connections to Redis. */
+const MOST_WORKERS = 50;
 /** Longest reason of a failure that is kept, in characters. */
 const LONGEST_REASON = 8_000;
 const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/;
@@ -164,9 +166,25 @@ export class Evaluations {
     return job;
   }
 
+  /** Closes the queue that nobody has claimed from for longest. Leases are Redis' and go on without it. */
+  async #makeRoom(): Promise<void> {
+    if (this.#workers.size < MOST_WORKERS) return;
+    for (const [queue, worker] of this.#workers) {
+      this.#workers.delete(queue);
+      await worker.close(true);
+      return;
+    }
+  }
+
   async #worker(queue: string): Promise<Worker> {
     const known = this.#workers.get(queue);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // Last in the map is the one that was used last.
+      this.#workers.delete(queue);
+      this.#workers.set(queue, known);
+      return known;
+    }
+    await this.#makeRoom();
     const worker = new Worker(queue, null, {
       connection: workerConnection(this.#redisUrl),
       prefix: this.#fleet.prefix,

@@ -1,7 +1,5 @@
 import type { Response } from 'express';
 
-/** A comment keeps proxies from cutting a silent stream, in milliseconds. */
-const PING_MS = 15_000;
 /** A client that does not read is cut off once so many bytes wait for it. */
 const MOST_UNREAD = 8 * 2 ** 20;
 
@@ -11,7 +9,11 @@ export class EventStream {
   readonly #ping: NodeJS.Timeout;
   readonly #ended: Promise<void>;
 
-  constructor(response: Response) {
+  /**
+   * @param pingMs How often a comment is sent, so that proxies do not cut a silent stream, in milliseconds.
+   * @param stillAllowed Asked as often; the stream ends when it throws: the token may have been revoked.
+   */
+  constructor(response: Response, pingMs: number, stillAllowed: () => Promise<unknown>) {
     this.#response = response;
     response.status(200).set({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -20,7 +22,12 @@ export class EventStream {
       'x-accel-buffering': 'no',
     });
     response.flushHeaders();
-    this.#ping = setInterval(() => this.#write(': still here\n\n'), PING_MS);
+    this.#ping = setInterval(() => {
+      stillAllowed().then(
+        () => this.#write(': still here\n\n'),
+        () => this.end(),
+      );
+    }, pingMs);
     this.#ended = new Promise((resolve) => {
       response.once('close', () => {
         clearInterval(this.#ping);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { JobError } from '../../errors.js';
 import { hasEnded } from '../../producers/job-view.js';
+import { identify } from '../auth/caller.js';
 import { type EventFeed, isLater, type QueueEvent } from '../events/event-feed.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
@@ -48,7 +49,7 @@ export const jobEvents = operation({
     ) {
       return { status: 204 };
     }
-    const stream = new EventStream(response);
+    const stream = new EventStream(response, gateway.settings.streamPingMs, () => identify(request, gateway));
     const follower = new JobFollower(gateway, queue, id, stream);
     const stop = () => stream.end();
     signal.addEventListener('abort', stop, { once: true });

@@ -3,7 +3,7 @@ import { cancelJob } from '../../producers/cancel-job.js';
 import { hasEnded } from '../../producers/job-view.js';
 import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
-import { viewRun } from '../../producers/run-view.js';
+import { listRunJobs, viewRun } from '../../producers/run-view.js';
 import { KIND_NAMES } from '../../queues/registry.js';
 import { WaitQuery } from '../http/duration.js';
 import { operation } from '../http/operation.js';
@@ -75,7 +75,7 @@ export const listOperation = operation({
   method: 'get',
   path: '/v1/jobs',
   role: 'read',
-  summary: 'Jobs by kind, state and run, newest first within their kind',
+  summary: 'Jobs by kind, state and run, newest first (without a run: within their kind)',
   query: z.strictObject({
     kind: z.enum(KIND_NAMES).optional(),
     state: JobStateSchema.optional(),
@@ -90,12 +90,15 @@ export const listOperation = operation({
   },
   handle: async ({ query, gateway }) => {
     const { kind, state, run, limit } = query;
-    const views = await listJobs(gateway.fleet, {
+    const filter = {
       limit,
       ...(kind === undefined ? {} : { kind }),
       ...(state === undefined ? {} : { state }),
-      ...(run === undefined ? {} : { run }),
-    });
+    };
+    const views =
+      run === undefined
+        ? await listJobs(gateway.fleet, filter)
+        : await listRunJobs(gateway.fleet, run, filter);
     return { status: 200, body: { jobs: views.map(({ result: _result, ...view }) => view) } };
   },
 });

@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import { messageOf } from '../../errors.js';
+import { identify } from '../auth/caller.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
 import type { Mounting } from '../http/mount.js';
@@ -37,8 +38,10 @@ export function mountOverview(app: Express, mounting: Mounting): void {
 
   app.get(
     '/live',
-    pageHandler(mounting, '/live', async ({ gateway, response }) => {
-      const stream = new EventStream(response);
+    pageHandler(mounting, '/live', async ({ gateway, request, response }) => {
+      const stream = new EventStream(response, gateway.settings.streamPingMs, () =>
+        identify(request, gateway),
+      );
       const stop = () => stream.end();
       gateway.closing.addEventListener('abort', stop, { once: true });
       const show = async () => {
