@@ -4,6 +4,8 @@ import type { ModelLimits } from './limiter/model-limits.js';
 
 /** What a worker holds its agent calls to. */
 export interface CallControlOptions {
+  /** Prefix of what all calls share (spending, limits, kept answers); default: that of the worker's queues. */
+  readonly prefix?: string;
   /** What the calls of one day (UTC) may cost, in US dollars; default: no limit. */
   readonly budgetUsd?: number;
   /** What becomes of a call whose end nobody knows; default: it is sent again. */
@@ -45,7 +47,7 @@ const SHORT_WAIT_MS = 1_000;
 export function callControl(client: Redis, prefix: string, options: CallControlOptions = {}): CallControl {
   return {
     client,
-    prefix,
+    prefix: options.prefix ?? prefix,
     budgetUsd: options.budgetUsd,
     unknownCalls: options.unknownCalls ?? 'resend',
     cache: options.cache ?? false,

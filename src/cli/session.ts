@@ -8,11 +8,14 @@ import { FleetWorker } from '../fleet/worker.js';
 import { FleetConnection } from '../producers/fleet-connection.js';
 import type { KindName } from '../queues/registry.js';
 import { interruptible, unlessInterrupted } from './interruption.js';
+import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
 
 export interface WorkerSettings {
   readonly kinds?: readonly KindName[];
   readonly concurrency?: number;
+  /** Prefix of the queues to work on; default: the configured one. */
+  readonly prefix?: string;
 }
 
 /** Starts a worker in this process, with the agents that the configuration asks for. */
@@ -26,12 +29,13 @@ export async function startWorker(
   logger.info(choice.reason);
   return FleetWorker.start({
     redisUrl,
-    prefix: config.prefix,
+    prefix: settings.prefix ?? config.prefix,
     runner: await createRunner(config, choice),
     logger,
     concurrency: settings.concurrency ?? config.concurrency,
     lockMs: config.lockMs,
-    calls: configuredControl(config),
+    // Budget, limits and books are the whole fleet's, also where the queues are an invocation's own.
+    calls: { ...configuredControl(config), prefix: config.prefix },
     offloadBytes: config.offloadBytes,
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
@@ -47,6 +51,11 @@ export async function openRedis(config: Config): Promise<{ url: string; release(
 export interface SessionOptions {
   /** Whether it needs its jobs done: without a configured Redis there is then a worker in this process. */
   readonly work: boolean;
+  /**
+   * Whether its jobs are for its own worker alone: another worker of the same embedded Redis may have other agents, and
+   * would send them where they must not go.
+   */
+  readonly apart?: boolean;
 }
 
 interface Session {
@@ -60,7 +69,7 @@ interface Session {
  */
 async function openSession(
   config: Config,
-  { work }: SessionOptions,
+  { work, apart = false }: SessionOptions,
   interrupted: AbortSignal,
 ): Promise<Session> {
   const redis = await openRedis(config);
@@ -68,22 +77,29 @@ async function openSession(
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
+  const ownWorker = work && config.redisUrl === undefined;
+  const prefix = ownWorker && apart ? ownPrefix(config.prefix) : config.prefix;
   try {
-    if (work && config.redisUrl === undefined) {
-      // A command shows its jobs' failures itself; of its worker, only the choice of agents is worth a line.
-      process.stderr.write(`${chooseRunner(config.agent).reason}\n`);
-      const logger = createLogger(process.env.FLEET_LOG_LEVEL === undefined ? 'fatal' : config.logLevel);
-      const worker = await startWorker(config, redis.url, logger);
-      closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, interrupted));
-    }
     const fleet = await FleetConnection.open({
       redisUrl: redis.url,
-      prefix: config.prefix,
+      prefix,
       limits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
       retentionDays: config.retentionDays,
       offloadBytes: config.offloadBytes,
     });
     closers.push(() => fleet.close());
+    if (prefix !== config.prefix) {
+      await holdPrefix(fleet.client, prefix);
+      await sweepOwnPrefixes(fleet.client, config.prefix);
+      closers.push(() => removePrefix(fleet.client, prefix));
+    }
+    if (ownWorker) {
+      // A command shows its jobs' failures itself; of its worker, only the choice of agents is worth a line.
+      process.stderr.write(`${chooseRunner(config.agent).reason}\n`);
+      const logger = createLogger(process.env.FLEET_LOG_LEVEL === undefined ? 'fatal' : config.logLevel);
+      const worker = await startWorker(config, redis.url, logger, { prefix });
+      closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, interrupted));
+    }
     return { fleet, close };
   } catch (thrown) {
     await close();

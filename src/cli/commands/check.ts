@@ -50,7 +50,7 @@ async function check(files: readonly string[], options: CheckOptions): Promise<n
   }
   const progress = new ProgressLine();
   let done = 0;
-  const outcomes = await withSession(config, { work: true }, async (fleet, submissions) => {
+  const outcomes = await withSession(config, { work: true, apart: true }, async (fleet, submissions) => {
     await warnWithoutWorker(fleet, config, 'solution-check');
     progress.show(`checked 0 of ${files.length}`);
     return Promise.all(

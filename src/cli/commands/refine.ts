@@ -39,15 +39,19 @@ async function refine(options: RefineOptions): Promise<number> {
     rawOutput: await readOutput(options.output),
     previousBlocks: await Promise.all((options.previous ?? []).map(readText)),
   };
-  const { summary, extracted } = await withSession(config, { work: true }, async (fleet, submissions) => {
-    await warnWithoutWorker(fleet, config, 'extract');
-    const handles = await submissions.add(
-      () => addRefinementStep(fleet, step),
-      ({ extract }) => extract,
-    );
-    const result = await handles.extract.result();
-    return { summary: (await handles.summarize.result()).summary, extracted: result };
-  });
+  const { summary, extracted } = await withSession(
+    config,
+    { work: true, apart: true },
+    async (fleet, submissions) => {
+      await warnWithoutWorker(fleet, config, 'extract');
+      const handles = await submissions.add(
+        () => addRefinementStep(fleet, step),
+        ({ extract }) => extract,
+      );
+      const result = await handles.extract.result();
+      return { summary: (await handles.summarize.result()).summary, extracted: result };
+    },
+  );
   if (options.json) process.stdout.write(`${JSON.stringify({ ...extracted, summary }, null, 2)}\n`);
   else
     process.stdout.write(renderRefinement(solution.content, summary, extracted, coloursFor(process.stdout)));
