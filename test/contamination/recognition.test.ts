@@ -38,8 +38,8 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
 
   it('SPEC-SIL-009: of the verdicts given with some confidence, about as many are right', () => {
     for (const { meanConfidence, right } of report.reliability) {
-      // The interval of what was seen reaches up to the confidence claimed.
-      expect(right.high).toBeGreaterThanOrEqual(meanConfidence);
+      // So few right ones, or fewer, must not be a surprise if the confidence is true.
+      expect(atMost(right.count, right.of, meanConfidence)).toBeGreaterThan(0.025);
     }
   });
 
@@ -48,3 +48,14 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
     expect(page).toContain(reliabilityTable(part, report));
   });
 });
+
+/** Probability of at most `count` successes in `of` tries (binomial distribution). */
+function atMost(count: number, of: number, probability: number): number {
+  let term = (1 - probability) ** of;
+  let sum = term;
+  for (let k = 1; k <= count; k++) {
+    term *= ((of - k + 1) / k) * (probability / (1 - probability));
+    sum += term;
+  }
+  return sum;
+}
