@@ -49,13 +49,13 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
   });
 });
 
-/** Probability of at most `count` successes in `of` tries (binomial distribution). */
+/** Probability of at most `count` right ones of `of` (binomial distribution), summed over the wrong ones. */
 function atMost(count: number, of: number, probability: number): number {
-  let term = (1 - probability) ** of;
-  let sum = term;
-  for (let k = 1; k <= count; k++) {
-    term *= ((of - k + 1) / k) * (probability / (1 - probability));
-    sum += term;
+  let term = probability ** of;
+  let fewerWrong = 0;
+  for (let wrong = 0; wrong < of - count; wrong++) {
+    fewerWrong += term;
+    term *= ((of - wrong) / (wrong + 1)) * ((1 - probability) / probability);
   }
-  return sum;
+  return 1 - fewerWrong;
 }
