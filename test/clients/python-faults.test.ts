@@ -183,6 +183,33 @@ except ApiError as error:
     server.close();
   });
 
+  it('an evaluator outlives a gateway that fails for a time, but not one that never worked', async () => {
+    const broken = '{"code": "internal", "retryable": true, "detail": "It failed."}';
+    const answers = [204, 500, 500, 204];
+    const { url, server, asked } = await startServer((_request, response) => {
+      const status = answers[asked.length - 1] ?? 500;
+      response.writeHead(status, { 'content-type': 'application/problem+json' });
+      response.end(status === 500 ? broken : undefined);
+      if (asked.length === answers.length) program.goOn();
+    });
+    const program = new PythonProgram(
+      url,
+      `
+stop = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.readline(), stop.set())).start()
+say(ended=fleet.evaluate("evaluate", print, stop=stop))
+try:
+    fleet.evaluate("evaluate", print)
+except ApiError as error:
+    say(code=error.code)
+`,
+    );
+    expect(await program.said()).toEqual({ ended: 0 });
+    expect(await program.said()).toEqual({ code: 'internal' });
+    expect(asked.length).toBeGreaterThanOrEqual(answers.length);
+    server.close();
+  });
+
   it('never takes its token to where a redirect points', async () => {
     const other = await startServer((_request, response) => response.end('{}'));
     const { url, server, asked } = await startServer((_request, response) =>

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
-from .errors import DoNotRetry, FleetError, FleetUnreachable, LeaseLost
+from .errors import ApiError, DoNotRetry, FleetError, FleetUnreachable, LeaseLost
 from .types import CheckStatus, Finding
 
 if TYPE_CHECKING:
@@ -116,6 +116,9 @@ class Claim:
 #: How long one claim waits at the gateway, in seconds; so long at most it takes to notice ``stop``.
 _CLAIM_WAIT = 5.0
 
+#: Pause after a claim that could not be made, in seconds.
+_PAUSE = 2.0
+
 
 def evaluate_claims(
     fleet: FleetClient,
@@ -134,11 +137,13 @@ def evaluate_claims(
         idle_left = math.inf if idle_seconds is None else idle_since + idle_seconds - time.monotonic()
         try:
             claim = fleet.claim(queue, lease_seconds=lease_seconds, wait=max(0.0, min(_CLAIM_WAIT, idle_left)))
-        except FleetUnreachable as error:
-            # One that never answered is a wrong address; one that is away will come back.
-            if not was_reached:
+        except (FleetUnreachable, ApiError) as error:
+            # One that never answered is a wrong address; one that has answered before will come back.
+            passes = isinstance(error, FleetUnreachable) or error.retryable
+            if not (was_reached and passes):
                 raise
             log.warning("evaluations of %s: %s", queue, error)
+            stop.wait(_PAUSE)
             continue
         was_reached = True
         if claim is not None:

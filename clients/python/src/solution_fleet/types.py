@@ -85,6 +85,8 @@ class _FindingExtras(TypedDict, total=False):
     kind: str
     severity: Literal["high", "medium", "low"]
     correctedBlock: str
+    #: Where the corrected block stood right after this correction, in UTF-16 code units.
+    correctedAt: int
     occurrences: int
     matched: Literal["exact", "whitespace"]
     reason: str
