@@ -182,7 +182,7 @@ export function judge(machine: Machine): Leak[] {
     if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;
     add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node, scoredNames: [] }));
   }
-  for (const leak of claimedInSample(machine, scored)) add(leak);
+  if (leaks.size === 0) for (const leak of claimedInSample(machine, scored)) add(leak);
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
 }
 

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { isRightBlock } from '../../src/leakage/evaluate.js';
+import { analyzeLeakage, LEAK_KINDS, type LeakKind } from '../../src/leakage/index.js';
+import { packagePath } from '../../src/package-root.js';
+import { labelledScripts } from './labelled-scripts.js';
+
+const scripts = labelledScripts('kinds.txt');
+const docs = readFileSync(packagePath('docs', 'leakage.md'), 'utf8');
+
+describe('the kinds of leak', () => {
+  it('each have a pair of scripts', () => {
+    expect(scripts.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(LEAK_KINDS).toSorted());
+  });
+
+  it.each(scripts)('REQ-SF-014: $kind is found as such, once, and its twin is clean', async (script) => {
+    const { findings } = await analyzeLeakage(script.script);
+    expect(findings.map(({ kind }) => kind)).toEqual([script.kind]);
+    const [finding] = findings;
+    if (finding === undefined) throw new Error('no finding');
+    expect(finding.severity).toBe(LEAK_KINDS[script.kind as LeakKind].severity);
+    expect(isRightBlock(finding, script)).toBe(true);
+    expect(finding.explanation).toMatch(/line \d+.*\.$/);
+    expect((await analyzeLeakage(script.fixed ?? '')).findings).toEqual([]);
+  });
+
+  it.each(scripts)('$kind is documented with this pair and its severity', ({ kind, script, fixed }) => {
+    const { severity } = LEAK_KINDS[kind as LeakKind];
+    const section = docs.split(`### \`${kind}\` (${severity})`)[1]?.split('\n### ')[0] ?? '';
+    expect(section).toContain(`\`\`\`python\n${script.trimEnd()}\n\`\`\``);
+    expect(section).toContain(`\`\`\`python\n${(fixed ?? '').trimEnd()}\n\`\`\``);
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { evaluateLeakage, isRightBlock, wilson } from '../../src/leakage/evaluate.js';
+import { analyzeLeakage } from '../../src/leakage/index.js';
+import { labelledScripts } from './labelled-scripts.js';
+
+const SETS = ['sample.jsonl', 'first.txt', 'second.txt', 'third.txt', 'runnable.txt'];
+
+describe.each(SETS)('labelled scripts of %s', (file) => {
+  const scripts = labelledScripts(file);
+  const leaky = scripts.filter((script) => script.leaky);
+  const clean = scripts.filter((script) => !script.leaky);
+  const fixed = scripts.filter((script) => typeof script.fixed === 'string');
+
+  it.each(leaky)('REQ-SF-014: $id ($kind) is found, at the right block', async (script) => {
+    const { findings } = await analyzeLeakage(script.script);
+    expect(findings.some((finding) => isRightBlock(finding, script))).toBe(true);
+    for (const { codeBlock, start, end } of findings) {
+      expect(script.script.slice(start, end)).toBe(codeBlock);
+    }
+  });
+
+  if (clean.length > 0) {
+    it.each(clean)('$id ($kind) is clean', async ({ script }) => {
+      expect((await analyzeLeakage(script)).findings).toEqual([]);
+    });
+  }
+
+  if (fixed.length > 0) {
+    it.each(fixed)('$id ($kind), fixed, is clean', async ({ fixed: twin }) => {
+      expect((await analyzeLeakage(twin ?? '')).findings).toEqual([]);
+    });
+  }
+
+  it('REQ-SF-019: what is rewritten is not leaky any more', async () => {
+    expect((await evaluateLeakage(scripts)).stillLeaky.count).toBe(0);
+  });
+});
+
+describe('evaluation', () => {
+  it('corrects at least 0.4 of what it finds over all sets', async () => {
+    const { corrected } = await evaluateLeakage(SETS.flatMap(labelledScripts));
+    expect(corrected.value).toBeGreaterThanOrEqual(0.4);
+  });
+
+  it('counts accused clean scripts, missed leaks and wrong blocks', async () => {
+    const [one] = labelledScripts('sample.jsonl');
+    if (one === undefined) throw new Error('the sample is empty');
+    const { precision, recall, blocksRight, mistakes } = await evaluateLeakage([
+      { ...one, id: 'accused', leaky: false, blocks: [], fixed: null },
+      { ...one, id: 'missed', script: one.fixed ?? '', fixed: null },
+      { ...one, id: 'wrong', blocks: ['import numpy as np'], fixed: null },
+    ]);
+    expect([precision.value, recall.value, blocksRight.value]).toEqual([0.5, 0.5, 0]);
+    expect(mistakes.map(({ id, mistake }) => [id, mistake])).toEqual([
+      ['accused', 'accused'],
+      ['missed', 'missed'],
+      ['wrong', 'wrong-block'],
+    ]);
+  });
+
+  it('gives Wilson intervals', () => {
+    // Wilson (1927) for 14 of 14: the lower bound is n / (n + z^2).
+    expect(wilson(14, 14).low).toBeCloseTo(14 / (14 + 1.959964 ** 2), 6);
+    expect(wilson(0, 0)).toMatchObject({ value: null, low: 0, high: 1 });
+  });
+});
