@@ -5,11 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { loadConfig } from '../../config/load-config.js';
+import { JobError, messageOf } from '../../errors.js';
 import { acquireEmbeddedRedis } from '../../fleet/embedded-redis.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
 import { showGuardedEvaluation } from '../demo/guarded-evaluation.js';
 import { showLeakageChecks } from '../demo/leakage-checks.js';
 import { showRefinementStep } from '../demo/refinement.js';
+import { interruptible } from '../interruption.js';
 import { coloursFor } from '../terminal/colours.js';
 
 const PREFIX = 'demo';
@@ -22,41 +25,69 @@ export function addDemoCommand(program: Command): void {
 }
 
 /** Runs in a folder of its own, so that it neither sees nor leaves anything in the user's project. */
-async function demo(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'fleet-demo-'));
-  try {
-    const redis = await acquireEmbeddedRedis(folder);
+function demo(): Promise<void> {
+  // The worker has the same environment, and would only say later what is wrong with it.
+  loadConfig();
+  return interruptible(async (interrupted) => {
+    const folder = await mkdtemp(join(tmpdir(), 'fleet-demo-'));
     try {
-      const worker = startWorkerProcess(redis.url);
+      const redis = await acquireEmbeddedRedis(folder);
       try {
-        await show(redis.url);
+        interrupted.throwIfAborted();
+        await withWorkerProcess(redis.url, interrupted, (signal) => show(redis.url, signal));
       } finally {
-        worker.kill('SIGTERM');
-        await once(worker, 'exit');
+        await redis.release();
       }
     } finally {
-      await redis.release();
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     }
-  } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-  }
-}
-
-function startWorkerProcess(redisUrl: string) {
-  const main = fileURLToPath(new URL('../main.js', import.meta.url));
-  return spawn(process.execPath, [main, 'worker'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, FLEET_REDIS_URL: redisUrl, FLEET_PREFIX: PREFIX, FLEET_LOG_LEVEL: 'error' },
   });
 }
 
-async function show(redisUrl: string): Promise<void> {
+/**
+ * Does something while a worker process runs, and stops that one at the end. Its signal is aborted by the command's own
+ * and when the worker dies, since nobody would ever do the jobs then.
+ */
+async function withWorkerProcess(
+  redisUrl: string,
+  interrupted: AbortSignal,
+  action: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const main = fileURLToPath(new URL('../main.js', import.meta.url));
+  const worker = spawn(process.execPath, [main, 'worker'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      FLEET_REDIS_URL: redisUrl,
+      FLEET_PREFIX: PREFIX,
+      FLEET_LOG_LEVEL: 'error',
+      FLEET_DRAIN_SECONDS: '0',
+    },
+  });
+  const over = new AbortController();
+  interrupted.addEventListener('abort', () => over.abort(interrupted.reason));
+  const ended = once(worker, 'exit').then(
+    ([code, signal]) => `ended (${code ?? signal})`,
+    (thrown: unknown) => `could not be started: ${messageOf(thrown)}`,
+  );
+  void ended.then((how) => {
+    over.abort(new JobError('killed-its-worker', `the worker of the demo ${how} before its jobs were done`));
+  });
+  try {
+    await action(over.signal);
+  } finally {
+    worker.kill('SIGTERM');
+    await ended;
+  }
+}
+
+async function show(redisUrl: string, signal: AbortSignal): Promise<void> {
   const colours = coloursFor(process.stdout);
   const fleet = await FleetConnection.open({ redisUrl, prefix: PREFIX });
   try {
-    await showLeakageChecks(fleet, colours);
-    await showRefinementStep(fleet, colours);
-    await showGuardedEvaluation(fleet, redisUrl, colours);
+    await showLeakageChecks(fleet, colours, signal);
+    await showRefinementStep(fleet, colours, signal);
+    await showGuardedEvaluation(fleet, redisUrl, colours, signal);
   } finally {
     await fleet.close();
   }

@@ -17,6 +17,7 @@ export async function showGuardedEvaluation(
   fleet: FleetConnection,
   redisUrl: string,
   colours: Colours,
+  signal: AbortSignal,
 ): Promise<void> {
   const content = await readFile(packagePath('examples', 'scripts', EXAMPLE), 'utf8');
   process.stdout.write(`\n${colours.bold('solution-check → evaluation')}: one guarded evaluation\n\n`);
@@ -33,9 +34,9 @@ export async function showGuardedEvaluation(
       solution: { content },
       evaluation: { queue: QUEUE, name: 'score' },
     });
-    process.stdout.write(`the evaluating side ${visible(String(await evaluation.returned()))}\n`);
+    process.stdout.write(`the evaluating side ${visible(String(await evaluation.returned({ signal })))}\n`);
     const unguarded = await fleet.queue(QUEUE).add('score', { script: content });
-    const { error } = await waitForJob(fleet, unguarded.id ?? '', {}, QUEUE);
+    const { error } = await waitForJob(fleet, unguarded.id ?? '', { signal }, QUEUE);
     process.stdout.write(`a job made without the check: ${visible(error?.message ?? 'was let through')}\n`);
   } finally {
     await evaluating.close();

@@ -7,7 +7,11 @@ import type { Colours } from '../terminal/colours.js';
 import { renderCheck } from '../terminal/render-check.js';
 
 /** Checks the shipped example scripts, all at once, and shows them in order. */
-export async function showLeakageChecks(fleet: FleetConnection, colours: Colours): Promise<void> {
+export async function showLeakageChecks(
+  fleet: FleetConnection,
+  colours: Colours,
+  signal: AbortSignal,
+): Promise<void> {
   const folder = packagePath('examples', 'scripts');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.py')).sort();
   process.stdout.write(`${colours.bold('solution-check')}: ${names.length} example scripts\n`);
@@ -18,7 +22,7 @@ export async function showLeakageChecks(fleet: FleetConnection, colours: Colours
     }),
   );
   for (const { name, content, handle } of checks) {
-    const result = await handle.result();
+    const result = await handle.result({ signal });
     process.stdout.write(`\n${renderCheck({ file: name, script: content, result }, colours)}\n`);
   }
 }

@@ -6,7 +6,11 @@ import type { Colours } from '../terminal/colours.js';
 import { renderRefinement } from '../terminal/render-refinement.js';
 
 /** One refinement step: the shipped output of an ablation study, its summary, and the block to refine next. */
-export async function showRefinementStep(fleet: FleetConnection, colours: Colours): Promise<void> {
+export async function showRefinementStep(
+  fleet: FleetConnection,
+  colours: Colours,
+  signal: AbortSignal,
+): Promise<void> {
   const read = (name: string) => readFile(packagePath('examples', 'refinement', name), 'utf8');
   const [content, ablationCode, rawOutput] = await Promise.all([
     read('solution.py'),
@@ -16,7 +20,7 @@ export async function showRefinementStep(fleet: FleetConnection, colours: Colour
   process.stdout.write(`\n${colours.bold('summarize → extract')}: one refinement step\n\n`);
   const step = { ablationCode, rawOutput, solution: { content }, previousBlocks: [] };
   const { extract, summarize } = await addRefinementStep(fleet, step);
-  const extracted = await extract.result();
-  const { summary } = await summarize.result();
+  const extracted = await extract.result({ signal });
+  const { summary } = await summarize.result({ signal });
   process.stdout.write(renderRefinement(content, summary, extracted, colours));
 }
