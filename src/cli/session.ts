@@ -4,6 +4,7 @@ import { configuredControl } from '../calls/configured-control.js';
 import type { Config } from '../config/settings.js';
 import { acquireEmbeddedRedis } from '../fleet/embedded-redis.js';
 import { createLogger, type Logger } from '../fleet/logger.js';
+import { loadTelemetry } from '../fleet/telemetry.js';
 import { FleetWorker } from '../fleet/worker.js';
 import { FleetConnection } from '../producers/fleet-connection.js';
 import type { KindName } from '../queues/registry.js';
@@ -27,10 +28,14 @@ export async function startWorker(
 ): Promise<FleetWorker> {
   const choice = chooseRunner(config.agent);
   logger.info(choice.reason);
+  const telemetry = await loadTelemetry();
+  const runner = await createRunner(config, choice);
   return FleetWorker.start({
     redisUrl,
     prefix: settings.prefix ?? config.prefix,
-    runner: await createRunner(config, choice),
+    runner:
+      telemetry === undefined ? runner : (await import('../fleet/traced-runner.js')).tracedRunner(runner),
+    ...(telemetry === undefined ? {} : { telemetry }),
     logger,
     concurrency: settings.concurrency ?? config.concurrency,
     lockMs: config.lockMs,

@@ -16,6 +16,7 @@ import { reviveParent } from './parent-link.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
 import { RunningJobs } from './running-jobs.js';
+import type { FleetTelemetry } from './telemetry.js';
 import { watchLocks } from './watch-locks.js';
 import { workerName } from './worker-name.js';
 
@@ -36,6 +37,8 @@ export interface WorkerOptions {
   readonly calls?: CallControlOptions;
   /** Texts of results above this many bytes are stored apart from their job; default 65,536. */
   readonly offloadBytes?: number;
+  /** What BullMQ writes its spans with; default: none are written. */
+  readonly telemetry?: FleetTelemetry;
 }
 
 /**
@@ -107,6 +110,7 @@ export class FleetWorker {
         },
         {
           name,
+          ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),
           connection: workerConnection(redisUrl),
           prefix,
           concurrency,

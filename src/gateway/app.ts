@@ -8,6 +8,7 @@ import { BodyBudget } from './http/body-budget.js';
 import { problemHandler } from './http/errors.js';
 import { mountOperations, refuseOtherMethods } from './http/mount.js';
 import { type OpenRequests, requestLog } from './http/request-log.js';
+import { requestSpan } from './http/request-span.js';
 import { securityHeaders } from './http/security-headers.js';
 import type { FleetLink } from './link.js';
 import { Metrics } from './metrics/metrics.js';
@@ -37,6 +38,7 @@ export function createApp(
   };
   const metrics = new Metrics();
   app.use(requestLog(logger, metrics.observe.bind(metrics), open));
+  app.use(requestSpan());
   app.use(securityHeaders(settings.secureCookies));
   app.get('/assets/:name', serveAsset());
   mountLogin(app, link, mounting.rate);

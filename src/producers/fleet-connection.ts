@@ -1,4 +1,4 @@
-import { FlowProducer, Queue } from 'bullmq';
+import { FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
 import { connectProducer, workerConnection } from '../queues/connection.js';
@@ -16,6 +16,9 @@ export interface FleetConnectionOptions {
   readonly retentionDays?: number;
   /** Texts above this many bytes are stored apart from their job; default 65,536. */
   readonly offloadBytes?: number;
+  /** What BullMQ writes its spans with; default: none are written. */
+  // biome-ignore lint/suspicious/noExplicitAny: BullMQ leaves the type of the context open
+  readonly telemetry?: Telemetry<any>;
 }
 
 const SECONDS_A_DAY = 86_400;
@@ -32,6 +35,7 @@ export class FleetConnection {
   /** Where long texts of jobs are kept. */
   readonly payloads: PayloadStore;
   readonly #redisUrl: string;
+  readonly #queueOptions: QueueOptions;
   readonly #queues = new Map<string, Queue>();
   readonly #events = new Map<string, EndEvents>();
   #flows: FlowProducer | undefined;
@@ -43,6 +47,11 @@ export class FleetConnection {
     this.retentionSeconds = Math.ceil((options.retentionDays ?? 7) * SECONDS_A_DAY);
     this.payloads = new RedisPayloadStore(client, this.prefix, options.offloadBytes);
     this.#redisUrl = options.redisUrl;
+    this.#queueOptions = {
+      connection: client,
+      prefix: this.prefix,
+      ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),
+    };
     // A command that fails says so to its caller; without a listener every reconnect attempt would be printed.
     client.on('error', () => undefined);
   }
@@ -60,7 +69,7 @@ export class FleetConnection {
   queue(name: string): Queue {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      queue = new Queue(name, { connection: this.client, prefix: this.prefix, skipMetasUpdate: true });
+      queue = new Queue(name, { ...this.#queueOptions, skipMetasUpdate: true });
       queue.on('error', () => undefined);
       this.#queues.set(name, queue);
     }
@@ -72,7 +81,7 @@ export class FleetConnection {
   }
 
   get flows(): FlowProducer {
-    this.#flows ??= new FlowProducer({ connection: this.client, prefix: this.prefix });
+    this.#flows ??= new FlowProducer(this.#queueOptions);
     return this.#flows;
   }
 

@@ -5,6 +5,7 @@ import { loadConfig } from '../../config/load-config.js';
 import type { Config } from '../../config/settings.js';
 import { createLogger } from '../../fleet/logger.js';
 import { checkRedis } from '../../fleet/redis-check.js';
+import { loadTelemetry } from '../../fleet/telemetry.js';
 import type { FleetWorker } from '../../fleet/worker.js';
 import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
@@ -62,6 +63,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const logger = createLogger(config.logLevel);
   // Whoever does not serve must not load Express.
   const { startGateway } = await import('../../gateway/server.js');
+  const telemetry = await loadTelemetry();
   const redis = await openRedis(config);
   const workers: FleetWorker[] = [];
   try {
@@ -78,6 +80,7 @@ async function serve(options: ServeOptions): Promise<void> {
           prefix: config.prefix,
           limits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
           retentionDays: config.retentionDays,
+          ...(telemetry === undefined ? {} : { telemetry }),
           offloadBytes: config.offloadBytes,
         });
       },

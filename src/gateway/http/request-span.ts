@@ -1,0 +1,32 @@
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { RequestHandler } from 'express';
+
+/**
+ * A span for each request, below the one that its `traceparent` header names: the jobs that the request submits
+ * belong to the same trace. Does nothing where no OpenTelemetry SDK is loaded, and leaves it to an instrumentation of
+ * Node's own HTTP server where there is one.
+ */
+export function requestSpan(): RequestHandler {
+  const tracer = trace.getTracer('solution-fleet');
+  return (request, response, next) => {
+    if (trace.getActiveSpan() !== undefined) {
+      next();
+      return;
+    }
+    const parent = propagation.extract(context.active(), request.headers);
+    const { method } = request;
+    const span = tracer.startSpan(
+      method,
+      { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } },
+      parent,
+    );
+    response.once('close', () => {
+      const route = String(response.locals.route ?? 'other');
+      span.updateName(`${method} ${route}`);
+      span.setAttributes({ 'http.route': route, 'http.response.status_code': response.statusCode });
+      if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
+    context.with(trace.setSpan(parent, span), next);
+  };
+}
