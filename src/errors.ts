@@ -47,6 +47,13 @@ export const ERROR_TABLE = {
   'unknown-kind': entry('UsageError', false, 404, 2, 'Use one of the kinds that the message lists.'),
   usage: entry('UsageError', false, 400, 2, 'Correct the command or the argument as the message says.'),
   'unreadable-input': entry('UsageError', false, 400, 2, 'Name a readable, non-empty text file.'),
+  'unwritable-output': entry(
+    'UsageError',
+    false,
+    400,
+    2,
+    'Make the file and its folder writable, or print the correction and apply it yourself.',
+  ),
   'invalid-configuration': entry(
     'ConfigurationError',
     false,

@@ -4,7 +4,7 @@ import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import { readText } from '../read-input.js';
 import type { Submissions } from '../submissions.js';
-import type { CheckOutcome } from './checked-file.js';
+import type { CheckedFile, CheckOutcome } from './checked-file.js';
 import { writeCorrection } from './write-correction.js';
 
 export interface CheckFileOptions {
@@ -33,8 +33,17 @@ export async function checkFile(
     );
     const result = await handle.result();
     const checked = { file, text, script, result, ...(notebook === undefined ? {} : { notebook }) };
-    return { ...checked, written: write && (await writeCorrection(checked)) };
+    return write ? await writeBack(checked) : checked;
   } catch (error) {
     return { file, error };
+  }
+}
+
+/** What was found is worth as much where it cannot be written. */
+async function writeBack(checked: CheckedFile): Promise<CheckedFile> {
+  try {
+    return { ...checked, written: await writeCorrection(checked) };
+  } catch (notWritten) {
+    return { ...checked, written: false, notWritten };
   }
 }

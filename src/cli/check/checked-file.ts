@@ -11,8 +11,10 @@ export interface CheckedFile {
   /** Set for a notebook: where its code comes from. */
   readonly notebook?: NotebookCode;
   readonly result: SolutionCheckResult;
-  /** Whether the correction was written back. */
-  readonly written: boolean;
+  /** Whether the correction was written back; absent where that was not asked for. */
+  readonly written?: boolean;
+  /** Why it could not be, although there is one. */
+  readonly notWritten?: unknown;
 }
 
 /** What became of one file. */

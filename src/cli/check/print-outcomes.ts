@@ -2,6 +2,7 @@ import { toGithubAnnotations, toSarif } from '../../leakage/index.js';
 import { errorJson, printError } from '../print-error.js';
 import { coloursFor } from '../terminal/colours.js';
 import { type RenderCheckOptions, renderCheck } from '../terminal/render-check.js';
+import { visible } from '../terminal/visible.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
 import { reportedFile } from './report-findings.js';
 
@@ -26,9 +27,11 @@ export function printOutcomes(
       continue;
     }
     checked.push(outcome);
-    if (format !== 'text') continue;
-    process.stdout.write(`${renderCheck(outcome, colours, options)}\n`);
-    if (outcome.written) process.stdout.write(`  written to ${outcome.file}\n`);
+    if (format === 'text') {
+      process.stdout.write(`${renderCheck(outcome, colours, options)}\n`);
+      if (outcome.written) process.stdout.write(`  written to ${visible(outcome.file)}\n`);
+    }
+    if (outcome.notWritten !== undefined) printError(outcome.notWritten, outcome.file);
   }
   const reported = checked.map(reportedFile);
   if (format === 'sarif') process.stdout.write(`${JSON.stringify(toSarif(reported), null, 2)}\n`);
@@ -37,5 +40,11 @@ export function printOutcomes(
 
 function jsonEntry(outcome: CheckOutcome): object {
   if ('error' in outcome) return { file: outcome.file, error: errorJson(outcome.error) };
-  return { file: outcome.file, ...outcome.result };
+  const { file, result, written, notWritten } = outcome;
+  return {
+    file,
+    ...result,
+    ...(written === undefined ? {} : { written }),
+    ...(notWritten === undefined ? {} : { error: errorJson(notWritten) }),
+  };
 }

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../errors.js';
 import { replaceInNotebook } from '../../leakage/index.js';
 import { locateBlock } from '../../solution/index.js';
 import type { CheckedFile } from './checked-file.js';
+import { replaceFile } from './replace-file.js';
 
 /** The file's text with the corrections in it: the script itself, or the notebook with its cells corrected. */
 function correctedText({ text, script, notebook, result }: Omit<CheckedFile, 'written'>): string {
@@ -20,9 +20,9 @@ function correctedText({ text, script, notebook, result }: Omit<CheckedFile, 'wr
 }
 
 /**
- * Puts a correction in the place of its file, whole or not at all, with the file's permissions. Tells whether there was
- * one.
- * @throws UsageError where the file was changed since it was read: the correction is not for that text.
+ * Puts a correction in the place of its file. Tells whether there was one.
+ * @throws UsageError where the file was changed since it was read, since the correction is not for that text;
+ *   `unwritable-output`.
  */
 export async function writeCorrection(checked: Omit<CheckedFile, 'written'>): Promise<boolean> {
   const { file, text, script, result } = checked;
@@ -30,9 +30,6 @@ export async function writeCorrection(checked: Omit<CheckedFile, 'written'>): Pr
   if ((await readFile(file, 'utf8')) !== text) {
     throw new UsageError('unreadable-input', `${file} was changed while it was checked; nothing was written`);
   }
-  const { mode } = await stat(file);
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  await writeFile(temporary, correctedText(checked), { mode });
-  await rename(temporary, file);
+  await replaceFile(file, correctedText(checked));
   return true;
 }

@@ -1,10 +1,14 @@
 import { type Command, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
+import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
 import { SEVERITIES, type Severity } from '../../queues/solution-check.js';
 import { checkFile } from '../check/check-file.js';
 import { type CheckOutcome, leaksOf } from '../check/checked-file.js';
 import { FORMATS, type Format, printOutcomes } from '../check/print-outcomes.js';
+import { Interrupted } from '../interruption.js';
+import { refuseNoFolder, refuseSameFiles } from '../named-files.js';
+import { printError } from '../print-error.js';
 import { withSession } from '../session.js';
 import { ProgressLine } from '../terminal/progress-line.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
@@ -41,37 +45,58 @@ export function addCheckCommand(program: Command): void {
 }
 
 async function check(files: readonly string[], options: CheckOptions): Promise<number> {
-  const config = loadConfig();
+  const format = options.json ? 'json' : options.format;
+  try {
+    const config = loadConfig();
+    const outcomes = await checkAll(config, files, options);
+    printOutcomes(outcomes, format, { explain: options.explain === true });
+    return exitCode(outcomes, options.failOn ?? config.minSeverity);
+  } catch (thrown) {
+    // Whoever reads the JSON finds an entry for each file, whatever happened.
+    if (format === 'json' && !(thrown instanceof Interrupted)) {
+      const outcomes = files.map((file) => ({ file, error: thrown }));
+      printOutcomes(outcomes, format, {});
+      return printError(thrown).entry.exitCode;
+    }
+    throw thrown;
+  }
+}
+
+async function checkAll(
+  config: Config,
+  files: readonly string[],
+  options: CheckOptions,
+): Promise<CheckOutcome[]> {
   if (options.write && files.includes('-')) {
     throw new UsageError('usage', '--write cannot write standard input back; name a file');
   }
-  if (new Set(files).size < files.length) {
-    throw new UsageError('usage', 'a file is named twice');
-  }
+  await refuseSameFiles(files);
+  if (options.workspace !== undefined) await refuseNoFolder('--workspace', options.workspace);
   const progress = new ProgressLine();
   let done = 0;
-  const outcomes = await withSession(config, { work: true, apart: true }, async (fleet, submissions) => {
-    await warnWithoutWorker(fleet, config, 'solution-check');
-    progress.show(`checked 0 of ${files.length}`);
-    return Promise.all(
-      files.map(async (file) => {
-        const outcome = await checkFile(fleet, submissions, file, {
-          ...options,
-          write: options.write === true,
-        });
-        done += 1;
-        progress.show(`checked ${done} of ${files.length}`);
-        return outcome;
-      }),
-    );
-  });
-  progress.clear();
-  printOutcomes(outcomes, options.json ? 'json' : options.format, { explain: options.explain === true });
-  return exitCode(outcomes, options.failOn ?? config.minSeverity);
+  try {
+    return await withSession(config, { work: true, apart: true }, async (fleet, submissions) => {
+      await warnWithoutWorker(fleet, config, 'solution-check');
+      progress.show(`checked 0 of ${files.length}`);
+      return Promise.all(
+        files.map(async (file) => {
+          const outcome = await checkFile(fleet, submissions, file, {
+            ...options,
+            write: options.write === true,
+          });
+          done += 1;
+          progress.show(`checked ${done} of ${files.length}`);
+          return outcome;
+        }),
+      );
+    });
+  } finally {
+    progress.clear();
+  }
 }
 
 function exitCode(outcomes: readonly CheckOutcome[], failOn: Severity): number {
-  if (outcomes.some((outcome) => 'error' in outcome)) return 2;
+  if (outcomes.some((outcome) => 'error' in outcome || outcome.notWritten !== undefined)) return 2;
   const bar = SEVERITIES.indexOf(failOn);
   const leaks = outcomes.flatMap((outcome) => ('error' in outcome ? [] : leaksOf(outcome.result)));
   // A leak whose severity nobody stated is never waved through.

@@ -7,6 +7,7 @@ import { type ReportEntry, renderReport } from '../../contamination/report/rende
 import type { ContaminationResult } from '../../contamination/types.js';
 import { messageOf, UsageError } from '../../errors.js';
 import { readKnownFile } from '../../known/read-known-file.js';
+import { refuseSecondDash } from '../named-files.js';
 import { errorJson, printError } from '../print-error.js';
 import { readJson, readText } from '../read-input.js';
 import { coloursFor } from '../terminal/colours.js';
@@ -64,6 +65,11 @@ function milliseconds(text: string): number {
 }
 
 async function judgeAll(options: ContaminationOptions): Promise<number> {
+  refuseSecondDash([
+    options.known,
+    ...options.output,
+    ...(options.thoughts === undefined ? [] : [options.thoughts]),
+  ]);
   const { solutions, broken } = await readKnownFile(options.known);
   for (const { line, reason } of broken) process.stderr.write(`${options.known}:${line}: ${reason}\n`);
   const detector = new ContaminationDetector();

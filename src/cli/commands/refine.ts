@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
+import { refuseSecondDash } from '../named-files.js';
 import { readOutput, readText } from '../read-input.js';
 import { withSession } from '../session.js';
 import { coloursFor } from '../terminal/colours.js';
@@ -32,6 +33,7 @@ export function addRefineCommand(program: Command): void {
 
 async function refine(options: RefineOptions): Promise<number> {
   const config = loadConfig();
+  refuseSecondDash([options.solution, options.ablation, options.output, ...(options.previous ?? [])]);
   const solution = { content: await readText(options.solution) };
   const step = {
     solution,

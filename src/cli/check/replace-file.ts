@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { messageOf, UsageError } from '../../errors.js';
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'it or its folder may not be written',
+  EPERM: 'it or its folder may not be written',
+  EROFS: 'its file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function codeOf(thrown: unknown): string {
+  return (thrown as NodeJS.ErrnoException).code ?? '';
+}
+
+/**
+ * Gives a file another text, whole or not at all; its permissions stay, and its owner where the system allows that. Of
+ * a symbolic link, the file that it leads to is replaced.
+ * @throws UsageError `unwritable-output`; the file is then as it was.
+ */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  try {
+    const target = await realpath(file);
+    // Replacing needs only a writable folder; a file that was made read-only is not to be changed all the same.
+    await (await open(target, 'r+')).close();
+    await replace(target, text);
+  } catch (cause) {
+    const problem = PROBLEMS[codeOf(cause)] ?? messageOf(cause);
+    throw new UsageError('unwritable-output', `${file} cannot be written: ${problem}; it is as it was`, {
+      cause,
+    });
+  }
+}
+
+async function replace(target: string, text: string): Promise<void> {
+  const { mode, uid, gid } = await stat(target);
+  // A short name of its own: one derived from the file's could be too long.
+  const temporary = join(dirname(target), `.fleet-${randomBytes(6).toString('hex')}`);
+  try {
+    await writeFile(temporary, text, { flag: 'wx', mode: 0o600 });
+    await giveTo(temporary, uid, gid);
+    // Not by the options above, from which the umask is taken off.
+    await chmod(temporary, mode & 0o777);
+    await rename(temporary, target);
+  } catch (thrown) {
+    await rm(temporary, { force: true });
+    throw thrown;
+  }
+}
+
+async function giveTo(path: string, uid: number, gid: number): Promise<void> {
+  const own = await stat(path);
+  if (own.uid === uid && own.gid === gid) return;
+  try {
+    await chown(path, uid, gid);
+  } catch (thrown) {
+    // Only the administrator gives files away.
+    if (codeOf(thrown) !== 'EPERM') throw thrown;
+  }
+}

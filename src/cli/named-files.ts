@@ -1,0 +1,42 @@
+import { realpath, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { UsageError } from '../errors.js';
+
+/**
+ * Refuses `-` twice: standard input can be read once.
+ * @throws UsageError `usage`.
+ */
+export function refuseSecondDash(files: readonly string[]): void {
+  if (files.filter((file) => file === '-').length > 1) {
+    throw new UsageError('usage', 'standard input can be read once: - may stand for one file only');
+  }
+}
+
+/**
+ * Refuses two names of the same file, be it by another way to it or by a symbolic link.
+ * @throws UsageError `usage`.
+ */
+export async function refuseSameFiles(files: readonly string[]): Promise<void> {
+  refuseSecondDash(files);
+  const names = new Map<string, string>();
+  for (const file of files.filter((name) => name !== '-')) {
+    // One that is not there is reported where it is read.
+    const place = await realpath(file).catch(() => resolve(file));
+    const other = names.get(place);
+    if (other !== undefined) {
+      const what = other === file ? `${file} is named twice` : `${other} and ${file} are the same file`;
+      throw new UsageError('usage', what);
+    }
+    names.set(place, file);
+  }
+}
+
+/**
+ * Refuses a path that is no folder.
+ * @throws UsageError `usage`, with the flag that named it.
+ */
+export async function refuseNoFolder(flag: string, path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) throw new UsageError('usage', `${flag}: the folder ${path} does not exist`);
+  if (!found.isDirectory()) throw new UsageError('usage', `${flag}: ${path} is not a folder`);
+}
