@@ -1,9 +1,9 @@
 /**
- * The bars of the evasion checks for one pair. They were chosen on the project's own tuning pairs and fixed
- * before its unseen pairs were looked at; docs/contamination.md shows what they reach on both.
+ * The bars of the evasion checks for one pair, chosen on the project's own tuning pairs; docs/contamination.md
+ * tells how, and what they reach.
  */
-export const CONTAINMENT_THRESHOLD = 0.8;
-export const FINGERPRINT_THRESHOLD = 0.66;
+export const CONTAINMENT_THRESHOLD = 0.85;
+export const FINGERPRINT_THRESHOLD = 0.7;
 export const WORDING_THRESHOLD = 0.6;
 /** Evidence is measured in multiples of what is needed. */
 export const EVIDENCE_THRESHOLD = 1;

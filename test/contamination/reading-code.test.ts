@@ -224,6 +224,14 @@ describe('SPEC-SIL-009: one form for the same thing', () => {
     expect(templates(one, 'javascript')).toEqual(templates(other, 'javascript'));
   });
 
+  it('SPEC-SIL-009: a name that only a formatted string reads is read', () => {
+    const source =
+      'def f(a):\n    kind = "M"\n    if a:\n        kind = "C"\n    return f"{a} {kind}ocktail"\n';
+    expect(templates(source)).toEqual(
+      ['branch|$0', 'define|$0 ( $1 )', '|$0 = "', '|$0 = "', '|return "'].sort(),
+    );
+  });
+
   it('SPEC-SIL-009: things that differ do not become the same', () => {
     expect(templates('x = x - a + b\n')).not.toEqual(templates('x -= a + b\n'));
     expect(templates('while not found:\n    found = f()\n')).not.toEqual([]);

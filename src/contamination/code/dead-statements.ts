@@ -72,11 +72,17 @@ function countsNothing({ role, tokens }: Statement, before: Statement, settled: 
   return from !== undefined && constantValue(tokens, new Map([[counter.text, from]])) === false;
 }
 
+/** A Python string that holds expressions; what they are is not told apart from its text. */
+const FORMATTED = /^[rR]?[fFtT][rR]?["']/;
+
 /** Names that stand anywhere but as the target of an assignment. */
 function readNames(statements: readonly Statement[]): ReadonlySet<string> {
   const reads = new Set<string>();
   for (const statement of statements) {
     statement.tokens.forEach((token, at) => {
+      if (token.kind === TokenKind.string && FORMATTED.test(token.text)) {
+        for (const [name] of token.text.matchAll(/[\p{L}_][\p{L}\p{N}_]*/gu)) reads.add(name);
+      }
       if (token.kind !== TokenKind.name) return;
       if (!(at === 0 && isAssignment(statement))) reads.add(token.text);
     });
