@@ -1,4 +1,4 @@
-import type { Job, JobType } from 'bullmq';
+import type { Job, JobType, Queue } from 'bullmq';
 import type { KindName } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { type JobState, type JobView, viewJob } from './job-view.js';
@@ -22,30 +22,68 @@ const LISTS: Record<JobState, JobType[]> = {
   failed: ['failed'],
   cancelled: ['failed', 'wait', 'prioritized', 'delayed', 'waiting-children', 'active'],
 };
+/** Jobs read at once, and ids. */
 const PAGE = 200;
+const IDS_A_STEP = 5_000;
 
-/** Jobs that fit the filter, newest first within their kind. Read page by page, so memory stays bounded. */
+/**
+ * Jobs that fit the filter: newest first within each kind, whatever their state, and of several kinds about as many of
+ * each as there are. Of the jobs that are looked at only ids and times are held in memory together.
+ */
 export async function listJobs(fleet: FleetConnection, filter: ListFilter = {}): Promise<JobView[]> {
   const limit = filter.limit ?? 100;
   const lists = filter.state === undefined ? [...new Set(Object.values(LISTS).flat())] : LISTS[filter.state];
-  const found: JobView[] = [];
-  for (const [kind, queue] of fleet.kindQueues) {
-    if (filter.kind !== undefined && filter.kind !== kind) continue;
-    for (const list of lists) {
-      for (let start = 0; found.length < limit; start += PAGE) {
-        const jobs: Job[] = await queue.getJobs([list], start, start + PAGE - 1);
-        const present = jobs.filter((job) => job !== undefined && job !== null);
-        const views = await Promise.all(present.map((job) => viewJob(fleet, { kind, queue, job })));
-        found.push(
-          ...views.filter(
-            (view) =>
-              (filter.state === undefined || view.state === filter.state) &&
-              (filter.run === undefined || view.tags.run === filter.run),
-          ),
-        );
-        if (jobs.length < PAGE) break;
-      }
+  const kinds = fleet.kindQueues
+    .filter(([kind]) => filter.kind === undefined || filter.kind === kind)
+    .map(([kind, queue]) => ({ found: [] as JobView[], more: views(fleet, kind, queue, lists, filter) }));
+  let open = kinds;
+  for (let count = 0; open.length > 0 && count < limit; ) {
+    // One of each kind in turn, so that none takes the places of the others.
+    for (const kind of open) {
+      const next = await kind.more.next();
+      if (next.done) open = open.filter((other) => other !== kind);
+      else kind.found.push(next.value);
+      if (!next.done) count += 1;
+      if (count === limit) break;
     }
   }
-  return found.slice(0, limit);
+  return kinds.flatMap(({ found }) => found);
+}
+
+/** The jobs of one kind that fit the filter, newest first, read as they are asked for. */
+async function* views(
+  fleet: FleetConnection,
+  kind: KindName,
+  queue: Queue,
+  lists: JobType[],
+  { state, run, limit = PAGE }: ListFilter,
+): AsyncGenerator<JobView> {
+  const ids = await newestFirst(fleet, queue, lists);
+  const page = Math.min(PAGE, limit);
+  for (let start = 0; start < ids.length; start += page) {
+    const jobs: (Job | undefined)[] = await Promise.all(
+      ids.slice(start, start + page).map((id) => queue.getJob(id)),
+    );
+    const present = jobs.filter((job) => job !== undefined);
+    for (const view of await Promise.all(present.map((job) => viewJob(fleet, { kind, queue, job })))) {
+      if ((state === undefined || view.state === state) && (run === undefined || view.tags.run === run))
+        yield view;
+    }
+  }
+}
+
+/** Ids of all jobs in some lists. BullMQ keeps the lists in orders of their own: by turn, by time due, by time ended. */
+async function newestFirst(fleet: FleetConnection, queue: Queue, lists: JobType[]): Promise<string[]> {
+  const madeAt = new Map<string, number>();
+  for (const list of lists) {
+    for (let start = 0; ; start += IDS_A_STEP) {
+      const ids = await queue.getRanges([list], start, start + IDS_A_STEP - 1);
+      const reading = fleet.client.pipeline();
+      for (const id of ids) reading.hget(queue.toKey(id), 'timestamp');
+      const replies = (await reading.exec()) ?? [];
+      for (const [index, id] of ids.entries()) madeAt.set(id, Number(replies[index]?.[1] ?? 0));
+      if (ids.length < IDS_A_STEP) break;
+    }
+  }
+  return [...madeAt].sort(([, a], [, b]) => b - a).map(([id]) => id);
 }
