@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { runScript, script } from '../queues/run-script.js';
 import type { KnownEntry } from './known-entry.js';
 import { entryField, type KnownKeys, knownKeys } from './known-keys.js';
 
@@ -17,29 +18,44 @@ export interface KnownChange {
 }
 
 /**
- * Adds one entry unless it is there.
- * KEYS[1] entries, KEYS[2] fingerprints, KEYS[3] set of the test case, KEYS[4] changes.
- * ARGV[1] field, ARGV[2] entry (JSON), ARGV[3] fingerprints (bytes). Returns 1 added, 0 was there.
+ * Adds entries unless they are there.
+ * KEYS[1] entries, KEYS[2] fingerprints, KEYS[3] changes, KEYS[3 + i] set of the test case of entry i.
+ * ARGV[3i - 2] field, ARGV[3i - 1] entry (JSON), ARGV[3i] fingerprints (bytes). Returns how many were new.
  */
-const ADD = `
-if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
-redis.call('SADD', KEYS[3], ARGV[1])
-redis.call('XADD', KEYS[4], '*', 'added', ARGV[1])
-return 1`;
+const ADD = script(`
+local added = 0
+for i = 1, #ARGV / 3 do
+  local field = ARGV[3 * i - 2]
+  if redis.call('HSETNX', KEYS[1], field, ARGV[3 * i - 1]) == 1 then
+    redis.call('HSET', KEYS[2], field, ARGV[3 * i])
+    redis.call('SADD', KEYS[3 + i], field)
+    redis.call('XADD', KEYS[3], '*', 'added', field)
+    added = added + 1
+  end
+end
+return added`);
 
 /**
- * Removes one entry. KEYS as for ADD; ARGV[1] field. Returns 1 removed, 0 was not there.
+ * Removes entries of one test case.
+ * KEYS[1] entries, KEYS[2] fingerprints, KEYS[3] changes, KEYS[4] set of the test case; ARGV fields.
+ * Returns how many there were.
  */
-const REMOVE = `
-if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
-redis.call('HDEL', KEYS[2], ARGV[1])
-redis.call('SREM', KEYS[3], ARGV[1])
-redis.call('XADD', KEYS[4], '*', 'removed', ARGV[1])
-return 1`;
+const REMOVE = script(`
+local removed = 0
+for _, field in ipairs(ARGV) do
+  if redis.call('HDEL', KEYS[1], field) == 1 then
+    redis.call('HDEL', KEYS[2], field)
+    redis.call('SREM', KEYS[4], field)
+    redis.call('XADD', KEYS[3], '*', 'removed', field)
+    removed = removed + 1
+  end
+end
+return removed`);
 
 /** How many fields one HSCAN step or one read of the history returns at most. */
 const PAGE = 1_000;
+/** Entries that one script call adds: it holds Redis up for a few milliseconds at most. */
+const BATCH = 200;
 
 /**
  * The set of known solutions of a fleet, in Redis: shared by all workers, several solutions a test case. Adding is
@@ -61,19 +77,18 @@ export class KnownStore {
 
   /** Adds entries; those that are there are left as they are. Returns how many were new. */
   async add(items: readonly FingerprintedEntry[]): Promise<number> {
-    const pipeline = this.#client.pipeline();
-    for (const { entry, fingerprints } of items) {
-      const bytes = Buffer.from(fingerprints.buffer, fingerprints.byteOffset, fingerprints.byteLength);
-      pipeline.eval(
-        ADD,
-        4,
-        ...this.#keysFor(entry.testCaseId),
+    let added = 0;
+    for (let from = 0; from < items.length; from += BATCH) {
+      const batch = items.slice(from, from + BATCH);
+      const args = batch.flatMap(({ entry, fingerprints }) => [
         entryField(entry),
         JSON.stringify(entry),
-        bytes,
-      );
+        Buffer.from(fingerprints.buffer, fingerprints.byteOffset, fingerprints.byteLength),
+      ]);
+      const cases = batch.map(({ entry }) => this.#keys.ofCase(entry.testCaseId));
+      added += Number(await runScript(this.#client, ADD, [...this.#setKeys(), ...cases], args));
     }
-    return countOnes(await pipeline.exec());
+    return added;
   }
 
   /** Removes one solution of a test case, or all of them. Returns how many there were. */
@@ -82,9 +97,12 @@ export class KnownStore {
       hash === undefined
         ? await this.#client.smembers(this.#keys.ofCase(testCaseId))
         : [entryField({ hash, testCaseId })];
-    const pipeline = this.#client.pipeline();
-    for (const field of fields) pipeline.eval(REMOVE, 4, ...this.#keysFor(testCaseId), field);
-    return countOnes(await pipeline.exec());
+    let removed = 0;
+    for (let from = 0; from < fields.length; from += BATCH) {
+      const keys = [...this.#setKeys(), this.#keys.ofCase(testCaseId)];
+      removed += Number(await runScript(this.#client, REMOVE, keys, fields.slice(from, from + BATCH)));
+    }
+    return removed;
   }
 
   /** All known solutions of a test case. */
@@ -160,23 +178,13 @@ export class KnownStore {
     return values.flatMap((json) => (json === null ? [] : [JSON.parse(json) as KnownEntry]));
   }
 
-  #keysFor(testCaseId: string): [string, string, string, string] {
+  #setKeys(): string[] {
     const { entries, fingerprints, changes } = this.#keys;
-    return [entries, fingerprints, this.#keys.ofCase(testCaseId), changes];
+    return [entries, fingerprints, changes];
   }
 }
 
 /** The bytes may lie at any offset of a larger buffer, and typed arrays want theirs aligned. */
 function toIntegers(bytes: Buffer): Int32Array {
   return new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-}
-
-/** @throws the first error of a pipeline. */
-function countOnes(replies: [Error | null, unknown][] | null): number {
-  let ones = 0;
-  for (const [error, reply] of replies ?? []) {
-    if (error !== null) throw error;
-    if (reply === 1) ones += 1;
-  }
-  return ones;
 }
