@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { chooseRunner, createRunner } from '../agents/select-runner.js';
 import { configuredControl } from '../calls/configured-control.js';
+import { isSet } from '../config/load-config.js';
 import type { Config } from '../config/settings.js';
 import { acquireEmbeddedRedis } from '../fleet/embedded-redis.js';
 import { createLogger, type Logger } from '../fleet/logger.js';
@@ -101,7 +102,7 @@ async function openSession(
     if (ownWorker) {
       // A command shows its jobs' failures itself; of its worker, only the choice of agents is worth a line.
       process.stderr.write(`${chooseRunner(config.agent).reason}\n`);
-      const logger = createLogger(process.env.FLEET_LOG_LEVEL === undefined ? 'fatal' : config.logLevel);
+      const logger = createLogger(isSet('logLevel') ? config.logLevel : 'fatal');
       const worker = await startWorker(config, redis.url, logger, { prefix });
       closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, interrupted));
     }

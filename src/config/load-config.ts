@@ -34,6 +34,11 @@ export function describeConfig(environment: Environment = process.env): ConfigEn
   return (Object.keys(SETTINGS) as SettingName[]).map((name) => readSetting(name, environment));
 }
 
+/** Whether the environment gives a setting a value, be it the default's. */
+export function isSet(name: SettingName, environment: Environment = process.env): boolean {
+  return readSetting(name, environment).source === 'environment';
+}
+
 /**
  * Reads the configuration from the environment.
  * @throws ConfigurationError naming the variable that cannot be used.

@@ -22,8 +22,15 @@ function setting<Value>(
 
 const text = (fallback: string) => z.string().default(fallback);
 const optionalText = z.string().optional();
+
+/** A number in plain decimal digits: what is blank, hexadecimal or in powers of ten is more likely a mistake. */
+const decimal = z
+  .string()
+  .trim()
+  .regex(/^\d+(\.\d+)?$/, 'must be a number in decimal digits')
+  .transform(Number);
 const count = (fallback: number, min: number, max: number) =>
-  z.coerce.number().int().min(min).max(max).default(fallback);
+  decimal.pipe(z.number().int().min(min).max(max)).default(fallback);
 
 /** Texts separated by commas; unset is undefined. */
 const list = z
@@ -120,7 +127,7 @@ export const SETTINGS = {
   budgetUsd: setting(
     'FLEET_BUDGET_USD',
     'unset: no limit',
-    z.coerce.number().nonnegative().max(1_000_000).optional(),
+    decimal.pipe(z.number().nonnegative().max(1_000_000)).optional(),
     'What the agent calls of one day (UTC) may cost, in US dollars; no call is sent that could exceed it.',
   ),
   unknownCalls: setting(
@@ -174,7 +181,7 @@ export const SETTINGS = {
   retentionDays: setting(
     'FLEET_RETENTION_DAYS',
     '7',
-    z.coerce.number().positive().max(3_650).default(7),
+    decimal.pipe(z.number().positive().max(3_650)).default(7),
     'How long finished jobs and their results are kept.',
   ),
   lockMs: setting(

@@ -38,10 +38,27 @@ describe('configuration', () => {
     ['FLEET_AGENT', 'human'],
     ['FLEET_LOCK_MS', '1.5'],
     ['FLEET_LOG_LEVEL', 'loud'],
+    ['FLEET_BUDGET_USD', ' '],
+    ['FLEET_BUDGET_USD', '0x10'],
+    ['FLEET_BUDGET_USD', '1e3'],
+    ['FLEET_BUDGET_USD', '-1'],
+    ['FLEET_BUDGET_USD', 'Infinity'],
+    ['FLEET_CONCURRENCY', '0x3'],
+    ['FLEET_CONCURRENCY', '\t'],
+    ['FLEET_RETENTION_DAYS', '0'],
   ])('refuses %s=%s and names the variable and the value', (variable, value) => {
     expect(() => loadConfig({ [variable]: value })).toThrow(ConfigurationError);
     expect(() => loadConfig({ [variable]: value })).toThrow(variable);
     expect(() => loadConfig({ [variable]: value })).toThrow(JSON.stringify(value));
+  });
+
+  it('takes plain decimal numbers', () => {
+    const config = loadConfig({
+      FLEET_BUDGET_USD: '0.50',
+      FLEET_RETENTION_DAYS: '1.5',
+      FLEET_CONCURRENCY: '07',
+    });
+    expect(config).toMatchObject({ budgetUsd: 0.5, retentionDays: 1.5, concurrency: 7 });
   });
 
   it('states the default that it has', () => {

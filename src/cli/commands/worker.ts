@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { createLogger } from '../../fleet/logger.js';
 import type { KindName } from '../../queues/registry.js';
+import { flagLike } from '../flag-like.js';
 import { openRedis, startWorker } from '../session.js';
 import { processedKind } from './submit.js';
 
@@ -11,16 +12,6 @@ interface WorkerCommandOptions {
   readonly drain?: number;
 }
 
-function atLeast(minimum: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < minimum) {
-      throw new InvalidArgumentError(`expected a whole number, ${minimum} or more`);
-    }
-    return value;
-  };
-}
-
 export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
@@ -28,11 +19,15 @@ export function addWorkerCommand(program: Command): void {
     .option('--kinds <kinds>', 'kinds to work on, separated by commas (default: all)', (text) =>
       text.split(',').map((kind) => processedKind(kind.trim())),
     )
-    .option('--concurrency <n>', 'jobs of each kind at once (default: FLEET_CONCURRENCY)', atLeast(1))
+    .option(
+      '--concurrency <n>',
+      'jobs of each kind at once (default: FLEET_CONCURRENCY)',
+      flagLike('concurrency'),
+    )
     .option(
       '--drain <seconds>',
       'how long running jobs may go on when stopping (default: FLEET_DRAIN_SECONDS)',
-      atLeast(0),
+      flagLike('drainSeconds'),
     )
     .action(work);
 }
