@@ -111,7 +111,11 @@ export class Machine {
         const texts = textsOf(value);
         if (texts !== undefined && !this.watchedLists.has(name)) this.watchedLists.set(name, texts);
         if (value.type === 'table' && value.cell.value.shape !== 'array') this.watchedFrames.add(name);
-        if (value.type !== 'table' && !(value.type === 'opaque' && value.source !== undefined)) continue;
+        const isRows =
+          value.type === 'table' ||
+          (value.type === 'opaque' && value.source !== undefined) ||
+          (value.type === 'sequence' && value.cell.value.rest !== undefined);
+        if (!isRows) continue;
         const { rows } = this.dataOf(value);
         if (rows.length > 0 && !this.watched.has(name)) this.watched.set(name, rows);
       }
@@ -265,7 +269,13 @@ export class Machine {
   }
 
   recordJoin(rows: readonly Region[]): void {
-    if (rows.length > 1) this.joins.set(this.rowsKey(rows), this.statement);
+    if (rows.length < 2) return;
+    const key = this.rowsKey(rows);
+    const first = this.joins.get(key);
+    // Features and labels are put together side by side: the first of the two begins the block.
+    const isNear =
+      first !== undefined && Math.abs(this.lineOf(first.start) - this.lineOf(this.statement.start)) <= 4;
+    if (!isNear) this.joins.set(key, this.statement);
   }
 
   joinOf(rows: readonly Region[]): Stmt | undefined {

@@ -166,7 +166,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     case 'to_dict':
       return newMapping({ entries: new Map(), rest: opaque(facts) });
     case 'rename':
-      return newTable({ ...state, closed: false });
+      return newTable({ ...state, closed: false, partial: state.partial || state.closed });
     case 'to_numpy':
     case 'numpy':
     case 'toarray':
@@ -183,7 +183,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
           : state,
       );
     case 'select_dtypes':
-      return newTable({ ...state, closed: false });
+      return newTable({ ...state, closed: false, partial: state.partial || state.closed });
     case 'train_test_split':
       return newTable({ ...state, certain: false });
     default:
@@ -272,6 +272,7 @@ function merged(machine: Machine, state: TableState, args: Arguments): Value {
   return newTable({
     ...state,
     closed: false,
+    partial: state.partial || state.closed,
     fits: union(state.fits, facts.fits),
     predictions: union(state.predictions, facts.predictions),
   });

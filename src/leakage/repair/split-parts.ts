@@ -12,6 +12,8 @@ export interface SplitPart {
 export interface SplitStatement {
   readonly statement: Stmt;
   readonly parts: readonly SplitPart[];
+  /** All statements that take the parts. */
+  readonly statements: readonly Stmt[];
   /** Whether the divided tables are arguments that can be replaced by other expressions. */
   readonly byCall: boolean;
 }
@@ -46,7 +48,7 @@ export function readSplitCall(statement: Stmt): SplitStatement | undefined {
   if (isRandomSplit(statement.value)) {
     if (data === undefined || targets.length !== 2) return undefined;
     const [train = '', test = ''] = targets;
-    return { statement, parts: [{ source: data.value, train, test }], byCall: true };
+    return { statement, parts: [{ source: data.value, train, test }], statements: [statement], byCall: true };
   }
   if (targets.length !== sources.length * 2) return undefined;
   const parts = sources.map(({ value }, at) => ({
@@ -54,14 +56,18 @@ export function readSplitCall(statement: Stmt): SplitStatement | undefined {
     train: targets[2 * at] ?? '',
     test: targets[2 * at + 1] ?? '',
   }));
-  return { statement, parts, byCall: true };
+  return { statement, parts, statements: [statement], byCall: true };
 }
 
 /**
  * `train, valid = frame[~mask], frame[mask]`, or the same in two statements: rows of one table picked into two
  * variables, of which one is scored.
  */
-export function readSelections(statements: readonly Stmt[], leak: Leak): SplitStatement | undefined {
+export function readSelections(
+  source: string,
+  statements: readonly Stmt[],
+  leak: Leak,
+): SplitStatement | undefined {
   const bound: { name: string; value: Expr; statement: Assign }[] = [];
   for (const statement of statements) {
     if (statement.type !== 'assign') continue;
@@ -88,9 +94,27 @@ export function readSelections(statements: readonly Stmt[], leak: Leak): SplitSt
   );
   const [train] = others;
   if (root === undefined || train === undefined || others.length !== 1) return undefined;
-  const last = train.statement.start > test.statement.start ? train.statement : test.statement;
-  const source: Expr = { type: 'name', id: root, start: 0, end: 0 };
-  return { statement: last, parts: [{ source, train: train.name, test: test.name }], byCall: false };
+  const parts = [{ source: nameOf(root), train: train.name, test: test.name }];
+  // Labels are picked in the same way from another table.
+  const how = (part: { value: Expr }): string => selectorOf(source, part.value);
+  for (const label of bound) {
+    const other = rootName(label.value);
+    if (other === undefined || other === root || how(label) !== how(train)) continue;
+    const scored = bound.find((part) => rootName(part.value) === other && how(part) === how(test));
+    if (scored !== undefined) parts.push({ source: nameOf(other), train: label.name, test: scored.name });
+  }
+  const takes = [train.statement, test.statement].toSorted((a, b) => a.start - b.start);
+  return { statement: takes.at(-1) ?? test.statement, parts, statements: takes, byCall: false };
+}
+
+function nameOf(id: string): Expr {
+  return { type: 'name', id, start: 0, end: 0 };
+}
+
+/** The text of a selection without the table that it picks from. */
+function selectorOf(source: string, value: Expr): string {
+  const text = source.slice(value.start, value.end);
+  return text.slice(rootName(value)?.length ?? 0).replace(/^\.iloc/, '');
 }
 
 /** `frame[...]`, `frame.loc[...]`, `frame.head(n)`, `frame.query(...)`, each with or without a copy. */

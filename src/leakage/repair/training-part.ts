@@ -1,6 +1,13 @@
 import type { Argument, Call, Expr, Stmt, Suite } from '../syntax/ast.js';
 import { expressionsIn, namesInExpression, ownExpressions } from '../syntax/walk.js';
-import { declined, edited, type RepairContext, type Rewrite, type TextEdit } from './context.js';
+import {
+  declined,
+  edited,
+  type RepairContext,
+  type Rewrite,
+  statementsOf,
+  type TextEdit,
+} from './context.js';
 import { readSplitCall, type SplitPart } from './split-parts.js';
 
 const CONCATENATIONS = /(^|\.)(concat|vstack|concatenate|hstack|row_stack|cat|append|ConcatDataset|r_)$/;
@@ -55,17 +62,16 @@ function rowArguments(call: Call): Argument[] {
  */
 export function leaveOutScoredRows(context: RepairContext): Rewrite {
   const edits: TextEdit[] = [];
-  const scored = new Set(context.leaks.flatMap((leak) => leak.scoredNames));
-  const leaky = context.leaks.flatMap((leak) => [
-    leak.statement,
-    ...(leak.joinedBy === undefined ? [] : [leak.joinedBy]),
-  ]);
-  const seen = new Set<Stmt>();
-  let aligned = 0;
-  for (const statement of leaky) {
-    if (seen.has(statement) || statement.start < context.block.start || statement.end > context.block.end)
-      continue;
-    seen.add(statement);
+  const [leak] = context.leaks;
+  if (leak === undefined) return declined('no leak in this block');
+  const scored = new Set(context.leaks.flatMap((other) => other.scoredNames));
+  // The labels of a scored part go the way of its features.
+  for (const { test, train } of splitsBefore(leak.statement)) {
+    const belongs = splitsBefore(leak.statement).some((other) => scored.has(other.test));
+    if (belongs && !scored.has(train)) scored.add(test);
+  }
+  let unequal = 0;
+  for (const statement of statementsOf(context)) {
     for (const own of ownExpressions(statement)) {
       for (const part of expressionsIn(own)) {
         const items = concatenatedItems(context.source, part);
@@ -75,17 +81,18 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
         );
         const [only] = kept;
         if (kept.length === items.length) {
-          aligned += 1;
+          unequal += 1;
           continue;
         }
-        if (kept.length !== 1 || only === undefined)
+        if (kept.length !== 1 || only === undefined) {
           return declined('more than one part would be left in the concatenation');
+        }
         edits.push({ start: part.start, end: part.end, text: context.source.slice(only.start, only.end) });
       }
     }
   }
   if (edits.length === 0) return declined('no concatenation with the scored rows in this block');
-  if (aligned > 0) return declined('features and labels are not put together in the same way');
+  if (unequal > 0) return declined('features and labels are not put together in the same way');
   return { text: edited(context.source, context.block, edits) };
 }
 

@@ -24,7 +24,8 @@ const COMPUTES: Dependence = { is: 'computes' };
 
 /** Methods that give the same rows with the same values in the columns that stay. */
 const TAKING = /^(drop|copy|select_dtypes|reset_index|join|merge|rename|astype|to_frame|assign)$/;
-const HARMLESS_ATTRIBUTES = /^(columns|shape|index|dtypes|size|head|info|describe|isna|isnull|nunique)$/;
+const HARMLESS_ATTRIBUTES =
+  /^(height|width|columns|shape|index|dtypes|size|head|info|describe|isna|isnull|nunique)$/;
 
 interface Place {
   readonly node: Expr;
@@ -212,12 +213,19 @@ export function mentions(expression: Expr, names: { has(name: string): boolean }
   return [...namesInExpression(expression)].some((name) => names.has(name.id));
 }
 
+/** A left merge keeps the rows of the frame. */
+function isLeftMerge(call: Call): boolean {
+  const how = call.args.find((argument) => argument.name === 'how')?.value;
+  return how?.type === 'constant' && how.value === 'left';
+}
+
 /** Whether replaying a statement on each part by itself gives what it gave on the whole. */
 export function worksRowByRow(statement: Stmt): boolean {
   const whole =
-    /^(get_dummies|factorize|shift|rolling|diff|pct_change|expanding|ewm|cumsum|cumcount|codes|sample|concat|merge|nunique|unique|rank)$/;
+    /^(get_dummies|factorize|shift|rolling|diff|pct_change|expanding|ewm|cumsum|cumcount|codes|sample|concat|nunique|unique|rank)$/;
   for (const own of ownExpressions(statement)) {
     for (const part of expressionsIn(own)) {
+      if (part.type === 'call' && calleeName(part) === 'merge' && !isLeftMerge(part)) return false;
       if (part.type === 'attribute' && whole.test(part.name)) return false;
       if (part.type === 'name' && whole.test(part.id)) return false;
     }

@@ -1,5 +1,6 @@
 import type { Expr, Stmt } from '../../syntax/ast.js';
 import { namesIn, namesInExpression, ownExpressions, partsOf } from '../../syntax/walk.js';
+import { sameRows } from '../../values/region.js';
 import { freshName, type RepairContext, type TextEdit } from '../context.js';
 import type { SplitStatement } from '../split-parts.js';
 import { mentions } from './dependence.js';
@@ -61,6 +62,17 @@ export function mapParts(
   if (!split.byCall) return 'the divided table is made by what has to move';
 
   const bases = baseNames(plan, isRows).filter((base) => !names.has(base));
+  const divides = split.parts.flatMap(({ source }) =>
+    source.type === 'name' ? [context.watched.get(source.id)] : [],
+  );
+  const [rowsOfSplit] = divides.filter((rows) => rows !== undefined);
+  for (const base of bases) {
+    const rows = context.watched.get(base);
+    // A table with more rows than what is split cannot take its place.
+    if (rows !== undefined && rowsOfSplit !== undefined && !sameRows(rows, rowsOfSplit)) {
+      return `\`${base}\` holds other rows than what is split`;
+    }
+  }
   const edits: TextEdit[] = [];
   const assigned: { value: Expr; parts: Parts }[] = [];
   const [first, second] = lost;

@@ -40,8 +40,11 @@ export function moveBehindSplit(context: RepairContext): Rewrite {
     return rows !== undefined && overlapOf(rows, leak.rows) === 'yes';
   };
   const before = statements.filter(
-    (statement) => statement.start < split.statement.start && statement !== split.statement,
+    (statement) => statement.end <= split.statement.start && !split.statements.includes(statement),
   );
+  if (split.byCall && split.statement.suite !== statements[0]?.suite) {
+    return declined('the split stands in a loop and the fit before it');
+  }
   const plan = planMoves(
     before,
     leaks,
@@ -65,7 +68,19 @@ export function findSplit(context: RepairContext): SplitStatement | undefined {
   const statements = statementsOf(context);
   const [leak] = context.leaks;
   const byCall = statements.map(readSplitCall).find((found) => found !== undefined);
-  return byCall ?? (leak === undefined ? undefined : readSelections(statements, leak));
+  if (byCall !== undefined || leak === undefined) return byCall;
+  const selections = readSelections(context.source, statements, leak);
+  if (selections !== undefined) return selections;
+  // Folds that are taken in a loop: the fit moves into the loop.
+  for (const statement of statements) {
+    if (statement.type !== 'for') continue;
+    const inside = statement.body.statements;
+    const found =
+      readSelections(context.source, inside, leak) ??
+      inside.map(readSplitCall).find((part) => part !== undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Tables that moved statements make or change hold something else after the split: nobody may read them. */
@@ -81,7 +96,12 @@ function usedLater(
     ...[...plan.changed.keys()].filter((name) => !mapping.pieces.includes(name)),
     ...[...plan.created.keys()].filter((name) => mapping.names.has(name)),
   ]);
-  for (const statement of suite.statements.slice(suite.statements.indexOf(split.statement) + 1)) {
+  const later = suite.statements.slice(suite.statements.indexOf(split.statement) + 1);
+  const { owner } = suite;
+  if (owner?.type === 'for') {
+    later.push(...owner.suite.statements.slice(owner.suite.statements.indexOf(owner) + 1));
+  }
+  for (const statement of later) {
     const stored =
       statement.type === 'assign' ? statement.targets.filter((target) => target.type === 'name') : [];
     for (const name of namesIn(statement)) {
@@ -114,7 +134,9 @@ function assemble(
     kept.push(source.slice(at, Math.max(at, span.start)));
     at = span.end;
   }
-  kept.push(edited(source, { start: at, end: block.end }, mapping.edits));
+  // What was moved comes right behind the split.
+  const behind = Math.min(lineEndOf(source, split.statement), block.end);
+  kept.push(edited(source, { start: at, end: behind }, mapping.edits));
   const added = plan.moved.flatMap((statement) => replay.say(statement, indent));
   for (const { value, parts } of mapping.assigned) {
     added.push(
@@ -127,8 +149,15 @@ function assemble(
     .replaceAll('\r\n', '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
     .replace(/\s+$/, '');
-  const text = `${body}\n${added.map((line) => `${indent}${line}`).join('\n')}`;
+  const rest = source.slice(behind, block.end);
+  const text = `${body}\n${added.map((line) => `${indent}${line}`).join('\n')}${rest}`;
   return text.replaceAll('\r\n', '\n').replaceAll('\n', lineEnding);
+}
+
+function lineEndOf(source: string, statement: Stmt): number {
+  const next = source.indexOf('\n', Math.max(statement.start, statement.end - 1));
+  if (next < 0) return source.length;
+  return source[next - 1] === '\r' ? next - 1 : next;
 }
 
 /** The lines of a statement, with the comment lines right above it. */

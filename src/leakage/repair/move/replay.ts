@@ -54,8 +54,7 @@ export class Replay {
       named.set(node, name);
       lines.push(`${name} = ${this.on('train', node, new Map())}`);
     }
-    const constructed = constructedFit(statement);
-    if (constructed !== undefined) {
+    for (const constructed of constructedFits(statement)) {
       const name = this.fresh(objectName(constructed));
       named.set(constructed, name);
       lines.push(`${name} = ${this.text(constructed)}`);
@@ -280,20 +279,16 @@ function insideLambda(statement: Stmt, node: Expr): boolean {
 }
 
 /** `StandardScaler()` in `StandardScaler().fit_transform(X)`: it needs a name to transform the other part with. */
-function constructedFit(statement: Stmt): Call | undefined {
+function constructedFits(statement: Stmt): Call[] {
+  const objects: Call[] = [];
   for (const own of ownExpressions(statement)) {
     for (const part of expressionsIn(own)) {
-      if (
-        part.type !== 'call' ||
-        part.callee.type !== 'attribute' ||
-        !/^fit_(transform|predict)$/.test(part.callee.name)
-      )
-        continue;
-      const { object } = part.callee;
-      if (object.type === 'call') return object;
+      if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
+      if (!/^fit_(transform|predict)$/.test(part.callee.name)) continue;
+      if (part.callee.object.type === 'call') objects.push(part.callee.object);
     }
   }
-  return undefined;
+  return objects;
 }
 
 function objectName(call: Call): string {
