@@ -159,6 +159,16 @@ describe('SPEC-SIL-009: statements', () => {
     ]);
   });
 
+  it('SPEC-SIL-009: of methods whose class was cut off', () => {
+    const source =
+      'take(by: number = now(), name?: string): boolean {\n  return by > 1;\n}\n\nlet a = b ? f(1) : { c: 2 };\n';
+    expect(javascript(source)).toEqual([
+      'define: take ( by : number = now ( ) , name ? : string ) : boolean',
+      'plain: return by > 1',
+      'plain: a = b ? f ( 1 ) : { c : 2 }',
+    ]);
+  });
+
   it('SPEC-SIL-009: after a bracket that was cut off, the next declaration is read again', () => {
     expect(javascript('const a = f({ b: [1,\n\nfunction g(x) {\n  return x;\n}\n')).toContain(
       'plain: return x',

@@ -197,9 +197,7 @@ class JavaScriptSplitter {
     // A return type between the parameters and the body: `function f(a): T {`, or a method with one.
     const closed = this.line.some((token) => token.text === ')');
     const returns = this.line.some((token, at) => token.text === ')' && this.line[at + 1]?.text === ':');
-    const isMethod =
-      this.line[0]?.kind === TokenKind.name &&
-      !this.line.some((token) => token.text === '?' || token.text === '=');
+    const isMethod = this.line[0]?.kind === TokenKind.name && !hasOutsideBrackets(this.line, ['?', '=']);
     if (returns && this.inBlock() && isMethod) return true;
     return (
       closed &&
@@ -320,6 +318,18 @@ function topLevelParts(line: readonly Token[]): Token[][] {
     else parts[parts.length - 1]?.push(token);
   }
   return parts.filter((part) => part.length > 0);
+}
+
+/** Whether one of the signs stands outside all brackets. */
+function hasOutsideBrackets(line: readonly Token[], signs: readonly string[]): boolean {
+  let depth = 0;
+  for (const { kind, text } of line) {
+    if (kind !== TokenKind.operator) continue;
+    if ('([{'.includes(text)) depth += 1;
+    else if (')]}'.includes(text)) depth -= 1;
+    else if (depth === 0 && signs.includes(text)) return true;
+  }
+  return false;
 }
 
 function roleOfSimple(line: readonly Token[]): StatementRole {

@@ -79,9 +79,11 @@ const tokenCount = (text: string): number =>
       .match(/'[^'\n]*'|"[^"\n]*"|[\w$]+|[^\s\w]/g) ?? []
   ).length;
 
-/** Every pair of one part; the same every time. */
-export function buildPairs(part: Part): Pair[] {
-  const random = seeded(part === 'tuning' ? 11 : 23);
+const SEEDS: Record<Part, number> = { tuning: 11, unseen: 23 };
+
+/** Every pair of one part; the same every time for the same seed, which decides how copies are disguised. */
+export function buildPairs(part: Part, seed = SEEDS[part]): Pair[] {
+  const random = seeded(seed);
   const code = CODE_FILES[part].flatMap(readCorpus);
   const drafts = [...copies(code, random), ...cleanCode(code, part, random), ...prose(part, random)];
   return drafts.map((draft, i) => ({ ...draft, id: `${part[0]}${String(i + 1).padStart(4, '0')}` }));
