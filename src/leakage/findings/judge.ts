@@ -111,7 +111,7 @@ export function judge(machine: Machine): Leak[] {
     const overlap = overlapOf(training.rows, prediction.rows);
     if (overlap === 'unknown') continue;
     if (overlap === 'yes') {
-      if (!isHeldOut(machine, training, prediction.rows, prediction.inputs.length > 0)) continue;
+      if (!isHeldOut(machine, training, prediction) || insideTrainingSide(prediction.rows, scored)) continue;
       const kind =
         training.pseudo === true
           ? 'pseudo-labels'
@@ -274,12 +274,7 @@ function isCertain(machine: Machine, prediction: ScoredPredictions['prediction']
  * Whether scored rows that the model was trained on were meant to be held out: a part that the code names a
  * test part, a proper part of the training rows, or rows that another model is tested on.
  */
-function isHeldOut(
-  machine: Machine,
-  training: Training,
-  rows: readonly Region[],
-  fromPredictions: boolean,
-): boolean {
+function isHeldOut(machine: Machine, training: Training, { rows, inputs }: Prediction): boolean {
   const isTest = rows.every((region) => hasRole(region, 'test'));
   if (isTest) return true;
   if (rows.some((region) => hasRole(region, 'train'))) return false;
@@ -293,7 +288,9 @@ function isHeldOut(
     )
       return true;
   }
-  if (fromPredictions && rows.every((region) => complementTrained(machine, region))) return true;
+  // A second model scored on the out-of-fold predictions that it was trained on.
+  const isSecond = inputs.length > 0 && inputs.every((input) => heldOutFrom(input.training, input.rows));
+  if (isSecond && sameRows(training.rows, rows)) return true;
   return (
     sameRows(training.rows, rows) &&
     rows.every((region) => complementTrained(machine, region) && !isTrainingSide(machine, region, training))

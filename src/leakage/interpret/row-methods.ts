@@ -5,6 +5,7 @@ import { newTable } from '../values/join.js';
 import { factsOf, type Step, type TableState, type Value } from '../values/value.js';
 import { withoutColumns } from './assign.js';
 import { type Arguments, argument, flag } from './calls.js';
+import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
@@ -54,11 +55,30 @@ export function queried(machine: Machine, state: TableState, args: Arguments, ca
       }
     }
   }
+  const condition = expressionSide(machine, call);
+  if (condition !== undefined) return newTable(pickRows(machine, state, [condition]));
   if (first?.type === 'table' && first.cell.value.mask !== undefined) {
     return newTable(pickRows(machine, state, first.cell.value.mask));
   }
   const [argumentOf] = call.args;
   return newTable(pickRows(machine, state, [textStep(machine, argumentOf?.value ?? call)]));
+}
+
+/** `pl.col('year') < 2020`, which no frame has been put to yet. */
+function expressionSide(machine: Machine, call: Call): Step | undefined {
+  const condition = call.args[0]?.value;
+  if (condition?.type !== 'compare' || condition.operands.length !== 2) return undefined;
+  const [left, right] = condition.operands;
+  const name = left?.type === 'call' ? left.args[0]?.value : undefined;
+  if (right === undefined || name?.type !== 'constant' || typeof name.value !== 'string') return undefined;
+  const bound = evaluate(machine, right);
+  const text = machine.text(right).replaceAll(/\s+/g, '');
+  const side = comparisonSide(
+    condition.operators[0] ?? '',
+    bound.type === 'constant' ? bound.value : { text },
+  );
+  if (side === undefined) return undefined;
+  return { partition: machine.partition(`compare:${name.value}`, 'selection', call), side };
 }
 
 /** `drop(columns)` takes columns away, `drop(train.index)` rows. */
