@@ -234,6 +234,20 @@ export const ERROR_TABLE = {
     2,
     'Use another key: this one names a job with another payload.',
   ),
+  'job-timeout': entry(
+    'JobError',
+    false,
+    504,
+    2,
+    'Raise FLEET_JOB_TIMEOUT_MS if jobs really take this long; `fleet retry ID` goes on with the answers it has.',
+  ),
+  'handler-ignored-abort': entry(
+    'JobError',
+    false,
+    500,
+    2,
+    'This is a defect of what ran the job: its slot was freed without it; restart the worker.',
+  ),
   'payload-missing': entry(
     'JobError',
     true,

@@ -43,6 +43,8 @@ export async function startWorker(
     // Budget, limits and books are the whole fleet's, also where the queues are an invocation's own.
     calls: { ...configuredControl(config), prefix: config.prefix },
     offloadBytes: config.offloadBytes,
+    jobTimeoutMs: config.jobTimeoutMs,
+    unwellMs: config.unwellMs,
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
 }

@@ -190,6 +190,18 @@ export const SETTINGS = {
     count(30_000, 1_000, 3_600_000),
     'Lease of a running job; it is renewed at half, and a job whose worker died is taken over after it.',
   ),
+  jobTimeoutMs: setting(
+    'FLEET_JOB_TIMEOUT_MS',
+    '14400000',
+    count(14_400_000, 1, LONGEST_TIMER_MS),
+    'Longest run of one job; it is then told to stop, and fails.',
+  ),
+  unwellMs: setting(
+    'FLEET_UNWELL_MS',
+    '300000',
+    count(300_000, 1_000, LONGEST_TIMER_MS),
+    'A worker that cannot work for so long (Redis away, no job taken) ends with exit code 1.',
+  ),
   maxWaiting: setting(
     'FLEET_MAX_WAITING',
     '100000',

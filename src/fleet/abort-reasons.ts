@@ -3,4 +3,5 @@ export const ABORT_REASONS = {
   cancelled: 'cancelled',
   draining: 'draining',
   lockLost: 'lock-lost',
+  timeout: 'timeout',
 } as const;

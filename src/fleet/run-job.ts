@@ -19,6 +19,7 @@ import { addUsage, NO_USAGE } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { gatedRunner } from './gated-runner.js';
+import { JobDeadline, type JobLimits } from './job-deadline.js';
 import { type JobLog, jobLog } from './job-log.js';
 import type { Logger } from './logger.js';
 import { beginRun, endRun, forgetDeaths } from './run-marks.js';
@@ -33,6 +34,7 @@ export interface JobContext {
   /** What agent calls are held to. */
   readonly calls: CallControl;
   readonly running: RunningJobs;
+  readonly limits: JobLimits;
   /** Where long texts of payloads and results are kept. */
   readonly payloads: PayloadStore;
   /** How long a job of a newer contract waits for a newer worker before it is looked at again. */
@@ -56,10 +58,12 @@ const SUSPECT_WAIT_MS = 500;
  */
 export async function runJob<K extends KindName>(
   kind: K,
-  held: Held,
+  taken: Held,
   context: JobContext,
 ): Promise<ResultOf<K>> {
-  const { job } = held;
+  const { job } = taken;
+  const deadline = new JobDeadline(taken.signal, context.limits);
+  const held = { ...taken, signal: deadline.signal };
   const logger = context.logger.child({ jobId: job.id, kind, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
@@ -68,7 +72,9 @@ export async function runJob<K extends KindName>(
   try {
     running = await begin(held, context);
     const payload = await payloadOf(kind, job, context.payloads);
-    const result = await process(kind, payload, held, context, log);
+    const result = await deadline.guard(process(kind, payload, held, context, log), (ms) =>
+      logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
+    );
     const checked = await storedResult(job, checkResult(kind, result), context.payloads);
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
     return checked;
@@ -78,6 +84,7 @@ export async function runJob<K extends KindName>(
     await end(running, context);
     return await settleFailure(thrown, held, context, logger, log);
   } finally {
+    deadline.release();
     await end(running, context);
   }
 }
@@ -204,6 +211,9 @@ async function settleFailure(
   logger: Logger,
   log: JobLog,
 ): Promise<never> {
+  if (thrown instanceof JobError && thrown.code === 'handler-ignored-abort') {
+    logger.error({ code: thrown.code }, `${thrown.message}; its slot is freed`);
+  }
   if (lostTheJob(thrown, signal)) {
     logger.warn(
       'the lock of the job is lost: its call was aborted, and nothing more is written by this worker',
@@ -227,10 +237,7 @@ async function settleFailure(
     await job.moveToDelayed(Date.now() + thrown.waitMs, token);
     throw new DelayedError();
   }
-  const error =
-    signal.aborted && signal.reason === ABORT_REASONS.cancelled
-      ? new JobError('job-cancelled', 'the job was cancelled', { jobId: job.id ?? '', cause: thrown })
-      : toFleetError(thrown);
+  const error = errorOf(thrown, job, signal, context.limits);
   if (error.code === 'newer-contract') {
     logger.warn(`${error.message}; it is left for a newer worker`);
     await job.moveToDelayed(Date.now() + context.newerContractDelayMs, token);
@@ -245,6 +252,22 @@ async function settleFailure(
   );
   if (!error.retryable) throw new UnrecoverableError(encodeFailure(error));
   throw new Error(encodeFailure(error), { cause: error });
+}
+
+/** What a job failed with: that it was told to stop outweighs what its handler made of that. */
+function errorOf(
+  thrown: unknown,
+  job: Job,
+  { aborted, reason }: AbortSignal,
+  { timeoutMs }: JobLimits,
+): FleetError {
+  const details = { jobId: job.id ?? '', cause: thrown };
+  if (aborted && reason === ABORT_REASONS.cancelled) {
+    return new JobError('job-cancelled', 'the job was cancelled', details);
+  }
+  const error = toFleetError(thrown);
+  if (!aborted || reason !== ABORT_REASONS.timeout || error.code === 'handler-ignored-abort') return error;
+  return new JobError('job-timeout', `the job ran for more than ${timeoutMs} ms`, details);
 }
 
 function lostTheJob(thrown: unknown, signal: AbortSignal): boolean {

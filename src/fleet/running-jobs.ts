@@ -1,4 +1,6 @@
 import type { Redis } from 'ioredis';
+import { parseJobKey } from '../queues/job-key.js';
+import { readMarks } from '../queues/job-marks.js';
 import { runScript, script } from '../queues/run-script.js';
 import { endRun } from './run-marks.js';
 
@@ -45,6 +47,17 @@ export class RunningJobs {
   /** False where it was not there any more. */
   remove({ key, run }: RunningJob): boolean {
     return this.#jobs.get(key)?.run === run && this.#jobs.delete(key);
+  }
+
+  get size(): number {
+    return this.#jobs.size;
+  }
+
+  /** Ids of the jobs that somebody cancelled: the announcement may have come while nobody could hear it. */
+  async cancelledIds(): Promise<string[]> {
+    const jobs = [...this.#jobs.values()];
+    const marks = await Promise.all(jobs.map(({ key }) => readMarks(this.client, key)));
+    return jobs.filter((_, at) => marks[at]?.cancelled).map(({ key }) => parseJobKey(key).id);
   }
 
   /** Whether the worker stops. */

@@ -11,6 +11,7 @@ import type { KindName } from '../queues/registry.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { ContaminationThreads } from './contamination-threads.js';
 import { Housekeeping } from './housekeeping.js';
+import { DEFAULT_JOB_LIMITS } from './job-deadline.js';
 import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
 import { checkRedis } from './redis-check.js';
@@ -18,6 +19,8 @@ import { runJob } from './run-job.js';
 import { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { watchLocks } from './watch-locks.js';
+import { DEFAULT_UNWELL_MS, Watchdog } from './watchdog.js';
+import { untilConnected } from './worker-connections.js';
 import { workerName } from './worker-name.js';
 
 export interface WorkerOptions {
@@ -35,6 +38,12 @@ export interface WorkerOptions {
   readonly newerContractDelayMs?: number;
   /** What agent calls are held to: budget, limits, what becomes of calls that nobody knows the end of. */
   readonly calls?: CallControlOptions;
+  /** Longest run of a job in milliseconds; default: four hours. */
+  readonly jobTimeoutMs?: number;
+  /** How long a job that was told to stop may take to do so, in milliseconds; default: ten seconds. */
+  readonly abortGraceMs?: number;
+  /** How long the worker may be unable to work before `unwell` resolves, in milliseconds; default: five minutes. */
+  readonly unwellMs?: number;
   /** Texts of results above this many bytes are stored apart from their job; default 65,536. */
   readonly offloadBytes?: number;
   /** What BullMQ writes its spans with; default: none are written. */
@@ -48,6 +57,9 @@ export interface WorkerOptions {
  */
 const MOST_TAKEOVERS = 10;
 
+/** How long what must be written and closed at the end may take beyond the drain, in milliseconds. */
+const FAREWELL_MS = 15_000;
+
 /** What a running worker is made of. */
 interface WorkerParts {
   readonly client: Redis;
@@ -59,6 +71,20 @@ interface WorkerParts {
   readonly kinds: readonly KindName[];
   readonly logger: Logger;
   readonly housekeeping: Housekeeping;
+  readonly watchdog: Watchdog;
+}
+
+/** Whether a promise settles in time. */
+async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A running worker: takes jobs of its kinds until it is stopped. */
@@ -95,6 +121,10 @@ export class FleetWorker {
       logger,
       client,
       running,
+      limits: {
+        timeoutMs: options.jobTimeoutMs ?? DEFAULT_JOB_LIMITS.timeoutMs,
+        graceMs: options.abortGraceMs ?? DEFAULT_JOB_LIMITS.graceMs,
+      },
       payloads: new RedisPayloadStore(ledger, prefix, options.offloadBytes),
       calls: callControl(ledger, prefix, options.calls),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
@@ -144,10 +174,19 @@ export class FleetWorker {
       kinds,
       logger,
       housekeeping: new Housekeeping(client, prefix, logger),
+      watchdog: new Watchdog(
+        { workers, ledger, subscriber, logger, concurrency },
+        options.unwellMs ?? DEFAULT_UNWELL_MS,
+      ),
     });
     await fleetWorker.#listenForCancellations(prefix);
     await Promise.all(workers.map((worker) => worker.waitUntilReady()));
     return fleetWorker;
+  }
+
+  /** Resolves with a reason when the worker has been unable to work for too long: it should end, and another start. */
+  get unwell(): Promise<string> {
+    return this.#parts.watchdog.unwell;
   }
 
   /**
@@ -173,9 +212,10 @@ export class FleetWorker {
       this.abortRunning();
     }, drainMs);
     try {
-      await Promise.all(this.#parts.workers.map((worker) => worker.close()));
+      await this.#closeWorkers(drainMs);
     } finally {
       clearTimeout(deadline);
+      this.#parts.watchdog.stop();
       await this.#parts.housekeeping.stop();
       await this.#parts.contamination.close();
       this.#parts.subscriber.disconnect();
@@ -184,9 +224,32 @@ export class FleetWorker {
     }
   }
 
+  async #closeWorkers(drainMs: number): Promise<void> {
+    const { workers, ledger, running, logger } = this.#parts;
+    // From here on none of them takes a job, while the running ones keep their locks.
+    await Promise.all(workers.map((worker) => worker.pause(true)));
+    const patienceMs = running.size === 0 ? 0 : drainMs + FAREWELL_MS;
+    if (await untilConnected(workers, [ledger], Math.max(patienceMs, FAREWELL_MS))) {
+      const closed = Promise.all(workers.map((worker) => worker.close()));
+      if (await endsWithin(closed, drainMs + FAREWELL_MS)) return;
+    }
+    logger.error(
+      'the worker could not end in order: its running jobs are taken over when their locks have run out',
+    );
+    await endsWithin(Promise.all(workers.map((worker) => worker.close(true))), FAREWELL_MS);
+  }
+
   async #listenForCancellations(prefix: string): Promise<void> {
-    this.#parts.subscriber.on('message', (_channel, jobId) => {
+    const cancel = (jobId: string) => {
       for (const worker of this.#parts.workers) worker.cancelJob(jobId, ABORT_REASONS.cancelled);
+    };
+    this.#parts.subscriber.on('message', (_channel, jobId) => cancel(jobId));
+    this.#parts.subscriber.on('ready', () => {
+      this.#parts.running.cancelledIds().then(
+        (ids) => ids.forEach(cancel),
+        (thrown: unknown) =>
+          this.#parts.logger.warn({ reason: messageOf(thrown) }, 'missed cancellations could not be read'),
+      );
     });
     try {
       await this.#parts.subscriber.subscribe(cancelChannel(prefix));

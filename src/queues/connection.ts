@@ -5,7 +5,7 @@ import { ConfigurationError, messageOf, RedisError } from '../errors.js';
 export const UNIX_SOCKET_PATH_LIMIT = 107;
 
 /** A reply that is this late (milliseconds) means a dead link: longer than any blocking read of BullMQ (10 s). */
-const DEAD_LINK_MS = 15_000;
+const DEAD_LINK_MS = 11_000;
 /** A producer's caller waits no longer than this (milliseconds) for one command. */
 const PRODUCER_COMMAND_MS = 5_000;
 const FORMS = 'redis://[user:password@]host[:port][/db], rediss://… (TLS) or unix:///path/to/socket[?db=N]';
@@ -133,7 +133,7 @@ export function redisAddress(options: RedisConnectionOptions): string {
 
 /**
  * Options for a BullMQ `Worker` or `QueueEvents`: waits for Redis for as long as it takes, reconnects within
- * five seconds of its return, and notices a half-open link (no reply to a sent command) after 15 seconds.
+ * five seconds of its return, and notices a half-open link (no reply to a sent command) after 11 seconds.
  */
 export function workerConnection(address: string): RedisConnectionOptions {
   return {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -145,5 +146,21 @@ describe('fleet worker refuses to start', () => {
     } finally {
       await dropping.stop();
     }
+  });
+});
+
+describe('a worker that cannot get well', () => {
+  it('ends with exit code 1', async () => {
+    const lonely = await startTestRedis();
+    const worker = startFleetCommand(['worker'], {
+      env: { FLEET_REDIS_URL: lonely.url, FLEET_UNWELL_MS: '1000', ANTHROPIC_API_KEY: 'test-key' },
+    });
+    commands.push(worker);
+    await worker.printed('worker ready');
+    await lonely.kill();
+    const [code] = await once(worker.child, 'exit');
+    expect(code).toBe(1);
+    expect(worker.lines.join('\n')).toContain('not able to work');
+    await lonely.stop();
   });
 });

@@ -185,7 +185,7 @@ describe('connections to a real Redis', () => {
   });
 
   it('sets bounds on every kind of silence', () => {
-    expect(workerConnection(redis.url)).toMatchObject({ maxRetriesPerRequest: null, socketTimeout: 15_000 });
+    expect(workerConnection(redis.url)).toMatchObject({ maxRetriesPerRequest: null, socketTimeout: 11_000 });
     expect(producerConnection(redis.url)).toMatchObject({ commandTimeout: 5_000, enableOfflineQueue: false });
   });
 

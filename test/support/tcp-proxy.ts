@@ -10,6 +10,13 @@ import { connect, createServer, type NetConnectOpts, type Server, type Socket } 
  */
 export type LinkMode = 'open' | 'black-hole' | 'half-open' | 'refusing';
 
+/** Both ends of a connection; a stream from which bytes were swallowed cannot go on, whatever the link does later. */
+interface Pair {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  torn: boolean;
+}
+
 /** A TCP proxy on a free loopback port before a Unix socket or a TCP port, for breaking the link on purpose. */
 export class TcpProxy {
   mode: LinkMode = 'open';
@@ -20,7 +27,7 @@ export class TcpProxy {
   /** Bytes that did not pass because of the mode, both directions together. */
   swallowedBytes = 0;
   readonly #server: Server;
-  readonly #pairs = new Set<{ client: Socket; upstream: Socket }>();
+  readonly #pairs = new Set<Pair>();
 
   private constructor(target: NetConnectOpts) {
     this.#server = createServer((client) => this.#join(client, target));
@@ -75,10 +82,10 @@ export class TcpProxy {
       return;
     }
     const upstream = connect(target);
-    const pair = { client, upstream };
+    const pair: Pair = { client, upstream, torn: false };
     this.#pairs.add(pair);
-    this.#carry(client, upstream, 'request');
-    this.#carry(upstream, client, 'answer');
+    this.#carry(pair, client, upstream, 'request');
+    this.#carry(pair, upstream, client, 'answer');
     const forget = () => {
       if (client.closed && upstream.closed) this.#pairs.delete(pair);
     };
@@ -86,13 +93,15 @@ export class TcpProxy {
     upstream.once('close', forget);
   }
 
-  #passes(direction: 'request' | 'answer'): boolean {
+  #passes(pair: Pair, direction: 'request' | 'answer'): boolean {
+    if (pair.torn && this.mode === 'open') return false;
     return this.mode !== 'black-hole' && (this.mode !== 'half-open' || direction === 'request');
   }
 
-  #carry(from: Socket, to: Socket, direction: 'request' | 'answer'): void {
+  #carry(pair: Pair, from: Socket, to: Socket, direction: 'request' | 'answer'): void {
     from.on('data', (chunk) => {
-      if (!this.#passes(direction)) {
+      if (!this.#passes(pair, direction)) {
+        pair.torn = true;
         this.swallowedBytes += chunk.length;
         return;
       }
@@ -102,7 +111,7 @@ export class TcpProxy {
     });
     // One end's failure is the other end's, unless the link hides it: then that end learns nothing.
     const passEnd = () => {
-      if (this.#passes(direction)) to.destroy();
+      if (this.#passes(pair, direction)) to.destroy();
     };
     from.on('error', passEnd);
     from.on('close', passEnd);

@@ -6,6 +6,9 @@ import { flagLike } from '../flag-like.js';
 import { openRedis, startWorker } from '../session.js';
 import { processedKind } from './submit.js';
 
+/** How long a worker that cannot get well may take to end in order, in milliseconds. */
+const LAST_WORD_MS = 10_000;
+
 interface WorkerCommandOptions {
   readonly kinds?: KindName[];
   readonly concurrency?: number;
@@ -40,11 +43,18 @@ async function work(options: WorkerCommandOptions): Promise<void> {
     const worker = await startWorker(config, redis.url, logger, options);
     logger.info({ kinds: worker.kinds }, 'worker ready');
     const drainMs = (options.drain ?? config.drainSeconds) * 1_000;
-    await stopSignal((signal, count) => {
+    const stopped = stopSignal((signal, count) => {
       logger.info({ signal }, count === 1 ? 'stopping' : 'stopping at once');
       if (count > 1) worker.abortRunning();
     });
-    await worker.stop(drainMs);
+    const unwell = await Promise.race([stopped, worker.unwell]);
+    if (unwell !== undefined) {
+      logger.fatal(`the worker ends: ${unwell}`);
+      process.exitCode = 1;
+      // Whatever still waits for a connection that does not come must not keep the process.
+      setTimeout(() => process.exit(), LAST_WORD_MS).unref();
+    }
+    await worker.stop(unwell === undefined ? drainMs : 0);
     logger.info('worker stopped');
   } finally {
     await redis.release();

@@ -1,0 +1,106 @@
+import type { Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { messageOf } from '../errors.js';
+import type { Logger } from './logger.js';
+import { allConnected, wakeWorker } from './worker-connections.js';
+
+/** A worker that is unwell for so long does not get well by itself, in milliseconds. */
+export const DEFAULT_UNWELL_MS = 300_000;
+
+/** Jobs wait, slots are free, and nothing was taken for so long, in milliseconds: the worker does not look. */
+const IDLE_MS = 20_000;
+
+export interface WatchdogParts {
+  readonly workers: readonly Worker[];
+  readonly ledger: Redis;
+  readonly subscriber: Redis;
+  readonly logger: Logger;
+  readonly concurrency: number;
+}
+
+/**
+ * Watches whether a worker can work: its connections stand, Redis answers, and jobs that wait are taken. One that stopped
+ * looking for jobs is woken; one that stays unwell says so by `unwell`, so that whoever runs it can start another.
+ */
+export class Watchdog {
+  /** Resolves with the reason when the worker has been unwell for too long. */
+  readonly unwell: Promise<string>;
+  readonly #parts: WatchdogParts;
+  readonly #timer: NodeJS.Timeout;
+  readonly #lastTaken = new Map<Worker, number>();
+  readonly #running = new Map<Worker, number>();
+  #wellAt = performance.now();
+  #looking = false;
+
+  constructor(parts: WatchdogParts, unwellMs: number, lookMs = Math.min(5_000, unwellMs / 4)) {
+    this.#parts = parts;
+    for (const worker of parts.workers) this.#follow(worker);
+    let giveUp: (reason: string) => void = () => undefined;
+    this.unwell = new Promise((resolve) => {
+      giveUp = resolve;
+    });
+    this.#timer = setInterval(() => {
+      const since = performance.now() - this.#wellAt;
+      if (since >= unwellMs) giveUp(`not able to work for ${Math.round(since / 1_000)} s`);
+      if (this.#looking) return;
+      this.#looking = true;
+      this.#look().then(
+        () => {
+          this.#looking = false;
+        },
+        (thrown: unknown) => {
+          this.#looking = false;
+          parts.logger.warn({ reason: messageOf(thrown) }, 'the worker could not look after itself');
+        },
+      );
+    }, lookMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #follow(worker: Worker): void {
+    this.#lastTaken.set(worker, performance.now());
+    this.#running.set(worker, 0);
+    const count = (by: number) => this.#running.set(worker, (this.#running.get(worker) ?? 0) + by);
+    worker.on('active', () => {
+      this.#lastTaken.set(worker, performance.now());
+      count(1);
+    });
+    worker.on('completed', () => count(-1));
+    worker.on('failed', () => count(-1));
+  }
+
+  async #look(): Promise<void> {
+    const { workers, ledger, subscriber, logger } = this.#parts;
+    if (!(await allConnected(workers, [ledger, subscriber]))) return;
+    await ledger.ping();
+    let well = true;
+    for (const worker of workers) {
+      if (!worker.isRunning()) well = false;
+      else if (await this.#sleepsOverJobs(worker)) {
+        well = false;
+        logger.warn({ kind: worker.name }, 'jobs wait and none is taken; the worker is woken');
+        this.#lastTaken.set(worker, performance.now());
+        await wakeWorker(worker);
+      }
+    }
+    if (well) this.#wellAt = performance.now();
+  }
+
+  async #sleepsOverJobs(worker: Worker): Promise<boolean> {
+    const idleMs = performance.now() - (this.#lastTaken.get(worker) ?? 0);
+    if (idleMs < IDLE_MS || (this.#running.get(worker) ?? 0) >= this.#parts.concurrency) return false;
+    const { ledger } = this.#parts;
+    const key = (rest: string) => worker.toKey(rest);
+    const [waiting, prioritized, paused, most] = await Promise.all([
+      ledger.llen(key('wait')),
+      ledger.zcard(key('prioritized')),
+      ledger.hexists(key('meta'), 'paused'),
+      ledger.hexists(key('meta'), 'concurrency'),
+    ]);
+    return waiting + prioritized > 0 && paused === 0 && most === 0;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+
+/** How often a connection is looked at, in milliseconds. */
+const LOOK_MS = 100;
+
+/** Both connections of a BullMQ worker: for commands, and the one that blocks until there is a job. */
+async function connectionsOf(worker: Worker): Promise<readonly { readonly status: string }[]> {
+  const { client, blockingClient } = worker.backend;
+  return Promise.all(blockingClient === undefined ? [client] : [client, blockingClient]);
+}
+
+/** Whether all connections of the workers, and the fleet's own ones, stand at this moment. */
+export async function allConnected(workers: readonly Worker[], others: readonly Redis[]): Promise<boolean> {
+  const connections = (await Promise.all(workers.map(connectionsOf))).flat();
+  return [...connections, ...others].every(({ status }) => status === 'ready');
+}
+
+/**
+ * Waits until all connections stand; false where they do not in time. BullMQ's `close` does not wait for running jobs
+ * while its blocking connection is being set up again.
+ */
+export async function untilConnected(
+  workers: readonly Worker[],
+  others: readonly Redis[],
+  timeoutMs: number,
+): Promise<boolean> {
+  const giveUpAt = performance.now() + timeoutMs;
+  while (!(await allConnected(workers, others))) {
+    if (performance.now() >= giveUpAt) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return true;
+}
+
+/** Drops the connection on which a worker waits for jobs; it comes back, and the worker looks again. */
+export async function wakeWorker(worker: Worker): Promise<void> {
+  const blocking = await worker.backend.blockingClient;
+  blocking?.disconnect(true);
+}

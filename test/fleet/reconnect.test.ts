@@ -1,0 +1,111 @@
+import { setTimeout as passes } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startTestFleet } from '../support/fleet.js';
+import { startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+
+/** How long Redis is away, in milliseconds. */
+const AWAY_MS = 10_000;
+/** Everything goes on within this time after Redis is back. */
+const WELL_AGAIN_MS = 15_000;
+
+const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
+
+interface Fault {
+  readonly name: string;
+  begin(redis: TestRedis, proxy: TcpProxy): Promise<unknown> | unknown;
+  end(redis: TestRedis, proxy: TcpProxy): Promise<unknown> | unknown;
+}
+
+const FAULTS: readonly Fault[] = [
+  { name: 'killed and started again', begin: (redis) => redis.kill(), end: (redis) => redis.restart() },
+  { name: 'frozen', begin: (redis) => redis.pause(), end: (redis) => redis.resume() },
+  {
+    name: 'behind a link that swallows everything',
+    begin: (_redis, proxy) => {
+      proxy.mode = 'black-hole';
+    },
+    end: (_redis, proxy) => {
+      proxy.mode = 'open';
+    },
+  },
+  {
+    name: 'behind a link that swallows the answers',
+    begin: (_redis, proxy) => {
+      proxy.mode = 'half-open';
+    },
+    end: (_redis, proxy) => {
+      proxy.mode = 'open';
+    },
+  },
+];
+
+describe.concurrent('Redis away for ten seconds', () => {
+  it.for(FAULTS)(
+    '$name: waiting, delayed and running jobs and waiters go on by themselves',
+    { timeout: 90_000 },
+    async (fault, { onTestFinished }) => {
+      const redis = await startTestRedis();
+      const proxy = await TcpProxy.start({ path: redis.socketPath });
+      const api = await startMessagesApi({
+        reply: ({ text }) => ({ ...leaks(), delayMs: text.includes('running') ? AWAY_MS / 2 : 0 }),
+      });
+      const test = await startTestFleet({ ...redis, url: proxy.url }, 'away');
+      onTestFinished(() => redis.stop());
+      onTestFinished(() => proxy.stop());
+      onTestFinished(() => api.close());
+      onTestFinished(() => test.close());
+      await test.worker(runnerFor(api), { lockMs: 5_000 });
+      const delayed = await addSolutionCheck(test.fleet, script('delayed'), { delayMs: AWAY_MS / 2 });
+      const running = await addSolutionCheck(test.fleet, script('running'));
+      await api.arrived(1);
+      // The waiters listen before the outage begins: a wait that cannot even begin is refused.
+      await test.fleet.events('solution-check').listen('nobody', () => undefined);
+      const waiters = Promise.allSettled(
+        [delayed, running].map((job) => job.wait({ timeout: AWAY_MS + WELL_AGAIN_MS + 5_000 })),
+      );
+      await running.view();
+      await fault.begin(redis, proxy);
+      // The outage itself is what is tested; nothing in the product says when it has lasted long enough.
+      await passes(AWAY_MS);
+      await fault.end(redis, proxy);
+      const back = performance.now();
+      expect(await waiters).toMatchObject([
+        { status: 'fulfilled', value: { state: 'completed' } },
+        { status: 'fulfilled', value: { state: 'completed' } },
+      ]);
+      const later = await submitAgain(test.fleet);
+      expect((await later.wait({ timeout: WELL_AGAIN_MS })).state).toBe('completed');
+      expect(performance.now() - back).toBeLessThan(WELL_AGAIN_MS);
+    },
+  );
+
+  it('connections that Redis kills come back at once', async ({ onTestFinished }) => {
+    const redis = await startTestRedis();
+    const api = await startMessagesApi({ reply: () => leaks() });
+    const test = await startTestFleet(redis, 'killed');
+    onTestFinished(() => redis.stop());
+    onTestFinished(() => api.close());
+    onTestFinished(() => test.close());
+    await test.worker(runnerFor(api));
+    for (let round = 0; round < 5; round += 1) {
+      await test.fleet.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      const job = await submitAgain(test.fleet);
+      expect((await job.wait({ timeout: WELL_AGAIN_MS })).state).toBe('completed');
+    }
+  });
+});
+
+/** A producer is told when Redis is away, and tries again. */
+async function submitAgain(fleet: Parameters<typeof addSolutionCheck>[0]) {
+  for (;;) {
+    try {
+      return await addSolutionCheck(fleet, script('later'), { key: 'later', force: true });
+    } catch {
+      await passes(100);
+    }
+  }
+}
