@@ -71,7 +71,7 @@ export class ContaminationDetector {
     return this.memory.has(contentHash(content));
   }
 
-  /** Takes a known solution out of one test case, or of all; how many were taken out. */
+  /** Takes a known solution out of a test case; false if it was not there. */
   removeFromTrainingSet(testCaseId: string, solution: string): boolean {
     return this.memory.remove({ testCaseId, hash: contentHash(solution) });
   }

@@ -215,7 +215,9 @@ class Judgement {
     }
     const best = this.strongestOther(threshold);
     this.checks.crossTask = best;
-    this.weigh(best.value / threshold);
+    // A look-up that finds nothing does not decide what the task's own known solution left open.
+    const isOpen = this.input.known.length > 0 && this.margin === undefined;
+    if (best.contaminated || !isOpen) this.weigh(best.value / threshold);
     if (best.contaminated) {
       this.reasons.push(`Output copies a known solution of test case ${best.known?.testCaseId}`);
     }

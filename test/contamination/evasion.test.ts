@@ -155,6 +155,19 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
     }
   });
 
+  it('SPEC-SIL-009: a look-up that finds nothing does not make up for too little to tell', async () => {
+    const detector = new ContaminationDetector();
+    detector.addToTrainingSet('elsewhere', KNOWN);
+    const result = await judged(
+      'def double(x):\n    return x * 2\n',
+      'def twice(n):\n    return n * 2\n',
+      {},
+      detector,
+    );
+    expect(result.checks.crossTask).toMatchObject({ status: 'ran', contaminated: false });
+    expect(result.confidence).toBe(0.5);
+  });
+
   it('SPEC-SIL-009: little text convicts by exact hash all the same', async () => {
     const known = 'def double(x):\n    return x * 2\n';
     expect((await judged(known, `\n${known.replace('*', '*\u200b')}`)).contaminated).toBe(true);
