@@ -1,8 +1,50 @@
 import { readFile } from 'node:fs/promises';
-import { Language, Parser, type Tree } from 'web-tree-sitter';
+import { Language, Parser } from 'web-tree-sitter';
 import { packagePath } from '../package-root.js';
 
-export type { Node as SyntaxNode, Tree as SyntaxTree } from 'web-tree-sitter';
+/**
+ * A node of a syntax tree, as far as the project reads it. Spelled out, since the parser's own types need types of
+ * Emscripten that nobody who uses this package has: they must not be part of its declarations.
+ */
+export interface SyntaxNode {
+  readonly id: number;
+  readonly type: string;
+  readonly text: string;
+  readonly startIndex: number;
+  readonly endIndex: number;
+  readonly hasError: boolean;
+  readonly isError: boolean;
+  readonly isMissing: boolean;
+  readonly children: readonly SyntaxNode[];
+  readonly namedChildren: readonly SyntaxNode[];
+  readonly firstNamedChild: SyntaxNode | null;
+  readonly parent: SyntaxNode | null;
+  childForFieldName(name: string): SyntaxNode | null;
+  childrenForFieldName(name: string): readonly SyntaxNode[];
+  descendantsOfType(types: string | string[]): readonly SyntaxNode[];
+  walk(): SyntaxCursor;
+}
+
+/** A place in a tree that can be moved, which costs less than a node for each. */
+export interface SyntaxCursor {
+  readonly currentNode: SyntaxNode;
+  readonly currentFieldName: string | null;
+  readonly nodeType: string;
+  readonly nodeIsNamed: boolean;
+  readonly startIndex: number;
+  readonly endIndex: number;
+  gotoFirstChild(): boolean;
+  gotoNextSibling(): boolean;
+  gotoParent(): boolean;
+  delete(): void;
+}
+
+export interface SyntaxTree {
+  readonly rootNode: SyntaxNode;
+  walk(): SyntaxCursor;
+  /** Frees the tree's memory. */
+  delete(): void;
+}
 
 let parser: Promise<Parser> | undefined;
 
@@ -21,7 +63,7 @@ async function createParser(): Promise<Parser> {
  *
  * @throws Error if the grammar that ships with the package cannot be read.
  */
-export async function parsePython(source: string): Promise<Tree> {
+export async function parsePython(source: string): Promise<SyntaxTree> {
   // A failed start is not kept: the next call tries again.
   parser ??= createParser().catch((thrown: unknown) => {
     parser = undefined;

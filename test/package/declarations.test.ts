@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+
+const COMPILER = packagePath('node_modules', 'typescript', 'bin', 'tsc');
+
+/** A strict project of somebody else's, whose compiler also looks into the declarations of its libraries. */
+function compile(code: string): { status: number | null; stdout: string } {
+  const project = mkdtempSync(join(tmpdir(), 'declarations-'));
+  mkdirSync(join(project, 'node_modules'));
+  symlinkSync(packagePath(), join(project, 'node_modules', 'solution-fleet'));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
+  writeFileSync(join(project, 'use.ts'), code);
+  const options = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2023'];
+  const types = ['--types', 'node', '--typeRoots', packagePath('node_modules', '@types')];
+  const args = [COMPILER, '--noEmit', '--skipLibCheck', 'false', ...options, ...types, 'use.ts'];
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
+  return { status, stdout };
+}
+
+describe('the declarations, without skipLibCheck', () => {
+  it.each(['solution-fleet', 'solution-fleet/worker', 'solution-fleet/contamination'])(
+    'of %s compile',
+    (entry) => {
+      expect(compile(`import * as entry from '${entry}';\nexport const all = entry;\n`)).toEqual({
+        status: 0,
+        stdout: '',
+      });
+    },
+  );
+
+  it('are really looked at', () => {
+    const { status, stdout } = compile(
+      "import { loadConfig } from 'solution-fleet';\nexport const n: number = loadConfig();\n",
+    );
+    expect(status).not.toBe(0);
+    expect(stdout).toContain('use.ts(2,14)');
+  });
+});
