@@ -32,6 +32,8 @@ const CHANGE_AFTER =
   /^\s*(?:[\p{L}]{1,10}\s+)?(?:degradation|drop|decrease|increase|decline|worse|better|lower|higher|improvement)(?![\p{L}])/iu;
 const PLUS_MINUS_AFTER =
   /^\s*[)\]%*_`]{0,3}\s*[([]?\s*(?:±|\+\/-|\+-|\+\\-|\\pm|\bstd\b[ =:]*|\bsd\b[ =:]*|σ\s*=?)\s*[\d.,]+\s*%?\s*[)\]]?/iu;
+/** `0.9138 (change +0.0640)`, `0.80 [-6 %]`: what is said of a score behind it. */
+const NOTE_AFTER = /^\s*[%*_`]*\s*[([][^()[\]]{1,60}[)\]]/u;
 const FROM_NUMBER = /\s+(?:from|de|von)\s+[-+]?[\d.,]+%?\s*$/iu;
 const TRAILING_VERB =
   /[\s,]+(?:(?:the|its|an|a|to|in|l'|la|le)\s+)*(?:model\s+|pipeline\s+)?(?:achiev(?:es|ed|ing)|reach(?:es|ed|ing)|scor(?:es|ed|ing)|obtain(?:s|ed|ing)|get(?:s|ting)?|got|ha(?:s|d|ving)|yield(?:s|ed|ing)?|giv(?:es|ing)|gave|drops?|dropped|falls?|fell|decreas(?:es|ed)|increas(?:es|ed)|rises?|rose|chang(?:es|ed)|goes|went|is|was|results?(?: in)?|resulted(?: in)?|lead(?:s)?(?: to)?|led|improv(?:es|ed)|reduc(?:es|ed)|lower(?:s|ed)|rais(?:es|ed)|worsen(?:s|ed)?|end(?:s|ed)(?: up)?|becom(?:es|ing)|became|equals?|a une?|hat|erreicht|atteint|obtient)(?:\s+(?:the|an|a|its|in|to|up|down|un|une|einen?|der|die|das|l')\s*)*$/iu;
@@ -271,7 +273,7 @@ export function lineEntries(
   if (
     pieces.length === 0 &&
     last !== undefined &&
-    /^[\s%*_`.)]*$/.test(line.slice(last.end).replace(PLUS_MINUS_AFTER, ''))
+    /^[\s%*_`.)]*$/.test(line.slice(last.end).replace(PLUS_MINUS_AFTER, '').replace(NOTE_AFTER, ''))
   ) {
     // `Baseline 0.8196`: no sign, but nothing else on the line.
     const key = readKey(line.slice(0, last.start));

@@ -225,4 +225,19 @@ describe('reading printed ablation scores', () => {
     expect(reading.unusable).toMatch(reason);
     expect(reading.variants).toEqual([]);
   });
+
+  it.each([
+    ['(change +0.0640)', '(change -0.0498)'],
+    ['(+0.0640)', '(-0.0498)'],
+    ['[+7.5 %]', '[-5.9 %]'],
+  ])('reads a score with a note behind it: %s', async (better, worse) => {
+    const { variants } = await readAblation({
+      ablationCode: 'x',
+      rawOutput: `Baseline: accuracy 0.8498\nWithout scaler: accuracy 0.9138 ${better}\nWithout pca: accuracy 0.8 ${worse}\n`,
+    });
+    expect(variants.map(({ component, score }) => [component, score?.value])).toEqual([
+      ['scaler', 0.9138],
+      ['pca', 0.8],
+    ]);
+  });
 });
