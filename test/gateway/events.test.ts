@@ -86,6 +86,23 @@ describe('GET /v1/jobs/{id}/events', () => {
     expect(third.events).toEqual(second.events.slice(1));
   });
 
+  it('tells a long past and what happens meanwhile in order, nothing twice and nothing left out', async () => {
+    const { id, events } = await submit();
+    const client = new SseClient(events);
+    const { id: place } = await client.seen('state');
+    client.vanish();
+    const job = await test.fleet.queue('solution-check').getJob(id);
+    const report = (step: number) => job?.updateProgress(`step ${step}`);
+    for (let step = 0; step < 1_000; step += 1) await report(step);
+    const late = new SseClient(events, { 'last-event-id': place ?? '' });
+    for (let step = 1_000; step < 1_300; step += 1) await report(step);
+    await late.seen('progress', ({ progress }) => progress === 'step 1299');
+    expect(late.events.map(({ data }) => data.progress)).toEqual(
+      Array.from({ length: 1_300 }, (_, step) => `step ${step}`),
+    );
+    late.vanish();
+  });
+
   it('a client that was told the end is told to stop', async () => {
     const { id, events } = await submit();
     await gateway.send('DELETE', `/v1/jobs/${id}`);

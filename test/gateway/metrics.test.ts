@@ -1,5 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { countJob } from '../../src/gateway/metrics/count-job.js';
 import { percentile } from '../../src/gateway/metrics/statistics.js';
+import { GROUP } from '../../src/gateway/metrics/statistics-keys.js';
+import { addJob } from '../../src/producers/add-job.js';
+import { NO_USAGE } from '../../src/queues/usage.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
@@ -88,7 +92,6 @@ describe('/metrics', () => {
     await test.worker(runnerFor(api));
     const ids = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
-        const { addJob } = await import('../../src/producers/add-job.js');
         const handle = await addJob(test.fleet, 'solution-check', {
           solution: { content: `x = ${index}\n` },
         });
@@ -105,6 +108,33 @@ describe('/metrics', () => {
     await Promise.all(others.map((other) => other.close()));
     gateway = await startTestGateway(redis, test.fleet.prefix);
     expect((await scrape()).get(jobs('completed'))).toBe(20);
+  });
+
+  it('counts what a gateway took and died with, and an event that two gateways hold once', async () => {
+    const stream = test.fleet.queue('solution-check').toKey('events');
+    const { client } = test.fleet;
+    await gateway.close();
+    await client.xgroup('CREATE', stream, GROUP, '$', 'MKSTREAM').catch(() => undefined);
+    const handle = await addJob(test.fleet, 'solution-check', CHECK.payload);
+    await test.worker(runnerFor(api));
+    await handle.wait();
+    const [entries] = (await client.xreadgroup('GROUP', GROUP, 'dead', 'STREAMS', stream, '>')) as [
+      [string, [string, string[]][]],
+    ];
+    const ids = entries[1].map(([id]) => id);
+    const end = entries[1].find(([, fields]) => fields.includes('completed'))?.[0] ?? '';
+    // As if it had been dead for an hour.
+    await client.xclaim(stream, GROUP, 'dead', 0, ...ids, 'IDLE', 3_600_000);
+    gateway = await startTestGateway(redis, test.fleet.prefix);
+    await expect.poll(async () => (await scrape()).get(jobs('completed'))).toBe(1);
+    const late = {
+      kind: 'solution-check',
+      outcome: 'completed',
+      reason: 'none',
+      endedAt: Date.now(),
+    } as const;
+    expect(await countJob(test.fleet, end, { ...late, durationMs: 5, usage: NO_USAGE })).toBe(false);
+    expect((await scrape()).get(jobs('completed'))).toBe(1);
   });
 
   it('the load to scale by holds waiting, prioritized, due and active jobs, and no job of the future', async () => {

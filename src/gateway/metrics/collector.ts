@@ -5,15 +5,9 @@ import { messageOf } from '../../errors.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { workerConnection } from '../../queues/connection.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
-import { ENDED_JOB_FIELDS, type EndedJob, endedJob, totalsOf } from './ended-job.js';
-import {
-  GROUP,
-  KEPT_DURATIONS,
-  MINUTE_TTL,
-  minuteOf,
-  type StatisticsKeys,
-  statisticsKeys,
-} from './statistics-keys.js';
+import { countJob } from './count-job.js';
+import { ENDED_JOB_FIELDS, type EndedJob, endedJob } from './ended-job.js';
+import { GROUP } from './statistics-keys.js';
 
 type Entry = [id: string, fields: string[]];
 type Streams = [key: string, entries: Entry[]][] | null;
@@ -25,24 +19,6 @@ const PAUSE_MS = 1_000;
 const ABANDONED_MS = 30_000;
 
 /**
- * Counts one ended job, once: whoever acknowledges its event first adds it.
- * KEYS: 1 event stream, 2 totals, 3 minute, 4 durations.
- * ARGV: 1 group, 2 event, 3 outcome, 4 duration in ms or '', 5 lifetime of the minute in seconds, 6 kept durations, then
- * pairs of a field of the totals and what is added.
- * Returns 1 where it was counted, 0 where it had been.
- */
-const COUNT_JOB = `
-if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
-for i = 7, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[2], ARGV[i], ARGV[i + 1]) end
-redis.call('HINCRBY', KEYS[3], ARGV[3], 1)
-redis.call('EXPIRE', KEYS[3], ARGV[5])
-if ARGV[4] ~= '' then
-  redis.call('LPUSH', KEYS[4], ARGV[4])
-  redis.call('LTRIM', KEYS[4], 0, ARGV[6] - 1)
-end
-return 1`;
-
-/**
  * Counts what becomes of jobs, from the queues' own event streams: workers need not do anything for it, and each
  * job is counted once however many gateways there are. Events that pass while no gateway runs are counted later, as
  * far back as the streams reach (BullMQ keeps about 10,000 events of a queue).
@@ -52,14 +28,12 @@ export class Collector {
   readonly #logger: Logger;
   readonly #reader: Redis;
   readonly #name = randomUUID();
-  readonly #keys: StatisticsKeys;
   readonly #running: Promise<void>;
   #closed = false;
 
   constructor(fleet: FleetConnection, redisUrl: string, logger: Logger) {
     this.#fleet = fleet;
     this.#logger = logger;
-    this.#keys = statisticsKeys(fleet.prefix);
     this.#reader = new Redis(workerConnection(redisUrl));
     this.#reader.on('error', () => undefined);
     this.#running = this.#run();
@@ -163,7 +137,7 @@ export class Collector {
       const job =
         name === 'completed' || name === 'failed' ? await this.#readEnded(kind, name, jobId) : undefined;
       if (job === undefined) others.push(id);
-      else await this.#add(id, job);
+      else await countJob(this.#fleet, id, job);
     }
     if (others.length > 0) await this.#fleet.client.xack(this.#streamOf(kind), GROUP, ...others);
   }
@@ -181,26 +155,6 @@ export class Collector {
       this.#logger.warn({ kind, jobId, reason: thrown.message }, 'this job cannot be counted');
       return undefined;
     }
-  }
-
-  async #add(eventId: string, job: EndedJob): Promise<void> {
-    const { kind, endedAt, durationMs } = job;
-    const keys = this.#keys;
-    await this.#fleet.client.eval(
-      COUNT_JOB,
-      4,
-      this.#streamOf(kind),
-      keys.totals,
-      keys.minute(kind, minuteOf(endedAt)),
-      keys.durations(kind),
-      GROUP,
-      eventId,
-      job.outcome,
-      durationMs ?? '',
-      MINUTE_TTL,
-      KEPT_DURATIONS,
-      ...totalsOf(job).flat(),
-    );
   }
 
   #streamOf(kind: KindName): string {
