@@ -40,6 +40,8 @@ export function cut(machine: Machine, state: TableState, name: string, args: Arg
 /** `query('fold == 0')` and `filter(pl.col('fold') == 0)`. */
 export function queried(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
   const [first] = args.positional;
+  const byName = ['items', 'like', 'regex'].some((name) => args.keywords.has(name));
+  if (byName) return newTable({ ...state, partial: true });
   if (state.shape === 'column' && first === undefined) return newTable(state);
   if (first?.type === 'constant' && typeof first.value === 'string') {
     const match = /^\s*`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(first.value);

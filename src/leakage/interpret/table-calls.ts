@@ -108,6 +108,12 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
   if (result.type !== 'table') return result;
   machine.recordJoin(result.cell.value.rows);
   const state = withSharedColumns(result.cell.value, values);
+  // Different columns of the same rows, one under the other: texts for one vocabulary.
+  const columns = values.map((value) =>
+    value.type === 'table' && value.cell.value.shape === 'column' ? value.cell.value.from.join() : '',
+  );
+  const areColumns = columns.every((column) => column !== '') && new Set(columns).size === columns.length;
+  if (areColumns) return newTable(state);
   const repeated = facts.filter((part, at) =>
     facts.some((other, index) => index < at && overlapOf(part.rows, other.rows) === 'yes'),
   );

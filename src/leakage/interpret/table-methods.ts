@@ -216,7 +216,8 @@ function statistic(machine: Machine, table: Table, name: string, args: Arguments
     return newTable({ ...state, shape: 'column', columns: new Map(), fits: facts.fits });
   if (state.mask !== undefined && !['mean', 'value_counts'].includes(name))
     return opaque({ ...facts, rows: [] });
-  if (state.rows.length === 0) return opaque(facts);
+  // Shares of missing values say nothing about the values.
+  if (state.rows.length === 0 || state.missing === true) return opaque({ ...facts, rows: [] });
   const rowsText = call.callee.type === 'attribute' ? machine.label(call.callee.object) : '';
   const event = machine.fit(kind, `\`${machine.label(call)}\``, state, rowsText, call);
   return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
@@ -242,6 +243,7 @@ function maskMethod(machine: Machine, table: Table, name: string, args: Argument
     fits: union(own.fits, other.fits),
     scores: union(state.scores, scores),
     ...(isFrame ? {} : { mask: [mask] }),
+    ...(/^(is|not)(na|null)$|null$/.test(name) ? { missing: true } : {}),
   });
 }
 

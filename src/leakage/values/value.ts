@@ -72,6 +72,8 @@ export interface TableState extends Facts {
   readonly selectedBy?: Stmt;
   /** For a single column: the columns it was computed from, row by row. */
   readonly from: readonly string[];
+  /** Only says where values are missing. */
+  readonly missing?: boolean;
   /** For a Boolean column: which rows it picks. */
   readonly mask?: Step[];
   readonly shape: 'frame' | 'column' | 'array';
