@@ -1,6 +1,7 @@
 import type { Expr, Subscript } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, joinValues, newCell, newTable } from '../values/join.js';
+import { LayeredMap } from '../values/layered-map.js';
 import { type Column, factsOf, type Table, type TableState, UNKNOWN, type Value } from '../values/value.js';
 import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
@@ -101,8 +102,8 @@ export function setColumn(machine: Machine, table: Table, name: string, value: V
   const state = table.cell.value;
   const column = columnFrom(machine, value);
   const before = state.columns.get(name);
-  const columns = new Map(state.columns);
-  columns.set(
+  const columns = LayeredMap.withEntry(
+    state.columns,
     name,
     partly && before !== undefined
       ? {
@@ -114,8 +115,9 @@ export function setColumn(machine: Machine, table: Table, name: string, value: V
         ? { ...column, from: union(column.from, [name]) }
         : column,
   );
-  const dropped = new Set(state.dropped);
-  dropped.delete(name);
+  const dropped = state.dropped.has(name)
+    ? new Set([...state.dropped].filter((other) => other !== name))
+    : state.dropped;
   machine.store.write(table.cell, { ...state, columns, dropped });
 }
 
@@ -132,7 +134,7 @@ function assignSubscript(machine: Machine, target: Subscript, value: Value): voi
     const state = object.cell.value;
     const kept = markChosen(value, machine.choices);
     if (key.type === 'constant') {
-      const entries = new Map(state.entries).set(String(key.value), kept);
+      const entries = LayeredMap.withEntry(state.entries, String(key.value), kept);
       machine.store.write(object.cell, { ...state, entries });
     } else {
       const rest = state.rest === undefined ? kept : joinValues(state.rest, kept);
