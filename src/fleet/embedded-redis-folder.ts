@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ConfigurationError, messageOf } from '../errors.js';
@@ -18,15 +27,24 @@ export interface EmbeddedRedisFolder {
 }
 
 /**
- * Creates `<project>/.fleet/redis` where needed, readable by its owner only.
- * @throws ConfigurationError where the project folder cannot be written.
+ * Creates `<project>/.fleet/redis` where needed, readable by its owner only, and hidden from git.
+ * @throws ConfigurationError where the project folder does not exist or cannot be written.
  */
 export function openEmbeddedRedisFolder(project: string): EmbeddedRedisFolder {
   const root = resolve(project);
   const path = join(root, '.fleet', 'redis');
+  // The folder of a mistyped name is not made: the jobs of the right one would seem to be gone.
+  if (!existsSync(root)) {
+    throw new ConfigurationError(
+      `The project folder ${root} does not exist; create it, or correct FLEET_DATA_DIR.`,
+      { field: 'FLEET_DATA_DIR' },
+    );
+  }
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     chmodSync(join(root, '.fleet'), 0o700);
+    const ignore = join(root, '.fleet', '.gitignore');
+    if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
   } catch (cause) {
     throw new ConfigurationError(
       `The embedded Redis cannot keep its data in ${join(root, '.fleet')} (${messageOf(cause)}); ` +

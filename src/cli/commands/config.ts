@@ -4,11 +4,7 @@ import { chooseRunner } from '../../agents/select-runner.js';
 import { describeConfig, loadConfig } from '../../config/load-config.js';
 import { coloursFor } from '../terminal/colours.js';
 import { visible } from '../terminal/visible.js';
-
-/** Hides the password of an address. */
-function withoutPassword(value: string): string {
-  return value.replace(/(:\/\/[^/@\s]*:)[^/@\s]*@/, '$1***@');
-}
+import { withoutPasswords } from '../without-passwords.js';
 
 export function addConfigCommand(program: Command): void {
   program
@@ -18,7 +14,7 @@ export function addConfigCommand(program: Command): void {
     .action((options: { readonly json?: true }) => {
       const entries = describeConfig().map(({ variable, value, source }) => ({
         variable,
-        value: typeof value === 'string' ? withoutPassword(value) : (value ?? null),
+        value: typeof value === 'string' ? withoutPasswords(value) : (value ?? null),
         source,
       }));
       const config = loadConfig();

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { withoutPasswords } from '../../src/cli/without-passwords.js';
+import { fleetCommand } from '../support/fleet-command.js';
+
+describe('addresses without their passwords', () => {
+  it.each([
+    ['redis://user:secret@host:6379/0', 'redis://user:***@host:6379/0'],
+    ['redis://:secret@host', 'redis://:***@host'],
+    ['REDISS://user:se@cret@host', 'REDISS://user:***@host'],
+    ['redis://user:se/cret@host', 'redis://user:***@host'],
+    ['redis://user:123/cret@host', 'redis://user:***@host'],
+    [' redis://user:se cret@host', ' redis://user:***@host'],
+    ['redis://user:sec:ret@[::1]:6379', 'redis://user:***@[::1]:6379'],
+    ['unix://user:secret@/run/redis.sock', 'unix://user:***@/run/redis.sock'],
+    ['user:secret@host:6379', 'user:***@host:6379'],
+    [':secret@host', ':***@host'],
+    ['redis://host/?password=secret&db=1', 'redis://host/?password=***&db=1'],
+  ])('%s', (address, shown) => {
+    expect(withoutPasswords(address)).toBe(shown);
+  });
+
+  it.each([
+    'redis://host:6379/2',
+    'redis://user@host:6379',
+    'unix:///run/a:b@c.sock',
+    '/data/a@b',
+    'info',
+    'fleet',
+  ])('leaves %s as it is', (address) => {
+    expect(withoutPasswords(address)).toBe(address);
+  });
+
+  it('never show a password, whatever it is', () => {
+    const password = fc.string({ minLength: 1 }).map((text) => `<${text}>`);
+    fc.assert(
+      fc.property(password, fc.constantFrom('redis://', 'rediss://', 'unix://', ''), (secret, scheme) => {
+        expect(withoutPasswords(`${scheme}user:${secret}@host`)).toBe(`${scheme}user:***@host`);
+      }),
+    );
+  });
+});
+
+describe('fleet config', () => {
+  it.each([[[]], [['--json']]])('shows no password with %j', async (flags) => {
+    const env = { FLEET_REDIS_URL: 'redis://user:top/secret@host:6379' };
+    const { stdout, exitCode } = await fleetCommand(['config', ...flags], { env });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('redis://user:***@host:6379');
+    expect(stdout).not.toContain('secret');
+  });
+});
+
+describe('FLEET_DATA_DIR', () => {
+  it('must exist: a typo makes no folders', async () => {
+    const env = { FLEET_DATA_DIR: 'no/such/folder' };
+    const { stderr, exitCode } = await fleetCommand(['list'], { env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('no/such/folder');
+    expect(stderr).toContain('FLEET_DATA_DIR');
+  });
+});
