@@ -33,7 +33,7 @@ export async function startBenchFleet(
     logger: pino({ level: 'info' }, pino.destination({ fd: log.fd, sync: false })),
     kinds: options.kinds,
     concurrency: options.concurrency,
-    lockMs: 30_000,
+    lockMs: 20_000,
   });
   const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
   return {

@@ -186,8 +186,8 @@ export const SETTINGS = {
   ),
   lockMs: setting(
     'FLEET_LOCK_MS',
-    '30000',
-    count(30_000, 1_000, 3_600_000),
+    '20000',
+    count(20_000, 1_000, 3_600_000),
     'Lease of a running job; it is renewed at half, and a job whose worker died is taken over after it.',
   ),
   jobTimeoutMs: setting(

@@ -60,6 +60,9 @@ const MOST_TAKEOVERS = 10;
 /** How long what must be written and closed at the end may take beyond the drain, in milliseconds. */
 const FAREWELL_MS = 15_000;
 
+/** How often a worker looks for jobs whose lease ran out, as a share of the lease: a dead one is noticed soon after. */
+const LOOKS_A_LEASE = 0.25;
+
 /** What a running worker is made of. */
 interface WorkerParts {
   readonly client: Redis;
@@ -145,7 +148,7 @@ export class FleetWorker {
           prefix,
           concurrency,
           lockDuration: lockMs,
-          stalledInterval: lockMs,
+          stalledInterval: Math.ceil(lockMs * LOOKS_A_LEASE),
           maxStalledCount: MOST_TAKEOVERS,
         },
       );

@@ -1,0 +1,47 @@
+import { trigramSimilarity } from '../../src/contamination/text/trigram-similarity.js';
+import { seeded } from '../../test/contamination/pairs/corpus.js';
+import { randomProgram } from '../contamination/random-programs.js';
+import type { BenchRow } from '../harness/row.js';
+import { median, timed } from '../harness/statistics.js';
+import { publishedSimilarity } from '../peers/published-similarity.js';
+
+/** Two texts of about so many characters, alike in parts. */
+function pairOf(size: number): [string, string] {
+  const random = seeded(size);
+  const programs = () => {
+    let text = '';
+    while (text.length < size) text += `${randomProgram(random)}\n`;
+    return text.slice(0, size);
+  };
+  const [first, second] = [programs(), programs()];
+  return [first, first.slice(0, size / 2) + second.slice(size / 2)];
+}
+
+function row(kilobytes: number, runs: number): BenchRow {
+  return {
+    name: `contamination ${kilobytes} kB`,
+    work: `exact trigram Jaccard of two texts of ${kilobytes} kB`,
+    against: 'the published algorithm',
+    target: kilobytes === 100 ? { atLeast: 10 } : null,
+    runs,
+    run: async () => {
+      const [first, second] = pairOf(kilobytes * 1_000);
+      const repeat = kilobytes >= 1_000 ? 1 : 5;
+      const ours: number[] = [];
+      const theirs: number[] = [];
+      for (let index = 0; index < repeat; index += 1) {
+        ours.push(await timed(async () => trigramSimilarity(first, second)));
+        theirs.push(await timed(async () => publishedSimilarity(first, second)));
+      }
+      if (trigramSimilarity(first, second) !== publishedSimilarity(first, second)) {
+        throw new Error('the fast form gives another number than the published one');
+      }
+      return {
+        ratio: median(theirs) / median(ours),
+        figures: { ours: `${median(ours).toFixed(2)} ms`, published: `${median(theirs).toFixed(1)} ms` },
+      };
+    },
+  };
+}
+
+export const contaminationRows: readonly BenchRow[] = [row(1, 5), row(10, 5), row(100, 5), row(1_000, 3)];
