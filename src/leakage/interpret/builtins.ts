@@ -55,7 +55,8 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
     }
     case 'dict': {
       if (first?.type === 'mapping') return newMapping(first.cell.value);
-      return newMapping({ entries: args.keywords });
+      const rest = first === undefined ? undefined : opaque(factsOf(first));
+      return newMapping({ entries: args.keywords, ...(rest === undefined ? {} : { rest }) });
     }
     case 'next': {
       if (first === undefined) return UNKNOWN;

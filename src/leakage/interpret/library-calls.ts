@@ -5,8 +5,16 @@ import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { type EstimatorRole, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { callBuiltin } from './builtins.js';
-import { type Arguments, argument, argumentExpression, unknownCall } from './calls.js';
+import {
+  type Arguments,
+  argument,
+  argumentExpression,
+  argumentsOf,
+  callValue,
+  unknownCall,
+} from './calls.js';
 import { crossScore } from './estimator-methods.js';
+import { elementsOf } from './iterate.js';
 import { subjectOf, trainingOf, watchedRows } from './learning.js';
 import type { Machine } from './machine.js';
 import { validationOptions } from './splitters.js';
@@ -192,6 +200,14 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
   if (path === 'functools.partial') {
     const [fn, ...bound] = args.positional;
     return fn?.type === 'function' ? { ...fn, bound } : UNKNOWN;
+  }
+  if (path === 'functools.reduce') {
+    const [fn, over, start] = args.positional;
+    if (fn === undefined || over === undefined) return UNKNOWN;
+    const elements = elementsOf(machine, over, call);
+    const items = (elements.known ?? [elements.common ?? UNKNOWN]).slice(0, 12);
+    const all = start === undefined ? items : [start, ...items];
+    return all.reduce((left, right) => callValue(machine, fn, argumentsOf([left, right]), call));
   }
   if (path === 'polars.col' || path === 'polars.all' || path === 'polars.element') {
     return { type: 'opaque', facts: NO_FACTS, pending: [] };

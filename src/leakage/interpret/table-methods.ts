@@ -71,6 +71,13 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     return UNKNOWN;
   }
   if (STATISTIC_METHODS.has(name)) return statistic(machine, table, name, args, call);
+  if ((name === 'any' || name === 'all') && isRowWise(args, 0)) {
+    return newTable({
+      ...emptyTable(facts, 'column'),
+      fits: facts.fits,
+      mask: [textStep(machine, call.callee)],
+    });
+  }
   if (HARMLESS_METHODS.has(name) && !MASK_METHODS.has(name))
     return opaque({ ...facts, fits: state.fits, rows: [] });
   if (WINDOW_METHODS.has(name)) {
@@ -157,6 +164,11 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
       if (name === 'transform' && first?.type === 'constant')
         return withRowEvent(machine, state, 'statistics', call);
       return combined(machine, table, args, call);
+    }
+    case 'update': {
+      const { fits } = args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
+      machine.store.write(table.cell, { ...state, fits: union(state.fits, fits) });
+      return UNKNOWN;
     }
     case 'item':
     case 'squeeze':
