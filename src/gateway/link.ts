@@ -13,8 +13,11 @@ import type { GatewayOptions } from './server.js';
 
 /** Pause between two attempts to reach a Redis that is away, in milliseconds. */
 const RETRY_MS = 1_000;
-/** Longest wait for an answer of Redis when asked how it is, in milliseconds. */
-const HEALTH_MS = 1_000;
+/**
+ * Longest wait for an answer of Redis when asked how it is, in milliseconds. The question waits its turn behind what a
+ * batch of thousands asks, and a busy gateway must not be taken for a broken one.
+ */
+const HEALTH_MS = 4_000;
 
 /**
  * The gateway's link to the fleet. It may be started while Redis is away: then every request is refused at once until

@@ -68,7 +68,14 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   await link.open();
   const open = { count: 0 };
   const app = createApp(link, options, open);
-  const server = createServer({ maxHeaderSize: limits.headerBytes }, app);
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      // Node's own interval, half a minute, would let a slow client have that much more time.
+      connectionsCheckingInterval: limits.headersTimeoutMs / 2,
+    },
+    app,
+  );
   server.headersTimeout = limits.headersTimeoutMs;
   server.requestTimeout = limits.requestTimeoutMs;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { BodyBudget } from '../../src/gateway/http/body-budget.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { startTestFleet } from '../support/fleet.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
@@ -61,6 +63,38 @@ describe('many and difficult clients', () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => gateway.send('POST', SUBMIT, body)));
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
     expect(await waitingJobs()).toBe(1);
+  });
+
+  it('five hundred requests that wait for quick jobs all get their results', async () => {
+    await start();
+    const test = await startTestFleet(redis, `clients-${count}`);
+    await test.worker(createOfflineRunner(), { concurrency: 20 });
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, (_, index) => {
+        const payload = { ablationCode: 'x', rawOutput: `baseline: 0.${index + 100}\n` };
+        return gateway.send('POST', '/v1/jobs/summarize?wait=50s', { payload });
+      }),
+    );
+    expect(answers.filter(({ status, json }) => status !== 200 || json.state !== 'completed')).toEqual([]);
+    await test.close();
+  });
+
+  it('health is answered while a batch of thousands is taken', async () => {
+    await start();
+    const jobs = Array.from({ length: 5_000 }, (_, index) => ({
+      kind: 'solution-check',
+      payload: { solution: { content: `x = ${index}\n` } },
+      key: String(index),
+    }));
+    let done = false;
+    const batch = gateway.send('POST', '/v1/jobs:batch', { jobs }).then((answer) => {
+      done = true;
+      return answer;
+    });
+    const statuses = new Set<number>();
+    while (!done) statuses.add((await gateway.send('GET', '/healthz')).status);
+    expect([...statuses]).toEqual([200]);
+    expect((await batch).json.jobs).toHaveLength(5_000);
   });
 
   it('bodies that break off make no job and leave no connection', async () => {
