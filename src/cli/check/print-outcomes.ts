@@ -3,6 +3,7 @@ import { errorJson, printError } from '../print-error.js';
 import { coloursFor } from '../terminal/colours.js';
 import { type RenderCheckOptions, renderCheck } from '../terminal/render-check.js';
 import { visible } from '../terminal/visible.js';
+import { widthOf } from '../terminal/wrapped.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
 import { reportedFile } from './report-findings.js';
 
@@ -28,7 +29,9 @@ export function printOutcomes(
     }
     checked.push(outcome);
     if (format === 'text') {
-      process.stdout.write(`${renderCheck(outcome, colours, options)}\n`);
+      process.stdout.write(
+        `${renderCheck(outcome, colours, { ...options, width: widthOf(process.stdout) })}\n`,
+      );
       if (outcome.written) process.stdout.write(`  written to ${visible(outcome.file)}\n`);
     }
     if (outcome.notWritten !== undefined) printError(outcome.notWritten, outcome.file);

@@ -6,6 +6,7 @@ import { readOutput, readText } from '../read-input.js';
 import { withSession } from '../session.js';
 import { coloursFor } from '../terminal/colours.js';
 import { renderRefinement } from '../terminal/render-refinement.js';
+import { widthOf } from '../terminal/wrapped.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
 interface RefineOptions {
@@ -56,6 +57,14 @@ async function refine(options: RefineOptions): Promise<number> {
   );
   if (options.json) process.stdout.write(`${JSON.stringify({ ...extracted, summary }, null, 2)}\n`);
   else
-    process.stdout.write(renderRefinement(solution.content, summary, extracted, coloursFor(process.stdout)));
+    process.stdout.write(
+      renderRefinement(
+        solution.content,
+        summary,
+        extracted,
+        coloursFor(process.stdout),
+        widthOf(process.stdout),
+      ),
+    );
   return extracted.outcome === 'selected' ? 0 : 1;
 }

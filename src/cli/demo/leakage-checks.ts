@@ -5,6 +5,7 @@ import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import type { Colours } from '../terminal/colours.js';
 import { renderCheck } from '../terminal/render-check.js';
+import { widthOf } from '../terminal/wrapped.js';
 
 /** Checks the shipped example scripts, all at once, and shows them in order. */
 export async function showLeakageChecks(
@@ -23,6 +24,7 @@ export async function showLeakageChecks(
   );
   for (const { name, content, handle } of checks) {
     const result = await handle.result({ signal });
-    process.stdout.write(`\n${renderCheck({ file: name, script: content, result }, colours)}\n`);
+    const shown = { file: name, script: content, result };
+    process.stdout.write(`\n${renderCheck(shown, colours, { width: widthOf(process.stdout) })}\n`);
   }
 }

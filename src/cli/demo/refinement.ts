@@ -4,6 +4,7 @@ import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import type { Colours } from '../terminal/colours.js';
 import { renderRefinement } from '../terminal/render-refinement.js';
+import { widthOf } from '../terminal/wrapped.js';
 
 /** One refinement step: the shipped output of an ablation study, its summary, and the block to refine next. */
 export async function showRefinementStep(
@@ -22,5 +23,5 @@ export async function showRefinementStep(
   const { extract, summarize } = await addRefinementStep(fleet, step);
   const extracted = await extract.result({ signal });
   const { summary } = await summarize.result({ signal });
-  process.stdout.write(renderRefinement(content, summary, extracted, colours));
+  process.stdout.write(renderRefinement(content, summary, extracted, colours, widthOf(process.stdout)));
 }

@@ -6,10 +6,13 @@ import type { Colours } from './colours.js';
 import { numberedLines } from './numbered-lines.js';
 import { renderDiff } from './render-diff.js';
 import { visible } from './visible.js';
+import { wrapped } from './wrapped.js';
 
 export interface RenderCheckOptions {
   /** Whether the lines of each leak are shown. */
   readonly explain?: boolean;
+  /** Columns that sentences are wrapped to; default: they are not. Code never is. */
+  readonly width?: number | undefined;
 }
 
 type Shown = Pick<CheckedFile, 'file' | 'script' | 'notebook' | 'result'>;
@@ -26,7 +29,12 @@ function placeOf(lines: { first: number; last: number }, { notebook }: Shown): s
   return `cell ${cell.cell} ${lineRange({ first: cell.line, last: cell.line + lines.last - lines.first })}`;
 }
 
-function renderFinding(finding: Finding, shown: Shown, colours: Colours, explain: boolean): string[] {
+function renderFinding(
+  finding: Finding,
+  shown: Shown,
+  colours: Colours,
+  { explain = false, width }: RenderCheckOptions,
+): string[] {
   const lines = linesOfBlock(finding.codeBlock, shown.script);
   const what = [
     finding.severity === undefined ? undefined : colours.bold(finding.severity),
@@ -34,7 +42,7 @@ function renderFinding(finding: Finding, shown: Shown, colours: Colours, explain
     lines === undefined ? undefined : placeOf(lines, shown),
   ].filter(Boolean);
   const rendered = [`  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`];
-  if (finding.reason !== undefined) rendered.push(`       ${visible(finding.reason)}`);
+  if (finding.reason !== undefined) rendered.push(...wrapped(visible(finding.reason), '       ', width));
   if (explain) {
     const code = numberedLines(finding.codeBlock, lines?.first ?? 1, colours);
     rendered.push(...code.map((line) => `       ${line}`));
@@ -49,17 +57,16 @@ function statusColour(status: SolutionCheckResult['status'], colours: Colours): 
 }
 
 /** What a check of one script found, for people: verdict, findings, notes and the diff of its correction. */
-export function renderCheck(
-  shown: Shown,
-  colours: Colours,
-  { explain = false }: RenderCheckOptions = {},
-): string {
+export function renderCheck(shown: Shown, colours: Colours, options: RenderCheckOptions = {}): string {
   const { file, script, result } = shown;
   const lines = [`${colours.bold(visible(file))}: ${statusColour(result.status, colours)}`];
-  for (const finding of leaksOf(result)) lines.push(...renderFinding(finding, shown, colours, explain));
-  for (const note of result.notes ?? []) lines.push(colours.dim(`  note: ${visible(note)}`));
-  for (const { line, reason } of result.notFollowed ?? []) {
-    lines.push(colours.dim(`  not followed: line ${line}: ${visible(reason)}`));
+  for (const finding of leaksOf(result)) lines.push(...renderFinding(finding, shown, colours, options));
+  const remarks = [
+    ...(result.notes ?? []).map((note) => `note: ${note}`),
+    ...(result.notFollowed ?? []).map(({ line, reason }) => `not followed: line ${line}: ${reason}`),
+  ];
+  for (const remark of remarks) {
+    lines.push(...wrapped(visible(remark), '  ', options.width).map((line) => colours.dim(line)));
   }
   if (result.solution.content !== script) {
     const diff = renderDiff(script, result.solution.content, colours);

@@ -3,6 +3,7 @@ import { lineRange, linesOfBlock } from '../line-numbers.js';
 import type { Colours } from './colours.js';
 import { numberedLines } from './numbered-lines.js';
 import { visible } from './visible.js';
+import { wrapped } from './wrapped.js';
 
 /** A refinement step for people: the summary, the block with its line numbers in the script, and the plan. */
 export function renderRefinement(
@@ -10,8 +11,9 @@ export function renderRefinement(
   summary: string,
   extracted: ExtractResult,
   colours: Colours,
+  width?: number | undefined,
 ): string {
-  const parts = [colours.bold('summary'), visible(summary.trimEnd()), ''];
+  const parts = [colours.bold('summary'), ...wrapped(visible(summary.trimEnd()), '', width), ''];
   if (extracted.codeBlock === undefined) {
     parts.push(`${colours.yellow('no block could be singled out')} after ${extracted.attempts} answers`, '');
     return parts.join('\n');
@@ -19,6 +21,6 @@ export function renderRefinement(
   const lines = linesOfBlock(extracted.codeBlock, script);
   parts.push(`${colours.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
   parts.push(...numberedLines(extracted.codeBlock, lines?.first ?? 1, colours));
-  parts.push('', colours.bold('plan'), visible(extracted.plan ?? ''), '');
+  parts.push('', colours.bold('plan'), ...wrapped(visible(extracted.plan ?? ''), '', width), '');
   return parts.join('\n');
 }
