@@ -74,6 +74,9 @@ export function estimatorMethod(
 ): Value {
   const state = estimator.cell.value;
   if (state.role === 'splitter') return name === 'split' ? foldsOf(machine, state, args, call) : UNKNOWN;
+  if (/^load_(state_dict|weights)$/.test(name)) loadChosen(machine, estimator, args);
+  if (name === 'save' && machine.choices.length > 0)
+    machine.savedChoices = union(machine.savedChoices, machine.choices);
   if (SELF_METHODS.has(name) && (name !== 'train' || args.all.length === 0)) return self;
   if (name === 'fit_resample' || name === 'fit_sample') return resampled(machine, state, args, call);
   if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
@@ -104,6 +107,18 @@ export function estimatorMethod(
   }
   if (args.all.length === 0) return opaque({ ...NO_FACTS, fits: state.fits });
   return unknownCall(machine, args, call);
+}
+
+/** A state that was kept because it scored best brings the choice with it. */
+function loadChosen(machine: Machine, estimator: Estimator, args: Arguments): void {
+  const state = estimator.cell.value;
+  const fits = args.all
+    .flatMap((value) => [...factsOf(value).fits])
+    .filter((fit) => fit.kind === 'selection');
+  const chosen = union(fits, args.all.some((value) => value.type === 'constant') ? machine.savedChoices : []);
+  if (chosen.length === 0 || state.training === undefined) return;
+  const training = { ...state.training, fits: union(state.training.fits, chosen) };
+  machine.store.write(estimator.cell, { ...state, training });
 }
 
 /** `fit`: what the estimator knows afterwards. Gives the event of a transformer's fit, if it is one. */

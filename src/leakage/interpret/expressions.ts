@@ -1,3 +1,5 @@
+import { estimatorFamily } from '../knowledge/estimators.js';
+import { functionFamily } from '../knowledge/functions.js';
 import type { Attribute, Comprehension, Expr } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
@@ -97,6 +99,11 @@ function columnOrAttribute(machine: Machine, object: Value, expression: Attribut
 }
 
 function unresolved(machine: Machine, name: string): Value {
+  for (const module of machine.stars) {
+    const path = `${module}.${name}`;
+    if (estimatorFamily(path) !== undefined || functionFamily(path) !== undefined)
+      return { type: 'library', path };
+  }
   machine.unresolved.add(name);
   return UNKNOWN;
 }

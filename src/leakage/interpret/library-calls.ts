@@ -201,6 +201,10 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
     const [fn, ...bound] = args.positional;
     return fn?.type === 'function' ? { ...fn, bound } : UNKNOWN;
   }
+  if (/^(torch|joblib|pickle)\.(save|dump)$/.test(path)) {
+    machine.savedChoices = union(machine.savedChoices, machine.choices);
+    return UNKNOWN;
+  }
   if (path === 'functools.reduce') {
     const [fn, over, start] = args.positional;
     if (fn === undefined || over === undefined) return UNKNOWN;

@@ -73,6 +73,10 @@ export class Machine {
   private readonly scoredKeys = new Set<string>();
   private readonly ids = new Map<object, number>();
 
+  /** Modules whose names were imported by `*`. */
+  readonly stars: string[] = [];
+  /** Where choices were saved to a file, what was chosen. */
+  savedChoices: readonly FitEvent[] = [];
   /** Columns that are read from frames which do not have them. */
   readonly missingColumns = new Set<string>();
   /** Names that stand for nothing known: not bound, and no built-in. */

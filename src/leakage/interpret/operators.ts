@@ -1,6 +1,6 @@
 import type { Compare, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
-import { type Facts, joinFacts, NO_FACTS, type Score, union } from '../values/facts.js';
+import { type Facts, joinFacts, NO_FACTS, type Score, union, withFits } from '../values/facts.js';
 import { emptyTable, list, newSequence, newTable } from '../values/join.js';
 import { overlapOf } from '../values/region.js';
 import {
@@ -12,6 +12,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { choiceEvents } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
 
@@ -35,6 +36,15 @@ export function meetLabels(machine: Machine, a: Facts, b: Facts, node: Expr): re
   );
   if (scored.length === 0) return [];
   return [machine.recordScore(scored, labels, predicted.fits, node)];
+}
+
+/** Predictions weighted by scores are blended by a choice on the scored rows. */
+export function withWeights(machine: Machine, a: Facts, b: Facts, node: Expr): Facts {
+  const [predicted, weights] = a.predictions.length > 0 ? [a, b] : [b, a];
+  const isBlend =
+    predicted.predictions.length > 0 && weights.predictions.length === 0 && weights.scores.length > 0;
+  if (!isBlend) return a;
+  return withFits(a, choiceEvents(machine, weights.scores, 'the weight of the predictions', node));
 }
 
 function stateOf(value: Value): TableState | undefined {
@@ -65,7 +75,7 @@ export function binaryValue(
     });
   }
   if (left.type === 'sequence' && operator === '*') return left;
-  const [a, b] = [factsOf(left), factsOf(right)];
+  const [a, b] = [withWeights(machine, factsOf(left), factsOf(right), place.node), factsOf(right)];
   const scores = operator === '&' || operator === '|' ? [] : meetLabels(machine, a, b, place.node);
   const pending = [...pendingOf(left), ...pendingOf(right)];
   const [stateA, stateB] = [stateOf(left), stateOf(right)];

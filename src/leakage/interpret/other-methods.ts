@@ -13,7 +13,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
-import { report } from './builtins.js';
+import { choose, report } from './builtins.js';
 import { type Arguments, argument, unknownCall } from './calls.js';
 import { markChosen } from './choices.js';
 import { learnFromLoss } from './learning.js';
@@ -166,6 +166,19 @@ const FRAME_METHODS = new Set(
   ),
 );
 
+/** Methods that pick the best of some scores. */
+const CHOOSING = new Set([
+  'max',
+  'min',
+  'argmax',
+  'argmin',
+  'idxmax',
+  'idxmin',
+  'nlargest',
+  'nsmallest',
+  'sort_values',
+]);
+
 const REPORTING = new Set(['info', 'warning', 'debug', 'write', 'log', 'log_metric', 'dump']);
 
 /** Methods of numbers, texts, losses, and objects of unknown libraries. */
@@ -179,6 +192,9 @@ export function opaqueMethod(
   if (name === 'backward') {
     learnFromLoss(machine, receiver, call);
     return UNKNOWN;
+  }
+  if (CHOOSING.has(name) && receiver.facts.scores.length > 0 && receiver.facts.predictions.length === 0) {
+    return choose(machine, receiver, call) ?? receiver;
   }
   if (receiver.pending !== undefined) return expressionMethod(machine, receiver, name, args, call);
   if (receiver.source !== undefined && (STATISTIC_METHODS.has(name) || FRAME_METHODS.has(name))) {

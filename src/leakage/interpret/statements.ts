@@ -91,6 +91,7 @@ function execute(machine: Machine, statement: Stmt): Flow {
       for (const { name, path } of statement.bindings) {
         define(machine, name, { type: 'library', path } satisfies Library);
       }
+      if (statement.star !== undefined) machine.stars.push(statement.star);
       if (statement.star !== undefined) machine.skip(statement, `names imported by * from ${statement.star}`);
       return 'next';
     case 'delete':

@@ -6,7 +6,7 @@ import { choose } from './builtins.js';
 import { type Arguments, argument, argumentsOf, callValue, flag, unknownCall } from './calls.js';
 import { choiceEvents } from './choices.js';
 import type { Machine } from './machine.js';
-import { meetLabels } from './operators.js';
+import { meetLabels, withWeights } from './operators.js';
 import { asTable } from './table-calls.js';
 /** Whether a reduction goes along the columns of each row. */
 export function isRowWise(args: Arguments, axisPosition: number): boolean {
@@ -30,6 +30,12 @@ export function statistic(
   const [first] = args.positional;
   const facts = args.all.map((value) => machine.dataOf(value)).reduce(joinFacts, NO_FACTS);
   if (first === undefined) return opaque(facts);
+  if (facts.scores.length > 0 && facts.predictions.length === 0) return opaque(facts);
+  if (facts.predictions.length > 0) {
+    const weights = args.keywords.get('weights');
+    const blended = weights === undefined ? facts : withWeights(machine, facts, factsOf(weights), call);
+    if (blended !== facts) return newTable(emptyTable(blended));
+  }
   if (facts.scores.length > 0) return opaque(facts);
   // A list of arrays: one result per row, as in a blend.
   const overParts = first.type === 'sequence';

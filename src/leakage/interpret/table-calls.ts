@@ -9,6 +9,10 @@ import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
 import { concatenated, pickRows } from './subscripts.js';
 export function sourceTable(machine: Machine, path: string, args: Arguments, call: Call): Value {
+  // A state that was saved because it scored best.
+  if (/^(torch|joblib|pickle)\.load$/.test(path) && machine.savedChoices.length > 0) {
+    return opaque({ ...NO_FACTS, fits: machine.savedChoices });
+  }
   const [first] = args.positional;
   const name = first?.type === 'constant' ? String(first.value) : '';
   const region = machine.source(`${machine.placeKey(call)}:${name}`, name || machine.label(call));

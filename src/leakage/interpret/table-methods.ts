@@ -20,6 +20,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { columnFrom, dropColumns, setColumn } from './assign.js';
+import { choose } from './builtins.js';
 import { type Arguments, argument, argumentsOf, callFunction, flag } from './calls.js';
 import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
@@ -69,6 +70,13 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
   if (name === 'backward') {
     learnFromLoss(machine, table, call);
     return UNKNOWN;
+  }
+  if (
+    facts.scores.length > 0 &&
+    facts.predictions.length === 0 &&
+    /^(max|min|arg(max|min)|idx(max|min)|n(largest|smallest)|sort_values)$/.test(name)
+  ) {
+    return choose(machine, table, call) ?? table;
   }
   if (STATISTIC_METHODS.has(name)) return statistic(machine, table, name, args, call);
   if ((name === 'any' || name === 'all') && isRowWise(args, 0)) {

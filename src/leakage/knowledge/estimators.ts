@@ -268,7 +268,14 @@ const families: readonly EstimatorFamily[] = [
   },
   {
     role: 'network',
-    names: ['Sequential', 'Model', 'Module', 'LightningModule', 'AutoModelForSequenceClassification'],
+    names: [
+      'Sequential',
+      'Linear',
+      'Model',
+      'Module',
+      'LightningModule',
+      'AutoModelForSequenceClassification',
+    ],
     source: 'torch.nn.Module; keras.Model training API',
   },
 ];
