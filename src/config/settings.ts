@@ -67,7 +67,7 @@ export const SETTINGS = {
     'FLEET_DATA_DIR',
     '.',
     text('.'),
-    'Project folder; the embedded Redis keeps its data in `.fleet/` below it.',
+    'Project folder, which must exist; the embedded Redis keeps its data in `.fleet/` below it.',
   ),
   agent: setting(
     'FLEET_AGENT',

@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+
+const DOCUMENTS = [
+  'README.md',
+  ...readdirSync(packagePath('docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+const { files } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { files: string[] };
+
+/** Files of the package that a document links to, relative to the package. */
+function linkedFiles(document: string): string[] {
+  const text = readFileSync(packagePath(document), 'utf8');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target.replace(/#.*$/, ''))
+    .filter((target) => target !== '' && !/^[a-z]+:/.test(target))
+    .map((target) => normalize(join(dirname(document), target)));
+}
+
+describe.each(DOCUMENTS)('%s', (document) => {
+  it('links to files that are there, and in the package', () => {
+    const broken = linkedFiles(document).filter(
+      (file) =>
+        !existsSync(packagePath(file)) ||
+        !files.some((shipped) => file === shipped || file.startsWith(`${shipped}/`)),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  it('leads to every document', () => {
+    const linked = linkedFiles('README.md');
+    expect(DOCUMENTS.filter((document) => document !== 'README.md' && !linked.includes(document))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('docs/architecture.md', () => {
+  it('has a row for every room', () => {
+    const text = readFileSync(packagePath('docs', 'architecture.md'), 'utf8');
+    const rooms = readdirSync(packagePath('src')).filter((name) =>
+      statSync(packagePath('src', name)).isDirectory(),
+    );
+    expect(rooms.filter((room) => !text.includes(`\`src/${room}/\``))).toEqual([]);
+  });
+});
