@@ -22,6 +22,7 @@ import { watchLocks } from './watch-locks.js';
 import { DEFAULT_UNWELL_MS, Watchdog } from './watchdog.js';
 import { untilConnected } from './worker-connections.js';
 import { workerName } from './worker-name.js';
+import { WorkerReporter } from './worker-reporter.js';
 
 export interface WorkerOptions {
   readonly redisUrl: string;
@@ -74,6 +75,7 @@ interface WorkerParts {
   readonly kinds: readonly KindName[];
   readonly logger: Logger;
   readonly housekeeping: Housekeeping;
+  readonly reporter: WorkerReporter;
   readonly watchdog: Watchdog;
 }
 
@@ -177,6 +179,7 @@ export class FleetWorker {
       kinds,
       logger,
       housekeeping: new Housekeeping(client, prefix, logger),
+      reporter: new WorkerReporter(client, prefix, name, kinds, logger),
       watchdog: new Watchdog(
         { workers, ledger, subscriber, logger, concurrency },
         options.unwellMs ?? DEFAULT_UNWELL_MS,
@@ -220,6 +223,7 @@ export class FleetWorker {
       clearTimeout(deadline);
       this.#parts.watchdog.stop();
       await this.#parts.housekeeping.stop();
+      await this.#parts.reporter.stop();
       await this.#parts.contamination.close();
       this.#parts.subscriber.disconnect();
       this.#parts.ledger.disconnect();

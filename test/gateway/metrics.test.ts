@@ -137,6 +137,19 @@ describe('/metrics', () => {
     expect((await scrape()).get(jobs('completed'))).toBe(1);
   });
 
+  it('tells the event loop and the memory of each worker, until it stops', async () => {
+    const worker = await test.worker(runnerFor(api));
+    const named = async (metric: string) =>
+      [...(await scrape())]
+        .filter(([name]) => name.startsWith(`${metric}{worker="`))
+        .map(([, value]) => value);
+    await expect.poll(() => named('fleet_worker_resident_memory_bytes')).toHaveLength(1);
+    expect((await named('fleet_worker_resident_memory_bytes'))[0]).toBeGreaterThan(10_000_000);
+    expect((await named('fleet_worker_event_loop_lag_seconds'))[0]).toBeGreaterThanOrEqual(0);
+    await worker.stop(1_000);
+    expect(await named('fleet_worker_resident_memory_bytes')).toEqual([]);
+  });
+
   it('the load to scale by holds waiting, prioritized, due and active jobs, and no job of the future', async () => {
     const queue = test.fleet.queue('summarize');
     await queue.add('summarize', {}, {});

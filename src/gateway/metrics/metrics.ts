@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import { readWorkerReports } from '../../queues/worker-report.js';
 import type { Gateway } from '../gateway.js';
 import { readDepth } from './depth.js';
 import { DurationHistogram } from './duration-histogram.js';
@@ -20,6 +21,8 @@ export class Metrics {
   readonly #load: Gauge<'kind'>;
   readonly #oldest: Gauge<'kind'>;
   readonly #workers: Gauge<'kind'>;
+  readonly #workerLag: Gauge<'worker'>;
+  readonly #workerMemory: Gauge<'worker'>;
   readonly #spend: Gauge<'state'>;
   readonly #budget: Gauge;
   readonly #underWay: Gauge;
@@ -64,6 +67,14 @@ export class Metrics {
       ['kind'],
     );
     this.#workers = gauge('fleet_workers', 'Workers connected for a kind.', ['kind']);
+    this.#workerLag = gauge(
+      'fleet_worker_event_loop_lag_seconds',
+      'Delay of the event loop of a worker, 99th percentile of its last ten seconds.',
+      ['worker'],
+    );
+    this.#workerMemory = gauge('fleet_worker_resident_memory_bytes', 'Memory of the process of a worker.', [
+      'worker',
+    ]);
     this.#spend = gauge(
       'fleet_spend_today_usd',
       'Agent calls since midnight UTC: spent, of unknown outcome (at their likely price), reserved by calls under way.',
@@ -103,10 +114,20 @@ export class Metrics {
   async render(gateway: Gateway): Promise<string> {
     const totals = await gateway.statistics.totals();
     await Promise.all(KIND_NAMES.map((kind) => this.#readQueue(gateway, kind)));
-    await this.#readCosts(gateway);
+    await Promise.all([this.#readCosts(gateway), this.#readWorkers(gateway)]);
     for (const total of this.#totals) total.set(totals);
     this.#durations.set(totals);
     return this.#registry.metrics();
+  }
+
+  async #readWorkers({ fleet }: Gateway): Promise<void> {
+    const reports = await readWorkerReports(fleet.client, fleet.prefix);
+    this.#workerLag.reset();
+    this.#workerMemory.reset();
+    for (const [worker, { eventLoopLagSeconds, residentBytes }] of reports) {
+      this.#workerLag.set({ worker }, eventLoopLagSeconds);
+      this.#workerMemory.set({ worker }, residentBytes);
+    }
   }
 
   async #readCosts({ fleet, costs }: Gateway): Promise<void> {

@@ -106,6 +106,33 @@ function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem
   });
 }
 
+/** Lag of an event loop from which on locks of jobs may not be renewed in time, in seconds. */
+const LONG_LAG_SECONDS = 2;
+
+function workerProblems(workers: readonly WorkerView[]): Problem[] {
+  return workers.flatMap(({ name, version, report }): Problem[] => {
+    if (version !== undefined && report === undefined) {
+      return [
+        {
+          severity: 'warning',
+          what: `Worker ${name} is connected and has not reported for some time.`,
+          whatToDo: 'It hangs or is overloaded: look at its log, and start it again if it does not recover.',
+        },
+      ];
+    }
+    if (report !== undefined && report.eventLoopLagSeconds > LONG_LAG_SECONDS) {
+      return [
+        {
+          severity: 'warning',
+          what: `The event loop of worker ${name} stands still for ${report.eventLoopLagSeconds.toFixed(1)} s at a time.`,
+          whatToDo: 'Lower FLEET_CONCURRENCY there, or give it more processor time.',
+        },
+      ];
+    }
+    return [];
+  });
+}
+
 /** Share of a day's budget from which on the overview warns. */
 const NEARLY_SPENT = 0.9;
 
@@ -152,6 +179,10 @@ export async function readOverview(gateway: Gateway): Promise<Overview> {
     today,
     runs: await Promise.all(runs.map(async (run) => ({ run, ...(await costs.ofRun(fleet, run)) }))),
     workers,
-    problems: [...problemsOf(kinds, gateway.settings.maxWaiting), ...callProblems(today, closed)],
+    problems: [
+      ...problemsOf(kinds, gateway.settings.maxWaiting),
+      ...workerProblems(workers),
+      ...callProblems(today, closed),
+    ],
   };
 }

@@ -73,11 +73,12 @@ function workers(overview: Overview): Html {
   if (overview.workers.length === 0)
     return html`<p class="bad">No worker is connected. Start one: <code>fleet worker</code></p>`;
   return html`<div class="scroll"><table>
-<thead><tr><th scope="col">worker</th><th scope="col">version</th><th scope="col">kinds</th><th scope="col" class="number">last heard of</th><th scope="col" class="number">up</th></tr></thead>
+<thead><tr><th scope="col">worker</th><th scope="col">version</th><th scope="col">kinds</th><th scope="col" class="number">loop lag</th><th scope="col" class="number">memory</th><th scope="col" class="number">last heard of</th><th scope="col" class="number">up</th></tr></thead>
 <tbody>${overview.workers.map(
     (
       worker,
     ) => html`<tr><td>${worker.name}</td><td>${worker.version ?? 'unknown'}</td><td>${worker.kinds.join(', ')}</td>
+<td class="number">${worker.report === undefined ? '–' : duration(worker.report.eventLoopLagSeconds * 1_000)}</td><td class="number">${worker.report === undefined ? '–' : `${Math.round(worker.report.residentBytes / 2 ** 20)} MB`}</td>
 <td class="number">${age(worker.idleSeconds)} ago</td><td class="number">${age(worker.connectedSeconds)}</td></tr>`,
   )}</tbody></table></div>`;
 }

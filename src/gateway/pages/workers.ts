@@ -1,5 +1,6 @@
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import { readWorkerReports, type WorkerReport } from '../../queues/worker-report.js';
 
 /** A worker that is connected to Redis. */
 export interface WorkerView {
@@ -11,6 +12,8 @@ export interface WorkerView {
   /** Seconds since Redis last heard of it. */
   readonly idleSeconds: number;
   readonly connectedSeconds: number;
+  /** What it last said about its process; undefined where it has said nothing for some time. */
+  readonly report: WorkerReport | undefined;
 }
 
 /** `<name>@<version>`; a version starts with a number. */
@@ -21,7 +24,11 @@ const NAMED = /^(.+)@(\d[\w.+-]*)$/;
  * ask for jobs, so a live one is heard of every few seconds. A worker without a name of its own shows once per kind.
  */
 export async function listWorkers(fleet: FleetConnection): Promise<WorkerView[]> {
-  const list = String(await fleet.client.client('LIST'));
+  const [clients, reports] = await Promise.all([
+    fleet.client.client('LIST'),
+    readWorkerReports(fleet.client, fleet.prefix),
+  ]);
+  const list = String(clients);
   const workers = new Map<string, WorkerView>();
   for (const line of list.split('\n')) {
     const connection = fieldsOf(line);
@@ -36,6 +43,7 @@ export async function listWorkers(fleet: FleetConnection): Promise<WorkerView[]>
       version: NAMED.exec(name)?.[2],
       kinds: [...new Set([...(before?.kinds ?? []), kind])],
       idleSeconds: Math.min(Number(connection.idle ?? 0), before?.idleSeconds ?? Number.POSITIVE_INFINITY),
+      report: reports.get(name),
       connectedSeconds: Math.max(Number(connection.age ?? 0), before?.connectedSeconds ?? 0),
     });
   }

@@ -1,0 +1,56 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Redis } from 'ioredis';
+import { messageOf } from '../errors.js';
+import { REPORT_MS, removeWorkerReport, writeWorkerReport } from '../queues/worker-report.js';
+import type { Logger } from './logger.js';
+
+const NANOSECONDS = 1e9;
+/** How often the event loop is looked at, in milliseconds; Node counts from here on what comes later. */
+const RESOLUTION_MS = 20;
+
+/** Reports to Redis now and then how this worker's process is, until it is stopped. */
+export class WorkerReporter {
+  readonly #client: Redis;
+  readonly #prefix: string;
+  readonly #name: string;
+  readonly #kinds: readonly string[];
+  readonly #logger: Logger;
+  readonly #delay: IntervalHistogram;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(client: Redis, prefix: string, name: string, kinds: readonly string[], logger: Logger) {
+    this.#client = client;
+    this.#prefix = prefix;
+    this.#name = name;
+    this.#kinds = kinds;
+    this.#logger = logger;
+    this.#delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+    this.#delay.enable();
+    this.#timer = setInterval(() => this.#report(), REPORT_MS);
+    this.#timer.unref();
+    this.#report();
+  }
+
+  /** Takes the report back: whoever stops in good order is not missed. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#delay.disable();
+    await removeWorkerReport(this.#client, this.#prefix, this.#name).catch((thrown: unknown) => {
+      this.#logger.debug({ reason: messageOf(thrown) }, 'the report of this worker could not be removed');
+    });
+  }
+
+  #report(): void {
+    const p99 = this.#delay.count === 0 ? 0 : this.#delay.percentile(99) / NANOSECONDS;
+    this.#delay.reset();
+    writeWorkerReport(this.#client, this.#prefix, this.#name, {
+      at: Date.now(),
+      kinds: [...this.#kinds],
+      eventLoopLagSeconds: Math.max(0, p99 - RESOLUTION_MS / 1_000),
+      residentBytes: process.memoryUsage.rss(),
+      upSeconds: Math.round(process.uptime()),
+    }).catch((thrown: unknown) => {
+      this.#logger.debug({ reason: messageOf(thrown) }, 'this worker could not report');
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+
+/** How often a worker reports, in milliseconds. */
+export const REPORT_MS = 10_000;
+/** A report this old is of a worker that is gone or hangs, in milliseconds. */
+export const REPORT_STALE_MS = 4 * REPORT_MS;
+
+/** What a worker says about its process now and then. */
+export const WorkerReportSchema = z.object({
+  /** Milliseconds since 1970. */
+  at: z.number(),
+  kinds: z.array(z.string()),
+  /** Delay of the event loop since the last report, 99th percentile, in seconds. */
+  eventLoopLagSeconds: z.number().nonnegative(),
+  residentBytes: z.number().nonnegative(),
+  upSeconds: z.number().nonnegative(),
+});
+export type WorkerReport = z.infer<typeof WorkerReportSchema>;
+
+/** Hash of the last report of each worker, by its name. Queue names are never empty, so no job's key looks like it. */
+function reportsKey(prefix: string): string {
+  return `${prefix}::workers`;
+}
+
+export async function writeWorkerReport(
+  client: Redis,
+  prefix: string,
+  name: string,
+  report: WorkerReport,
+): Promise<void> {
+  await client.hset(reportsKey(prefix), name, JSON.stringify(report));
+}
+
+export async function removeWorkerReport(client: Redis, prefix: string, name: string): Promise<void> {
+  await client.hdel(reportsKey(prefix), name);
+}
+
+/** The reports that are not stale, by the worker's name; those of workers that are long gone are removed. */
+export async function readWorkerReports(
+  client: Redis,
+  prefix: string,
+  now = Date.now(),
+): Promise<ReadonlyMap<string, WorkerReport>> {
+  const reports = new Map<string, WorkerReport>();
+  const gone: string[] = [];
+  for (const [name, text] of Object.entries(await client.hgetall(reportsKey(prefix)))) {
+    const report = WorkerReportSchema.safeParse(JSON.parse(text)).data;
+    // Another version may report in another form; it is neither shown nor removed.
+    if (report === undefined) continue;
+    if (now - report.at <= REPORT_STALE_MS) reports.set(name, report);
+    else if (now - report.at > 60 * REPORT_STALE_MS) gone.push(name);
+  }
+  if (gone.length > 0) await client.hdel(reportsKey(prefix), ...gone);
+  return reports;
+}
