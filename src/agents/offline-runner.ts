@@ -1,14 +1,14 @@
-import { planRefinement, summarizeAblation } from '../ablation/index.js';
 import { AgentError } from '../errors.js';
-import { analyzeLeakage, type LeakFinding, repairLeak } from '../leakage/index.js';
+import type { LeakFinding } from '../leakage/index.js';
 import { NO_USAGE } from '../queues/usage.js';
 import { locateBlock } from '../solution/index.js';
-import type { AgentAnswer, AgentRequest, AgentRunner } from './agent-runner.js';
+import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from './agent-runner.js';
 import { AgentType } from './agent-type.js';
 import type { AnnotatedLeakageAnswer, ExtractorOutput, LeakageDetectionOutput } from './outputs.js';
+import { IN_PLACE_ANALYST, type ScriptAnalyst } from './script-analyst.js';
 
 type OfflineAnswer = Pick<AgentAnswer<unknown>, 'output' | 'notes' | 'declined'>;
-type Answering = (request: AgentRequest<unknown>) => Promise<OfflineAnswer>;
+type Answering = (request: AgentRequest<unknown>, analyst: ScriptAnalyst) => Promise<OfflineAnswer>;
 
 /** How each agent's question is answered without a model: by computing it. */
 const ANSWERS: Readonly<Record<string, Answering>> = {
@@ -23,7 +23,7 @@ const ANSWERS: Readonly<Record<string, Answering>> = {
  * it reads the variables that a prompt would show.
  */
 export function createOfflineRunner(): AgentRunner {
-  async function ask(request: AgentRequest<unknown>): Promise<AgentAnswer<unknown>> {
+  async function ask(request: AgentRequest<unknown>, context?: RunContext): Promise<AgentAnswer<unknown>> {
     const { agentType, variant } = request.agent;
     const answering = ANSWERS[`${agentType}/${variant}`];
     if (answering === undefined) {
@@ -32,7 +32,7 @@ export function createOfflineRunner(): AgentRunner {
         `the offline runner cannot answer for the agent ${agentType}/${variant}`,
       );
     }
-    return { usage: NO_USAGE, ...(await answering(request)) };
+    return { usage: NO_USAGE, ...(await answering(request, context?.analyst ?? IN_PLACE_ANALYST)) };
   }
   // One implementation serves both signatures: what is returned follows from the agent that is asked.
   return { name: 'offline', ask: ask as AgentRunner['ask'] };
@@ -46,9 +46,12 @@ function textVariable(request: AgentRequest<unknown>, name: string): string {
   return value;
 }
 
-async function detectByAnalysis(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
+async function detectByAnalysis(
+  request: AgentRequest<unknown>,
+  analyst: ScriptAnalyst,
+): Promise<OfflineAnswer> {
   const code = textVariable(request, 'code');
-  const { findings, notFollowed, exhausted } = await analyzeLeakage(code);
+  const { findings, notFollowed, exhausted } = await analyst.analyze(code);
   if (exhausted && findings.length === 0) {
     throw new AgentError('analysis-exhausted', 'the script is too entangled for static analysis to judge it');
   }
@@ -79,8 +82,11 @@ function uniqueBlock({ start, end }: LeakFinding, code: string): string {
   return code.slice(from, end);
 }
 
-async function correctByRewriting(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
-  const repaired = await repairLeak(textVariable(request, 'code'), textVariable(request, 'code_block'));
+async function correctByRewriting(
+  request: AgentRequest<unknown>,
+  analyst: ScriptAnalyst,
+): Promise<OfflineAnswer> {
+  const repaired = await analyst.repair(textVariable(request, 'code'), textVariable(request, 'code_block'));
   if (!repaired.ok) return { output: '', declined: repaired.reason };
   return { output: fenced(repaired.replacement) };
 }
@@ -92,18 +98,21 @@ function fenced(code: string): string {
   return `${fence}python\n${code}\n${fence}`;
 }
 
-async function summarizeByReading(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
+async function summarizeByReading(
+  request: AgentRequest<unknown>,
+  analyst: ScriptAnalyst,
+): Promise<OfflineAnswer> {
   return {
-    output: await summarizeAblation({
+    output: await analyst.summarize({
       ablationCode: textVariable(request, 'ablation_code'),
       rawOutput: textVariable(request, 'raw_result'),
     }),
   };
 }
 
-async function planByMapping(request: AgentRequest<unknown>): Promise<OfflineAnswer> {
+async function planByMapping(request: AgentRequest<unknown>, analyst: ScriptAnalyst): Promise<OfflineAnswer> {
   const previous = request.variables.previous_code_blocks;
-  const plans = await planRefinement({
+  const plans = await analyst.plan({
     solution: textVariable(request, 'solution_script'),
     summary: textVariable(request, 'ablation_summary'),
     previousBlocks: typeof previous === 'string' || previous === undefined ? [] : [...previous],

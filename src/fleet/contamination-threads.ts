@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
 import type { ContaminationCase, ContaminationJudge } from '../contamination/contamination-judge.js';
 import type { ContaminationResult } from '../contamination/types.js';
+import { besideModule, ComputeThread } from './compute-thread.js';
 
 /** What a thread needs to know to reach the known set. */
 export interface ContaminationThreadData {
@@ -13,39 +12,22 @@ export interface ContaminationThreadData {
 const AT_ONCE = 4;
 
 /**
- * Judges outputs in a thread of its own. Comparing large texts takes seconds of computing; in the worker's own thread it
- * would keep locks from being renewed and health checks from being answered. One thread, since each holds an index of
- * the whole known set; more worker processes make it faster.
+ * Judges outputs in a thread of its own, since comparing large texts takes seconds. One thread, since each holds an
+ * index of the whole known set; more worker processes make it faster.
  */
 export class ContaminationThreads implements ContaminationJudge {
-  readonly #data: ContaminationThreadData;
-  #pool: Piscina<ContaminationCase, ContaminationResult> | undefined;
+  readonly #thread: ComputeThread<ContaminationCase, ContaminationResult>;
 
   constructor(data: ContaminationThreadData) {
-    this.#data = data;
+    const module = besideModule(import.meta.url, 'contamination-thread');
+    this.#thread = new ComputeThread({ module, data, atOnce: AT_ONCE });
   }
 
   judge(given: ContaminationCase): Promise<ContaminationResult> {
-    this.#pool ??= this.#start();
-    return this.#pool.run(given);
+    return this.#thread.run(given);
   }
 
-  async close(): Promise<void> {
-    await this.#pool?.destroy();
-  }
-
-  #start(): Piscina<ContaminationCase, ContaminationResult> {
-    // The same code runs from its source under tsx, where a thread needs the loader as well.
-    const fromSource = import.meta.url.endsWith('.ts');
-    const file = `./contamination-thread.${fromSource ? 'ts' : 'js'}`;
-    return new Piscina({
-      filename: fileURLToPath(new URL(file, import.meta.url)),
-      workerData: this.#data,
-      minThreads: 0,
-      maxThreads: 1,
-      concurrentTasksPerWorker: AT_ONCE,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      ...(fromSource ? { execArgv: ['--import', 'tsx'] } : {}),
-    });
+  close(): Promise<void> {
+    return this.#thread.close();
   }
 }

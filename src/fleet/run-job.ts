@@ -18,6 +18,7 @@ import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from 
 import { addUsage, NO_USAGE } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
+import type { AnalysisThread } from './analysis-thread.js';
 import { gatedRunner } from './gated-runner.js';
 import { JobDeadline, type JobLimits } from './job-deadline.js';
 import { type JobLog, jobLog } from './job-log.js';
@@ -28,6 +29,7 @@ import type { RunningJob, RunningJobs } from './running-jobs.js';
 export interface JobContext {
   readonly runner: AgentRunner;
   readonly contamination: ContaminationJudge;
+  readonly analysis: AnalysisThread;
   readonly logger: Logger;
   /** For the fleet's own marks on jobs. */
   readonly client: Redis;
@@ -169,12 +171,19 @@ async function process<K extends KindName>(
   kind: K,
   payload: PayloadOf<K>,
   { job, token, signal }: Held,
-  { runner, contamination, calls }: JobContext,
+  { runner, contamination, analysis, calls }: JobContext,
   log: JobLog,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
   const gates = jobGates(calls, { key: jobKey(job), token, signal, warn: log.warn, ...budgetOf(job) });
-  const work = { runner: gatedRunner(runner, gates), contamination, signal, log, progress: log.progress };
+  const work = {
+    runner: gatedRunner(runner, gates),
+    analyst: analysis.analystFor(signal),
+    contamination,
+    signal,
+    log,
+    progress: log.progress,
+  };
   try {
     return await processor(payload, work);
   } finally {

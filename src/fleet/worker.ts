@@ -9,6 +9,7 @@ import { cancelChannel } from '../queues/cancel-channel.js';
 import { connectProducer, workerConnection } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
 import { ABORT_REASONS } from './abort-reasons.js';
+import { AnalysisThread } from './analysis-thread.js';
 import { ContaminationThreads } from './contamination-threads.js';
 import { Housekeeping } from './housekeeping.js';
 import { DEFAULT_JOB_LIMITS } from './job-deadline.js';
@@ -71,6 +72,7 @@ interface WorkerParts {
   readonly ledger: Redis;
   readonly running: RunningJobs;
   readonly contamination: ContaminationThreads;
+  readonly analysis: AnalysisThread;
   readonly workers: readonly QueueWorker[];
   readonly kinds: readonly KindName[];
   readonly logger: Logger;
@@ -120,9 +122,11 @@ export class FleetWorker {
       connection.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }
     const contamination = new ContaminationThreads({ redisUrl, prefix });
+    const analysis = new AnalysisThread();
     const context = {
       runner: options.runner,
       contamination,
+      analysis,
       logger,
       client,
       running,
@@ -175,6 +179,7 @@ export class FleetWorker {
       ledger,
       running,
       contamination,
+      analysis,
       workers,
       kinds,
       logger,
@@ -224,7 +229,7 @@ export class FleetWorker {
       this.#parts.watchdog.stop();
       await this.#parts.housekeeping.stop();
       await this.#parts.reporter.stop();
-      await this.#parts.contamination.close();
+      await Promise.all([this.#parts.contamination.close(), this.#parts.analysis.close()]);
       this.#parts.subscriber.disconnect();
       this.#parts.ledger.disconnect();
       this.#parts.client.disconnect();

@@ -1,10 +1,13 @@
 import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
+import type { ScriptAnalyst } from '../agents/script-analyst.js';
 import type { ContaminationJudge } from '../contamination/contamination-judge.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 
 /** What a processor works with besides its payload. */
 export interface Work {
   readonly runner: AgentRunner;
+  /** Computes over whole scripts and outputs, where that takes long apart from the worker's event loop. */
+  readonly analyst: ScriptAnalyst;
   /** Judges outputs against the fleet's known solutions. */
   readonly contamination: ContaminationJudge;
   /** Aborted when the job is cancelled, or its worker must stop. */

@@ -3,6 +3,7 @@ import type { Processor } from './processor.js';
 
 export const processSolutionCheck: Processor<'solution-check'> = ({ solution, workspace, model }, work) =>
   checkAndFixLeakage(solution, work.runner, {
+    analyst: work.analyst,
     signal: work.signal,
     log: work.log,
     onProgress: (step) => work.progress(step),

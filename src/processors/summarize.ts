@@ -1,8 +1,8 @@
-import { checkFigures, shortenOutput } from '../ablation/index.js';
+import { shortenOutput } from '../ablation/index.js';
 import { AgentConfig } from '../agents/agent-config.js';
 import { AgentType } from '../agents/agent-type.js';
 import { agentStamp, withNotes } from './agent-stamp.js';
-import type { Processor } from './processor.js';
+import type { Processor, Work } from './processor.js';
 import { UsageMeter } from './usage-meter.js';
 
 /**
@@ -36,7 +36,7 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
       work,
     ),
   );
-  const figures = figureNotes(answer.output, rawOutput, ablationCode);
+  const figures = await figureNotes(answer.output, rawOutput, ablationCode, work.analyst);
   for (const note of figures) work.log.warn(note);
   return {
     summary: answer.output,
@@ -47,8 +47,17 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
 };
 
 /** What in the summary the printed output does not bear out. */
-function figureNotes(summary: string, rawOutput: string, ablationCode: string): string[] {
-  const { unsupported, rankingWithoutScores } = checkFigures({ summary, rawOutput, ablationCode });
+async function figureNotes(
+  summary: string,
+  rawOutput: string,
+  ablationCode: string,
+  analyst: Work['analyst'],
+): Promise<string[]> {
+  const { unsupported, rankingWithoutScores } = await analyst.checkFigures({
+    summary,
+    rawOutput,
+    ablationCode,
+  });
   const notes: string[] = [];
   if (unsupported.length > 0) {
     notes.push(

@@ -1,3 +1,4 @@
+export { doesSomething, lostNames } from './bound-names.js';
 export { extractCodeBlock } from './extract-code-block.js';
 export { fitCorrection, type Span } from './fit-correction.js';
 export { type LocatedBlock, locateBlock, validateCodeBlock } from './locate-block.js';

@@ -1,4 +1,5 @@
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { ContaminationDetector } from '../../src/contamination/index.js';
 import type { Work } from '../../src/processors/processor.js';
 
@@ -13,6 +14,7 @@ export function workWith(runner: AgentRunner): RecordedWork {
   const warnings: string[] = [];
   return {
     runner,
+    analyst: IN_PLACE_ANALYST,
     contamination: {
       judge: (given) =>
         new ContaminationDetector(given.config).checkContamination(given.output, given.testCase),

@@ -1,5 +1,6 @@
 import type { AgentRunner, WorkLog } from '../../agents/agent-runner.js';
 import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
+import { analysedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents/script-analyst.js';
 import { PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
 import { type Finding, type SolutionCheckResult, statusOf } from '../../queues/solution-check.js';
@@ -17,6 +18,8 @@ export interface LeakageCheckOptions {
   readonly model?: string;
   readonly signal?: AbortSignal;
   readonly log?: WorkLog;
+  /** Who analyses; default: functions in place. */
+  readonly analyst?: ScriptAnalyst;
   readonly onProgress?: (step: string) => void;
 }
 
@@ -39,12 +42,13 @@ export async function checkAndFixLeakage(
     });
   }
   const meter = new UsageMeter();
+  const analyst = analysedOnce(options.analyst ?? IN_PLACE_ANALYST);
   options.onProgress?.('detecting');
   const [detection, parsed] = await Promise.all([
-    detectLeakage(solution, { ...options, runner, meter }),
+    detectLeakage(solution, { ...options, runner, meter, analyst }),
     parsesAsPython(solution.content),
   ]);
-  const context: CorrectionContext = { ...options, runner, meter, parsedBefore: parsed.ok };
+  const context: CorrectionContext = { ...options, runner, meter, analyst, parsedBefore: parsed.ok };
   const notes = parsed.ok
     ? []
     : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
@@ -105,7 +109,7 @@ async function correctFinding(
   const original = locateBlock(answer.code_block, solution.content);
   const described = {
     leakageStatus: answer.leakage_status,
-    ...(await descriptionOf(answer, original, solution)),
+    ...(await descriptionOf(answer, original, solution, context)),
   };
   const located = script.locate(answer.code_block);
   if (located === null) return { ...described, ...goneFinding(answer, original, number, script, context) };
@@ -160,7 +164,8 @@ async function descriptionOf(
   { kind, severity }: AnnotatedLeakageAnswer,
   place: LocatedBlock | null,
   solution: Solution,
+  { analyst }: CorrectionContext,
 ): Promise<Pick<Finding, 'kind' | 'severity'>> {
   if (kind !== undefined && severity !== undefined) return { kind, severity };
-  return place === null ? {} : ((await annotationAt(solution.content, place)) ?? {});
+  return place === null ? {} : ((await annotationAt(solution.content, place, analyst)) ?? {});
 }

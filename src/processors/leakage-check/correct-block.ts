@@ -1,6 +1,7 @@
 import { AgentConfig } from '../../agents/agent-config.js';
 import type { AgentRunner, RunContext } from '../../agents/agent-runner.js';
 import { AgentType } from '../../agents/agent-type.js';
+import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { LocatedBlock } from '../../solution/index.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
 import type { UsageMeter } from '../usage-meter.js';
@@ -12,6 +13,7 @@ export interface CorrectionContext extends RunContext {
   readonly meter: UsageMeter;
   readonly workspace?: string;
   readonly model?: string;
+  readonly analyst: ScriptAnalyst;
   /** Whether the script was valid Python before any correction. */
   readonly parsedBefore: boolean;
 }
@@ -33,7 +35,7 @@ export async function correctBlock(
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const asked = await askForCorrection(located, script, `${step}-${attempt}`, problem, context);
     if (!asked.ok) return asked;
-    const judgement = await judgeCorrection(asked.block, located, script, context.parsedBefore);
+    const judgement = await judgeCorrection(asked.block, located, script, context);
     if (judgement.ok) return judgement;
     problem = judgement.problem;
     context.log?.warn(`${step}: correction ${attempt} of ${TRIES} was refused: ${problem}`);

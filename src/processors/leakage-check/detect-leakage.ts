@@ -63,7 +63,7 @@ export async function askWithMoreContext(
 
 function ask(
   solution: Solution,
-  { runner, meter, workspace, model, signal, log }: DetectionContext,
+  { runner, meter, workspace, model, signal, log, analyst }: DetectionContext,
   question: Pick<AgentRequest<LeakageDetectionOutput>, 'step' | 'addition'>,
 ): Promise<AgentAnswer<LeakageDetectionOutput>> {
   const request: AgentRequest<LeakageDetectionOutput> & { schema: typeof LeakageDetectionOutputSchema } = {
@@ -78,6 +78,7 @@ function ask(
     runner.ask(request, {
       ...(signal === undefined ? {} : { signal }),
       ...(log === undefined ? {} : { log }),
+      ...(analyst === undefined ? {} : { analyst }),
     }),
   );
 }

@@ -1,13 +1,14 @@
+import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { UnclosedFenceError } from '../../errors.js';
 import {
   blockFromWholeScript,
+  doesSomething,
   extractCodeBlock,
   fitCorrection,
   introducesPlaceholder,
   type LocatedBlock,
   parsesAsPython,
 } from '../../solution/index.js';
-import { boundNames, doesSomething, usedNames } from './bound-names.js';
 import type { CorrectedScript } from './corrected-script.js';
 import { leakThatStillStands } from './second-opinion.js';
 import { withoutSurroundings } from './surrounding-lines.js';
@@ -26,6 +27,7 @@ interface Proposal {
   readonly block: string;
   readonly located: LocatedBlock;
   readonly script: CorrectedScript;
+  readonly analyst: ScriptAnalyst;
 }
 
 /**
@@ -38,13 +40,13 @@ export async function judgeCorrection(
   answer: string,
   located: LocatedBlock,
   script: CorrectedScript,
-  parsedBefore: boolean,
+  { parsedBefore, analyst }: { readonly parsedBefore: boolean; readonly analyst: ScriptAnalyst },
 ): Promise<Judgement> {
   const extracted = extractAnswer(answer, parsedBefore);
   if (!extracted.ok) return extracted;
   const taken = takeBlock(extracted.block, located, script.content);
   if (!taken.ok) return taken;
-  const proposal = { block: fitCorrection(taken.block, located, script.content), located, script };
+  const proposal = { block: fitCorrection(taken.block, located, script.content), located, script, analyst };
   const problem = (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await standingLeak(proposal));
   return problem === undefined ? { ok: true, block: proposal.block } : refused(problem);
 }
@@ -97,7 +99,7 @@ function isDiff(text: string): boolean {
 }
 
 /** What a correction would break in a script that is Python, in words; undefined where it breaks nothing. */
-async function brokenCode({ block, located, script }: Proposal): Promise<string | undefined> {
+async function brokenCode({ block, located, script, analyst }: Proposal): Promise<string | undefined> {
   const parsed = await parsesAsPython(script.with(located, block));
   if (!parsed.ok) {
     return `with the correction the script no longer parses: line ${parsed.line}: ${parsed.message}`;
@@ -105,29 +107,12 @@ async function brokenCode({ block, located, script }: Proposal): Promise<string 
   if ((await doesSomething(located.text)) && !(await doesSomething(block))) {
     return 'the correction has no statement that does anything; write out the corrected lines';
   }
-  const lost = await lostNames(located, block, script.content);
+  const lost = await analyst.lostNames(located, block, script.content);
   if (lost.length === 0) return undefined;
   return `the correction no longer defines ${lost.join(', ')}, which later lines of the script use`;
 }
 
-/** Names that only the block defined, that later code uses, and that the correction does not define. */
-async function lostNames(located: LocatedBlock, block: string, content: string): Promise<string[]> {
-  const after = content.slice(located.end);
-  const [defined, kept, before, later, used] = await Promise.all([
-    boundNames(located.text),
-    boundNames(block),
-    boundNames(content.slice(0, located.start)),
-    boundNames(after),
-    usedNames(after),
-  ]);
-  return [...defined].filter(
-    (name) => used.has(name) && !kept.has(name) && !before.has(name) && !later.has(name),
-  );
-}
-
-async function standingLeak({ block, located, script }: Proposal): Promise<string | undefined> {
-  return leakThatStillStands(script.content, located, script.with(located, block), {
-    start: located.start,
-    end: located.start + block.length,
-  });
+async function standingLeak({ block, located, script, analyst }: Proposal): Promise<string | undefined> {
+  const corrected = { start: located.start, end: located.start + block.length };
+  return leakThatStillStands(script.content, located, script.with(located, block), corrected, analyst);
 }

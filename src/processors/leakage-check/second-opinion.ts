@@ -1,4 +1,5 @@
-import { analyzeLeakage, type LeakFinding } from '../../leakage/index.js';
+import type { ScriptAnalyst } from '../../agents/script-analyst.js';
+import type { LeakFinding } from '../../leakage/index.js';
 import { SEVERITIES } from '../../queues/solution-check.js';
 
 interface Span {
@@ -15,8 +16,9 @@ const overlaps = (a: Span, b: Span) => a.start < b.end && b.start < a.end;
 export async function annotationAt(
   script: string,
   block: Span,
+  analyst: ScriptAnalyst,
 ): Promise<Pick<LeakFinding, 'kind' | 'severity'> | undefined> {
-  const [worst] = (await findingsAt(script, block)).sort(
+  const [worst] = (await findingsAt(script, block, analyst)).sort(
     (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
   );
   return worst && { kind: worst.kind, severity: worst.severity };
@@ -33,15 +35,16 @@ export async function leakThatStillStands(
   leakyBlock: Span,
   after: string,
   correctedBlock: Span,
+  analyst: ScriptAnalyst,
 ): Promise<string | undefined> {
-  const known = await findingsAt(before, leakyBlock);
+  const known = await findingsAt(before, leakyBlock, analyst);
   if (known.length === 0) return undefined;
   const kinds = new Set(known.map(({ kind }) => kind));
-  const standing = (await findingsAt(after, correctedBlock)).find(({ kind }) => kinds.has(kind));
+  const standing = (await findingsAt(after, correctedBlock, analyst)).find(({ kind }) => kinds.has(kind));
   return standing && `a leak of the same kind still stands: ${standing.explanation}`;
 }
 
-async function findingsAt(script: string, span: Span): Promise<LeakFinding[]> {
-  const { findings } = await analyzeLeakage(script);
+async function findingsAt(script: string, span: Span, analyst: ScriptAnalyst): Promise<LeakFinding[]> {
+  const { findings } = await analyst.analyze(script);
   return findings.filter((finding) => overlaps(finding, span));
 }

@@ -1,4 +1,5 @@
-import { parsePython, type SyntaxNode } from '../../solution/index.js';
+import type { Span } from './fit-correction.js';
+import { parsePython, type SyntaxNode } from './python-syntax.js';
 
 /** Kinds of nodes whose child, by this field, holds the names that they bind. */
 const BINDING_FIELDS: Readonly<Record<string, string>> = {
@@ -44,7 +45,7 @@ function collect(node: SyntaxNode, bound: Set<string>): void {
 }
 
 /** Names that a piece of code binds for the code behind it. */
-export async function boundNames(code: string): Promise<Set<string>> {
+async function boundNames(code: string): Promise<Set<string>> {
   const tree = await parsePython(dedented(code));
   const bound = new Set<string>();
   collect(tree.rootNode, bound);
@@ -53,7 +54,7 @@ export async function boundNames(code: string): Promise<Set<string>> {
 }
 
 /** Names that a piece of code uses, whatever for; attributes and keywords of calls are not names. */
-export async function usedNames(code: string): Promise<Set<string>> {
+async function usedNames(code: string): Promise<Set<string>> {
   const tree = await parsePython(dedented(code));
   const used = new Set<string>();
   const visit = (node: SyntaxNode) => {
@@ -70,6 +71,25 @@ function isLabel(node: SyntaxNode): boolean {
   if (parent === null) return false;
   if (parent.type === 'attribute') return parent.childForFieldName('attribute')?.id === node.id;
   return parent.type === 'keyword_argument' && parent.childForFieldName('name')?.id === node.id;
+}
+
+/** Names that only the block defined, that later code uses, and that the correction does not define. */
+export async function lostNames(
+  located: Span & { readonly text: string },
+  block: string,
+  content: string,
+): Promise<string[]> {
+  const after = content.slice(located.end);
+  const [defined, kept, before, later, used] = await Promise.all([
+    boundNames(located.text),
+    boundNames(block),
+    boundNames(content.slice(0, located.start)),
+    boundNames(after),
+    usedNames(after),
+  ]);
+  return [...defined].filter(
+    (name) => used.has(name) && !kept.has(name) && !before.has(name) && !later.has(name),
+  );
 }
 
 /** Statements that do nothing: a correction of nothing else removes the block in disguise. */
@@ -107,7 +127,9 @@ function dedented(code: string): string {
     .filter((line) => line.trim() !== '')
     .map((line) => /^[ \t]*/.exec(line)?.[0].length ?? 0);
   // A block that was taken from the middle of its first line has lost that line's indentation.
-  const common = Math.min(...(indents.length > 1 && indents[0] === 0 ? indents.slice(1) : indents), Infinity);
+  const others = indents.length > 1 && indents[0] === 0 ? indents.slice(1) : indents;
+  // Not `Math.min(...others)`: a script may have more lines than a call can have arguments.
+  const common = others.reduce((least, indent) => Math.min(least, indent), Infinity);
   if (!Number.isFinite(common) || common === 0) return code;
   return lines.map((line, index) => (index === 0 && indents[0] === 0 ? line : line.slice(common))).join('\n');
 }

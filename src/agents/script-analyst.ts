@@ -1,0 +1,72 @@
+import { checkFigures, planRefinement, summarizeAblation } from '../ablation/index.js';
+import { analyzeLeakage, repairLeak } from '../leakage/index.js';
+import { lostNames } from '../solution/index.js';
+
+/** What is computed over whole scripts and outputs: for the largest of them it takes seconds. */
+const TASKS = {
+  /** Finds the leaks of a script. */
+  analyze: analyzeLeakage,
+  /** Rewrites a leaky block of a script. */
+  repair: repairLeak,
+  /** Names that a correction of a block no longer defines. */
+  lostNames,
+  /** Summarizes the output of an ablation study. */
+  summarize: summarizeAblation,
+  /** Maps a summary onto the blocks of a solution. */
+  plan: planRefinement,
+  /** Holds the figures of a summary against the output. */
+  checkFigures: async (given: Parameters<typeof checkFigures>[0]) => checkFigures(given),
+};
+
+export type ScriptTask = keyof typeof TASKS;
+export type ScriptGiven = { [T in ScriptTask]: Parameters<(typeof TASKS)[T]> };
+export type ScriptResults = { [T in ScriptTask]: Awaited<ReturnType<(typeof TASKS)[T]>> };
+
+/** Whoever computes these: functions in place, or a worker's thread. What is given and computed is plain data. */
+export type ScriptAnalyst = {
+  readonly [T in ScriptTask]: (...given: ScriptGiven[T]) => Promise<ScriptResults[T]>;
+};
+
+/** Computes where it is called. */
+export const IN_PLACE_ANALYST: ScriptAnalyst = TASKS;
+
+/** Does one of the tasks. */
+export type DoScriptTask = <T extends ScriptTask>(
+  task: T,
+  given: ScriptGiven[T],
+) => Promise<ScriptResults[T]>;
+
+export const doInPlace: DoScriptTask = (task, given) => IN_PLACE_ANALYST[task](...given);
+
+/** An analyst whose every task is done by one function. */
+export function analystBy(doTask: DoScriptTask): ScriptAnalyst {
+  return {
+    analyze: (...given) => doTask('analyze', given),
+    repair: (...given) => doTask('repair', given),
+    lostNames: (...given) => doTask('lostNames', given),
+    summarize: (...given) => doTask('summarize', given),
+    plan: (...given) => doTask('plan', given),
+    checkFigures: (...given) => doTask('checkFigures', given),
+  };
+}
+
+/** Texts whose analysis is kept: the script as it was, as it is, and with a correction that is being judged. */
+const MOST_KEPT = 3;
+
+/**
+ * The same analyst, for one check: it analyses a text once, however often it is asked about it. A check asks for the
+ * detection, for each finding's description and before each correction.
+ */
+export function analysedOnce(analyst: ScriptAnalyst): ScriptAnalyst {
+  const kept = new Map<string, Promise<ScriptResults['analyze']>>();
+  const analyze = (source: string) => {
+    const analysis = kept.get(source) ?? analyst.analyze(source);
+    // The one asked for last goes last: the first is the one that was not needed for longest.
+    kept.delete(source);
+    kept.set(source, analysis);
+    const [oldest] = kept.keys();
+    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    return analysis;
+  };
+  return { ...analyst, analyze };
+}

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
+import { AnalysisThread } from '../../src/fleet/analysis-thread.js';
+import { featureScript } from '../support/feature-script.js';
+
+const LARGE = featureScript(500);
+
+let thread: AnalysisThread;
+beforeEach(() => {
+  thread = new AnalysisThread();
+});
+afterEach(() => thread.close());
+
+function analyst(signal = new AbortController().signal) {
+  return thread.analystFor(signal);
+}
+
+describe('the analysis thread', () => {
+  it('computes what functions in place compute', async () => {
+    const threaded = analyst();
+    const analysis = await threaded.analyze(LARGE);
+    expect(analysis).toEqual(await IN_PLACE_ANALYST.analyze(LARGE));
+    const [finding] = analysis.findings;
+    const block = finding?.codeBlock ?? '';
+    const repaired = await threaded.repair(LARGE, block);
+    expect(repaired.ok).toBe(true);
+    expect(repaired).toEqual(await IN_PLACE_ANALYST.repair(LARGE, block));
+
+    const start = LARGE.indexOf('df = ');
+    const line = LARGE.slice(start, LARGE.indexOf('\n', start));
+    const located = { start, end: start + line.length, text: line };
+    expect(await threaded.lostNames(located, 'other = 1', LARGE)).toEqual(['df']);
+
+    const rawOutput = Array.from({ length: 600 }, (_, at) => `No part ${at}: 0.${at + 1_000}`).join('\n');
+    const study = { ablationCode: LARGE, rawOutput };
+    const summary = await threaded.summarize(study);
+    expect(summary).toBe(await IN_PLACE_ANALYST.summarize(study));
+    const figures = { summary: `${summary} 77.123`, ...study };
+    expect(await threaded.checkFigures(figures)).toEqual(await IN_PLACE_ANALYST.checkFigures(figures));
+    const refinement = { solution: LARGE, summary: 'The scaler matters most.', previousBlocks: [] };
+    expect(await threaded.plan(refinement)).toEqual(await IN_PLACE_ANALYST.plan(refinement));
+  });
+
+  it('gives up a task in the middle of its computing, and goes on with the ones that wait', async () => {
+    await analyst().analyze(LARGE);
+    const cancelled = new AbortController();
+    const given = analyst(cancelled.signal).analyze(featureScript(20_000));
+    const waiting = analyst().analyze(LARGE);
+    const rejected = expect(given).rejects.toMatchObject({ name: 'AbortError' });
+    cancelled.abort('cancelled');
+    await rejected;
+    expect((await waiting).findings).not.toEqual([]);
+  });
+
+  it('ends with its worker, whatever it computes, and takes no more', async () => {
+    await analyst().analyze(LARGE);
+    const running = expect(analyst().analyze(featureScript(20_000))).rejects.toThrow();
+    await thread.close();
+    await running;
+    await expect(analyst().analyze(LARGE)).rejects.toMatchObject({ code: 'internal' });
+  });
+});

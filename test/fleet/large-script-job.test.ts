@@ -1,0 +1,58 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { featureScript } from '../support/feature-script.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+let redis: TestRedis;
+let fleets = 0;
+let test: TestFleet;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(() => test.close());
+
+async function startFleet() {
+  fleets += 1;
+  test = await startTestFleet(redis, `large-script-${fleets}`);
+  const worker = await test.worker(createOfflineRunner(), { kinds: ['solution-check'] });
+  // The first large script starts the thread.
+  await (await addSolutionCheck(test.fleet, { solution: { content: featureScript(400) } })).result();
+  return { fleet: test.fleet, worker };
+}
+
+describe('a check of a large script', () => {
+  it('leaves the event loop of its worker free, and finds and corrects what it does in place', async () => {
+    const { fleet } = await startFleet();
+    const solution = { content: featureScript(4_000) };
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    const handle = await addSolutionCheck(fleet, { solution });
+    delay.enable();
+    const started = performance.now();
+    const result = await handle.result();
+    const whole = performance.now() - started;
+    delay.disable();
+    expect(result.status).toBe('corrected');
+    // In the worker's own thread one analysis and one repair of three more would block it for nearly the whole time.
+    expect(delay.max / 1e6).toBeLessThan(whole / 5);
+    expect(result).toEqual(await checkAndFixLeakage(solution, createOfflineRunner()));
+  });
+
+  it('that is cancelled in the middle does not keep its worker from working or from stopping', async () => {
+    const { fleet, worker } = await startFleet();
+    const large = { solution: { content: featureScript(4_000) } };
+    const handle = await addSolutionCheck(fleet, large);
+    await test.logged('job started');
+    await cancelJob(fleet, handle.id);
+    expect((await handle.view()).state).toBe('cancelled');
+    const next = await addSolutionCheck(fleet, { solution: { content: featureScript(400) } });
+    expect((await next.result()).status).toBe('corrected');
+    await addSolutionCheck(fleet, large);
+    await worker.stop(0);
+  });
+});

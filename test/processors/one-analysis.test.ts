@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { analystBy, doInPlace, type ScriptAnalyst } from '../../src/agents/script-analyst.js';
+import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
+import { correction, leaks, runnerFor } from '../support/agent-answers.js';
+import { featureScript } from '../support/feature-script.js';
+import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+
+const CONTENT = featureScript(3);
+const LEAK = 'X = scaler.fit_transform(df)';
+
+let api: MessagesApi | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+/** Computes in place, and writes down which texts it analysed. */
+function recording(): { analyst: ScriptAnalyst; analysed: string[] } {
+  const analysed: string[] = [];
+  const analyst = analystBy((task, given) => {
+    if (task === 'analyze') analysed.push(String(given[0]));
+    return doInPlace(task, given);
+  });
+  return { analyst, analysed };
+}
+
+describe('one check', () => {
+  it('analyses the same text once: for the detection, the description and the second opinion', async () => {
+    const { analyst, analysed } = recording();
+    const result = await checkAndFixLeakage({ content: CONTENT }, createOfflineRunner(), { analyst });
+    expect(result.status).toBe('corrected');
+    expect(analysed).toEqual([CONTENT, result.solution.content]);
+  });
+
+  it("analyses the script once for all findings of a model's answer, and each correction once", async () => {
+    api = await startMessagesApi({
+      reply: [
+        leaks(LEAK, 'y = df.pop("target")'),
+        correction('X = df.to_numpy()'),
+        correction('y = df.pop("target").astype(int)'),
+      ],
+    });
+    const { analyst, analysed } = recording();
+    const result = await checkAndFixLeakage({ content: CONTENT }, runnerFor(api), { analyst });
+    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'corrected']);
+    expect(new Set(analysed).size).toBe(analysed.length);
+    expect(analysed[0]).toBe(CONTENT);
+  });
+});
