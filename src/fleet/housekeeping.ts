@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis';
+import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { messageOf } from '../errors.js';
 import { sweepPayloads } from '../payloads/sweep-payloads.js';
 import type { Logger } from './logger.js';
 
-/** How often stored texts that no job names are looked for, in milliseconds. */
+/** How often money reserved for dead workers and stored texts that no job names are looked for, in milliseconds. */
 export const HOUSEKEEPING_MS = 600_000;
 
 /** Work that some worker of the fleet does now and then, and no two at once. */
@@ -37,10 +38,11 @@ export class Housekeeping {
       // Its expiry is the lease: whoever comes within the interval leaves the work to the one who did it.
       const lease = `${this.prefix}::housekeeping`;
       if ((await this.client.set(lease, '1', 'PX', this.intervalMs, 'NX')) === null) return;
+      await sweepReservations(this.client, this.prefix);
       const swept = await sweepPayloads(this.client, this.prefix, { signal: this.#stopped.signal });
       if (swept.length > 0) this.logger.info({ texts: swept.length }, 'texts that no job names were removed');
     } catch (thrown) {
-      this.logger.warn({ reason: messageOf(thrown) }, 'the payload store could not be swept');
+      this.logger.warn({ reason: messageOf(thrown) }, 'the fleet could not be kept in order');
     }
   }
 }

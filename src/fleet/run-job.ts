@@ -1,6 +1,7 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
+import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import type { CallControl } from '../calls/call-control.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { jobGates } from '../calls/job-gates.js';
@@ -109,7 +110,11 @@ async function begin({ job, token }: Held, { calls, running }: JobContext): Prom
   const jobId = job.id ?? '';
   if (!held) throw new JobError('lock-lost', 'another worker holds the job', { jobId });
   const begun = { key, token, run, suspect: deaths > 0 };
-  if (cancelled || deaths >= MOST_WORKER_DEATHS) await forgetDeaths(calls.client, key, run);
+  if (cancelled || deaths >= MOST_WORKER_DEATHS) {
+    await forgetDeaths(calls.client, key, run);
+    // The job ends without opening its ledger, where a dead worker's reservation would have come back.
+    if (deaths > 0) await sweepReservations(calls.client, calls.prefix);
+  }
   if (cancelled) throw new JobError('job-cancelled', 'the job was cancelled', { jobId });
   if (deaths >= MOST_WORKER_DEATHS) {
     throw new JobError(

@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis';
+import { sweepReservations } from '../../calls/budget/sweep-reservations.js';
 import { type SweepOptions, sweepPayloads } from '../../payloads/sweep-payloads.js';
 import { findMisplacedJobs, settleJob } from './job-places.js';
 import type { Problem } from './problem.js';
-import { findIdleReservations, releaseIdleReservations } from './reservations.js';
+import { findIdleReservations } from './reservations.js';
 import { findMissingTexts, findOrphanedTexts } from './stored-texts.js';
 import { findOrphanedParents, freeOrphanedParent, type OrphanedParent } from './waiting-parents.js';
 
@@ -39,7 +40,7 @@ export async function examine(
   if (!repair) return { problems, left: problems };
   for (const problem of misplaced) await settleJob(client, prefix, problem);
   for (const parent of parents) await freeOrphanedParent(client, prefix, parent);
-  if (reservations.length > 0) await releaseIdleReservations(client, prefix);
+  if (reservations.length > 0) await sweepReservations(client, prefix);
   if (orphanedTexts.length > 0) await sweepPayloads(client, prefix, sweep);
   // Nobody can bring a text back.
   return { problems, left: missingTexts };

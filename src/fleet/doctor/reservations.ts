@@ -1,7 +1,5 @@
 import type { Redis } from 'ioredis';
-import { BUDGET_LUA } from '../../calls/budget/budget-script.js';
-import { flightsKey, spendBase } from '../../calls/call-control.js';
-import { LEDGER_LUA } from '../../calls/ledger/ledger-script.js';
+import { flightsKey } from '../../calls/call-control.js';
 import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
 import type { Problem } from './problem.js';
 
@@ -15,15 +13,6 @@ for at = 1, #all, 2 do
 end
 return idle`);
 
-/** KEYS: 1 calls under way. ARGV: 1 base of the spending keys, 2 now (ms). */
-const SWEEP = script(
-  LEDGER_LUA,
-  BUDGET_LUA,
-  `
-spend_sweep(ARGV[1], KEYS[1], tonumber(ARGV[2]))
-return 1`,
-);
-
 /** Reservations of calls that nobody waits for any more. */
 export async function findIdleReservations(client: Redis, prefix: string): Promise<Problem[]> {
   const found = replyList(await runScript(client, IDLE, [flightsKey(prefix)], []));
@@ -31,9 +20,4 @@ export async function findIdleReservations(client: Redis, prefix: string): Promi
     const [, number = '', id = ''] = /^(\d+) (.*)$/s.exec(replyText(entry) ?? '') ?? [];
     return { problem: 'idle-reservation', id, detail: `call ${number}: its worker is gone` };
   });
-}
-
-/** Gives the reservations back; their calls count as ones whose end nobody knows, at their likely price. */
-export async function releaseIdleReservations(client: Redis, prefix: string): Promise<void> {
-  await runScript(client, SWEEP, [flightsKey(prefix)], [spendBase(prefix), Date.now()]);
 }

@@ -1,0 +1,179 @@
+import { JobError } from '../src/errors.js';
+import { findJob } from '../src/producers/find-job.js';
+import type { FleetConnection } from '../src/producers/fleet-connection.js';
+import { hasEnded, type JobView, viewJob } from '../src/producers/job-view.js';
+import { type CallRecord, readCallRecords } from '../src/queues/call-record.js';
+import { brokenInvariants } from '../test/support/invariants.js';
+import type { Accepted, Pipeline } from './pipeline.js';
+import type { Billed } from './provider.js';
+
+/** A promise, what was found, and whether it was kept. */
+export interface Promised {
+  readonly promise: string;
+  readonly found: number;
+  /** Most that may be found. */
+  readonly allowed: number;
+  readonly examples: readonly string[];
+}
+
+interface Outcome {
+  readonly job: Accepted;
+  readonly view: JobView | undefined;
+  readonly calls: readonly CallRecord[];
+}
+
+/** A time in which something was broken, in milliseconds since 1970. */
+export interface FaultWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Judgement {
+  /** Calls that were on their way, or whose answer was on its way into the ledger, while something was broken. */
+  readonly inFlightAtFaults: number;
+  /** Calls whose connection the provider itself broke. */
+  readonly brokenByProvider: number;
+  readonly promises: readonly Promised[];
+  readonly completed: number;
+  /** How many jobs failed, by code: the provider truncates, refuses and babbles. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Calls of which nobody knows the end. */
+  readonly unknownCalls: number;
+  /** Good answers that were paid for more than once. */
+  readonly paidAgain: number;
+}
+
+/** Failures that the provider's misbehaviour, or a second death under the same job, is a reason for. */
+const EXPECTED = new Set([
+  ...[
+    'answer-truncated',
+    'answer-refused',
+    'answer-invalid',
+    'answer-incomplete',
+    'call-idle',
+    'call-timeout',
+  ],
+  ...['unreachable', 'overloaded', 'rate-limited', 'killed-its-worker', 'child-failed'],
+]);
+
+/** Holds what became of a run against what is promised, after its workers have stopped. */
+export async function judge(
+  pipeline: Pipeline,
+  billed: readonly Billed[],
+  windows: readonly FaultWindow[],
+): Promise<Judgement> {
+  const { fleet } = pipeline;
+  const outcomes: Outcome[] = [];
+  for (const job of pipeline.accepted) outcomes.push(await outcomeOf(fleet, job));
+  const problems = await brokenInvariants(fleet.client, fleet.prefix);
+  const scripts = new Map(pipeline.accepted.map(({ marker, script }) => [marker, script]));
+  const failed: Record<string, number> = {};
+  for (const { view } of outcomes) {
+    if (view?.error !== undefined) failed[view.error.code] = (failed[view.error.code] ?? 0) + 1;
+  }
+  const unknown = outcomes.flatMap(({ calls }) => calls.filter(({ state }) => state === 'unknown'));
+  const brokenByProvider = billed.filter(({ broken }) => broken).length;
+  const inFlightAtFaults = billed.filter((entry) => !entry.broken && inFlight(entry, windows)).length;
+  const repeats = paidRepeats(outcomes, billed);
+  return {
+    completed: outcomes.filter(({ view }) => view?.state === 'completed').length,
+    failed,
+    unknownCalls: unknown.length,
+    paidAgain: repeats.paidAgain,
+    inFlightAtFaults,
+    brokenByProvider,
+    promises: [
+      promise('accepted jobs that are lost', outcomes.filter(({ view }) => view === undefined).map(nameOf)),
+      promise('accepted jobs without an outcome', outcomes.filter(isStuck).map(nameOf)),
+      promise('jobs that failed without a reason', outcomes.filter(failedOddly).map(nameOf)),
+      promise('checked scripts that were changed', outcomes.filter(isChanged).map(nameOf)),
+      promise(
+        'evaluations of another script than the checked one',
+        pipeline.evaluated
+          .filter(({ marker, script }) => scripts.get(marker) !== script)
+          .map(({ marker }) => marker),
+      ),
+      promise('calls paid again whose answer the ledger held', repeats.heldByLedger),
+      promise('calls paid again that the ledger does not show', repeats.unexplained),
+      promise(
+        'calls whose end is unknown, of those in flight at a fault or broken off by the provider',
+        unknown.map(({ step }) => step),
+        inFlightAtFaults + brokenByProvider,
+      ),
+      promise(
+        'broken invariants (doubled, stuck or ownerless jobs, reserved money, orphaned texts)',
+        problems,
+      ),
+    ],
+  };
+}
+
+function promise(text: string, found: readonly string[], allowed = 0): Promised {
+  return {
+    promise: text,
+    found: found.length,
+    allowed,
+    examples: found.length > allowed ? found.slice(0, 5) : [],
+  };
+}
+
+/** How long an answer may be on its way into the ledger, in milliseconds. */
+const WRITE_MS = 500;
+
+function inFlight({ arrivedAt, endedAt }: Billed, windows: readonly FaultWindow[]): boolean {
+  return windows.some(({ from, to }) => arrivedAt <= to && (endedAt ?? to) + WRITE_MS >= from);
+}
+
+const nameOf = ({ job, view }: Outcome) =>
+  `${job.id}: ${view?.state ?? 'gone'} ${view?.error?.message ?? ''}`;
+const isStuck = ({ view }: Outcome) => view !== undefined && !hasEnded(view.state);
+const failedOddly = ({ view }: Outcome) => view?.error !== undefined && !EXPECTED.has(view.error.code);
+
+/** The provider finds every script clean, so it has to come back as it was. */
+function isChanged({ job, view }: Outcome): boolean {
+  if (job.queue !== 'solution-check' || view?.state !== 'completed') return false;
+  return (view.result as { solution?: { content?: unknown } }).solution?.content !== job.script;
+}
+
+async function outcomeOf(fleet: FleetConnection, job: Accepted): Promise<Outcome> {
+  try {
+    const view = await viewJob(fleet, await findJob(fleet, job.id, job.queue));
+    return { job, view, calls: await readCallRecords(fleet.client, fleet.queue(job.queue).toKey(job.id)) };
+  } catch (thrown) {
+    if (thrown instanceof JobError && thrown.code === 'job-not-found')
+      return { job, view: undefined, calls: [] };
+    throw thrown;
+  }
+}
+
+const ROLES: Readonly<Record<string, string>> = {
+  'solution-check': 'detect',
+  summarize: 'summary',
+  extract: 'extract',
+};
+
+/** Good answers that the provider gave, and billed, more than once for one question, and what the ledger says of that. */
+function paidRepeats(outcomes: readonly Outcome[], billed: readonly Billed[]) {
+  const heldByLedger: string[] = [];
+  const unexplained: string[] = [];
+  let paidAgain = 0;
+  const byQuestion = new Map<string, Billed[]>();
+  for (const entry of billed) {
+    byQuestion.set(entry.question, [...(byQuestion.get(entry.question) ?? []), entry]);
+  }
+  for (const { job, calls } of outcomes) {
+    const question = `${job.marker} ${ROLES[job.queue]}`;
+    const asked = byQuestion.get(question) ?? [];
+    const answeredAt = calls.find(({ state }) => state === 'answered')?.end?.at;
+    if (answeredAt !== undefined) {
+      const later = asked.filter(({ arrivedAt }) => arrivedAt > answeredAt);
+      heldByLedger.push(...later.map(() => question));
+    }
+    const whole = asked.filter(({ good, aborted }) => good && !aborted).length;
+    const again = Math.max(0, whole - 1);
+    paidAgain += again;
+    const notUsed = calls.filter(({ state }) => state === 'unknown' || state === 'failed').length;
+    if (again > notUsed) unexplained.push(`${question}: ${again} again, the ledger shows ${notUsed}`);
+  }
+  return { heldByLedger, unexplained, paidAgain };
+}

@@ -1,0 +1,48 @@
+/**
+ * `npm run chaos -- --minutes 5 --seed N`: breaks a fleet by plan and says of every promise whether it was kept. Exit code
+ * 1 where one was broken.
+ */
+import { parseArgs } from 'node:util';
+import { type ChaosReport, runChaos } from './run-chaos.js';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '5' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const minutes = Number(values.minutes);
+const seed = Number(values.seed);
+if (!(minutes > 0 && minutes <= 600) || !Number.isInteger(seed)) {
+  process.stderr.write('usage: npm run chaos -- [--minutes M (up to 600)] [--seed N] [--json]\n');
+  process.exit(2);
+}
+
+function render(report: ChaosReport): string {
+  const { accepted, completed, failed, requests, faults, recoveryMs } = report;
+  const list = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ');
+  return [
+    `seed ${report.seed}: ${accepted} jobs accepted, ${completed} completed; failed: ${list(failed) || 'none'}`,
+    `${requests} requests at the provider; ${report.refusedSubmissions} submissions sent again`,
+    `faults: ${list(faults)}; ${report.inFlightAtFaults} calls were in flight at them; the provider broke ${report.brokenByProvider} off`,
+    `calls whose end is unknown: ${report.unknownCalls}; answers paid for again: ${report.paidAgain}`,
+    `next call after a fault: p50 ${recoveryMs.p50} ms, p99 ${recoveryMs.p99} ms`,
+    ...report.promises.map(
+      ({ promise, found, allowed, examples }) =>
+        `${found <= allowed ? 'kept  ' : 'BROKEN'} ${promise}: ${found} (at most ${allowed})${examples.map((example) => `\n         ${example}`).join('')}`,
+    ),
+    '',
+  ].join('\n');
+}
+
+const report = await runChaos({
+  seed,
+  durationMs: minutes * 60_000,
+  say: (line) => process.stderr.write(`${line}\n`),
+});
+process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : render(report));
+process.exitCode = report.kept ? 0 : 1;

@@ -1,0 +1,133 @@
+import { type Job, Worker } from 'bullmq';
+import { FleetConnection } from '../src/producers/fleet-connection.js';
+import { checkedSolution } from '../src/producers/flows/checked-solution.js';
+import { addGuardedEvaluation } from '../src/producers/flows/guarded-evaluation.js';
+import { addRefinementStep } from '../src/producers/flows/refinement-step.js';
+import { workerConnection } from '../src/queues/connection.js';
+
+/** A job that the fleet said yes to. */
+export interface Accepted {
+  readonly queue: string;
+  readonly id: string;
+  readonly marker: string;
+  /** The script that was handed in. */
+  readonly script: string;
+}
+
+interface Evaluated {
+  readonly marker: string;
+  readonly script: string;
+}
+
+const SUBMIT_EVERY_MS = 150;
+
+/** The user's side: submits flows with keys until it is told to stop, and evaluates what was checked. */
+export class Pipeline {
+  readonly accepted: Accepted[] = [];
+  /** Scripts that an evaluation ran, by the marker of its job. */
+  readonly evaluated: readonly Evaluated[];
+  refusedSubmissions = 0;
+  readonly #fleet: FleetConnection;
+  readonly #evaluating: Worker;
+  #stopped = false;
+  #submitting: Promise<void> = Promise.resolve();
+
+  private constructor(fleet: FleetConnection, evaluating: Worker, evaluated: readonly Evaluated[]) {
+    this.evaluated = evaluated;
+    this.#fleet = fleet;
+    this.#evaluating = evaluating;
+  }
+
+  static async open(redisUrl: string, prefix: string): Promise<Pipeline> {
+    const fleet = await FleetConnection.open({ redisUrl, prefix });
+    const evaluated: Evaluated[] = [];
+    const evaluating = new Worker(
+      'evaluate',
+      async (job: Job) => {
+        const { solution } = await checkedSolution(job);
+        evaluated.push({ marker: String(job.data.marker), script: solution.content });
+        return 'scored';
+      },
+      {
+        connection: workerConnection(redisUrl),
+        prefix,
+        concurrency: 10,
+        lockDuration: 5_000,
+        stalledInterval: 2_000,
+      },
+    );
+    evaluating.on('error', () => undefined);
+    return new Pipeline(fleet, evaluating, evaluated);
+  }
+
+  get fleet(): FleetConnection {
+    return this.#fleet;
+  }
+
+  begin(): void {
+    this.#submitting = this.#submitAll();
+  }
+
+  /** Submits no more, and waits for the answer to the last submission. */
+  async stopSubmitting(): Promise<void> {
+    this.#stopped = true;
+    await this.#submitting;
+  }
+
+  async close(): Promise<void> {
+    await this.#evaluating.close();
+    await this.#fleet.close();
+  }
+
+  async #submitAll(): Promise<void> {
+    for (let number = 0; !this.#stopped; number += 1) {
+      await this.#submit(number);
+      await new Promise((resolve) => setTimeout(resolve, SUBMIT_EVERY_MS));
+    }
+  }
+
+  /** A submission that got no answer is sent again with its key until it gets one. */
+  async #submit(number: number): Promise<void> {
+    const marker = String(number);
+    // Every tenth script is long enough to be stored apart from its job.
+    const script = `x = 1\nmarker_${marker} = 2\n${number % 10 === 0 ? '# padding\n'.repeat(8_000) : ''}`;
+    for (;;) {
+      try {
+        this.accepted.push(...(await this.#submitFlow(number, marker, script)));
+        return;
+      } catch {
+        this.refusedSubmissions += 1;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  }
+
+  async #submitFlow(number: number, marker: string, script: string): Promise<Accepted[]> {
+    const key = `chaos ${marker}`;
+    const tags = { run: `run ${number % 3}` };
+    if (number % 3 === 0) {
+      const step = await addRefinementStep(
+        this.#fleet,
+        {
+          ablationCode: `marker_${marker} = 1`,
+          rawOutput: 'a: 1',
+          solution: { content: script },
+          previousBlocks: [],
+          tags,
+        },
+        { key },
+      );
+      return [step.extract, step.summarize].map(({ queue, id }) => ({ queue, id, marker, script }));
+    }
+    const { evaluation, check } = await addGuardedEvaluation(
+      this.#fleet,
+      {
+        solution: { content: script },
+        evaluation: { queue: 'evaluate', name: 'score', data: { marker } },
+        tags,
+      },
+      { key },
+    );
+    return [evaluation, check].map(({ queue, id }) => ({ queue, id, marker, script }));
+  }
+}

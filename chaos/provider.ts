@@ -1,0 +1,141 @@
+import {
+  errorReply,
+  jsonReply,
+  type MessageReply,
+  type MessagesApi,
+  type RecordedRequest,
+  type Reply,
+  refusalReply,
+  startMessagesApi,
+  textReply,
+  truncatedReply,
+} from '../test/support/messages-api.js';
+import { pick, randomFrom, seedOf } from './random.js';
+
+/** A request as the provider bills it. */
+export interface Billed {
+  /** Which question of which job it asks: job marker and role. */
+  readonly question: string;
+  readonly arrivedAt: number;
+  /** When the answer was whole or the connection gone; undefined while neither is. */
+  endedAt: number | undefined;
+  /** Whether the reply was the right one, sent whole. */
+  readonly good: boolean;
+  /** Whether the reply broke off, so that the other side cannot know whether it is billed. */
+  readonly broken: boolean;
+  /** The other side went away before the answer was whole. */
+  aborted: boolean;
+}
+
+export interface Provider {
+  readonly api: MessagesApi;
+  readonly billed: readonly Billed[];
+}
+
+type Behaviour =
+  | 'good'
+  | 'slow'
+  | 'hang'
+  | 'stall'
+  | 'reset'
+  | 'cut'
+  | 'rate-limit'
+  | 'overload'
+  | 'truncate'
+  | 'garbage'
+  | 'refuse';
+
+const BEHAVIOURS: readonly (readonly [number, Behaviour])[] = [
+  [72, 'good'],
+  [6, 'slow'],
+  [1, 'hang'],
+  [3, 'stall'],
+  [3, 'reset'],
+  [3, 'cut'],
+  [1, 'rate-limit'],
+  [2, 'overload'],
+  [2, 'truncate'],
+  [4, 'garbage'],
+  [1, 'refuse'],
+];
+
+/** Marks a script as one of this run's. */
+export const MARKER = /marker_(\d+)/;
+
+function questionOf({ text }: RecordedRequest): string {
+  const marker = MARKER.exec(text)?.[1] ?? 'unknown';
+  if (text.includes('<ablation-code-')) return `${marker} summary`;
+  return text.includes('The fit matters most.') ? `${marker} extract` : `${marker} detect`;
+}
+
+function rightAnswer(question: string): MessageReply {
+  if (question.endsWith('summary')) return textReply('The fit matters most.');
+  if (question.endsWith('extract')) {
+    return jsonReply({ plans: [{ code_block: 'x = 1', plan: 'Tune it.' }] });
+  }
+  return jsonReply({ answers: [{ leakage_status: 'No Data Leakage', code_block: '' }] });
+}
+
+/** A stand-in for the Messages API that misbehaves by plan: the same way for the same question asked as often. */
+export async function startProvider(seed: number): Promise<Provider> {
+  const billed: Billed[] = [];
+  const asked = new Map<string, number>();
+  const api = await startMessagesApi({
+    reply: (request) => {
+      const question = questionOf(request);
+      const count = (asked.get(question) ?? 0) + 1;
+      asked.set(question, count);
+      const random = randomFrom(seedOf(seed, `${question} ${count}`));
+      const behaviour = pick(random, BEHAVIOURS);
+      const entry: Billed = {
+        question,
+        arrivedAt: Date.now(),
+        good: behaviour === 'good' || behaviour === 'slow',
+        broken: ['hang', 'stall', 'reset', 'cut'].includes(behaviour),
+        endedAt: undefined,
+        aborted: false,
+      };
+      billed.push(entry);
+      const reply = replyOf(behaviour, question, random);
+      const over = setTimeout(() => {
+        if (!entry.broken) entry.endedAt = Date.now();
+      }, reply.delayMs ?? 0);
+      void request.aborted.then(() => {
+        clearTimeout(over);
+        entry.aborted = entry.endedAt === undefined;
+        entry.endedAt ??= Date.now();
+      });
+      return reply;
+    },
+  });
+  return { api, billed };
+}
+
+function replyOf(behaviour: Behaviour, question: string, random: () => number): Reply {
+  const delayMs = 30 + random() * 300;
+  const right = rightAnswer(question);
+  switch (behaviour) {
+    case 'good':
+      return { ...right, delayMs };
+    case 'slow':
+      return { ...right, delayMs: delayMs + 1_200 };
+    case 'hang':
+      return { kind: 'hang' };
+    case 'stall':
+      return { ...right, delayMs, fault: { after: 3, effect: { what: 'hang' } } };
+    case 'reset':
+      return { kind: 'reset', delayMs };
+    case 'cut':
+      return { ...right, delayMs, fault: { after: 4, effect: { what: 'end' } } };
+    case 'rate-limit':
+      return { ...errorReply(429, 'too many', { 'retry-after': '1' }), delayMs };
+    case 'overload':
+      return { ...errorReply(529), delayMs };
+    case 'truncate':
+      return { ...truncatedReply('{"answers": ['), delayMs };
+    case 'garbage':
+      return { ...textReply('I would rather not say it in JSON. <html>'), delayMs };
+    case 'refuse':
+      return { ...refusalReply('other'), delayMs };
+  }
+}

@@ -1,0 +1,194 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { findJob } from '../src/producers/find-job.js';
+import { hasEnded, viewJob } from '../src/producers/job-view.js';
+import { startTestRedis, type TestRedis } from '../test/support/redis.js';
+import { TcpProxy } from '../test/support/tcp-proxy.js';
+import { type FaultWindow, type Judgement, judge } from './judge.js';
+import { Pipeline } from './pipeline.js';
+import { type FaultName, type PlannedFault, planFaults } from './plan.js';
+import { type Provider, startProvider } from './provider.js';
+import { LOCK_MS, WorkerPool } from './workers.js';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  /** How long things are broken, in milliseconds; what is under way then gets `settleMs` to end. */
+  readonly durationMs: number;
+  readonly workers?: number;
+  readonly settleMs?: number;
+  readonly say?: (line: string) => void;
+}
+
+export interface ChaosReport extends Judgement {
+  readonly seed: number;
+  readonly accepted: number;
+  readonly requests: number;
+  readonly refusedSubmissions: number;
+  readonly faults: Readonly<Record<string, number>>;
+  /** From the end of a fault to the next call that a worker sends, in milliseconds. */
+  readonly recoveryMs: { readonly p50: number; readonly p99: number };
+  readonly kept: boolean;
+}
+
+const PREFIX = 'chaos';
+const LATENCY_MS = 200;
+
+/**
+ * Breaks a fleet of real worker processes by plan while a pipeline submits to it, and holds what became of every accepted
+ * job against the promises. Ends by itself.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { seed, durationMs, workers = 3, settleMs = 120_000, say = () => undefined } = options;
+  const redis = await startTestRedis();
+  const proxy = await TcpProxy.start({ path: redis.socketPath });
+  const provider = await startProvider(seed);
+  const pool = new WorkerPool(workerEnvironment(proxy.url, provider.api.url));
+  try {
+    await pool.start(workers);
+    const pipeline = await Pipeline.open(redis.url, PREFIX);
+    try {
+      const breaker = new Breaker({ redis, proxy, provider, pool, pipeline, say });
+      pipeline.begin();
+      await breaker.carryOut(planFaults(seed, durationMs));
+      await pipeline.stopSubmitting();
+      say(`no more faults; ${pipeline.accepted.length} jobs were accepted`);
+      await untilAllEnded(pipeline, settleMs);
+      const crashed = await pool.stop();
+      const judgement = await judge(pipeline, provider.billed, breaker.windows);
+      const promises = [
+        ...judgement.promises,
+        { promise: 'workers that did not end in order at the end', found: crashed, allowed: 0, examples: [] },
+      ];
+      return {
+        ...judgement,
+        promises,
+        seed,
+        accepted: pipeline.accepted.length,
+        requests: provider.billed.length,
+        refusedSubmissions: pipeline.refusedSubmissions,
+        faults: breaker.counts,
+        recoveryMs: breaker.recovery(),
+        kept: promises.every(({ found, allowed }) => found <= allowed),
+      };
+    } finally {
+      await pipeline.close();
+    }
+  } finally {
+    pool.kill();
+    await provider.api.close();
+    await proxy.stop();
+    await redis.stop();
+  }
+}
+
+function workerEnvironment(redisUrl: string, apiUrl: string): Record<string, string> {
+  return {
+    FLEET_REDIS_URL: redisUrl,
+    FLEET_PREFIX: PREFIX,
+    FLEET_LOCK_MS: String(LOCK_MS),
+    FLEET_CONCURRENCY: '5',
+    FLEET_AGENT: 'anthropic',
+    FLEET_CALL_IDLE_MS: '1500',
+    FLEET_CALL_TIMEOUT_MS: '4000',
+    FLEET_BUDGET_USD: '100000',
+    FLEET_LOG_LEVEL: 'info',
+    ANTHROPIC_API_KEY: 'test-key',
+    ANTHROPIC_BASE_URL: apiUrl,
+  };
+}
+
+interface BreakerParts {
+  readonly redis: TestRedis;
+  readonly proxy: TcpProxy;
+  readonly provider: Provider;
+  readonly pool: WorkerPool;
+  readonly pipeline: Pipeline;
+  readonly say: (line: string) => void;
+}
+
+/** Carries the plan out and measures how soon the fleet goes on. */
+class Breaker {
+  readonly counts: Partial<Record<FaultName, number>> = {};
+  /** When something was broken, in milliseconds since 1970. */
+  readonly windows: FaultWindow[] = [];
+  readonly #parts: BreakerParts;
+  readonly #recoveries: number[] = [];
+
+  constructor(parts: BreakerParts) {
+    this.#parts = parts;
+  }
+
+  async carryOut(plan: readonly PlannedFault[]): Promise<void> {
+    const start = performance.now();
+    for (const planned of plan) {
+      await wait(Math.max(0, planned.atMs - (performance.now() - start)));
+      const { provider, say } = this.#parts;
+      this.counts[planned.fault] = (this.counts[planned.fault] ?? 0) + 1;
+      say(`${Math.round(planned.atMs)} ms: ${planned.fault} for ${Math.round(planned.lastsMs)} ms`);
+      const from = Date.now();
+      await this.#break(planned);
+      this.windows.push({ from, to: Date.now() });
+      this.#noteRecovery(performance.now(), provider.billed.length);
+    }
+  }
+
+  recovery(): { p50: number; p99: number } {
+    const sorted = [...this.#recoveries].sort((a, b) => a - b);
+    const at = (share: number) =>
+      Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0);
+    return { p50: at(0.5), p99: at(0.99) };
+  }
+
+  #noteRecovery(endedAt: number, requests: number): void {
+    const timer = setInterval(() => {
+      if (this.#parts.provider.billed.length <= requests) return;
+      clearInterval(timer);
+      this.#recoveries.push(performance.now() - endedAt);
+    }, 10);
+    timer.unref();
+  }
+
+  async #break({ fault, lastsMs, victim }: PlannedFault): Promise<void> {
+    const { redis, proxy, pool } = this.#parts;
+    switch (fault) {
+      case 'kill-worker':
+        return pool.replace(victim, 'SIGKILL');
+      case 'stop-worker':
+        return pool.replace(victim, 'SIGTERM');
+      case 'freeze-worker':
+        return pool.freeze(victim, lastsMs + LOCK_MS);
+      case 'kill-redis':
+        await redis.kill();
+        await wait(lastsMs);
+        return redis.restart();
+      case 'cut-links':
+        return proxy.cut();
+      case 'black-hole':
+      case 'half-open':
+        proxy.mode = fault;
+        await wait(lastsMs);
+        proxy.mode = 'open';
+        return;
+      case 'slow-link':
+        proxy.delayMs = LATENCY_MS;
+        await wait(lastsMs);
+        proxy.delayMs = 0;
+        return;
+    }
+  }
+}
+
+/** Waits until every accepted job has ended, or the time is over: the judge then says what is stuck. */
+async function untilAllEnded({ fleet, accepted }: Pipeline, timeoutMs: number): Promise<void> {
+  const giveUpAt = performance.now() + timeoutMs;
+  let open = [...accepted];
+  while (open.length > 0 && performance.now() < giveUpAt) {
+    const states = await Promise.all(
+      open.map(
+        async ({ id, queue }) =>
+          (await viewJob(fleet, await findJob(fleet, id, queue), { longTexts: false })).state,
+      ),
+    );
+    open = open.filter((_, at) => !hasEnded(states[at] ?? 'waiting'));
+    await wait(200);
+  }
+}
