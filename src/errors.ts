@@ -352,6 +352,13 @@ export const ERROR_TABLE = {
   ),
 
   // Parts the fleet stands on
+  'gateway-unreachable': entry(
+    'GatewayError',
+    true,
+    503,
+    2,
+    'Start the gateway (fleet serve), or correct its address.',
+  ),
   'redis-unreachable': entry('RedisError', true, 503, 2, 'Start Redis or correct FLEET_REDIS_URL.'),
   'redis-unsuitable': entry('RedisError', false, 503, 2, 'Change the Redis server as the message says.'),
   'redis-full': entry(
@@ -443,6 +450,12 @@ export class UncheckedSolutionError extends FleetError {
   constructor(message: string, details?: ErrorDetails) {
     super('unchecked-solution', `[unchecked-solution] ${message}`, details);
     this.name = 'UnrecoverableError';
+  }
+}
+/** Thrown by the HTTP client: no gateway answers, or what answers is none. */
+export class GatewayError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('gateway-unreachable', message, details);
   }
 }
 export class RedisError extends FleetError {}

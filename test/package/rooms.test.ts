@@ -24,6 +24,8 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   producers: ['queues', 'payloads', 'known'],
   fleet: ['processors', 'agents', 'calls', 'contamination', 'known', 'queues', 'payloads'],
   gateway: ['producers', 'queues'],
+  // Types of the producers alone: the client loads no queue.
+  'http-client': ['producers', 'queues'],
 };
 /** The public entries and the command line put the rooms together. */
 const ASSEMBLIES = ['index', 'worker', 'cli'];

@@ -1,0 +1,144 @@
+import type { FleetError } from '../errors.js';
+import type { AddOptions } from '../producers/add-job.js';
+import type { CandidateBatch } from '../producers/flows/candidate-batch.js';
+import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js';
+import type { RefinementStep } from '../producers/flows/refinement-step.js';
+import type { JobState, JobView } from '../producers/job-view.js';
+import type { SubmitOutcome } from '../producers/submit-once.js';
+import { failureError } from '../queues/failure.js';
+import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
+import { type ClientOptions, errorOfProblem, sendJson } from './request.js';
+
+/** What the gateway answers to a submission. */
+export interface Submitted {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: JobState;
+  readonly outcome: SubmitOutcome;
+  /** Id of the job that the key named already. */
+  readonly duplicateOf?: string;
+}
+
+/** How a submission is named and placed: as the Redis producers take it. */
+export type HttpAddOptions = AddOptions;
+export interface HttpKeyOptions {
+  readonly key?: string;
+  readonly force?: boolean;
+}
+
+export interface HttpBatchItem<K extends KindName = KindName> {
+  readonly kind: K;
+  readonly payload: PayloadOf<K>;
+  readonly key?: string;
+}
+
+/** Longest time that one request waits for the end of a job; longer waits are several requests. */
+const LONGEST_POLL = '30s';
+const ENDED: readonly JobState[] = ['completed', 'failed', 'cancelled'];
+
+/**
+ * The fleet over HTTP, with the types of the contracts themselves: what the Redis producers take and give, this takes and
+ * gives. For pipelines that reach a gateway and no Redis.
+ *
+ * @example
+ * const fleet = new FleetHttpClient({ url: 'http://fleet.internal:8080', token });
+ * const { id } = await fleet.add('solution-check', { solution: { content } }, { key: 'night-3/7' });
+ * const { status } = await fleet.result('solution-check', id);
+ */
+export class FleetHttpClient {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /** Submits one job. @throws FleetError with the gateway's code, `invalid-payload` with the field at fault among them. */
+  add<K extends KindName>(kind: K, payload: PayloadOf<K>, options: HttpAddOptions = {}): Promise<Submitted> {
+    return this.#post(`/v1/jobs/${kind}`, { payload, ...options }) as Promise<Submitted>;
+  }
+
+  /** Submits many jobs; each is accepted or refused by itself, in the order given. */
+  async addBatch(jobs: readonly HttpBatchItem[]): Promise<(Submitted | { readonly error: FleetError })[]> {
+    const answer = (await this.#post('/v1/jobs:batch', { jobs })) as {
+      jobs: (Submitted | { error: unknown })[];
+    };
+    return answer.jobs.map((job) => {
+      const error = 'error' in job ? errorOfProblem(job.error) : undefined;
+      return error === undefined ? (job as Submitted) : { error };
+    });
+  }
+
+  addRefinementStep(
+    step: RefinementStep,
+    options: HttpKeyOptions = {},
+  ): Promise<{ readonly extract: Submitted; readonly summarize: Submitted }> {
+    return this.#post('/v1/flows/refinement', { ...step, ...options }) as Promise<{
+      extract: Submitted;
+      summarize: Submitted;
+    }>;
+  }
+
+  addGuardedEvaluation(
+    request: GuardedEvaluation,
+    options: HttpKeyOptions = {},
+  ): Promise<{ readonly evaluation: Submitted; readonly check: Submitted }> {
+    return this.#post('/v1/flows/guarded-evaluation', { ...request, ...options }) as Promise<{
+      evaluation: Submitted;
+      check: Submitted;
+    }>;
+  }
+
+  addCandidateBatch(
+    batch: CandidateBatch,
+    options: HttpKeyOptions = {},
+  ): Promise<{
+    readonly evaluations: readonly { readonly evaluation: Submitted; readonly check: Submitted }[];
+    readonly afterAll?: Submitted;
+  }> {
+    return this.#post('/v1/flows/candidate-batch', { ...batch, ...options }) as Promise<{
+      evaluations: { evaluation: Submitted; check: Submitted }[];
+      afterAll?: Submitted;
+    }>;
+  }
+
+  /** The job as it is now. @throws FleetError `job-not-found`. */
+  job(id: string): Promise<JobView> {
+    return this.#get(`/v1/jobs/${encodeURIComponent(id)}`) as Promise<JobView>;
+  }
+
+  /** Waits for the end of a job, whatever it is, by long requests. */
+  async wait(id: string): Promise<JobView> {
+    for (;;) {
+      const view = (await this.#get(`/v1/jobs/${encodeURIComponent(id)}?wait=${LONGEST_POLL}`)) as JobView;
+      if (ENDED.includes(view.state)) return view;
+    }
+  }
+
+  /**
+   * Waits for the result of a job and validates it.
+   * @throws FleetError with the job's own code where it failed or was cancelled.
+   */
+  async result<K extends KindName>(kind: K, id: string): Promise<ResultOf<K>> {
+    const view = await this.wait(id);
+    if (view.error !== undefined) throw failureError(view.error, id);
+    return KINDS[kind].result.parse(view.result) as ResultOf<K>;
+  }
+
+  /** Cancels a job, and the children it waits for. */
+  cancel(id: string): Promise<JobView> {
+    return sendJson(this.#options, 'DELETE', `/v1/jobs/${encodeURIComponent(id)}`) as Promise<JobView>;
+  }
+
+  /** Runs a failed job again. */
+  retry(id: string): Promise<JobView> {
+    return this.#post(`/v1/jobs/${encodeURIComponent(id)}/retry`) as Promise<JobView>;
+  }
+
+  #get(path: string): Promise<unknown> {
+    return sendJson(this.#options, 'GET', path);
+  }
+
+  #post(path: string, body?: unknown): Promise<unknown> {
+    return sendJson(this.#options, 'POST', path, body);
+  }
+}

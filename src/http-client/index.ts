@@ -1,0 +1,9 @@
+/** The fleet over HTTP: no Redis, no queue library and no agent code is loaded. */
+export {
+  FleetHttpClient,
+  type HttpAddOptions,
+  type HttpBatchItem,
+  type HttpKeyOptions,
+  type Submitted,
+} from './fleet-http-client.js';
+export type { ClientOptions } from './request.js';

@@ -1,0 +1,91 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { FleetHttpClient } from '../../src/http-client/index.js';
+import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+const PAYLOAD = { solution: { content: 'print(1)\n' } };
+
+let redis: TestRedis;
+let test: TestFleet;
+let gateway: TestGateway;
+let prefixes = 0;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+afterEach(async () => {
+  await gateway.close();
+  await test.close();
+});
+
+async function startAll() {
+  prefixes += 1;
+  const prefix = `http-client-${prefixes}`;
+  test = await startTestFleet(redis, prefix);
+  gateway = await startTestGateway(redis, prefix);
+  return {
+    client: new FleetHttpClient({ url: gateway.url }),
+    worker: () => test.worker(createOfflineRunner()),
+  };
+}
+
+describe('the HTTP client', () => {
+  it('submits, waits, and gives a validated result of the kind', async () => {
+    const { client, worker } = await startAll();
+    await worker();
+    const { id, outcome } = await client.add('solution-check', PAYLOAD, { key: 'k' });
+    expect(outcome).toBe('created');
+    const { status } = await client.result('solution-check', id);
+    expect(status).toBe('clean');
+    expect(await client.add('solution-check', PAYLOAD, { key: 'k' })).toMatchObject({ id, duplicateOf: id });
+  });
+
+  it('refuses as the producers do: with the code and the field', async () => {
+    const { client } = await startAll();
+    const bad = client.add('solution-check', { solution: { content: '' } });
+    await expect(bad).rejects.toMatchObject({ code: 'invalid-payload', field: 'payload.solution.content' });
+    await expect(client.job('solution-check-00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
+      code: 'job-not-found',
+    });
+  });
+
+  it('submits a batch in which each job stands for itself', async () => {
+    const { client } = await startAll();
+    const [good, bad] = await client.addBatch([
+      { kind: 'solution-check', payload: PAYLOAD },
+      { kind: 'summarize', payload: { ablationCode: '', rawOutput: '' } },
+    ]);
+    expect(good).toMatchObject({ kind: 'solution-check', state: 'waiting' });
+    expect(bad).toMatchObject({ error: { code: 'invalid-payload' } });
+  });
+
+  it('submits the flows', async () => {
+    const { client, worker } = await startAll();
+    await worker();
+    const step = { ablationCode: 'x', rawOutput: '', solution: { content: 'a = 1\n' }, previousBlocks: [] };
+    const { extract, summarize } = await client.addRefinementStep(step);
+    expect((await client.result('summarize', summarize.id)).summary).not.toBe('');
+    expect((await client.wait(extract.id)).state).toBe('completed');
+    const evaluation = { queue: 'evaluate', name: 'score' };
+    const guarded = await client.addGuardedEvaluation({ ...PAYLOAD, evaluation });
+    expect(guarded.evaluation).toMatchObject({ kind: 'evaluate' });
+    const batch = await client.addCandidateBatch({ candidates: [PAYLOAD, PAYLOAD], evaluation });
+    expect(batch.evaluations).toHaveLength(2);
+  });
+
+  it('cancels, and a cancelled job has no result', async () => {
+    const { client } = await startAll();
+    const { id } = await client.add('solution-check', PAYLOAD);
+    expect((await client.cancel(id)).state).toBe('cancelled');
+    await expect(client.result('solution-check', id)).rejects.toMatchObject({ code: 'job-cancelled' });
+    await expect(client.retry(id)).rejects.toMatchObject({ code: 'job-not-retryable' });
+  });
+
+  it('says that no gateway answers', async () => {
+    await startAll();
+    const nowhere = new FleetHttpClient({ url: 'http://127.0.0.1:1' });
+    await expect(nowhere.job('x')).rejects.toMatchObject({ code: 'gateway-unreachable', retryable: true });
+  });
+});
