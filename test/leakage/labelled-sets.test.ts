@@ -9,6 +9,7 @@ const SETS = [
   'second.txt',
   'third.txt',
   'fourth.txt',
+  'fifth.txt',
   'traps.txt',
   'runnable.txt',
 ];

@@ -217,7 +217,7 @@ export function concatenated(
 }
 
 /** Steps of a slice over rows: before a cut, after a cut, or between two. */
-export function sliceSteps(machine: Machine, slice: Slice): Step[] {
+export function sliceSteps(machine: Machine, slice: Slice, inclusive = false): Step[] {
   if (slice.step !== undefined) return slice.lower === undefined ? [] : [textStep(machine, slice)];
   const steps: Step[] = [];
   const cut = (bound: Expr, side: string): void => {
@@ -225,7 +225,9 @@ export function sliceSteps(machine: Machine, slice: Slice): Step[] {
     if (value.type === 'constant' && (value.value === 0 || value.value === null)) return;
     const text =
       value.type === 'constant' ? String(value.value) : machine.text(bound).replaceAll(/[\s()]+/g, '');
-    steps.push({ partition: machine.partition(`cut:${text}`, 'selection', slice), side });
+    // `loc[:n - 1]` ends with row n - 1, and `loc[n:]` begins with the next.
+    const key = inclusive && side === 'before' ? text.replace(/-1$/, '') : text;
+    steps.push({ partition: machine.partition(`cut:${key}`, 'selection', slice), side });
   };
   if (slice.lower !== undefined) cut(slice.lower, 'after');
   if (slice.upper !== undefined) cut(slice.upper, 'before');
@@ -266,12 +268,12 @@ function sliceOfParts(machine: Machine, state: TableState, slice: Slice): readon
   return state.rows.slice(low ?? 0, high ?? state.rows.length);
 }
 
-function sliceRows(machine: Machine, state: TableState, slice: Slice): TableState {
+function sliceRows(machine: Machine, state: TableState, slice: Slice, inclusive = false): TableState {
   const labels = labelSteps(machine, slice);
   if (labels !== undefined) return pickRows(machine, state, labels);
   const parts = state.rows.length > 1 ? sliceOfParts(machine, state, slice) : undefined;
   if (parts !== undefined) return { ...state, rows: parts };
-  const steps = sliceSteps(machine, slice);
+  const steps = sliceSteps(machine, slice, inclusive);
   if (steps.length === 0) return state;
   // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
   return { ...pickRows(machine, state, steps), certain: state.certain && state.rows.length <= 1 };
@@ -285,7 +287,10 @@ function tableIndex(machine: Machine, table: Table, expression: Subscript, locat
     if (first.type === 'slice') return newTable(sliceRows(machine, state, first));
     return frameIndex(machine, state, first);
   }
-  const rows = first.type === 'slice' ? sliceRows(machine, state, first) : rowIndex(machine, state, first);
+  const rows =
+    first.type === 'slice'
+      ? sliceRows(machine, state, first, locator === 'loc')
+      : rowIndex(machine, state, first);
   if (second === undefined) return newTable(rows);
   if (second.type === 'slice') {
     evaluate(machine, second);

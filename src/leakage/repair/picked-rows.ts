@@ -1,5 +1,5 @@
 import type { Call, Expr, For, Stmt } from '../syntax/ast.js';
-import { namesIn, statementsIn } from '../syntax/walk.js';
+import { namesIn, rootName, statementsIn } from '../syntax/walk.js';
 import {
   declined,
   edited,
@@ -53,8 +53,10 @@ function intoLoop(
   const { source } = context;
   const text = (span: Expr): string => source.slice(span.start, span.end);
   const [rows, labels] = call.args;
-  if (rows?.value.type !== 'name') return declined('the table before the fit has no name of its own');
-  const input = rows.value.id;
+  if (rows === undefined) return declined('the fit has no rows');
+  // A table that is computed on the way gets a name before the loop.
+  const named = rows.value.type === 'name' ? rows.value.id : undefined;
+  const input = named ?? freshName(source, `${made}_rows`);
   const { suite } = statement;
   for (const other of suite.statements.slice(suite.statements.indexOf(statement) + 1)) {
     const inLoop = other === loop;
@@ -79,12 +81,22 @@ function intoLoop(
   const lineStart = source.lastIndexOf('\n', first.start - 1) + 1;
   const indent = source.slice(lineStart, first.start);
   if (/\S/.test(indent)) return declined('the loop stands on one line');
-  const pick = (name: string): string =>
-    context.watchedFrames.has(name) ? `${name}.iloc[${train}]` : `${name}[${train}]`;
+  const isFrame = (name: string): boolean => {
+    if (name !== input || named !== undefined) return context.watchedFrames.has(name);
+    const root = rootName(rows.value);
+    return (
+      root !== undefined && context.watchedFrames.has(root) && !/\.(values|to_numpy)\b/.test(text(rows.value))
+    );
+  };
+  const pick = (name: string): string => (isFrame(name) ? `${name}.iloc[${train}]` : `${name}[${train}]`);
   const name = made === input ? freshName(source, `${made}_fold`) : made;
+  const root = rootName(rows.value);
+  if (root === undefined || !context.watched.has(root))
+    return declined('the rows of the fit are not followed');
   const fitArguments = [pick(input)];
   if (labels !== undefined) {
     if (labels.value.type !== 'name') return declined('the labels have no name of their own');
+    if (!context.watched.has(labels.value.id)) return declined('the labels of the fit are not followed');
     fitArguments.push(pick(labels.value.id));
   }
   if (call.callee.type !== 'attribute') return declined('the fit is not a method call');
@@ -97,7 +109,9 @@ function intoLoop(
     `${name} = ${fitted}.transform(${input})`,
   ];
   const edits: TextEdit[] = [
-    removed(source, statement),
+    named === undefined
+      ? { start: statement.start, end: statement.end, text: `${input} = ${text(rows.value)}` }
+      : removed(source, statement),
     {
       start: first.start,
       end: first.start,

@@ -1,6 +1,6 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
 import type { Span } from '../syntax/ast.js';
-import type { RepairContext, Rewrite } from './context.js';
+import { type RepairContext, type Rewrite, statementsOf } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { findSplit, moveBehindSplit } from './move/move-behind-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
@@ -48,7 +48,9 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
   if (start < 0) return { ok: false, reason: 'The block does not stand in the script.' };
   const block = { start, end: start + codeBlock.length };
   const plain = contextOf(await analyzeInDetail(source), block);
-  const split = findSplit(plain)?.statement.start;
+  // Variables are looked at where the rows are divided: at the split, or at the loop over folds.
+  const loop = statementsOf(plain).find((statement) => statement.type === 'for');
+  const split = (findSplit(plain)?.statement ?? loop)?.start;
   const analysis = await analyzeInDetail(source, split);
   const context = contextOf(analysis, block);
   const [first] = context.leaks;
