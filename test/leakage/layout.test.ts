@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
+import { labelledScripts } from './labelled-scripts.js';
+
+const scripts = ['sample.jsonl', 'first.txt', 'third.txt', 'kinds.txt', 'runnable.txt']
+  .flatMap(labelledScripts)
+  .filter(({ leaky }) => leaky)
+  .map(({ id, script }) => ({ id, script: script.replaceAll('\r\n', '\n') }));
+
+async function kinds(source: string): Promise<string[]> {
+  return (await analyzeLeakage(source)).findings.map(
+    ({ kind, line, endLine }) => `${kind} ${line}-${endLine}`,
+  );
+}
+
+describe('layout', () => {
+  it.each(scripts)('$id: the same findings with CR LF, and repairs keep to CR LF', async ({ script }) => {
+    const source = script.replaceAll('\n', '\r\n');
+    expect(await kinds(source)).toEqual(await kinds(script));
+    for (const { codeBlock } of (await analyzeLeakage(source)).findings) {
+      const repair = await repairLeak(source, codeBlock);
+      if (repair.ok) expect(repair.replacement).not.toMatch(/(?<!\r)\n/);
+    }
+  });
+
+  it.each(scripts)(
+    '$id: the same findings inside a function, and repairs keep the indentation',
+    async ({ script }) => {
+      if (/^[%!?]|"""/m.test(script)) return;
+      const indented = script.trimEnd().replaceAll(/^(?=.)/gm, '\t');
+      const source = `def main():\n${indented}\n\n\nmain()\n`;
+      const found = (await analyzeLeakage(source)).findings;
+      expect(found.map(({ kind }) => kind)).toEqual(
+        (await analyzeLeakage(script)).findings.map(({ kind }) => kind),
+      );
+      for (const { codeBlock } of found) {
+        const repair = await repairLeak(source, codeBlock);
+        if (!repair.ok) continue;
+        for (const line of repair.replacement.split('\n'))
+          if (line.trim() !== '') expect(line).toMatch(/^\t/);
+      }
+    },
+  );
+
+  it('a byte order mark and no last line break change nothing', async () => {
+    const [first] = scripts;
+    if (first === undefined) throw new Error('no scripts');
+    const plain = (await analyzeLeakage(first.script)).findings.map(({ kind }) => kind);
+    const marked = (await analyzeLeakage(`\ufeff${first.script.trimEnd()}`)).findings;
+    expect(marked.map(({ kind }) => kind)).toEqual(plain);
+  });
+});
