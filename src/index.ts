@@ -17,6 +17,17 @@ export {
 export { PromptRegistry } from './agents/prompt-registry.js';
 export { describeConfig, loadConfig } from './config/load-config.js';
 export { type Config, SETTINGS } from './config/settings.js';
+export {
+  type ContaminationConfig,
+  ContaminationDetector,
+  type ContaminationResult,
+  DEFAULT_CONTAMINATION_CONFIG,
+  EXPECTED_SOLVE_TIMES,
+  getContaminationDetector,
+  type KnownSolution,
+  resetContaminationDetector,
+  type TestCase,
+} from './contamination/index.js';
 export * from './errors.js';
 export { analyzeLeakage, type LeakageAnalysis, type LeakFinding, repairLeak } from './leakage/index.js';
 export {
@@ -24,6 +35,7 @@ export {
   type LeakageCheckOptions,
 } from './processors/leakage-check/check-and-fix-leakage.js';
 export { type AddOptions, addJob } from './producers/add-job.js';
+export { addJobs, type BatchItem, type BatchItemOutcome } from './producers/add-jobs.js';
 export { cancelJob } from './producers/cancel-job.js';
 export { addContamination } from './producers/contamination.js';
 export {
@@ -50,6 +62,11 @@ export { addRefinementStep, type RefinementStep } from './producers/flows/refine
 export { addFollowUp } from './producers/follow-up.js';
 export { JobHandle, QueuedJob } from './producers/job-handle.js';
 export { JOB_STATES, type JobState, type JobView } from './producers/job-view.js';
+export {
+  addKnownSolutions,
+  knownSolutionsOf,
+  removeKnownSolutions,
+} from './producers/known-solutions.js';
 export { type ListFilter, listJobs } from './producers/list-jobs.js';
 export { retryJob } from './producers/retry-job.js';
 export { addSolutionCheck } from './producers/solution-check.js';
