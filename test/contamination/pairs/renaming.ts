@@ -74,8 +74,8 @@ function boundNames(text: string, language: 'python' | 'javascript'): Set<string
   if (language === 'python') {
     for (const match of bare.matchAll(/^\s*(?:async )?def (\w+)\(([^)]*)\)/gm))
       add(`${match[1]} ${(match[2] ?? '').replace(/[:=][^,]*/g, '')}`);
-    for (const match of bare.matchAll(/^\s*((?:\w+(?:, )?)+) [-+*/]?= /gm)) add(match[1] ?? '');
-    for (const match of bare.matchAll(/\bfor ((?:\(?\w+\)?(?:, )?)+) in\b/g)) add(match[1] ?? '');
+    for (const match of bare.matchAll(/^\s*((?:\w+, )*\w+) [-+*/]?= /gm)) add(match[1] ?? '');
+    for (const match of bare.matchAll(/\bfor ((?:\(?\w+\)?, )*\(?\w+\)?) in\b/g)) add(match[1] ?? '');
     for (const match of bare.matchAll(/\bas (\w+):|\blambda (\w+):|\bclass (\w+)/g))
       add(match.slice(1).join(' '));
     return bound;
