@@ -20,6 +20,8 @@ interface Evaluated {
 }
 
 const SUBMIT_EVERY_MS = 150;
+/** Unfinished jobs at which the pipeline waits. */
+const MOST_OPEN = 60;
 
 /** The user's side: submits flows with keys until it is told to stop, and evaluates what was checked. */
 export class Pipeline {
@@ -81,7 +83,27 @@ export class Pipeline {
 
   async #submitAll(): Promise<void> {
     for (let number = 0; !this.#stopped; number += 1) {
+      await this.#roomForMore();
       await this.#submit(number);
+      await new Promise((resolve) => setTimeout(resolve, SUBMIT_EVERY_MS));
+    }
+  }
+
+  /** Waits while many jobs are unfinished, so that what is measured is the fleet and not the length of a queue. */
+  async #roomForMore(): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        const counts = await Promise.all(
+          this.#fleet.kindQueues.map(([, queue]) => queue.getJobCounts('prioritized', 'delayed', 'active')),
+        );
+        const open = counts
+          .flatMap((byState) => Object.values(byState))
+          .reduce((sum, count) => sum + count, 0);
+        if (open < MOST_OPEN) return;
+      } catch {
+        // Redis is away; the submission will find out when it is back.
+        return;
+      }
       await new Promise((resolve) => setTimeout(resolve, SUBMIT_EVERY_MS));
     }
   }

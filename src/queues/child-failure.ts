@@ -7,7 +7,7 @@ import { parseJobKey } from './job-key.js';
  * where the job failed by itself.
  */
 export function failedChildOf(reason: string): string | undefined {
-  return /^child (\S+:\S+:.+) failed$/s.exec(reason)?.[1];
+  return /^child ([^\s:]+:[^\s:]+:.+) failed$/s.exec(reason)?.[1];
 }
 
 /** The failure of a job whose child failed: it names the child and says why that failed. */
