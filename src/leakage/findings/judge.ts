@@ -1,8 +1,10 @@
 import type { Machine, ScoredPredictions } from '../interpret/machine.js';
+import { ANY_LABEL } from '../interpret/windows.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
 import type { FitEvent, Prediction, Training } from '../values/facts.js';
 import { covers, overlapOf, type Partition, type Region, relationOf, sameRows } from '../values/region.js';
+import { statementsBetween } from './block.js';
 
 /** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
 export interface Leak {
@@ -173,7 +175,8 @@ export function judge(machine: Machine): Leak[] {
       const ofLabel =
         fit.kind === 'group-statistics' &&
         training.labels.some((label) => fit.columns?.includes(label) === true);
-      add(ofLabel ? { ...leak, kind: 'target-encoding' } : leak);
+      if (fit.kind === 'shuffled-time') add(atShuffle(leak, prediction.rows));
+      else add(ofLabel ? { ...leak, kind: 'target-encoding' } : leak);
     }
   }
   for (const { fit, score, node } of machine.reportedChoices) {
@@ -233,12 +236,29 @@ function ignoredGroups(rows: readonly Region[]): Partition | undefined {
   return undefined;
 }
 
-/** Whether a lag of the label is a feature while rows are dealt out at random. */
+/** A leak by shuffling is mended at the split that shuffles. */
+function atShuffle(leak: Leak, rows: readonly Region[]): Leak {
+  const part = rows.map(randomPart).find((found) => found !== undefined);
+  const split = part === undefined ? undefined : splitAt(part);
+  if (split === undefined) return leak;
+  const isApart = statementsBetween(leak.statement, split.statement) === undefined;
+  return { ...leak, split, statement: isApart ? split.statement : leak.statement };
+}
+
+/** Whether a lag of the label, or an overlapping window, is a feature while rows are dealt out at random. */
 function isShuffledLabel(fit: FitEvent, training: Training, rows: readonly Region[]): boolean {
-  const split = splitBetween(fit.rows, rows);
+  if (!rows.some((region) => randomPart(region) !== undefined)) return false;
   return (
-    split?.partition.random === true && training.labels.some((label) => fit.columns?.includes(label) === true)
+    fit.columns?.includes(ANY_LABEL) === true ||
+    training.labels.some((label) => fit.columns?.includes(label) === true)
   );
+}
+
+/** The part around some rows, or they themselves, that was dealt out at random. */
+function randomPart(region: Region): Region | undefined {
+  let current: Region | undefined = region;
+  while (current !== undefined && current.partition?.random !== true) current = current.parent;
+  return current;
 }
 
 function leakOf(

@@ -12,6 +12,7 @@ import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
 import { columnOf, subscriptValue } from './subscripts.js';
+import { slidingVariable } from './windows.js';
 
 const BUILTINS = new Set(
   'print len zip enumerate range list dict tuple set frozenset max min sorted sum int float str bool map filter isinstance getattr setattr hasattr next iter reversed abs round any all type open input super vars locals globals eval exec format repr id callable pow divmod slice display'.split(
@@ -191,9 +192,11 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
         return;
       }
       assign(machine, clause.target, element, clause.iterable);
+      const sliding = slidingVariable(clause.target, clause.iterable);
+      if (sliding !== undefined) machine.sliding.push(sliding);
       const truths = clause.conditions.map((condition) => truthOf(evaluate(machine, condition)));
-      if (truths.includes(false)) continue;
-      run(depth + 1);
+      if (!truths.includes(false)) run(depth + 1);
+      if (sliding !== undefined) machine.sliding.pop();
     }
   };
   run(0);

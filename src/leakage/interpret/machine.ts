@@ -54,6 +54,8 @@ export class Machine {
   readonly frames: Frame[] = [];
   /** Choices that the code being run depends on (`if score > best:`). */
   choices: readonly FitEvent[] = [];
+  /** Variables of the loops being run that go on by one. */
+  readonly sliding: string[] = [];
   /** Loops that are being run, innermost last. */
   readonly loops: Stmt[] = [];
   readonly global = new Scope(undefined);

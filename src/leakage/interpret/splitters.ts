@@ -1,4 +1,6 @@
+import { type Region, sameRows } from '../values/region.js';
 import type { EstimatorState, Value } from '../values/value.js';
+import type { Machine } from './machine.js';
 
 /** Whether a splitter deals rows out at random. */
 export function isRandomSplitter({ path, options }: EstimatorState): boolean {
@@ -19,4 +21,15 @@ export function validationOptions(cv: Value | undefined): { random: boolean; kno
   if (cv === undefined || cv.type === 'constant') return { random: false, knowsGroups: false };
   if (cv.type !== 'estimator') return { random: false, knowsGroups: true };
   return { random: isRandomSplitter(cv.cell.value), knowsGroups: knowsGroups(cv.cell.value) };
+}
+
+const GROUPS = ['groups', 'group', 'group_ids', 'group_id'];
+
+/** A variable that the code itself calls the groups of these rows. */
+export function namedGroups(machine: Machine, rows: readonly Region[]): string | undefined {
+  return GROUPS.find((name) => {
+    const value = machine.scope.lookup(name)?.value;
+    if (value?.type !== 'table' || value.cell.value.shape === 'frame') return false;
+    return rows.length > 0 && sameRows(value.cell.value.rows, rows);
+  });
 }

@@ -8,6 +8,7 @@ import { evaluate, truthOf } from './expressions.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
 import { binaryValue } from './operators.js';
+import { slidingVariable } from './windows.js';
 
 /** Where the code goes after a statement. */
 export type Flow = 'next' | 'return' | 'break' | 'continue' | 'raise';
@@ -201,9 +202,12 @@ function runFor(machine: Machine, statement: For): Flow {
   for (const element of rounds) {
     if (!machine.step()) break;
     assign(machine, statement.target, element, statement.iterable);
+    const sliding = slidingVariable(statement.target, statement.iterable);
+    if (sliding !== undefined) machine.sliding.push(sliding);
     machine.loops.push(statement);
     const flow = runSuite(machine, statement.body);
     machine.loops.pop();
+    if (sliding !== undefined) machine.sliding.pop();
     if (flow === 'break' && known) break;
   }
   if (statement.orelse !== undefined) runSuite(machine, statement.orelse);

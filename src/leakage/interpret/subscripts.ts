@@ -17,6 +17,7 @@ import { isFullSlice } from './assign.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
+import { slidingWindow } from './windows.js';
 
 /** The part of every region that lies behind these steps. */
 export function descend(
@@ -275,8 +276,9 @@ function sliceRows(machine: Machine, state: TableState, slice: Slice, inclusive 
   if (parts !== undefined) return { ...state, rows: parts };
   const steps = sliceSteps(machine, slice, inclusive);
   if (steps.length === 0) return state;
+  const windows = slidingWindow(machine, state, slice);
   // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
-  return { ...pickRows(machine, state, steps), certain: state.certain && state.rows.length <= 1 };
+  return { ...pickRows(machine, windows, steps), certain: state.certain && state.rows.length <= 1 };
 }
 
 function tableIndex(machine: Machine, table: Table, expression: Subscript, locator: string): Value {

@@ -1,0 +1,34 @@
+import type { Expr, Slice } from '../syntax/ast.js';
+import { namesInExpression } from '../syntax/walk.js';
+import { union } from '../values/facts.js';
+import type { TableState } from '../values/value.js';
+import type { Machine } from './machine.js';
+
+/** Columns of an event that holds whatever the labels are called. */
+export const ANY_LABEL = '*';
+
+/** The variable of `for i in range(…)` that goes on by one; nothing for any other loop. */
+export function slidingVariable(target: Expr, iterable: Expr): string | undefined {
+  const isRange =
+    iterable.type === 'call' && iterable.callee.type === 'name' && iterable.callee.id === 'range';
+  // With a step of its own a range cuts a table into batches, which do not overlap.
+  return isRange && iterable.args.length < 3 && target.type === 'name' ? target.id : undefined;
+}
+
+/**
+ * `series[i - n:i]` for every `i`: windows that overlap. Dealt out at random, a scored window shares most of
+ * its values with windows that are trained on.
+ */
+export function slidingWindow(machine: Machine, state: TableState, slice: Slice): TableState {
+  const { lower, upper } = slice;
+  if (lower === undefined || upper === undefined || state.rows.length === 0) return state;
+  const moves = (bound: Expr): boolean =>
+    [...namesInExpression(bound)].some((name) => machine.sliding.includes(name.id)) &&
+    !/[*/%]/.test(machine.text(bound));
+  if (!moves(lower) || !moves(upper)) return state;
+  const subject = `\`${machine.label(slice)}\``;
+  const event = machine.fit('shuffled-time', `the window ${subject}`, state, subject, slice, undefined, [
+    ANY_LABEL,
+  ]);
+  return { ...state, fits: union(state.fits, [event]) };
+}
