@@ -1,0 +1,36 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
+
+/** Rows of the threat table: the file and the beginning or a part of the title of the test that each names. */
+const ROWS = readFileSync(packagePath('docs', 'security.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => {
+    const [, file = '', title = ''] = /\| `(test\/[^`]+)`: (.+) \|$/.exec(line) ?? [];
+    return file === '' ? [] : [{ file, title }];
+  });
+
+describe('docs/security.md', () => {
+  it('has a test for every row', () => {
+    const table = readFileSync(packagePath('docs', 'security.md'), 'utf8').split('\n');
+    const rows = table.filter((line) => line.startsWith('|') && !/^\| (who|-)|^\|-/.test(line));
+    expect(rows.length).toBeGreaterThan(15);
+    expect(ROWS).toHaveLength(rows.length);
+  });
+
+  it.each(ROWS)('$file has “$title”', ({ file, title }) => {
+    expect(existsSync(packagePath(file))).toBe(true);
+    const titles = [...readFileSync(packagePath(file), 'utf8').matchAll(/(['"`])((?:(?!\1).)*)\1/g)].map(
+      ([, , text]) => text ?? '',
+    );
+    expect(titles.some((text) => text.includes(title))).toBe(true);
+  });
+
+  it('names every file of test/security', () => {
+    const named = new Set(ROWS.map(({ file }) => file));
+    const files = readdirSync(packagePath('test', 'security')).filter(
+      (name) => name !== 'threat-table.test.ts',
+    );
+    expect(files.filter((name) => !named.has(`test/security/${name}`))).toEqual([]);
+  });
+});
