@@ -73,13 +73,32 @@ function leakageAnswer(finding: LeakFinding, code: string): AnnotatedLeakageAnsw
   };
 }
 
-/** The finding's block, widened upwards line by line until it stands in the script only once. */
+/**
+ * The finding's block, widened upwards by lines until it stands in the script only once. The number of lines is doubled,
+ * then halved: in a script of the same lines over and over, trying each number takes minutes.
+ */
 function uniqueBlock({ start, end }: LeakFinding, code: string): string {
-  let from = start;
-  while (from > 0 && (locateBlock(code.slice(from, end), code)?.occurrences ?? 1) > 1) {
-    from = code.lastIndexOf('\n', from - 2) + 1;
+  const starts = [start];
+  for (let from = start; from > 0; ) {
+    // An offset below zero would count as zero, and a line break there be found again and again.
+    from = from < 2 ? 0 : code.lastIndexOf('\n', from - 2) + 1;
+    starts.push(from);
   }
-  return code.slice(from, end);
+  const isUnique = (lines: number) =>
+    (locateBlock(code.slice(starts[lines], end), code)?.occurrences ?? 1) === 1;
+  const most = starts.length - 1;
+  let enough = 0;
+  let few = -1;
+  while (enough < most && !isUnique(enough)) {
+    few = enough;
+    enough = Math.min(most, enough * 2 + 1);
+  }
+  while (enough - few > 1) {
+    const middle = (few + enough) >> 1;
+    if (isUnique(middle)) enough = middle;
+    else few = middle;
+  }
+  return code.slice(starts[enough], end);
 }
 
 async function correctByRewriting(
