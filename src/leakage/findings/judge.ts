@@ -191,6 +191,8 @@ export function judge(machine: Machine): Leak[] {
 
 /** Scores of training rows that the script prints as validation scores, where it has no other score. */
 function claimedInSample(machine: Machine, scored: readonly ScoredPredictions[]): Leak[] {
+  // Rows that are not followed may be the held-out ones.
+  if (scored.length < machine.scored.length) return [];
   const held = scored.some(
     ({ prediction }) =>
       prediction.training !== undefined && overlapOf(prediction.training.rows, prediction.rows) !== 'yes',

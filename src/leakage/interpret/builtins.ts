@@ -113,13 +113,18 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
   }
 }
 
+/** Whether a line says that what it prints is a score of held-out rows. */
+function claims(text: string): boolean {
+  return /valid|\bval\b|held|hold|\btest/i.test(text) && !/train|fit/i.test(text);
+}
+
 /** A score that was chosen among scores of the same rows is reported. */
 export function report(machine: Machine, values: readonly Value[], call: Call): void {
   for (const value of values) {
     const facts = factsOf(value);
     for (const score of facts.scores) {
       machine.reported.add(score);
-      if (/valid|\bval\b|held|hold|\btest/i.test(machine.text(call))) machine.claimed.add(score);
+      if (claims(machine.text(call))) machine.claimed.add(score);
       for (const fit of facts.fits) {
         if (fit.kind !== 'selection' || overlapOf(fit.rows, score.rows) !== 'yes') continue;
         machine.reportedChoices.push({ fit, score, node: call, statement: machine.statement });
