@@ -98,6 +98,19 @@ describe('fairness between tenants', () => {
     expect(asked().indexOf('candidate')).toBeLessThanOrEqual(1);
   });
 
+  it('a tenant that was served before is not kept waiting for it', async () => {
+    const { fleet, worker } = await startFleet();
+    const first = await worker(runnerFor(api), { concurrency: 1 });
+    const served = await addJobs(fleet, batch('served', 12));
+    await Promise.all(served.map((outcome) => ('handle' in outcome ? outcome.handle.wait() : undefined)));
+    await first.stop(5_000);
+    await addJobs(fleet, batch('other', 12));
+    await addSolutionCheck(fleet, check('again', 'served'));
+    await worker(runnerFor(api), { concurrency: 1 });
+    await api.arrived(25);
+    expect(asked().slice(12).indexOf('again')).toBeLessThanOrEqual(2);
+  });
+
   it('failed jobs that are run again do not go before everybody else', async () => {
     let failing = true;
     const { fleet, worker } = await startFleet(() => (failing ? errorReply(400) : leaks()));
