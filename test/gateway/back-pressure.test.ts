@@ -83,6 +83,28 @@ describe('back-pressure', () => {
     expect(await fleet.queue('q').getJobCountByTypes('waiting-children')).toBe(0);
   });
 
+  it('what was let in and then refused for another reason gives its place back', async () => {
+    await start(2);
+    const keyed = (content: string) => ({ payload: { solution: { content } }, key: 'k' });
+    await gateway.send('POST', SUBMIT, keyed('x'));
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      expect((await gateway.send('POST', SUBMIT, keyed('y'))).status).toBe(409);
+      const step = {
+        ablationCode: 'x',
+        rawOutput: '',
+        solution: { content: 'x' },
+        previousBlocks: [],
+        key: 's',
+      };
+      await gateway.send('POST', '/v1/flows/refinement', { ...step, rawOutput: String(attempt) });
+    }
+    expect((await gateway.send('POST', SUBMIT, CHECK)).status).toBe(202);
+    expect(
+      (await gateway.send('POST', '/v1/jobs/summarize', { payload: { ablationCode: 'x', rawOutput: '' } }))
+        .status,
+    ).toBe(202);
+  });
+
   it('Retry-After follows the measured drain rate', async () => {
     await start(1);
     await gateway.send('POST', SUBMIT, CHECK);

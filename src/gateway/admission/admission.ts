@@ -8,11 +8,17 @@ interface Reading {
   readonly at: number;
   /** Unstarted jobs in Redis at that time. */
   readonly depth: number;
-  /** Jobs let in since. */
-  admitted: number;
+  /** Jobs that were surely in Redis when it was read: how many of those let in had landed before. */
+  readonly landedBefore: number;
 }
 
-/** How long a reading of a queue's depth counts, in milliseconds; jobs let in since are added to it. */
+/** Jobs of a kind that this gateway let in since its start, and those of them that have landed in Redis, or never will. */
+interface Counts {
+  admitted: number;
+  landed: number;
+}
+
+/** How long a reading of a queue's depth counts, in milliseconds; jobs that it may not have seen are added to it. */
 const READING_MS = 250;
 /** Retry-After in seconds: where nothing is being worked off, and at most. */
 const UNKNOWN_DRAIN = 60;
@@ -24,6 +30,7 @@ export class Admission {
   readonly #statistics: Statistics;
   readonly #limit: number;
   readonly #readings = new Map<KindName, Promise<Reading>>();
+  readonly #counts = new Map<KindName, Counts>();
 
   constructor(fleet: FleetConnection, statistics: Statistics, limit: number) {
     this.#fleet = fleet;
@@ -32,32 +39,62 @@ export class Admission {
   }
 
   /**
-   * Takes places for so many jobs of a kind.
+   * Takes places for so many jobs of a kind. The returned function must be called once they are in Redis, or will not
+   * come: until then they count as waiting besides what Redis says.
+   *
    * @throws RequestError `too-many-waiting`, with the seconds after which there should be places.
    */
-  async admit(kind: KindName, count = 1): Promise<void> {
+  async admit(kind: KindName, count = 1): Promise<() => void> {
     const reading = await this.#reading(kind);
-    const depth = reading.depth + reading.admitted;
-    if (depth + count <= this.#limit) {
-      reading.admitted += count;
-      return;
-    }
+    // Nobody is refused by an old reading: jobs that it may not have seen may have been worked off meanwhile.
+    const landed =
+      this.#take(kind, count, reading) ?? this.#take(kind, count, await this.#reading(kind, reading));
+    if (landed !== undefined) return landed;
+    const depth = this.#depth(kind, await this.#reading(kind));
     const rate = await this.#statistics.drainRate(kind);
     throw withDetails(
       new RequestError(
         'too-many-waiting',
-        `${depth} ${kind} jobs wait, the limit is ${this.#limit}` +
-          (count > 1 ? ` (${count} were to be added)` : ''),
+        `${depth} ${kind} jobs wait, the limit is ${this.#limit}${count > 1 ? ` (${count} were to be added)` : ''}`,
       ),
       { retryAfter: retryAfter(depth + count - this.#limit, rate) },
     );
   }
 
-  async #reading(kind: KindName): Promise<Reading> {
+  #depth(kind: KindName, reading: Reading): number {
+    return reading.depth + this.#countsOf(kind).admitted - reading.landedBefore;
+  }
+
+  /** Takes places by a reading; undefined where there are none. */
+  #take(kind: KindName, count: number, reading: Reading): (() => void) | undefined {
+    if (this.#depth(kind, reading) + count > this.#limit) return undefined;
+    const counts = this.#countsOf(kind);
+    counts.admitted += count;
+    return () => {
+      counts.landed += count;
+    };
+  }
+
+  /**
+   * Submits jobs within the limits of their kinds: takes their places, and holds these until the work is done.
+   * @throws as `admit`, and what the work throws.
+   */
+  async within<T>(places: readonly (readonly [KindName, number])[], work: () => Promise<T>): Promise<T> {
+    const landed: (() => void)[] = [];
+    try {
+      for (const [kind, count] of places) landed.push(await this.admit(kind, count));
+      return await work();
+    } finally {
+      for (const land of landed) land();
+    }
+  }
+
+  /** A reading that is not too old, and not the one given. */
+  async #reading(kind: KindName, outdated?: Reading): Promise<Reading> {
     const known = this.#readings.get(kind);
     if (known !== undefined) {
       const reading = await known;
-      if (Date.now() - reading.at < READING_MS) return reading;
+      if (reading !== outdated && Date.now() - reading.at < READING_MS) return reading;
     }
     // Whoever asks while it is read waits for the same answer.
     if (this.#readings.get(kind) === known) {
@@ -68,12 +105,21 @@ export class Admission {
     return this.#readings.get(kind) ?? this.#read(kind);
   }
 
+  #countsOf(kind: KindName): Counts {
+    const known = this.#counts.get(kind);
+    if (known !== undefined) return known;
+    const counts = { admitted: 0, landed: 0 };
+    this.#counts.set(kind, counts);
+    return counts;
+  }
+
   async #read(kind: KindName): Promise<Reading> {
+    const landedBefore = this.#countsOf(kind).landed;
     const counts = await this.#fleet
       .queue(kind)
       .getJobCounts('wait', 'prioritized', 'delayed', 'waiting-children');
     const depth = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    return { at: Date.now(), depth, admitted: 0 };
+    return { at: Date.now(), depth, landedBefore };
   }
 }
 

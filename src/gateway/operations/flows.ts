@@ -51,10 +51,11 @@ const refinement = operation({
   handle: async ({ body, query, gateway, idempotencyKey, signal }) => {
     const { key, force, ...step } = body;
     await refuseDisallowed(step, '', gateway.settings);
-    await gateway.admission.admit('summarize');
-    await gateway.admission.admit('extract');
     const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
-    const { extract, summarize } = await addRefinementStep(gateway.fleet, submitOptions(step), options);
+    const places = [['summarize', 1] as const, ['extract', 1] as const];
+    const { extract, summarize } = await gateway.admission.within(places, () =>
+      addRefinementStep(gateway.fleet, submitOptions(step), options),
+    );
     if (query.wait !== undefined) return waitReply(gateway.fleet, extract.id, query.wait, signal);
     return {
       status: 202,
@@ -84,14 +85,11 @@ const guardedEvaluation = operation({
     const { key, force, evaluation, ...rest } = body;
     await refuseDisallowed(rest, '', gateway.settings);
     await gateway.ownQueues.remember(evaluation.queue);
-    await gateway.admission.admit('solution-check');
     const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
     const request = { ...submitOptions(rest), evaluation: submitOptions(evaluation) };
     // The options of the job came through their own schema, absent ones are left out by JSON.
-    const handles = await addGuardedEvaluation(
-      gateway.fleet,
-      request as Parameters<typeof addGuardedEvaluation>[1],
-      options,
+    const handles = await gateway.admission.within([['solution-check', 1]], () =>
+      addGuardedEvaluation(gateway.fleet, request as Parameters<typeof addGuardedEvaluation>[1], options),
     );
     if (query.wait !== undefined) return waitReply(gateway.fleet, handles.evaluation.id, query.wait, signal);
     return {
@@ -125,12 +123,10 @@ const candidateBatch = operation({
     await refuseDisallowed(batch, '', gateway.settings);
     await gateway.ownQueues.remember(batch.evaluation.queue);
     if (batch.afterAll !== undefined) await gateway.ownQueues.remember(batch.afterAll.queue);
-    await gateway.admission.admit('solution-check', batch.candidates.length);
     const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
-    const { evaluations, afterAll } = await addCandidateBatch(
-      gateway.fleet,
-      batch as Parameters<typeof addCandidateBatch>[1],
-      options,
+    const places = [['solution-check', batch.candidates.length] as const];
+    const { evaluations, afterAll } = await gateway.admission.within(places, () =>
+      addCandidateBatch(gateway.fleet, batch as Parameters<typeof addCandidateBatch>[1], options),
     );
     return {
       status: 202,

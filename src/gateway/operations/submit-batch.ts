@@ -50,24 +50,38 @@ export const submitBatch = {
   body: BodySchema,
 };
 
-async function submit({
-  body,
-  gateway,
-  response,
-}: Call<undefined, unknown, z.infer<typeof EnvelopeSchema>>): Promise<Reply> {
+type BatchCall = Call<undefined, unknown, z.infer<typeof EnvelopeSchema>>;
+
+async function submit(call: BatchCall): Promise<Reply> {
+  const landed: (() => void)[] = [];
+  try {
+    return await submitEach(call, landed);
+  } finally {
+    for (const land of landed) land();
+  }
+}
+
+/** @param landed Gets what is to be called once the jobs that were let in are in Redis. */
+async function submitEach({ body, gateway, response }: BatchCall, landed: (() => void)[]): Promise<Reply> {
   const requestId = String(response.getHeader('x-request-id'));
   const outcomes: (BatchItemOutcome | undefined)[] = body.jobs.map(() => undefined);
   const accepted: Item[] = [];
+  /** Kinds that have no more room: nobody asks Redis again for each of thousands. */
+  const full = new Map<KindName, FleetError>();
   for (const [index, given] of body.jobs.entries()) {
     try {
       const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
       await refuseDisallowed(payload, 'payload', gateway.settings);
-      await gateway.admission.admit(kind);
+      const refusal = full.get(kind);
+      if (refusal !== undefined) throw refusal;
+      landed.push(await gateway.admission.admit(kind));
       accepted.push({ kind, payload, options: submitOptions(fields), index } as Item);
     } catch (thrown) {
       // A Redis that is away concerns the whole batch, as does a defect.
       if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;
       outcomes[index] = { error: thrown };
+      const { kind } = given as { readonly kind: KindName };
+      if (thrown.code === 'too-many-waiting') full.set(kind, thrown);
     }
   }
   const delayed = new Set(accepted.flatMap(({ index, options }) => (options?.delayMs ? [index] : [])));

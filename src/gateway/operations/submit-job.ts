@@ -68,8 +68,8 @@ function submitOperation(kind: KindName): Operation {
       const { payload: given, ...fields } = body;
       const options = { ...submitOptions(fields), ...keyOf(body.key, idempotencyKey) };
       await refuseDisallowed(given, 'payload', gateway.settings);
-      await gateway.admission.admit(kind);
-      const job = await addJob(gateway.fleet, kind, given, options).catch((thrown: unknown) => {
+      const submit = () => addJob(gateway.fleet, kind, given, options);
+      const job = await gateway.admission.within([[kind, 1]], submit).catch((thrown: unknown) => {
         throw inBody(thrown, 'payload');
       });
       if (query.wait !== undefined) return waitReply(gateway.fleet, job.id, query.wait, signal);
