@@ -83,6 +83,28 @@ describe.concurrent('Redis away for ten seconds', () => {
     },
   );
 
+  it('a cancellation that was announced meanwhile reaches the call all the same', {
+    timeout: 60_000,
+  }, async ({ onTestFinished }) => {
+    const redis = await startTestRedis();
+    const proxy = await TcpProxy.start({ path: redis.socketPath });
+    const api = await startMessagesApi({ reply: () => ({ kind: 'hang' }) });
+    const test = await startTestFleet(redis, 'cancelled');
+    onTestFinished(() => redis.stop());
+    onTestFinished(() => proxy.stop());
+    onTestFinished(() => api.close());
+    onTestFinished(() => test.close());
+    await test.worker(runnerFor(api), { redisUrl: proxy.url });
+    const job = await addSolutionCheck(test.fleet, script('hanging'));
+    await api.arrived(1);
+    proxy.mode = 'refusing';
+    proxy.cut();
+    await job.cancel();
+    proxy.mode = 'open';
+    await api.requests[0]?.aborted;
+    expect((await job.wait({ timeout: WELL_AGAIN_MS })).state).toBe('cancelled');
+  });
+
   it('connections that Redis kills come back at once', async ({ onTestFinished }) => {
     const redis = await startTestRedis();
     const api = await startMessagesApi({ reply: () => leaks() });
