@@ -52,7 +52,7 @@ export const SETTINGS = {
     'FLEET_REDIS_URL',
     'unset: an embedded Redis',
     optionalText,
-    'Redis to use: `redis://`, `rediss://` or `unix://`.',
+    'Redis to use: `redis://`, `rediss://`, `unix://`, or one of the forms for Sentinel and Cluster in redis.md.',
   ),
   prefix: setting(
     'FLEET_PREFIX',

@@ -39,6 +39,7 @@ export async function checkRedis(address: string, options: RedisCheckOptions = {
     const server = identify(facts);
     refuseOld(server, place, warn);
     refuseReplica(facts, place);
+    if (connection.Connector === undefined) refuseClusterNode(facts, place);
     refuseEviction(await evictionPolicy(client, facts), place, warn);
     return server;
   } catch (thrown) {
@@ -107,6 +108,15 @@ function refuseReplica(facts: ReadonlyMap<string, string>, place: string): void 
   throw new RedisError(
     'redis-unsuitable',
     `Redis at ${place} is a read-only replica; set FLEET_REDIS_URL to its master.`,
+  );
+}
+
+/** One connection to one node would lose its keys at the next failover. */
+function refuseClusterNode(facts: ReadonlyMap<string, string>, place: string): void {
+  if (facts.get('redis_mode') !== 'cluster') return;
+  throw new RedisError(
+    'redis-unsuitable',
+    `Redis at ${place} is a node of a cluster; set FLEET_REDIS_URL to redis+cluster://${place} and FLEET_PREFIX to {fleet}.`,
   );
 }
 

@@ -6,7 +6,7 @@ import { messageOf } from '../errors.js';
 import { RedisPayloadStore } from '../payloads/payload-store.js';
 import { PROCESSED_KINDS } from '../processors/registry.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
-import { connectProducer, workerConnection } from '../queues/connection.js';
+import { connectProducer, refuseForeignPrefix, workerConnection } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
@@ -112,6 +112,7 @@ export class FleetWorker {
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const { redisUrl, prefix, logger, lockMs, concurrency } = options;
     const kinds = options.kinds ?? PROCESSED_KINDS;
+    refuseForeignPrefix(redisUrl, prefix);
     await checkRedis(redisUrl);
     const client = await connectProducer(redisUrl);
     const subscriber = new Redis(workerConnection(redisUrl));

@@ -1,13 +1,13 @@
 import { FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
-import { connectProducer, workerConnection } from '../queues/connection.js';
+import { connectProducer, refuseForeignPrefix, workerConnection } from '../queues/connection.js';
 import { KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits } from '../queues/validate.js';
 import { EndEvents } from './end-events.js';
 
 export interface FleetConnectionOptions {
-  /** `redis://`, `rediss://` or `unix://`. */
+  /** As `redisOptionsFrom` reads it. */
   readonly redisUrl: string;
   /** Prefix of every key in Redis; default `fleet`. */
   readonly prefix?: string;
@@ -59,9 +59,10 @@ export class FleetConnection {
   /**
    * Connects to the fleet's Redis.
    * @throws RedisError `redis-unreachable` where no connection stands within five seconds; ConfigurationError
-   *   where the address is not one.
+   *   where the address is not one, or is a cluster's and the prefix does not fit it.
    */
   static async open(options: FleetConnectionOptions): Promise<FleetConnection> {
+    refuseForeignPrefix(options.redisUrl, options.prefix ?? 'fleet');
     return new FleetConnection(await connectProducer(options.redisUrl), options);
   }
 

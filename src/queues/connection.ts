@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { ConfigurationError, messageOf, RedisError } from '../errors.js';
+import { type ClusterNode, clusterConnector, hashTagOf, saysElsewhere } from './redis-cluster.js';
 
 /** Longest path that fits the socket address of Linux (108 bytes with its closing NUL). */
 export const UNIX_SOCKET_PATH_LIMIT = 107;
@@ -8,7 +9,11 @@ export const UNIX_SOCKET_PATH_LIMIT = 107;
 const DEAD_LINK_MS = 11_000;
 /** A producer's caller waits no longer than this (milliseconds) for one command. */
 const PRODUCER_COMMAND_MS = 5_000;
-const FORMS = 'redis://[user:password@]host[:port][/db], rediss://… (TLS) or unix:///path/to/socket[?db=N]';
+/** Hash tag of a cluster's address that names none: it goes with the prefix `{fleet}`. */
+const DEFAULT_TAG = 'fleet';
+const FORMS =
+  'redis://[user:password@]host[:port][/db], rediss://… (TLS), unix:///path/to/socket[?db=N], ' +
+  'redis+sentinel://host:port,host:port/MASTER or redis+cluster://host:port,host:port[?tag=TAG] (with TLS: rediss+…)';
 
 /** The part of ioredis' options that the fleet sets; fits ioredis and BullMQ. */
 export interface RedisConnectionOptions {
@@ -20,6 +25,14 @@ export interface RedisConnectionOptions {
   readonly password?: string;
   readonly db?: number;
   readonly tls?: Readonly<Record<string, never>>;
+  /** Sentinels, and the name under which they know the master. */
+  readonly sentinels?: ClusterNode[];
+  readonly name?: string;
+  readonly sentinelTLS?: Readonly<Record<string, never>>;
+  readonly enableTLSForSentinelMode?: boolean;
+  /** How a node of a cluster is found; `host` and `port` are those of the first that is asked. */
+  readonly Connector?: NonNullable<RedisOptions['Connector']>;
+  readonly reconnectOnError?: (error: Error) => false | 1 | 2;
   readonly maxRetriesPerRequest?: number | null;
   readonly enableOfflineQueue?: boolean;
   readonly commandTimeout?: number;
@@ -30,9 +43,8 @@ export interface RedisConnectionOptions {
 /**
  * Connection options for the address of a Redis server.
  *
- * One function a scheme, in `SCHEMES`: a further kind of address (Sentinel, Cluster) is one more entry.
- *
- * @param address `redis://`, `rediss://` or `unix://`; user, password and path percent-encoded.
+ * @param address `redis://`, `rediss://`, `unix://`, `redis[s]+sentinel://` or `redis[s]+cluster://`; user, password and
+ *   path percent-encoded.
  * @throws ConfigurationError for any other address. Its message never holds the address, which may hold a password.
  */
 export function redisOptionsFrom(address: string): RedisConnectionOptions {
@@ -48,7 +60,87 @@ const SCHEMES: Readonly<Record<string, (address: string) => RedisConnectionOptio
   redis: tcpOptions,
   rediss: (address) => ({ ...tcpOptions(address), tls: {} }),
   unix: unixOptions,
+  'redis+sentinel': (address) => sentinelOptions(address),
+  'rediss+sentinel': (address) => ({
+    ...sentinelOptions(address),
+    tls: {},
+    sentinelTLS: {},
+    enableTLSForSentinelMode: true,
+  }),
+  'redis+cluster': (address) => clusterOptions(address, {}),
+  'rediss+cluster': (address) => clusterOptions(address, { tls: {} }),
 };
+
+interface HostList {
+  readonly nodes: readonly [ClusterNode, ...ClusterNode[]];
+  readonly login: Pick<RedisConnectionOptions, 'username' | 'password'>;
+  /** Without its slash. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** `URL` knows no lists of hosts, so they are taken apart here, and each host is read like that of `redis://`. */
+function hostList(address: string): HostList {
+  const [, login = '', hosts = '', path = '', query = ''] =
+    /^[a-z+]+:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i.exec(address) ?? [];
+  const node = (host: string) => {
+    const { host: name = '', port = 6379 } = tcpOptions(`redis://${host}`);
+    return { host: name, port };
+  };
+  const [first = '', ...others] = hosts.split(',');
+  const { username, password } = tcpOptions(`redis://${login === '' ? '' : `${login}@`}${first}`);
+  return {
+    nodes: [node(first), ...others.map(node)],
+    login: {
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+    },
+    path: decode(path, 'path'),
+    query: new URLSearchParams(query),
+  };
+}
+
+function sentinelOptions(address: string): RedisConnectionOptions {
+  const { nodes, login, path, query } = hostList(address);
+  if (path === '') throw refusal('it does not say how the sentinels call the master');
+  return { sentinels: [...nodes], name: path, ...login, ...database(query, undefined) };
+}
+
+function clusterOptions(
+  address: string,
+  security: Pick<RedisConnectionOptions, 'tls'>,
+): RedisConnectionOptions {
+  const { nodes, login, path, query } = hostList(address);
+  if (path !== '') throw refusal('a cluster has no databases');
+  for (const name of query.keys()) {
+    if (name !== 'tag') throw refusal(`the parameter "${name}" is not known (only tag is)`);
+  }
+  const tag = query.get('tag') ?? DEFAULT_TAG;
+  if (tag === '' || /[{}]/.test(tag)) throw refusal('the tag must be a text without braces');
+  return {
+    ...nodes[0],
+    ...login,
+    ...security,
+    Connector: clusterConnector({ nodes, tag, ...login, ...security }),
+  };
+}
+
+/**
+ * Makes sure that the keys of a prefix lie where connections to an address go: in a cluster, keys go by their hash tag.
+ *
+ * @throws ConfigurationError naming `FLEET_PREFIX`.
+ */
+export function refuseForeignPrefix(address: string, prefix: string): void {
+  const trimmed = address.trim();
+  if (!/^rediss?\+cluster:/i.test(trimmed)) return;
+  const tag = hostList(trimmed).query.get('tag') ?? DEFAULT_TAG;
+  if (hashTagOf(`${prefix}:`) === tag) return;
+  throw new ConfigurationError(
+    `A fleet in a Redis Cluster needs the hash tag of its address in its prefix: set FLEET_PREFIX to {${tag}}, ` +
+      'or name another tag in FLEET_REDIS_URL (?tag=TAG).',
+    { field: 'FLEET_PREFIX' },
+  );
+}
 
 function tcpOptions(address: string): RedisConnectionOptions {
   if (!URL.canParse(address)) {
@@ -128,7 +220,16 @@ function refusal(problem: string, cause?: unknown): ConfigurationError {
 export function redisAddress(options: RedisConnectionOptions): string {
   const database = options.db === undefined ? '' : ` (database ${options.db})`;
   if (options.path !== undefined) return `unix://${options.path}${database}`;
+  if (options.sentinels !== undefined) {
+    const places = options.sentinels.map(({ host, port }) => `${host}:${port}`).join(',');
+    return `${options.name} of the sentinels ${places}${database}`;
+  }
   return `${options.host ?? 'localhost'}:${options.port ?? 6379}${database}`;
+}
+
+/** Whether there is anybody to ask where the master is by now. */
+function mayMove({ sentinels, Connector }: RedisConnectionOptions): boolean {
+  return sentinels !== undefined || Connector !== undefined;
 }
 
 /**
@@ -136,10 +237,13 @@ export function redisAddress(options: RedisConnectionOptions): string {
  * five seconds of its return, and notices a half-open link (no reply to a sent command) after 11 seconds.
  */
 export function workerConnection(address: string): RedisConnectionOptions {
+  const place = redisOptionsFrom(address);
   return {
-    ...redisOptionsFrom(address),
+    ...place,
     maxRetriesPerRequest: null,
     retryStrategy: reconnectDelay,
+    // Refused by a node that is the wrong one by now, so not carried out: it is sent again to the right one.
+    ...(mayMove(place) ? { reconnectOnError: (error) => (saysElsewhere(error) ? 2 : false) } : {}),
     socketTimeout: DEAD_LINK_MS,
   };
 }
@@ -150,14 +254,17 @@ export function workerConnection(address: string): RedisConnectionOptions {
  * Before the first connection stands every command fails too: `connectProducer` waits for it.
  */
 export function producerConnection(address: string): RedisConnectionOptions {
+  const place = redisOptionsFrom(address);
   return {
-    ...redisOptionsFrom(address),
+    ...place,
     // A command in flight when the link breaks is never sent again on its own: it may have been carried out.
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     commandTimeout: PRODUCER_COMMAND_MS,
     socketTimeout: PRODUCER_COMMAND_MS,
     retryStrategy: reconnectDelay,
+    // Only the connection is made anew: part of a transaction must not be sent again without the rest.
+    ...(mayMove(place) ? { reconnectOnError: (error) => (saysElsewhere(error) ? 1 : false) } : {}),
   };
 }
 
@@ -218,6 +325,13 @@ function connectionError(thrown: unknown, address: string): RedisError {
       { cause: thrown },
     );
   }
+  if (/cluster support disabled/i.test(message)) {
+    return new RedisError(
+      'redis-unsuitable',
+      `Redis at ${address} is no node of a cluster; write redis:// in FLEET_REDIS_URL.`,
+      { cause: thrown },
+    );
+  }
   return new RedisError(
     'redis-unreachable',
     `Redis at ${address} cannot be reached (${message}); start it, or correct FLEET_REDIS_URL.`,
@@ -226,7 +340,7 @@ function connectionError(thrown: unknown, address: string): RedisError {
 }
 
 const LOST_CONNECTION =
-  /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^LOADING |ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
+  /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^(LOADING|MOVED|READONLY|CLUSTERDOWN|MASTERDOWN) |ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
 
 /**
  * Gives what a Redis command threw a type: an error that only says "Redis is away" becomes
