@@ -1,4 +1,4 @@
-import type { Stmt } from '../../syntax/ast.js';
+import type { Span, Stmt } from '../../syntax/ast.js';
 import { namesIn, suitesOf } from '../../syntax/walk.js';
 import { overlapOf } from '../../values/region.js';
 import { declined, edited, type RepairContext, type Rewrite, statementsOf } from '../context.js';
@@ -137,7 +137,9 @@ function assemble(
   // What was moved comes right behind the split.
   const behind = Math.min(lineEndOf(source, split.statement), block.end);
   kept.push(edited(source, { start: at, end: behind }, mapping.edits));
-  const added = plan.moved.flatMap((statement) => replay.say(statement, indent));
+  const added = plan.moved.flatMap((statement) =>
+    withComments(source, statement, block, replay.say(statement, indent)),
+  );
   for (const { value, parts } of mapping.assigned) {
     added.push(
       `${parts.train} = ${replay.on('train', value, new Map())}`,
@@ -158,6 +160,20 @@ function lineEndOf(source: string, statement: Stmt): number {
   const next = source.indexOf('\n', Math.max(statement.start, statement.end - 1));
   if (next < 0) return source.length;
   return source[next - 1] === '\r' ? next - 1 : next;
+}
+
+/** The comment lines above a moved statement and the comment behind it go with it. */
+function withComments(source: string, statement: Stmt, block: Span, lines: readonly string[]): string[] {
+  const own = source.lastIndexOf('\n', statement.start - 1) + 1;
+  const { start, end } = movedLines(source, statement, block.start, block.end);
+  const above = source
+    .slice(Math.min(start, own), own)
+    .split('\n')
+    .map((line) => line.trim());
+  const behind =
+    /^[ \t]*#[^\r\n]*/.exec(source.slice(statement.end, Math.max(statement.end, end)))?.[0] ?? '';
+  const [first = '', ...rest] = lines;
+  return [...above.filter((line) => line !== ''), first + behind, ...rest];
 }
 
 /** The lines of a statement, with the comment lines right above it. */

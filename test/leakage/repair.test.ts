@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
+import { labelledScripts } from './labelled-scripts.js';
+
+async function reasonFor(file: string, id: string): Promise<string> {
+  const script = labelledScripts(file).find((candidate) => candidate.id === id)?.script ?? '';
+  const [finding] = (await analyzeLeakage(script)).findings;
+  const repair = await repairLeak(script, finding?.codeBlock ?? '');
+  return repair.ok ? `rewritten as ${repair.replacement}` : repair.reason;
+}
+
+describe('a repair is declined with the reason', () => {
+  it('where the block does not stand in the script, or is empty', async () => {
+    for (const block of ['y = 2', '']) {
+      expect(await repairLeak('x = 1\n', block)).toEqual({
+        ok: false,
+        reason: 'The block does not stand in the script.',
+      });
+    }
+  });
+
+  it('where no leak begins in the block', async () => {
+    const repair = await repairLeak('x = 1\ny = 2\n', 'y = 2');
+    expect(repair).toEqual({ ok: false, reason: 'The analysis finds no leak that begins in this block.' });
+  });
+
+  it.each([
+    ['first.txt', 'A15', /which rows the choice is to be made on is a decision/],
+    ['first.txt', 'A21', /which past values take the place of the future ones is a decision/],
+    ['first.txt', 'A25', /how to divide the groups is a decision/],
+    ['first.txt', 'A26', /which columns are features is a decision/],
+    ['second.txt', 'B15', /gives a value for each row/],
+    ['second.txt', 'B38', /a random part would break/],
+    ['third.txt', 'T18', /would still leak/],
+    ['fourth.txt', 'D17', /holds other rows than what is split/],
+    ['first.txt', 'A45', /column `Title` would not be there any more/],
+  ])('%s %s', async (file, id, reason) => {
+    expect(await reasonFor(file, id)).toMatch(reason);
+  });
+});
+
+describe('a repair', () => {
+  it('REQ-SF-019: moves the fit with its comment and leaves all other lines as they are', async () => {
+    const script = [
+      'from sklearn.model_selection import train_test_split',
+      'from sklearn.preprocessing import StandardScaler',
+      'from sklearn.linear_model import Ridge',
+      'from data import X, y',
+      '',
+      'ready = 1   # kept',
+      'scaler = StandardScaler()',
+      'Z = scaler.fit_transform(X)  # scale',
+      "note = 'between'",
+      '# Divide.',
+      'a, b, ya, yb = train_test_split(',
+      '    Z, y,  # both',
+      '    random_state=0,',
+      ')',
+      'print(Ridge().fit(a, ya).score(b, yb))',
+      '',
+    ];
+    const source = script
+      .join('\n')
+      .replace(
+        'from data import X, y',
+        'import pandas as pd\nX, y = pd.read_csv("x"), pd.read_csv("x")["t"]',
+      );
+    const [finding] = (await analyzeLeakage(source)).findings;
+    const repair = await repairLeak(source, finding?.codeBlock ?? '');
+    expect(repair).toEqual({
+      ok: true,
+      replacement: [
+        "note = 'between'",
+        '# Divide.',
+        'a, b, ya, yb = train_test_split(',
+        '    X, y,  # both',
+        '    random_state=0,',
+        ')',
+        'a = scaler.fit_transform(a)  # scale',
+        'b = scaler.transform(b)',
+      ].join('\n'),
+    });
+  });
+});
