@@ -173,7 +173,10 @@ function paidRepeats(outcomes: readonly Outcome[], billed: readonly Billed[]) {
     const again = Math.max(0, whole - 1);
     paidAgain += again;
     const notUsed = calls.filter(({ state }) => state === 'unknown' || state === 'failed').length;
-    if (again > notUsed) unexplained.push(`${question}: ${again} again, the ledger shows ${notUsed}`);
+    if (again > notUsed)
+      unexplained.push(
+        `${question}: ${again} again; ledger ${JSON.stringify(calls)}; provider ${JSON.stringify(asked)}`,
+      );
   }
   return { heldByLedger, unexplained, paidAgain };
 }

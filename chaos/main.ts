@@ -9,13 +9,21 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: '1' },
+    appendfsync: { type: 'string', default: 'always' },
     json: { type: 'boolean', default: false },
   },
 });
 const minutes = Number(values.minutes);
 const seed = Number(values.seed);
-if (!(minutes > 0 && minutes <= 600) || !Number.isInteger(seed)) {
-  process.stderr.write('usage: npm run chaos -- [--minutes M (up to 600)] [--seed N] [--json]\n');
+const { appendfsync } = values;
+if (
+  !(minutes > 0 && minutes <= 600) ||
+  !Number.isInteger(seed) ||
+  (appendfsync !== 'always' && appendfsync !== 'everysec')
+) {
+  process.stderr.write(
+    'usage: npm run chaos -- [--minutes M (up to 600)] [--seed N] [--appendfsync always|everysec] [--json]\n',
+  );
   process.exit(2);
 }
 
@@ -42,6 +50,7 @@ function render(report: ChaosReport): string {
 const report = await runChaos({
   seed,
   durationMs: minutes * 60_000,
+  appendfsync,
   say: (line) => process.stderr.write(`${line}\n`),
 });
 process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : render(report));

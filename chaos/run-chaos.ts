@@ -15,6 +15,11 @@ export interface ChaosOptions {
   readonly durationMs: number;
   readonly workers?: number;
   readonly settleMs?: number;
+  /**
+   * How Redis writes its file. With `everysec`, it may say yes to what it has not written yet, and lose up to two seconds
+   * of that when it is killed: then neither the ledger nor anything else can know. Default: `always`.
+   */
+  readonly appendfsync?: 'always' | 'everysec';
   readonly say?: (line: string) => void;
 }
 
@@ -37,8 +42,15 @@ const LATENCY_MS = 200;
  * job against the promises. Ends by itself.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seed, durationMs, workers = 3, settleMs = 120_000, say = () => undefined } = options;
-  const redis = await startTestRedis();
+  const {
+    seed,
+    durationMs,
+    workers = 3,
+    settleMs = 120_000,
+    appendfsync = 'always',
+    say = () => undefined,
+  } = options;
+  const redis = await startTestRedis(['--appendfsync', appendfsync]);
   const proxy = await TcpProxy.start({ path: redis.socketPath });
   const provider = await startProvider(seed);
   const pool = new WorkerPool(workerEnvironment(proxy.url, provider.api.url));
