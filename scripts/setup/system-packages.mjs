@@ -23,7 +23,11 @@ export const SYSTEM_PARTS = {
   sklearn: {
     title: 'scikit-learn for python3',
     isThere: () => pythons().some(hasSklearn),
-    packages: { 'apt-get': ['python3-sklearn'], dnf: ['python3-scikit-learn'], apk: ['py3-scikit-learn'] },
+    packages: {
+      'apt-get': ['python3-sklearn', 'python3-pandas'],
+      dnf: ['python3-scikit-learn', 'python3-pandas'],
+      apk: ['py3-scikit-learn', 'py3-pandas'],
+    },
   },
   chromium: {
     title: 'Chromium',
@@ -129,6 +133,7 @@ function pythons() {
 }
 
 function hasSklearn(python) {
-  const code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('sklearn') is None)";
+  const code =
+    "import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in ('sklearn', 'pandas')))";
   return spawnSync(python, ['-c', code], { stdio: 'ignore' }).status === 0;
 }
