@@ -24,9 +24,9 @@ export const SYSTEM_PARTS = {
     title: 'scikit-learn for python3',
     isThere: () => pythons().some(hasSklearn),
     packages: {
-      'apt-get': ['python3-sklearn', 'python3-pandas'],
-      dnf: ['python3-scikit-learn', 'python3-pandas'],
-      apk: ['py3-scikit-learn', 'py3-pandas'],
+      'apt-get': ['python3-sklearn python3-pandas'],
+      dnf: ['python3-scikit-learn python3-pandas'],
+      apk: ['py3-scikit-learn py3-pandas'],
     },
   },
   chromium: {
@@ -70,7 +70,7 @@ export function installSystemPart(name) {
   }
   for (const candidate of packages) {
     say(`Installing ${part.title}: ${[...asRoot, manager, install[1], candidate].join(' ')} …`);
-    const attempt = () => run([...asRoot, ...install, candidate]);
+    const attempt = () => run([...asRoot, ...install, ...candidate.split(' ')]);
     const guarded = manager === 'apt-get' ? () => withoutServiceStart(asRoot, attempt) : attempt;
     // Package lists are often missing in a fresh image or out of date; only then are they fetched.
     const done = guarded() || (refresh !== undefined && run([...asRoot, ...refresh]) && guarded());
