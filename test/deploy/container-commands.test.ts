@@ -1,21 +1,12 @@
-import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sendTo } from '../gateway/gateway-fixture.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { ContainerProcess, IMAGE, imageTree, noContainersBecause } from './container-process.js';
+import { freePort } from './redis-processes.js';
 
 const reason = noContainersBecause();
 if (reason !== undefined) {
   process.stderr.write(`\nSKIPPED: the commands of the container image are not run, since ${reason}.\n\n`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new TypeError('a port was expected');
-  return address.port;
 }
 
 describe.skipIf(reason !== undefined)('the commands of the image, as its user on a read-only root', () => {
