@@ -41,6 +41,11 @@ def judge(text):
         return {"ok": True}
     except SyntaxError as error:
         return {"ok": False, "line": error.lineno, "column": error.offset, "message": error.msg}
+    except ValueError as error:
+        # Before 3.11.4 a zero byte is no syntax error but this, without a place.
+        before = text[:text.find("\\0")].replace("\\r\\n", "\\n").replace("\\r", "\\n")
+        line, column = before.count("\\n") + 1, len(before) - before.rfind("\\n")
+        return {"ok": False, "line": line, "column": column, "message": str(error)}
     except BaseException as error:
         return {"undecided": type(error).__name__}
 print("ready", file=sink, flush=True)
