@@ -152,6 +152,11 @@ const ROLES: Readonly<Record<string, string>> = {
   extract: 'extract',
 };
 
+/** How many good answers too many were given whole. */
+function repeatsOf(asked: readonly Billed[]): number {
+  return Math.max(0, asked.filter(({ good, aborted }) => good && !aborted).length - 1);
+}
+
 /** Good answers that the provider gave, and billed, more than once for one question, and what the ledger says of that. */
 function paidRepeats(outcomes: readonly Outcome[], billed: readonly Billed[]) {
   const heldByLedger: string[] = [];
@@ -163,20 +168,25 @@ function paidRepeats(outcomes: readonly Outcome[], billed: readonly Billed[]) {
   }
   for (const { job, calls } of outcomes) {
     const question = `${job.marker} ${ROLES[job.queue]}`;
-    const asked = byQuestion.get(question) ?? [];
-    const answeredAt = calls.find(({ state }) => state === 'answered')?.end?.at;
-    if (answeredAt !== undefined) {
-      const later = asked.filter(({ arrivedAt }) => arrivedAt > answeredAt);
-      heldByLedger.push(...later.map(() => question));
+    const entries = byQuestion.get(question) ?? [];
+    paidAgain += repeatsOf(entries);
+    const forms = [...new Set(entries.map(({ form }) => form))];
+    for (const [at, form] of forms.entries()) {
+      const asked = entries.filter((entry) => entry.form === form);
+      // The ledger counts the calls about a question from 1.
+      const records = calls.filter(({ ask }) => ask === at + 1);
+      const answeredAt = records.find(({ state }) => state === 'answered')?.end?.at;
+      if (answeredAt !== undefined && asked.some(({ arrivedAt }) => arrivedAt > answeredAt)) {
+        heldByLedger.push(
+          `${question}: ledger ${JSON.stringify(calls)}; provider ${JSON.stringify(entries)}`,
+        );
+      }
+      const again = repeatsOf(asked);
+      const notUsed = records.filter(({ state }) => state === 'unknown' || state === 'failed').length;
+      if (again > notUsed) {
+        unexplained.push(`${question}: ledger ${JSON.stringify(calls)}; provider ${JSON.stringify(entries)}`);
+      }
     }
-    const whole = asked.filter(({ good, aborted }) => good && !aborted).length;
-    const again = Math.max(0, whole - 1);
-    paidAgain += again;
-    const notUsed = calls.filter(({ state }) => state === 'unknown' || state === 'failed').length;
-    if (again > notUsed)
-      unexplained.push(
-        `${question}: ${again} again; ledger ${JSON.stringify(calls)}; provider ${JSON.stringify(asked)}`,
-      );
   }
   return { heldByLedger, unexplained, paidAgain };
 }

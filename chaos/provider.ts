@@ -16,6 +16,8 @@ import { pick, randomFrom, seedOf } from './random.js';
 export interface Billed {
   /** Which question of which job it asks: job marker and role. */
   readonly question: string;
+  /** What tells one call about a question from the next: each has more messages, or more room for its answer. */
+  readonly form: string;
   readonly arrivedAt: number;
   /** When the answer was whole or the connection gone; undefined while neither is. */
   endedAt: number | undefined;
@@ -89,6 +91,7 @@ export async function startProvider(seed: number): Promise<Provider> {
       const behaviour = pick(random, BEHAVIOURS);
       const entry: Billed = {
         question,
+        form: `${request.body.messages.length} ${request.body.max_tokens}`,
         arrivedAt: Date.now(),
         good: behaviour === 'good' || behaviour === 'slow',
         broken: ['hang', 'stall', 'reset', 'cut'].includes(behaviour),
