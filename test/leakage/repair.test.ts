@@ -39,6 +39,49 @@ describe('a repair is declined with the reason', () => {
   });
 });
 
+/** A script that computes something over a whole table after it was divided. */
+function afterTheSplit(...between: string[]): string {
+  return [
+    'import pandas as pd',
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import train_test_split',
+    'df = pd.read_csv("rides.csv")',
+    'part, rest = train_test_split(df, random_state=1)',
+    ...between,
+    'part["km"] = part["km"].fillna(usual)',
+    'rest["km"] = rest["km"].fillna(usual)',
+    'model = Ridge().fit(part[["km"]], part["fare"])',
+    'print("Final Validation Performance:", model.score(rest[["km"]], rest["fare"]))',
+    '',
+  ].join('\n');
+}
+
+describe('a statistic of the whole table after the split', () => {
+  async function repairOf(script: string): Promise<string> {
+    const [finding] = (await analyzeLeakage(script)).findings;
+    const repair = await repairLeak(script, finding?.codeBlock ?? '');
+    return repair.ok ? repair.replacement : repair.reason;
+  }
+
+  it('REQ-SF-019: is taken from the training part', async () => {
+    expect(await repairOf(afterTheSplit('usual = df["km"].median()  # typical'))).toBe(
+      'usual = part["km"].median()  # typical',
+    );
+    const copied = afterTheSplit('part, rest = part.copy(), rest.copy()', 'usual = df["km"].median()');
+    expect(await repairOf(copied)).toBe('usual = part["km"].median()');
+  });
+
+  it.each([
+    ['the training part', 'part["km"] = part["km"] * 2'],
+    ['the whole table', 'df["km"] = df["km"].abs()'],
+    ['the whole table, in place', 'df.dropna(inplace=True)'],
+  ])('stays where %s was changed on the way', async (_, line) => {
+    expect(await repairOf(afterTheSplit(line, 'usual = df["km"].median()'))).toMatch(
+      /^Not rewritten: `(part|df)` is changed between the split and this line/,
+    );
+  });
+});
+
 describe('a repair', () => {
   it('REQ-SF-019: moves the fit with its comment and leaves all other lines as they are', async () => {
     const script = [

@@ -1,12 +1,14 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
+import type { Leak } from '../findings/judge.js';
 import type { Span } from '../syntax/ast.js';
+import { leaveOutScoredRows } from './concatenation.js';
 import { type RepairContext, type Rewrite, statementsOf } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { findSplit, moveBehindSplit } from './move/move-behind-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
 import { fitOnPickedRows } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
-import { leaveOutScoredRows, trainOnTrainingPart } from './training-part.js';
+import { learnFromTrainingPart } from './training-part.js';
 import { onlyTransform } from './transform-only.js';
 
 /** The text that takes the place of exactly the block, or why there is no certain one. */
@@ -17,8 +19,8 @@ export type Repair =
 type Strategy = (context: RepairContext) => Rewrite;
 
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
-  'training-rows': [trainOnTrainingPart, leaveOutScoredRows],
-  stacking: [trainOnTrainingPart],
+  'training-rows': [learnFromTrainingPart, leaveOutScoredRows],
+  stacking: [learnFromTrainingPart],
   'over-sampling': [sampleTrainingRows],
   'early-stopping': [stopOnHeldOutTrainingRows],
 };
@@ -50,7 +52,7 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
   const plain = contextOf(await analyzeInDetail(source), block);
   // Variables are looked at where the rows are divided: at the split, or at the loop over folds.
   const loop = statementsOf(plain).find((statement) => statement.type === 'for');
-  const split = (findSplit(plain)?.statement ?? loop)?.start;
+  const split = (findSplit(plain)?.statement ?? loop ?? plain.leaks[0]?.statement)?.start;
   const analysis = await analyzeInDetail(source, split);
   const context = contextOf(analysis, block);
   const [first] = context.leaks;
@@ -58,7 +60,7 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
     return { ok: false, reason: 'The analysis finds no leak that begins in this block.' };
   const decision = DECISIONS[first.kind];
   const reasons: string[] = decision === undefined ? [] : [decision];
-  for (const strategy of decision === undefined ? (STRATEGIES[first.kind] ?? OTHERWISE) : []) {
+  for (const strategy of decision === undefined ? strategiesFor(first) : []) {
     const rewrite = strategy(context);
     if ('declined' in rewrite) {
       reasons.push(rewrite.declined);
@@ -70,6 +72,14 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
   }
   const [reason = 'no certain rewrite is known for this kind of leak'] = reasons;
   return { ok: false, reason: `Not rewritten: ${reason}.` };
+}
+
+/** The ways to try, the likeliest first: its reason is given where none is certain. */
+function strategiesFor({ kind, split, statement }: Leak): readonly Strategy[] {
+  const known = STRATEGIES[kind];
+  if (known !== undefined) return known;
+  const isBehind = split !== undefined && split.statement.end <= statement.start;
+  return isBehind ? [learnFromTrainingPart, onlyTransform, leaveOutScoredRows, fitOnPickedRows] : OTHERWISE;
 }
 
 function contextOf(analysis: DetailedAnalysis, block: Span): RepairContext {

@@ -1,120 +1,126 @@
-import type { Argument, Call, Expr, Stmt, Suite } from '../syntax/ast.js';
-import { expressionsIn, namesInExpression, ownExpressions } from '../syntax/walk.js';
-import {
-  declined,
-  edited,
-  type RepairContext,
-  type Rewrite,
-  statementsOf,
-  type TextEdit,
-} from './context.js';
-import { readSplitCall, type SplitPart } from './split-parts.js';
+import type { Leak } from '../findings/judge.js';
+import { STATISTIC_METHODS } from '../knowledge/methods.js';
+import type { Argument, Call, Expr } from '../syntax/ast.js';
+import { partsOf, rootName } from '../syntax/walk.js';
+import { declined, edited, type RepairContext, type Rewrite, type TextEdit } from './context.js';
+import { changesBetween, type Division, divisionsBefore } from './divisions.js';
 
-const CONCATENATIONS = /(^|\.)(concat|vstack|concatenate|hstack|row_stack|cat|append|ConcatDataset|r_)$/;
+/** Fits that give back no rows: only what they learn from changes. */
+const FITS = /^(fit|partial_fit|fit_on_texts|adapt)$/;
+const GIVES_ROWS = /^(transform|apply|qcut|cut|rank)$/;
 
-/** Splits that stand before a statement, in its suite and in those around it; the last one first. */
-function splitsBefore(statement: Stmt): SplitPart[] {
-  const parts: SplitPart[] = [];
-  let suite: Suite | undefined = statement.suite;
-  let before = statement.start;
-  while (suite !== undefined) {
-    for (const other of suite.statements.toReversed()) {
-      if (other.start < before) parts.push(...(readSplitCall(other)?.parts ?? []));
+/** Why an expression cannot be said of the training part. */
+class NotDivided extends Error {}
+
+/**
+ * `model.fit(X, y)`, `scaler.fit(X)` or `frame['age'].median()` on everything, after it was divided: the training
+ * parts take the places of the whole tables.
+ */
+export function learnFromTrainingPart(context: RepairContext): Rewrite {
+  const edits = new Map<number, TextEdit>();
+  try {
+    for (const leak of context.leaks) {
+      const divisions = divisionsBefore(context, leak);
+      if (divisions.length === 0) return declined('no division of the rows before this line is known');
+      for (const node of new Set([leak.node, ...leak.nodes])) {
+        if (node.type !== 'call') return declined('no fit and no statistic in this block');
+        for (const edit of new TrainingNames(context, leak, divisions).inCall(node))
+          edits.set(edit.start, edit);
+      }
     }
-    before = suite.owner?.start ?? before;
-    if (suite.owner?.type === 'function') break;
-    suite = suite.owner?.suite;
+  } catch (error) {
+    if (error instanceof NotDivided) return declined(error.message);
+    throw error;
   }
-  return parts;
+  if (edits.size === 0) return declined('the training rows are not what a split before this line divides');
+  return { text: edited(context.source, context.block, [...edits.values()]) };
 }
 
-/** `model.fit(X, y)` on everything, after `X` and `y` were split: the training parts take their places. */
-export function trainOnTrainingPart(context: RepairContext): Rewrite {
-  const leak = context.leaks.find(({ kind }) => kind === 'training-rows' || kind === 'stacking');
-  if (leak === undefined || leak.node.type !== 'call') return declined('no training in this block');
-  const parts = splitsBefore(leak.statement);
-  const text = (span: Expr): string => context.source.slice(span.start, span.end);
-  const edits: TextEdit[] = [];
-  for (const argument of rowArguments(leak.node)) {
-    const part = parts.find(({ source }) => text(source) === text(argument.value));
-    if (part !== undefined)
-      edits.push({ start: argument.value.start, end: argument.value.end, text: part.train });
+/** Replaces divided tables by their training parts in one computation. */
+class TrainingNames {
+  /** A model trained on the scored rows, rather than a transformer or a statistic. */
+  private readonly trains: boolean;
+
+  constructor(
+    private readonly context: RepairContext,
+    private readonly leak: Leak,
+    private readonly divisions: readonly Division[],
+  ) {
+    this.trains = leak.kind === 'training-rows' || leak.kind === 'stacking';
   }
-  if (edits.length === 0) return declined('the training rows are not what a split before this line divides');
-  if (edits.length < rowArguments(leak.node).length)
-    return declined('features and labels are not divided by one split');
-  return { text: edited(context.source, context.block, edits) };
+
+  inCall(node: Call): TextEdit[] {
+    const name = calleeName(node);
+    if (this.trains || FITS.test(name)) {
+      const edits = rowArguments(node).map((argument) => this.within(argument.value));
+      if (edits.every((found) => found.length === 0)) return [];
+      if (edits.some((found) => found.length === 0))
+        throw new NotDivided('features and labels are not divided by one split');
+      return edits.flat();
+    }
+    const reduces = STATISTIC_METHODS.has(name) && !GIVES_ROWS.test(name);
+    if (!reduces || node.callee.type !== 'attribute')
+      throw new NotDivided('what is computed over all rows gives a value for each row');
+    return this.within(node);
+  }
+
+  /** The largest parts of an expression that are divided tables. */
+  private within(expression: Expr): TextEdit[] {
+    const { source } = this.context;
+    const text = source.slice(expression.start, expression.end);
+    const division = this.divisions.find(
+      (other) =>
+        (other.source.type === 'name' && sourceName(other) === text) || sourceText(source, other) === text,
+    );
+    if (division !== undefined && expression.type !== 'constant') {
+      const train = this.trainingPart(division);
+      return [{ start: expression.start, end: expression.end, text: train }];
+    }
+    if (expression.type === 'subscript') {
+      const picks = expression.indices.some((index) => index.type !== 'constant' && this.holdsRows(index));
+      if (picks) throw new NotDivided('the rows are picked by a condition over all rows');
+    }
+    return partsOf(expression).flatMap((part) => this.within(part));
+  }
+
+  /** The training part, and where that was divided once more, the training part of it. */
+  private trainingPart(division: Division): string {
+    const { context, leak } = this;
+    const root = rootName(division.source);
+    if (root === undefined || changesBetween(context, division, leak, root))
+      throw new NotDivided(`\`${root ?? 'the table'}\` is changed between the split and this line`);
+    const next = this.divisions.find(
+      (other) => other.statement.start > division.statement.start && sourceName(other) === division.train,
+    );
+    if (next !== undefined) return this.trainingPart(next);
+    // A model goes with what became of both parts; a statistic has to see what it saw.
+    if (!this.trains && changesBetween(context, division, leak, division.train))
+      throw new NotDivided(`\`${division.train}\` is changed between the split and this line`);
+    return division.train;
+  }
+
+  private holdsRows(index: Expr): boolean {
+    if (index.type === 'compare' || index.type === 'unary') return true;
+    return index.type === 'name' && (this.context.watched.get(index.id)?.length ?? 0) > 0;
+  }
+}
+
+function sourceName({ source }: Division): string | undefined {
+  return source.type === 'name' ? source.id : undefined;
+}
+
+function sourceText(script: string, { source }: Division): string {
+  return script.slice(source.start, source.end);
+}
+
+function calleeName({ callee }: Call): string {
+  return callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
 }
 
 function rowArguments(call: Call): Argument[] {
-  const { callee } = call;
-  const name = callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
-  const count = name === 'DataLoader' ? 1 : 2;
+  const count = calleeName(call) === 'DataLoader' ? 1 : 2;
   return call.args.filter(
     (argument, at) =>
       (argument.name === undefined && at < count) || argument.name === 'X' || argument.name === 'y',
   );
-}
-
-/**
- * A fit or a training on `concat([train, valid])`: the scored rows are taken out of the concatenation, in the
- * block itself.
- */
-export function leaveOutScoredRows(context: RepairContext): Rewrite {
-  const edits: TextEdit[] = [];
-  const [leak] = context.leaks;
-  if (leak === undefined) return declined('no leak in this block');
-  const scored = new Set(context.leaks.flatMap((other) => other.scoredNames));
-  // The labels of a scored part go the way of its features.
-  for (const { test, train } of splitsBefore(leak.statement)) {
-    const belongs = splitsBefore(leak.statement).some((other) => scored.has(other.test));
-    if (belongs && !scored.has(train)) scored.add(test);
-  }
-  let unequal = 0;
-  for (const statement of statementsOf(context)) {
-    for (const own of ownExpressions(statement)) {
-      for (const part of expressionsIn(own)) {
-        const items = concatenatedItems(context.source, part);
-        if (items === undefined) continue;
-        const kept = items.filter(
-          (item) => ![...namesInExpression(item)].some((name) => scored.has(name.id)),
-        );
-        const [only] = kept;
-        if (kept.length === items.length) {
-          unequal += 1;
-          continue;
-        }
-        if (kept.length !== 1 || only === undefined) {
-          return declined('more than one part would be left in the concatenation');
-        }
-        edits.push({ start: part.start, end: part.end, text: context.source.slice(only.start, only.end) });
-      }
-    }
-  }
-  if (edits.length === 0) return declined('no concatenation with the scored rows in this block');
-  if (unequal > 0) return declined('features and labels are not put together in the same way');
-  return { text: edited(context.source, context.block, edits) };
-}
-
-function concatenatedItems(source: string, expression: Expr): readonly Expr[] | undefined {
-  if (expression.type !== 'call') return undefined;
-  const callee = source.slice(expression.callee.start, expression.callee.end);
-  if (!CONCATENATIONS.test(callee)) return undefined;
-  if (
-    expression.args.some(
-      ({ name, value }) => name === 'axis' && !(value.type === 'constant' && value.value === 0),
-    )
-  )
-    return undefined;
-  const [first, second] = expression.args;
-  if (first?.value.type === 'sequence') return first.value.items;
-  if (
-    callee.endsWith('append') &&
-    expression.callee.type === 'attribute' &&
-    first !== undefined &&
-    second === undefined
-  ) {
-    return [expression.callee.object, first.value];
-  }
-  return undefined;
 }

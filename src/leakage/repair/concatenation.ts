@@ -1,0 +1,77 @@
+import type { Expr } from '../syntax/ast.js';
+import { expressionsIn, namesInExpression, ownExpressions } from '../syntax/walk.js';
+import {
+  declined,
+  edited,
+  type RepairContext,
+  type Rewrite,
+  statementsOf,
+  type TextEdit,
+} from './context.js';
+import { divisionsBefore } from './divisions.js';
+
+const CONCATENATIONS = /(^|\.)(concat|vstack|concatenate|hstack|row_stack|cat|append|ConcatDataset|r_)$/;
+
+/**
+ * A fit or a training on `concat([train, valid])`: the scored rows are taken out of the concatenation, in the
+ * block itself.
+ */
+export function leaveOutScoredRows(context: RepairContext): Rewrite {
+  const edits: TextEdit[] = [];
+  const [leak] = context.leaks;
+  if (leak === undefined) return declined('no leak in this block');
+  const scored = new Set(context.leaks.flatMap((other) => other.scoredNames));
+  // The labels of a scored part go the way of its features.
+  const divisions = divisionsBefore(context, leak);
+  for (const { test, train } of divisions) {
+    const belongs = divisions.some((other) => scored.has(other.test));
+    if (belongs && !scored.has(train)) scored.add(test);
+  }
+  let unequal = 0;
+  for (const statement of statementsOf(context)) {
+    for (const own of ownExpressions(statement)) {
+      for (const part of expressionsIn(own)) {
+        const items = concatenatedItems(context.source, part);
+        if (items === undefined) continue;
+        const kept = items.filter(
+          (item) => ![...namesInExpression(item)].some((name) => scored.has(name.id)),
+        );
+        const [only] = kept;
+        if (kept.length === items.length) {
+          unequal += 1;
+          continue;
+        }
+        if (kept.length !== 1 || only === undefined) {
+          return declined('more than one part would be left in the concatenation');
+        }
+        edits.push({ start: part.start, end: part.end, text: context.source.slice(only.start, only.end) });
+      }
+    }
+  }
+  if (edits.length === 0) return declined('no concatenation with the scored rows in this block');
+  if (unequal > 0) return declined('features and labels are not put together in the same way');
+  return { text: edited(context.source, context.block, edits) };
+}
+
+function concatenatedItems(source: string, expression: Expr): readonly Expr[] | undefined {
+  if (expression.type !== 'call') return undefined;
+  const callee = source.slice(expression.callee.start, expression.callee.end);
+  if (!CONCATENATIONS.test(callee)) return undefined;
+  if (
+    expression.args.some(
+      ({ name, value }) => name === 'axis' && !(value.type === 'constant' && value.value === 0),
+    )
+  )
+    return undefined;
+  const [first, second] = expression.args;
+  if (first?.value.type === 'sequence') return first.value.items;
+  if (
+    callee.endsWith('append') &&
+    expression.callee.type === 'attribute' &&
+    first !== undefined &&
+    second === undefined
+  ) {
+    return [expression.callee.object, first.value];
+  }
+  return undefined;
+}
