@@ -1,5 +1,5 @@
 import type { Leak } from '../findings/judge.js';
-import type { Expr, Stmt, Suite } from '../syntax/ast.js';
+import type { Expr, Module, Stmt, Suite } from '../syntax/ast.js';
 import { expressionsIn, ownExpressions, rootName, statementsIn } from '../syntax/walk.js';
 import type { RepairContext } from './context.js';
 import { readSelections, readSplitCall, type SplitPart, type SplitStatement } from './split-parts.js';
@@ -94,13 +94,7 @@ export function changesBetween(
   leak: Leak,
   name: string,
 ): boolean {
-  for (const statement of context.module.body.statements) {
-    for (const inner of statementsIn(statement)) {
-      const between = inner.start >= division.statement.end && inner.end <= leak.statement.start;
-      if (!between) continue;
-      for (const change of changesOf(inner)) if (change.name === name) return true;
-    }
-  }
+  if (isChangedBetween(context.module, division.statement.end, leak.statement.start, name)) return true;
   for (let owner = leak.statement.suite.owner; owner !== undefined; owner = owner.suite.owner) {
     if (owner.type !== 'for' && owner.type !== 'while') continue;
     // The division itself stands in the loop: every turn divides anew.
@@ -109,6 +103,17 @@ export function changesBetween(
     for (const change of changesOf(owner)) {
       const ownColumn = change.index?.type === 'name' && change.index.id === turn;
       if (change.name === name && !ownColumn) return true;
+    }
+  }
+  return false;
+}
+
+/** Whether a statement between two places of the script changes a variable. */
+export function isChangedBetween(module: Module, start: number, end: number, name: string): boolean {
+  for (const statement of module.body.statements) {
+    for (const inner of statementsIn(statement)) {
+      if (inner.start < start || inner.end > end) continue;
+      for (const change of changesOf(inner)) if (change.name === name) return true;
     }
   }
   return false;

@@ -1,5 +1,7 @@
-import type { Argument, Call, Import, Stmt, Suite } from '../syntax/ast.js';
-import { declined, edited, freshName, type RepairContext, type Rewrite } from './context.js';
+import type { Argument, Call } from '../syntax/ast.js';
+import { declined, edited, type RepairContext, type Rewrite } from './context.js';
+import { holdOut } from './hold-out.js';
+import { stopOnHeldOutDataSet } from './prepared-data-sets.js';
 
 /** Stops on a part held out of the training rows instead of the scored rows. */
 export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
@@ -12,6 +14,12 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
     (argument) => argument.value === leak.node || contains(argument, leak.node.start),
   );
   if (watched?.name === undefined) return declined('the watched rows are not a keyword argument');
+  if (leak.split?.partition.form === 'selection')
+    return declined('the rows are divided by order or by a condition, which a random part would break');
+  const takesOne =
+    call.args.filter(({ name }) => name === undefined || name === 'X' || name === 'y').length === 1;
+  if (/^(valid_sets|evals)$/.test(watched.name) || (watched.name === 'eval_set' && takesOne))
+    return stopOnHeldOutDataSet(context, leak, call, watched);
   const x = call.args.find(
     (argument, at) => argument.name === 'X' || (argument.name === undefined && at === 0),
   );
@@ -21,8 +29,6 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
   if (x === undefined || y === undefined || x.star !== '' || y.star !== '') {
     return declined('the training rows and labels are not two arguments of the call');
   }
-  if (leak.split?.partition.form === 'selection')
-    return declined('the rows are divided by order or by a condition, which a random part would break');
   if (watched.name === 'validation_data') {
     const text = 'validation_split=0.2';
     const { start } = argumentSpan(context, call, watched);
@@ -30,14 +36,11 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
   }
   if (watched.name !== 'eval_set')
     return declined(`\`${watched.name}\` holds prepared data sets, which cannot be divided here`);
-  const [fitX, stopX, fitY, stopY] = ['fit_x', 'stop_x', 'fit_y', 'stop_y'].map((name) =>
-    freshName(context.source, name),
-  );
-  const lineStart = context.source.lastIndexOf('\n', statement.start - 1) + 1;
-  const indent = context.source.slice(lineStart, statement.start);
-  if (/\S/.test(indent)) return declined('the training call shares its line');
+  const [xText, yText] = [x, y].map(({ value: part }) => context.source.slice(part.start, part.end));
+  const held = holdOut(context, statement, xText ?? '', yText ?? '');
+  if (held === undefined) return declined('the training call shares its line');
   const value = watched.value;
-  const pair = `(${stopX}, ${stopY})`;
+  const pair = `(${held.stopX}, ${held.stopY})`;
   const original = context.source.slice(value.start, value.end);
   const inner = original.startsWith('[')
     ? `[${pair}]`
@@ -45,19 +48,14 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
       ? `${original.startsWith('((') ? '[' : ''}${pair}${original.startsWith('((') ? ']' : ''}`
       : undefined;
   if (inner === undefined) return declined('the watched rows are not written out in the call');
-  const [xText, yText] = [x, y].map(({ value: part }) => context.source.slice(part.start, part.end));
-  const divide = `${fitX}, ${stopX}, ${fitY}, ${stopY} = train_test_split(${xText}, ${yText}, test_size=0.1, random_state=0)`;
-  const imported = isImported(context, 'train_test_split')
-    ? ''
-    : `from sklearn.model_selection import train_test_split${context.lineEnding}${indent}`;
   const text = edited(context.source, context.block, [
     {
       start: statement.start,
       end: statement.start,
-      text: `${imported}${divide}${context.lineEnding}${indent}`,
+      text: held.lines.map((line) => `${line}${context.lineEnding}${held.indent}`).join(''),
     },
-    { start: x.value.start, end: x.value.end, text: fitX ?? '' },
-    { start: y.value.start, end: y.value.end, text: fitY ?? '' },
+    { start: x.value.start, end: x.value.end, text: held.fitX },
+    { start: y.value.start, end: y.value.end, text: held.fitY },
     { start: value.start, end: value.end, text: inner },
   ]);
   return { text };
@@ -71,14 +69,4 @@ function contains(argument: Argument, at: number): boolean {
 function argumentSpan(context: RepairContext, call: Call, argument: Argument): { start: number } {
   const before = context.source.slice(call.start, argument.value.start);
   return { start: call.start + before.lastIndexOf(argument.name ?? '') };
-}
-
-function isImported(context: RepairContext, name: string): boolean {
-  const search = (suite: Suite): boolean =>
-    suite.statements.some(
-      (statement: Stmt) =>
-        statement.type === 'import' &&
-        (statement as Import).bindings.some((binding) => binding.name === name),
-    );
-  return search(context.module.body);
 }

@@ -112,22 +112,29 @@ function dependenceAt(
       const [name] = constantNames(around.args[0]?.value) ?? [];
       return name !== undefined && columns.names?.has(name) !== true ? NONE : COMPUTES;
     }
-    return TAKING.test(parent.name) ? takenBy(statement, outermostTake(parents.slice(1))) : COMPUTES;
+    if (!TAKING.test(parent.name)) return COMPUTES;
+    const whole = outermostTake(parents);
+    const next = whole === undefined ? undefined : parents[parents.indexOf(whole) + 1];
+    const asDummies = next?.type === 'call' && calleeName(next) === 'get_dummies';
+    return asDummies ? dummiesOf(next, statement, columns, resolver) : takenBy(statement, whole);
   }
   if (parent.type === 'call') {
     const name = calleeName(parent);
     if (name === 'len') return NONE;
-    if (name === 'get_dummies') {
-      const listed = parent.args.find((argument) => argument.name === 'columns')?.value;
-      // Without a list it turns the columns of text and categories into dummies.
-      const replaced: Columns =
-        listed === undefined
-          ? { names: undefined, kind: 'categorical' }
-          : resolver.of(listed, withoutSteps(statement));
-      return mayOverlap(replaced, columns) ? COMPUTES : takenBy(statement, parent);
-    }
+    if (name === 'get_dummies') return dummiesOf(parent, statement, columns, resolver);
   }
   return wholeFrame(statement, parents);
+}
+
+/** Dummies are made of the changed columns, or of others. */
+function dummiesOf(call: Call, statement: Stmt, columns: Columns, resolver: ColumnResolver): Dependence {
+  const listed = call.args.find((argument) => argument.name === 'columns')?.value;
+  // Without a list it turns the columns of text and categories into dummies.
+  const replaced: Columns =
+    listed === undefined
+      ? { names: undefined, kind: 'categorical' }
+      : resolver.of(listed, withoutSteps(statement));
+  return mayOverlap(replaced, columns) ? COMPUTES : takenBy(statement, call);
 }
 
 function calleeName({ callee }: Call): string {
@@ -160,12 +167,14 @@ function wholeFrame(statement: Stmt, parents: readonly Expr[]): Dependence {
   return parents.length === 0 ? takenBy(statement, undefined) : COMPUTES;
 }
 
+/** `frame.drop(…).copy()`: as far as the methods that take everything over go. */
 function outermostTake(parents: readonly Expr[]): Expr | undefined {
   let outermost: Expr | undefined;
-  for (const parent of parents) {
-    if (parent.type === 'call' || (parent.type === 'attribute' && TAKING.test(parent.name)))
-      outermost = parent;
-    else break;
+  for (const [at, parent] of parents.entries()) {
+    const isMethod = parent.type === 'attribute' && TAKING.test(parent.name);
+    const isCall = parent.type === 'call' && parent.callee === parents[at - 1];
+    if (!isMethod && !isCall) break;
+    outermost = parent;
   }
   return outermost;
 }

@@ -54,7 +54,7 @@ export function moveBehindSplit(context: RepairContext): Rewrite {
   if (typeof plan === 'string') return declined(plan);
   const mapping = mapParts(context, plan, split, isRows);
   if (typeof mapping === 'string') return declined(mapping);
-  const later = usedLater(context, plan, mapping, split);
+  const later = usedLater(context, plan, mapping, split, isRows);
   if (later !== undefined) return declined(later);
   try {
     return { text: assemble(context, plan, mapping, split, new Replay(context, leaks, mapping, isRows)) };
@@ -89,11 +89,18 @@ function usedLater(
   plan: Plan,
   mapping: Mapping,
   split: SplitStatement,
+  isRows: (name: string) => boolean,
 ): string | undefined {
   const { suite } = split.statement;
   const targets = new Set(split.parts.flatMap(({ train, test }) => [train, test]));
+  // A table of other rows is changed once, as before, only later.
+  const isApart = (name: string): boolean =>
+    plan.changed.get(name)?.root === name &&
+    !mapping.names.has(name) &&
+    context.watched.has(name) &&
+    !isRows(name);
   const gone = new Set([
-    ...[...plan.changed.keys()].filter((name) => !mapping.pieces.includes(name)),
+    ...[...plan.changed.keys()].filter((name) => !mapping.pieces.includes(name) && !isApart(name)),
     ...[...plan.created.keys()].filter((name) => mapping.names.has(name)),
   ]);
   const later = suite.statements.slice(suite.statements.indexOf(split.statement) + 1);

@@ -1,6 +1,6 @@
 import type { Leak } from '../../findings/judge.js';
 import { FIT_METHODS, STATISTIC_METHODS } from '../../knowledge/methods.js';
-import type { Call, Expr, Span, Stmt } from '../../syntax/ast.js';
+import type { Call, Expr, If, Span, Stmt, Suite } from '../../syntax/ast.js';
 import {
   expressionsIn,
   namesIn,
@@ -17,6 +17,10 @@ import type { Mapping, Parts } from './mapping.js';
 
 /** The training part, the scored part, or a further piece of the table by its name. */
 type Side = 'train' | 'test' | { readonly piece: string };
+
+/** Conditions on the type of a column, which is the same in every part of it. */
+const ON_TYPES =
+  /^(not\s+)?(\w+(\[[^[\]]+\])?\.dtype(\.\w+)?\s*(==|!=|(not\s+)?in)\s*[^&|]+|[\w.]*\bis_\w+_dtype\(\w+(\[[^[\]]+\])?\))$/;
 
 /** Thrown where a statement cannot be said for each part; the message says why. */
 export class NotReplayable extends Error {}
@@ -174,30 +178,41 @@ export class Replay {
   }
 
   private compound(statement: Stmt, indent: string): string[] {
-    if (statement.type !== 'for' && statement.type !== 'if')
-      throw new NotReplayable('the fit stands in a compound statement');
-    const suites = suitesOf(statement);
-    const [body] = suites;
-    const [first] = body?.statements ?? [];
-    if (suites.length !== 1 || body === undefined || first === undefined)
-      throw new NotReplayable('the fit stands in a branch');
-    const header = this.text({ start: statement.start, end: first.start });
+    if (statement.type === 'for') {
+      if (statement.orelse !== undefined) throw new NotReplayable('the fit stands in a loop with an `else`');
+      const header = `for ${this.text(statement.target)} in ${this.on('train', statement.iterable, new Map())}:`;
+      return [header, ...this.suite(statement.start, statement.body, indent)];
+    }
+    if (statement.type !== 'if') throw new NotReplayable('the fit stands in a compound statement');
+    let from = statement.start;
+    return statement.branches.flatMap(({ test, body }, at) => {
+      const word =
+        test === undefined ? 'else' : `${at === 0 ? 'if' : 'elif'} ${this.condition(test, statement)}`;
+      const lines = [`${word}:`, ...this.suite(from, body, indent)];
+      from = body.statements.at(-1)?.end ?? from;
+      return lines;
+    });
+  }
+
+  /** The statements of a suite, as deep below the header as they were; `from` is where the header begins. */
+  private suite(from: number, { statements }: Suite, indent: string): string[] {
+    const [first] = statements;
+    if (first === undefined) throw new NotReplayable('the fit stands in a branch without statements');
+    const header = this.text({ start: from, end: first.start });
     if (!header.includes('\n') || header.includes('#'))
       throw new NotReplayable('the fit stands in a compound statement on one line');
     const inner = header.slice(header.lastIndexOf('\n') + 1);
-    const lines = [`${this.header(statement)}:`];
-    for (const part of body.statements)
-      lines.push(...this.say(part, inner).map((line) => `${inner.slice(indent.length)}${line}`));
-    return lines;
+    return statements.flatMap((part) =>
+      this.say(part, inner).map((line) => `${inner.slice(indent.length)}${line}`),
+    );
   }
 
-  private header(statement: Stmt & { type: 'for' | 'if' }): string {
-    if (statement.type === 'for')
-      return `for ${this.text(statement.target)} in ${this.on('train', statement.iterable, new Map())}`;
-    const [branch] = statement.branches;
-    if (branch?.test === undefined) throw new NotReplayable('the fit stands in a branch');
-    const [train, test] = [this.on('train', branch.test, new Map()), this.on('test', branch.test, new Map())];
-    return train === test ? `if ${train}` : `if ${train} or ${test}`;
+  /** A branch is taken for both parts together: by what they have in common, or where either of them asks for it. */
+  private condition(test: Expr, { branches }: If): string {
+    const [train, other] = [this.on('train', test, new Map()), this.on('test', test, new Map())];
+    if (train === other || ON_TYPES.test(this.text(test))) return train;
+    if (branches.length > 1) throw new NotReplayable('the fit stands in a branch that depends on the rows');
+    return `${train} or ${other}`;
   }
 
   /** `fit_transform(X, y)` on the training part is `transform(X)` on the other. */
