@@ -82,6 +82,45 @@ describe('a statistic of the whole table after the split', () => {
   });
 });
 
+describe('early stopping on a prepared data set', () => {
+  const head = [
+    'import lightgbm as lgb',
+    'import pandas as pd',
+    'from sklearn.metrics import r2_score',
+    'from sklearn.model_selection import train_test_split',
+    'df = pd.read_csv("rents.csv")',
+    'X_tr, X_va, y_tr, y_va = train_test_split(df.drop(columns="rent"), df["rent"], random_state=0)',
+  ];
+  const training =
+    'booster = lgb.train(params, dtrain, 900, valid_sets=[dtrain, dvalid], callbacks=[lgb.early_stopping(9)])';
+  const tail = ['print("Final Validation Performance:", r2_score(y_va, booster.predict(X_va)))', ''];
+  const script = (...lines: string[]): string =>
+    [...head, 'params = {}', ...lines, training, ...tail].join('\n');
+  const valid = 'dvalid = lgb.Dataset(X_va, label=y_va, reference=dtrain)';
+
+  it('REQ-SF-019: stops on a tenth of the training rows, made in the same way', async () => {
+    const source = script('dtrain = lgb.Dataset(X_tr, label=y_tr, free_raw_data=False)', valid);
+    expect(await repairLeak(source, training)).toEqual({
+      ok: true,
+      replacement: [
+        'fit_x, stop_x, fit_y, stop_y = train_test_split(X_tr, y_tr, test_size=0.1, random_state=0)',
+        'fit_set = lgb.Dataset(fit_x, label=fit_y, free_raw_data=False)',
+        'stop_set = lgb.Dataset(stop_x, label=stop_y, free_raw_data=False, reference=fit_set)',
+        training.replaceAll('dtrain', 'fit_set').replaceAll('dvalid', 'stop_set'),
+      ].join('\n'),
+    });
+  });
+
+  it.each([
+    ['holds more values for each row', ['dtrain = lgb.Dataset(X_tr, label=y_tr, weight=w)', valid]],
+    ['is changed before the training', ['dtrain = lgb.Dataset(X_tr, label=y_tr)', 'X_tr = None', valid]],
+    ['is not made right before the training', ['dtrain = make(X_tr, y_tr)', valid]],
+  ])('is left where the training data set %s', async (reason, lines) => {
+    const repair = await repairLeak(script('w = None', ...lines), training);
+    expect(repair.ok ? repair.replacement : repair.reason).toContain(reason);
+  });
+});
+
 describe('a repair', () => {
   it('REQ-SF-019: moves the fit with its comment and leaves all other lines as they are', async () => {
     const script = [

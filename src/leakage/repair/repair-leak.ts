@@ -6,6 +6,7 @@ import { type RepairContext, type Rewrite, statementsOf } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { findSplit, moveBehindSplit } from './move/move-behind-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
+import { fitOnRowsPickedOnce } from './picked-once.js';
 import { fitOnPickedRows } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
 import { learnFromTrainingPart } from './training-part.js';
@@ -36,6 +37,7 @@ const OTHERWISE: readonly Strategy[] = [
   moveBehindSplit,
   leaveOutScoredRows,
   fitOnPickedRows,
+  fitOnRowsPickedOnce,
   fitInsideFolds,
   onlyTransform,
 ];

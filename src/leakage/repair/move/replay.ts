@@ -46,6 +46,8 @@ export class Replay {
       return [this.text(statement)];
     }
     if (suitesOf(statement).length > 0) return this.compound(statement, indent);
+    const dummies = this.dummies(statement);
+    if (dummies !== undefined) return dummies;
     if (!worksRowByRow(statement))
       throw new NotReplayable('a step between the fit and the split works on all rows together');
     if (this.givesNoRows(statement)) return [this.on('train', statement, new Map())];
@@ -126,6 +128,24 @@ export class Replay {
     return targets.every(
       (target) => target.type === 'name' && !this.mapping.names.has(target.id) && !this.isRows(target.id),
     );
+  }
+
+  /**
+   * `X = pd.get_dummies(frame)`: each part by itself, with the columns of the training part. `drop_first` would drop
+   * another category where a part lacks the first one.
+   */
+  private dummies(statement: Stmt): string[] | undefined {
+    const [target, other] = statement.type === 'assign' ? statement.targets : [];
+    if (statement.type !== 'assign' || target?.type !== 'name' || other !== undefined) return undefined;
+    const { value } = statement;
+    if (value.type !== 'call' || !/^(\w+\.)?get_dummies$/.test(this.text(value.callee))) return undefined;
+    if (value.args.some(({ name, star }) => name === 'drop_first' || star !== '')) return undefined;
+    const same = `.reindex(columns=${this.on('train', target, new Map())}.columns, fill_value=0)`;
+    const sides: Side[] = ['test', ...this.mapping.pieces.map((piece) => ({ piece }))];
+    return [
+      this.on('train', statement, new Map()),
+      ...sides.map((side) => `${this.on(side, statement, new Map())}${same}`),
+    ];
   }
 
   /** Computations over all rows inside a statement, outermost first. */
