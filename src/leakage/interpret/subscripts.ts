@@ -1,7 +1,7 @@
 import type { Expr, Slice, Subscript } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
-import { emptyTable, list, newSequence, newTable } from '../values/join.js';
+import { emptyTable, joinValues, list, newSequence, newTable } from '../values/join.js';
 import { partOf, type Region } from '../values/region.js';
 import {
   constant,
@@ -14,6 +14,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { isFullSlice } from './assign.js';
+import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
@@ -115,7 +116,12 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       const key = first === undefined ? UNKNOWN : evaluate(machine, first);
       const { entries, rest } = object.cell.value;
       if (key.type === 'constant') return entries.get(String(key.value)) ?? rest ?? UNKNOWN;
-      return [...entries.values()].reduce((a, b) => joinItems(a, b), rest ?? UNKNOWN);
+      const any = [...entries.values()].reduce((a, b) => joinItems(a, b), rest ?? UNKNOWN);
+      // `scores[best]`: what is looked up was chosen as its key was.
+      return markChosen(
+        any,
+        factsOf(key).fits.filter(({ kind }) => kind === 'selection'),
+      );
     }
     case 'positions': {
       if (first?.type === 'slice')
@@ -175,6 +181,7 @@ function picksRows(machine: Machine, { indices }: Subscript): boolean {
 }
 
 function joinItems(a: Value, b: Value): Value {
+  if (a.type === 'estimator' && b.type === 'estimator') return joinValues(a, b);
   return a === b ? a : opaque(joinFacts(factsOf(a), factsOf(b)));
 }
 
