@@ -116,7 +116,8 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       const key = first === undefined ? UNKNOWN : evaluate(machine, first);
       const { entries, rest } = object.cell.value;
       if (key.type === 'constant') return entries.get(String(key.value)) ?? rest ?? UNKNOWN;
-      const any = [...entries.values()].reduce((a, b) => joinItems(a, b), rest ?? UNKNOWN);
+      const values = rest === undefined ? [...entries.values()] : [...entries.values(), rest];
+      const any = values.reduce((a, b) => joinItems(a, b), values[0] ?? UNKNOWN);
       // `scores[best]`: what is looked up was chosen as its key was.
       return markChosen(
         any,
