@@ -134,3 +134,16 @@ function longestCommon(a: string, b: string): number {
   }
   return best;
 }
+
+describe('texts with more different characters than the flat table numbers', () => {
+  const rare = Array.from({ length: 200 }, (_, index) => String.fromCharCode(0x400 + index)).join('');
+
+  it('SPEC-SIL-009: have the similarity that the published algorithm gives, to the last digit', () => {
+    const first = `const a = 1; ${rare} return a + b; ${rare.slice(50)} end`;
+    const second = `const b = 2; ${rare.slice(20)} return a + b; end ${rare.slice(0, 90)}`;
+    expect(trigramSimilarity(first, second)).toBe(publishedSimilarity(first, second));
+    expect(trigramSimilarity(second, first)).toBe(publishedSimilarity(first, second));
+    const many = Array.from({ length: 900 }, (_, index) => String.fromCharCode(0x4e00 + index)).join('');
+    expect(trigramSimilarity(many, many.slice(100))).toBe(publishedSimilarity(many, many.slice(100)));
+  });
+});
