@@ -10,6 +10,7 @@ const SETS = [
   'third.txt',
   'fourth.txt',
   'fifth.txt',
+  'sixth.txt',
   'traps.txt',
   'runnable.txt',
 ];

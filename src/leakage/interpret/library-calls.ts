@@ -227,6 +227,8 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
   ) {
     return construct(path, 'network', args);
   }
-  if (/^[A-Z]/.test(name) || name === 'create_study') return construct(path, 'object', args);
+  // A class by its name, but a generator of random numbers learns nothing: like `default_rng`.
+  const isClass = /^[A-Z]/.test(name) && path !== 'numpy.random.RandomState';
+  if (isClass || name === 'create_study') return construct(path, 'object', args);
   return unknownCall(machine, args, call);
 }
