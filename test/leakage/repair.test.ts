@@ -82,6 +82,42 @@ describe('a statistic of the whole table after the split', () => {
   });
 });
 
+describe('a training with a weight for each row', () => {
+  const script = (...lines: string[]): string =>
+    [
+      'import pandas as pd',
+      'from lightgbm import LGBMRegressor, early_stopping',
+      'from sklearn.model_selection import train_test_split',
+      'df = pd.read_csv("rents.csv")',
+      'X, y, w = df.drop(columns=["rent", "w"]), df["rent"], df["w"]',
+      ...lines,
+      'print("Final Validation Performance:", model.score(X_va, y_va))',
+      '',
+    ].join('\n');
+  const all = 'X_tr, X_va, y_tr, y_va, w_tr, w_va = train_test_split(X, y, w)';
+  const two = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y)';
+
+  it('REQ-SF-019: takes the weights of the training part', async () => {
+    const fit = 'model = LGBMRegressor().fit(X, y, sample_weight=w)';
+    expect(await repairLeak(script(all, fit), fit)).toEqual({
+      ok: true,
+      replacement: 'model = LGBMRegressor().fit(X_tr, y_tr, sample_weight=w_tr)',
+    });
+  });
+
+  it.each([
+    ['are not divided', two, 'model = LGBMRegressor().fit(X, y, sample_weight=w)'],
+    ['are not divided, by position', two, 'model = LGBMRegressor().fit(X, y, w)'],
+    [
+      'would have to be divided once more',
+      all,
+      'model = LGBMRegressor(n_estimators=900).fit(X_tr, y_tr, sample_weight=w_tr, eval_set=[(X_va, y_va)], callbacks=[early_stopping(9)])',
+    ],
+  ])('is left where the weights %s', async (_, split, fit) => {
+    expect((await repairLeak(script(split, fit), fit)).ok).toBe(false);
+  });
+});
+
 describe('early stopping on a prepared data set', () => {
   const head = [
     'import lightgbm as lgb',

@@ -2,6 +2,7 @@ import type { Argument, Call } from '../syntax/ast.js';
 import { declined, edited, type RepairContext, type Rewrite } from './context.js';
 import { holdOut } from './hold-out.js';
 import { stopOnHeldOutDataSet } from './prepared-data-sets.js';
+import { isRowValue } from './row-values.js';
 
 /** Stops on a part held out of the training rows instead of the scored rows. */
 export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
@@ -29,6 +30,9 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
   if (x === undefined || y === undefined || x.star !== '' || y.star !== '') {
     return declined('the training rows and labels are not two arguments of the call');
   }
+  const positional = call.args.filter(({ name }) => name === undefined);
+  if (positional.length > 2 || call.args.some(({ name, star }) => star !== '' || isRowValue(name)))
+    return declined('the training call takes more values for each row than features and labels');
   if (watched.name === 'validation_data') {
     const text = 'validation_split=0.2';
     const { start } = argumentSpan(context, call, watched);

@@ -4,10 +4,7 @@ import { expressionsIn, namesInExpression } from '../syntax/walk.js';
 import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from './context.js';
 import { isChangedBetween } from './divisions.js';
 import { holdOut } from './hold-out.js';
-
-/** Values for each row beside features and labels: they would have to be divided as well. */
-const ROW_VALUES =
-  /^(weight|group|group_id|qid|init_score|base_margin|baseline|pairs|subgroup_id|timestamp)$/;
+import { isRowValue } from './row-values.js';
 
 /**
  * `lgb.train(params, train_set, valid_sets=[valid_set])` and its like in XGBoost and CatBoost: the training data set is
@@ -29,7 +26,7 @@ export function stopOnHeldOutDataSet(
   const y = argumentAt(made, 1, /^(label|y)$/);
   if (x === undefined || y === undefined)
     return declined(`\`${training.id}\` is not made from features and labels`);
-  if (made.args.some(({ name, star }) => star !== '' || ROW_VALUES.test(name ?? '')))
+  if (made.args.some(({ name, star }) => star !== '' || isRowValue(name)))
     return declined(`\`${training.id}\` holds more values for each row than its features and labels`);
   const changed = [x, y]
     .flatMap(({ value }) => [...namesInExpression(value)])

@@ -4,6 +4,7 @@ import type { Argument, Call, Expr } from '../syntax/ast.js';
 import { partsOf, rootName } from '../syntax/walk.js';
 import { declined, edited, type RepairContext, type Rewrite, type TextEdit } from './context.js';
 import { changesBetween, type Division, divisionsBefore } from './divisions.js';
+import { isRowValue } from './row-values.js';
 
 /** Fits that give back no rows: only what they learn from changes. */
 const FITS = /^(fit|partial_fit|fit_on_texts|adapt)$/;
@@ -118,9 +119,13 @@ function calleeName({ callee }: Call): string {
 }
 
 function rowArguments(call: Call): Argument[] {
-  const count = calleeName(call) === 'DataLoader' ? 1 : 2;
+  const name = calleeName(call);
+  const count = name === 'DataLoader' ? 1 : name === 'fit' ? 3 : 2;
   return call.args.filter(
     (argument, at) =>
-      (argument.name === undefined && at < count) || argument.name === 'X' || argument.name === 'y',
+      (argument.name === undefined && at < count) ||
+      argument.name === 'X' ||
+      argument.name === 'y' ||
+      isRowValue(argument.name),
   );
 }
