@@ -29,10 +29,9 @@ export function trigramSimilarity(first: string, second: string): number {
 export function trigramSimilarityOf(first: FoldedText, second: FoldedText): number {
   if (first.units.length < 3 || second.units.length < 3) return 0;
   const { numbered, rare } = numberUnits(first.alphabet, second.alphabet);
-  const counts =
-    rare <= MOST_RARE
-      ? countFlat(first.units, second.units, Math.ceil(Math.log2(numbered + 1)))
-      : countHashed(first.units, second.units);
+  const bits = Math.ceil(Math.log2(numbered + 1));
+  const count = rare === 0 ? countFlat : rare <= MOST_RARE ? countMixed : countHashed;
+  const counts = count(first.units, second.units, bits);
   for (const alphabet of [first.alphabet, second.alphabet]) for (const unit of alphabet) numbers[unit] = 0;
   return counts.both / (counts.first + counts.second - counts.both);
 }
@@ -57,11 +56,38 @@ interface TrigramCounts {
 /** Kept from one pair to the next: fresh memory costs more than the counting. */
 let marks = new Uint8Array(0);
 
-/**
- * A trigram is three numbers of a few bits side by side, and its mark stands at that place of a table. One that holds a
- * unit without a number is looked up by its 48 bits instead.
- */
+/** A trigram is three numbers of a few bits side by side, and its mark stands at that place of a table. */
 function countFlat(a: Uint16Array, b: Uint16Array, bits: number): TrigramCounts {
+  const size = 2 ** (3 * bits);
+  if (marks.length < size) marks = new Uint8Array(size);
+  else marks.fill(0, 0, size);
+  const seen = marks;
+  const mask = size - 1;
+  let first = 0;
+  let second = 0;
+  let both = 0;
+  let trigram = ((numbers[a[0] as number] as number) << bits) | (numbers[a[1] as number] as number);
+  for (let i = 2; i < a.length; i++) {
+    trigram = ((trigram << bits) | (numbers[a[i] as number] as number)) & mask;
+    if (seen[trigram] === 0) {
+      seen[trigram] = IN_FIRST;
+      first += 1;
+    }
+  }
+  trigram = ((numbers[b[0] as number] as number) << bits) | (numbers[b[1] as number] as number);
+  for (let i = 2; i < b.length; i++) {
+    trigram = ((trigram << bits) | (numbers[b[i] as number] as number)) & mask;
+    const mark = seen[trigram] as number;
+    if (mark >= IN_SECOND) continue;
+    seen[trigram] = mark | IN_SECOND;
+    second += 1;
+    both += mark;
+  }
+  return { first, second, both };
+}
+
+/** As `countFlat`, but a trigram that holds a unit without a number is looked up by its 48 bits instead. */
+function countMixed(a: Uint16Array, b: Uint16Array, bits: number): TrigramCounts {
   const size = 2 ** (3 * bits);
   if (marks.length < size) marks = new Uint8Array(size);
   else marks.fill(0, 0, size);
