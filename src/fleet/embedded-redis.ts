@@ -50,30 +50,33 @@ export async function acquireEmbeddedRedis(
   { startLimitMs = 60_000 }: EmbeddedRedisOptions = {},
 ): Promise<EmbeddedRedis> {
   const folder = openEmbeddedRedisFolder(project);
-  let lifeline = await becomeUser(folder, startLimitMs);
+  let lifeline: Socket | undefined = await becomeUser(folder, startLimitMs);
+  let joining = Promise.resolve();
   let released = false;
-  const watch = () => {
+  const watch = (socket: Socket) => {
     // The supervisor was killed: another takes over, on the same socket and data.
-    lifeline.once('close', () => {
-      if (!released) void rejoin();
+    socket.once('close', () => {
+      if (!released) joining = rejoin();
     });
   };
   const rejoin = async () => {
+    lifeline = undefined;
     try {
       lifeline = await becomeUser(folder, startLimitMs);
-      if (released) lifeline.destroy();
-      else watch();
+      watch(lifeline);
     } catch (thrown) {
       process.emitWarning(`The embedded Redis was lost: ${messageOf(thrown)}`);
     }
   };
-  watch();
+  watch(lifeline);
   return {
     url: `unix://${join(folder.socketFolder, REDIS_SOCKET).split('/').map(encodeURIComponent).join('/')}`,
     release: async () => {
       if (released) return;
       released = true;
-      await leave(lifeline);
+      // One that is joining a successor has to leave that one too, or its server would end only after this.
+      await joining;
+      if (lifeline !== undefined) await leave(lifeline);
     },
   };
 }
