@@ -20,7 +20,7 @@ afterEach(() => rmSync(project, { recursive: true, force: true }));
 function run(
   text: string | undefined,
   ...args: string[]
-): { readonly status: number | null; readonly last: string } {
+): { readonly status: number | null; readonly last: string; readonly output: string } {
   if (text !== undefined) {
     writeFileSync(
       join(project, 'test', 'a.test.js'),
@@ -35,7 +35,7 @@ function run(
       stdio: ['ignore', 'pipe', 'ignore'],
     },
   );
-  return { status, last: stdout.trimEnd().split('\n').at(-1) ?? '' };
+  return { status, last: stdout.trimEnd().split('\n').at(-1) ?? '', output: stdout };
 }
 
 describe('npm test ends with one line of counts and an exit status that agrees with it', () => {
@@ -66,11 +66,40 @@ describe('npm test ends with one line of counts and an exit status that agrees w
     ['every test is skipped', "it.skip('a', () => undefined);", 1, '0 passed, 0 failed, 1 skipped'],
     ['there is no test', undefined, 1, '0 passed, 0 failed'],
   ])('%s', (_, text, status, last) => {
-    expect(run(text)).toEqual({ status, last });
+    expect(run(text)).toMatchObject({ status, last });
   });
 
   it('passes its arguments to vitest', () => {
-    expect(run(passing + failing, '-t', 'a')).toEqual({ status: 0, last: '1 passed, 0 failed, 1 skipped' });
-    expect(run(undefined, 'nowhere')).toEqual({ status: 1, last: '0 passed, 0 failed' });
+    expect(run(passing + failing, '-t', 'a')).toMatchObject({
+      status: 0,
+      last: '1 passed, 0 failed, 1 skipped',
+    });
+    expect(run(undefined, 'nowhere')).toMatchObject({ status: 1, last: '0 passed, 0 failed' });
+  });
+});
+
+describe('a file in which a test failed is run once more, alone', () => {
+  /** Fails in its first run and passes in the second. */
+  const passesSecond = `import { existsSync, writeFileSync } from 'node:fs';
+    it('seldom', () => {
+      if (existsSync('ran')) return;
+      writeFileSync('ran', '');
+      throw new Error('first run');
+    });`;
+
+  it('and a test that passes then counts, and is named', () => {
+    const { status, last, output } = run(passesSecond);
+    expect({ status, last }).toEqual({ status: 0, last: '1 passed, 0 failed' });
+    expect(output).toContain('passed when run again, alone:\n  test/a.test.js > seldom\n');
+  });
+
+  it('but not beside one that fails both times', () => {
+    const { status, last, output } = run(`${passesSecond}it('always', () => { throw new Error('no'); });`);
+    expect({ status, last }).toEqual({ status: 1, last: '1 passed, 1 failed' });
+    expect(output.slice(output.indexOf('passed when run again'))).not.toContain('always');
+  });
+
+  it('and not where arguments choose the tests', () => {
+    expect(run(passesSecond, 'test/a.test.js')).toMatchObject({ status: 1, last: '0 passed, 1 failed' });
   });
 });
