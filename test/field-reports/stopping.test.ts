@@ -1,0 +1,121 @@
+import { setTimeout as passes } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { addJobs } from '../../src/producers/add-jobs.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { readCallRecords } from '../../src/queues/call-record.js';
+import { leaks } from '../support/agent-answers.js';
+import { errorReply, type Reply, type Script } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
+import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
+
+// Processes start and end; on a busy machine each step takes seconds.
+vi.setConfig({ testTimeout: 180_000 });
+
+const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
+
+const redis = redisOfFile();
+let processes: FleetProcesses;
+let count = 0;
+afterEach(() => processes.close());
+
+async function start(reply: Script, env: Readonly<Record<string, string>> = {}): Promise<FleetProcesses> {
+  count += 1;
+  processes = await startFleetProcesses(redis, `stopping-${count}`, reply, env);
+  return processes;
+}
+
+describe('a worker that is stopped at any moment', () => {
+  it('leaves no job that is active and belongs to nobody, and each job is asked about once', async () => {
+    const JOBS = 200;
+    const { fleet, api, worker } = await start(() => ({ ...leaks(), delayMs: 20 }), {
+      FLEET_CONCURRENCY: '3',
+    });
+    const queue = fleet.queue('solution-check');
+    const outcomes = await addJobs(
+      fleet,
+      Array.from({ length: JOBS }, (_, index) => ({
+        kind: 'solution-check' as const,
+        payload: script(`job ${index}`),
+      })),
+    );
+    expect(outcomes).toHaveLength(JOBS);
+    for (const moment of [3, 17, 0, 31, 8]) {
+      const stopped = await worker();
+      await api.arrived(api.requests.length + 1);
+      await passes(moment);
+      expect(await stopped.end('SIGTERM')).toBe(0);
+      expect(await queue.getJobCountByTypes('active')).toBe(0);
+    }
+    expect(await queue.getJobCountByTypes('completed')).toBeGreaterThan(0);
+    await worker();
+    await expect.poll(() => queue.getJobCountByTypes('completed'), { timeout: 120_000 }).toBe(JOBS);
+    expect(new Set(api.requests.map(({ text }) => text)).size).toBe(JOBS);
+    expect(api.requests).toHaveLength(JOBS);
+  });
+});
+
+describe('a call that fails while its worker stops', () => {
+  it.each([
+    { status: 500, state: 'delayed', code: undefined },
+    { status: 401, state: 'failed', code: 'unauthorised' },
+  ])('with $status leaves its job $state, not active', async ({ status, state, code }) => {
+    let answer: (reply: Reply) => void = () => undefined;
+    const answered = new Promise<Reply>((resolve) => {
+      answer = resolve;
+    });
+    const { fleet, api, worker } = await start(() => answered, { FLEET_DRAIN_SECONDS: '60' });
+    const stopping = await worker();
+    const handle = await addSolutionCheck(fleet, script('failing'));
+    await api.arrived(1);
+    stopping.child.kill('SIGTERM');
+    await stopping.printed('"stopping"');
+    const ended = new Promise((resolve) => stopping.child.once('exit', resolve));
+    answer(errorReply(status));
+    expect(await ended).toBe(0);
+    const view = await handle.view();
+    expect(view).toMatchObject({ state, attempts: 1 });
+    expect(view.error?.code).toBe(code);
+  });
+});
+
+describe('a platform that kills soon after it said stop', () => {
+  it('costs the running call and nothing else: the next worker goes on within a lease, and no death is counted', async () => {
+    const { fleet, api, worker } = await start(
+      (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
+      // Longer than the platform is willing to wait.
+      { FLEET_DRAIN_SECONDS: '3600', FLEET_JOB_TIMEOUT_MS: '7200000' },
+    );
+    const doomed = await worker();
+    const handle = await addSolutionCheck(fleet, script('held'));
+    const key = fleet.queue('solution-check').toKey(handle.id);
+    await api.arrived(1);
+    doomed.child.kill('SIGTERM');
+    // Says "stopping", and takes the marks of its jobs away: what follows is no death.
+    await doomed.printed('"stopping"');
+    while ((await fleet.client.hexists(key, 'fleet:run')) === 1) await fleet.client.ping();
+    await doomed.end('SIGKILL');
+    await worker();
+    expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+    expect(api.requests).toHaveLength(2);
+    expect((await readCallRecords(fleet.client, key)).map(({ state }) => state)).toEqual([
+      'unknown',
+      'answered',
+    ]);
+    expect(await fleet.client.hget(key, 'fleet:deaths')).toBeNull();
+  });
+
+  it('is no trouble where the time to drain is shorter: the job is waiting again before the kill comes', async () => {
+    const { fleet, api, worker } = await start((_, index) => (index === 0 ? { kind: 'hang' } : leaks()), {
+      FLEET_DRAIN_SECONDS: '1',
+      // Taking it over would need to wait for this.
+      FLEET_LOCK_MS: '3600000',
+    });
+    const stopping = await worker();
+    const handle = await addSolutionCheck(fleet, script('handed back'));
+    await api.arrived(1);
+    expect(await stopping.end('SIGTERM')).toBe(0);
+    expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0 });
+    await worker();
+    expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+  });
+});
