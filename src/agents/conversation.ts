@@ -180,9 +180,10 @@ export class Conversation<Output> {
   #failure(outcome: CallOutcome): AgentError {
     const code: ErrorCode = OUTCOMES[outcome.class].error ?? 'answer-invalid';
     const asked = this.#calls === 1 ? '' : ` (call ${this.#calls} of the question)`;
+    const limit = outcome.class === 'truncated' ? `, cut off at ${this.#maxTokens} tokens` : '';
     const rawAnswer =
       outcome.message && isFinal(outcome.message) ? wholeText(this.#parts, outcome.message) : undefined;
-    return new AgentError(code, `${this.question.step}${asked}: ${outcome.detail}.`, {
+    return new AgentError(code, `${this.question.step}${asked}: ${outcome.detail}${limit}.`, {
       usage: this.#usage.total,
       ...(rawAnswer === undefined ? {} : { rawAnswer }),
     });
