@@ -6,6 +6,12 @@ import { TcpProxy } from './tcp-proxy.js';
 let server: Server;
 let received: string[];
 let proxy: TcpProxy;
+/** The server's end of the first connection. */
+let accepted: Promise<Socket>;
+
+/** How long a busy machine may take. */
+const PATIENCE = { timeout: 15_000 };
+
 beforeEach(async () => {
   received = [];
   server = createServer((socket) => {
@@ -15,6 +21,7 @@ beforeEach(async () => {
       socket.write(`echo ${chunk}`);
     });
   });
+  accepted = once(server, 'connection').then(([socket]) => socket as Socket);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -55,6 +62,35 @@ describe('the TCP proxy of the tests', () => {
     }
     await expect.poll(() => text.match(/\d/g)?.join('')).toBe('123');
     expect([proxy.accepted, proxy.openConnections]).toEqual([1, 1]);
+  });
+
+  it.each(['request', 'answer'])('a delay that ends keeps the bytes of the %s in order', async (what) => {
+    const socket = await open();
+    const sender = what === 'request' ? socket : await accepted;
+    let answers = '';
+    socket.on('data', (chunk) => {
+      answers += chunk;
+    });
+    proxy.delayMs = 500;
+    sender.write('first,');
+    await expect.poll(() => proxy.incomingBytes, PATIENCE).toBe('first,'.length);
+    proxy.delayMs = 0;
+    sender.write('second');
+    const arrived = () => (what === 'request' ? received.join('') : answers);
+    await expect.poll(() => arrived().length, PATIENCE).toBe('first,second'.length);
+    expect(arrived()).toBe('first,second');
+  });
+
+  it('what follows swallowed bytes never arrives, whatever the link does next', async () => {
+    const socket = await open();
+    await answerTo(socket, 'a');
+    proxy.mode = 'black-hole';
+    socket.write('lost');
+    await expect.poll(() => proxy.swallowedBytes).toBe('lost'.length);
+    proxy.mode = 'half-open';
+    socket.write('behind the hole');
+    await expect.poll(() => proxy.swallowedBytes).toBe('lostbehind the hole'.length);
+    expect(received).toEqual(['a']);
   });
 
   it('half-open: what is sent arrives, no answer comes back', async () => {

@@ -10,11 +10,16 @@ import { connect, createServer, type NetConnectOpts, type Server, type Socket } 
  */
 export type LinkMode = 'open' | 'black-hole' | 'half-open' | 'refusing';
 
-/** Both ends of a connection; a stream from which bytes were swallowed cannot go on, whatever the link does later. */
+type Direction = 'request' | 'answer';
+
+/**
+ * Both ends of a connection, and in which directions bytes of it were swallowed: what follows a hole never arrives,
+ * whatever the link does later, since TCP delivers all bytes before it or none.
+ */
 interface Pair {
   readonly client: Socket;
   readonly upstream: Socket;
-  torn: boolean;
+  readonly torn: Set<Direction>;
 }
 
 /** A TCP proxy on a free loopback port before a Unix socket or a TCP port, for breaking the link on purpose. */
@@ -24,6 +29,8 @@ export class TcpProxy {
   delayMs = 0;
   /** Connections that have been accepted since the start. */
   accepted = 0;
+  /** Bytes that have come in, both directions together, whatever became of them. */
+  incomingBytes = 0;
   /** Bytes that did not pass because of the mode, both directions together. */
   swallowedBytes = 0;
   readonly #server: Server;
@@ -82,7 +89,7 @@ export class TcpProxy {
       return;
     }
     const upstream = connect(target);
-    const pair: Pair = { client, upstream, torn: false };
+    const pair: Pair = { client, upstream, torn: new Set() };
     this.#pairs.add(pair);
     this.#carry(pair, client, upstream, 'request');
     this.#carry(pair, upstream, client, 'answer');
@@ -93,21 +100,32 @@ export class TcpProxy {
     upstream.once('close', forget);
   }
 
-  #passes(pair: Pair, direction: 'request' | 'answer'): boolean {
-    if (pair.torn && this.mode === 'open') return false;
+  #passes({ torn }: Pair, direction: Direction): boolean {
+    // A link that is well again has forgotten a connection that it broke.
+    if (this.mode === 'open' ? torn.size > 0 : torn.has(direction)) return false;
     return this.mode !== 'black-hole' && (this.mode !== 'half-open' || direction === 'request');
   }
 
-  #carry(pair: Pair, from: Socket, to: Socket, direction: 'request' | 'answer'): void {
-    from.on('data', (chunk) => {
+  #carry(pair: Pair, from: Socket, to: Socket, direction: Direction): void {
+    const delayed: Buffer[] = [];
+    const sendNext = () => {
+      const chunk = delayed.shift();
+      if (chunk !== undefined && !to.destroyed) to.write(chunk);
+    };
+    from.on('data', (chunk: Buffer) => {
+      this.incomingBytes += chunk.length;
       if (!this.#passes(pair, direction)) {
-        pair.torn = true;
+        pair.torn.add(direction);
         this.swallowedBytes += chunk.length;
         return;
       }
-      if (this.delayMs === 0) to.write(chunk);
-      // Equal delays keep the order of chunks: timers of one duration fire in the order they were set.
-      else setTimeout(() => !to.destroyed && to.write(chunk), this.delayMs);
+      if (this.delayMs === 0 && delayed.length === 0) {
+        to.write(chunk);
+        return;
+      }
+      // Each timer sends the oldest chunk, not its own: when the delay changes, no chunk overtakes another.
+      delayed.push(chunk);
+      setTimeout(sendNext, this.delayMs);
     });
     // One end's failure is the other end's, unless the link hides it: then that end learns nothing.
     const passEnd = () => {
