@@ -1,5 +1,4 @@
 import type { JobsOptions } from 'bullmq';
-import { PayloadError } from '../errors.js';
 import { CONTRACT_VERSION } from '../queues/common.js';
 import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
 import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
@@ -7,8 +6,9 @@ import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { indexRuns } from './run-index.js';
+import { checkSubmission } from './submission-fields.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from './submit-once.js';
-import { checkPriority, turnsOf } from './turns.js';
+import { turnsOf } from './turns.js';
 
 /** How a submission is named. */
 export interface KeyOptions {
@@ -40,7 +40,6 @@ export interface FleetJobOptions {
 /**
  * BullMQ's options of one job: attempts, back-off and retention are the same through every door.
  * @param turn The job's place among those of other tenants, which is its priority for BullMQ.
- * @throws PayloadError where the priority is none.
  */
 export function jobOptions(
   fleet: FleetConnection,
@@ -50,8 +49,6 @@ export function jobOptions(
   turn?: number,
 ): JobsOptions & FleetJobOptions {
   const { tenant, budgetUsd, priority } = options;
-  checkPriority(priority);
-  checkDelay(options.delayMs);
   const { attempts, backoffMs } = KINDS[kindName].defaults;
   const own = {
     ...(tenant === undefined ? {} : { tenant }),
@@ -70,18 +67,6 @@ export function jobOptions(
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
     ...(Object.keys(own).length === 0 ? {} : { fleet: own }),
   };
-}
-
-/** Longest delay, in milliseconds: a year, which the score of a delayed job can hold. */
-const LONGEST_DELAY_MS = 366 * 86_400_000;
-
-/** @throws PayloadError where the delay is none. */
-function checkDelay(delayMs: number | undefined): void {
-  if (delayMs === undefined) return;
-  if (delayMs >= 0 && delayMs <= LONGEST_DELAY_MS) return;
-  throw new PayloadError('invalid-payload', `delayMs: expected 0 to ${LONGEST_DELAY_MS}, got ${delayMs}`, {
-    field: 'delayMs',
-  });
 }
 
 /** How long ended jobs are kept. */
@@ -114,9 +99,9 @@ export async function addJob<K extends KindName>(
   payload: PayloadOf<K>,
   options: AddOptions = {},
 ): Promise<JobHandle<K>> {
+  checkSubmission(options);
   const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
   const submission = { queue: kind, id: chooseJobId(kind, options.key), data };
-  checkPriority(options.priority);
   const create = async () => {
     await indexRuns(fleet, [[submission]]);
     const stored = await storedData(fleet, submission);

@@ -8,8 +8,9 @@ import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { indexRuns } from './run-index.js';
+import { checkSubmission } from './submission-fields.js';
 import { existingJob, type Submission } from './submit-once.js';
-import { checkPriority, turnsOf } from './turns.js';
+import { turnsOf } from './turns.js';
 
 /** One job of a batch. */
 export interface BatchItem<K extends KindName = KindName> {
@@ -77,7 +78,7 @@ function prepare(
   { kind, payload, options = {} }: BatchItem,
   index: number,
 ): Prepared {
-  checkPriority(options.priority);
+  checkSubmission(options);
   const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
   return { kind, queue: kind, id: chooseJobId(kind, options.key), data, options, index };
 }

@@ -1,4 +1,3 @@
-import { PayloadError } from '../errors.js';
 import { takeTurns } from '../queues/fairness/take-turns.js';
 import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
 import { isKindName } from '../queues/registry.js';
@@ -14,15 +13,6 @@ export interface TurnTaker {
   readonly tenant?: string | undefined;
   /** Order within the tenant; default: before all that have one. */
   readonly priority?: number | undefined;
-}
-
-/** @throws PayloadError where a priority is none. */
-export function checkPriority(priority: number | undefined): void {
-  if (priority === undefined) return;
-  if (Number.isInteger(priority) && priority >= 1 && priority <= HIGHEST_TAG) return;
-  throw new PayloadError('invalid-payload', `priority: must be a whole number from 1 to ${HIGHEST_TAG}`, {
-    field: 'priority',
-  });
 }
 
 /**

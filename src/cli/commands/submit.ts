@@ -1,19 +1,27 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { UsageError } from '../../errors.js';
 import { PROCESSED_KINDS } from '../../processors/registry.js';
-import { addJob } from '../../producers/add-job.js';
+import { type AddOptions, addJob } from '../../producers/add-job.js';
+import type { SubmitOutcome } from '../../producers/submit-once.js';
 import type { KindName, PayloadOf } from '../../queues/registry.js';
 import { printJob } from '../print-job.js';
 import { readJson } from '../read-input.js';
 import { withSession } from '../session.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
-interface SubmitOptions {
+interface SubmitOptions extends AddOptions {
   readonly data: string;
   readonly wait?: true;
   readonly json?: true;
 }
+
+/** What a key found, where it did not make a new job. */
+const FOUND: Readonly<Record<Exclude<SubmitOutcome, 'created'>, string>> = {
+  existing: 'the key names this job, which is left as it is; --force runs an ended one anew',
+  retried: 'the key names this job, which had failed or was cancelled; it runs again',
+  replaced: 'the key named an ended job; it runs anew',
+};
 
 export function addSubmitCommand(program: Command): void {
   program
@@ -21,6 +29,12 @@ export function addSubmitCommand(program: Command): void {
     .description('Submit one job.')
     .argument('<kind>', PROCESSED_KINDS.join(', '))
     .requiredOption('--data <file>', 'payload as JSON; - reads standard input')
+    .option('--key <key>', 'your own name for the work: submitted again, it is the same job')
+    .option('--force', 'run a job anew although the one that the key names has ended')
+    .option('--tenant <name>', 'for whom the job is done; tenants take turns')
+    .option('--priority <n>', '1 is the most urgent; orders the jobs of one tenant', decimal)
+    .option('--delay-ms <n>', 'wait before the job may start, in milliseconds', decimal)
+    .option('--budget-usd <n>', 'what the agent calls of its run may cost, in US dollars', decimal)
     .option('--wait', 'wait for the end and print it')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit code: 0 submitted (with --wait: completed), 2 refused or failed.')
@@ -39,18 +53,27 @@ export function processedKind(kind: string): KindName {
   );
 }
 
-async function submit(kind: KindName, options: SubmitOptions): Promise<number> {
+function decimal(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('expected a number in decimal digits');
+  return Number(text);
+}
+
+async function submit(kind: KindName, { data, wait, json, ...options }: SubmitOptions): Promise<number> {
   const config = loadConfig();
-  const payload = await readJson(options.data);
-  return withSession(config, { work: options.wait === true }, async (fleet, submissions) => {
+  const payload = await readJson(data);
+  return withSession(config, { work: wait === true }, async (fleet, submissions) => {
     // addJob validates what was read; the type says what it is once that has passed.
     const handle = await submissions.add(
-      () => addJob(fleet, kind, payload as PayloadOf<KindName>),
+      () => addJob(fleet, kind, payload as PayloadOf<KindName>, options),
       (job) => job,
     );
-    if (options.wait) await warnWithoutWorker(fleet, config, kind);
-    const view = options.wait ? await handle.wait() : await handle.view();
-    printJob(view, options.json === true);
+    if (wait) await warnWithoutWorker(fleet, config, kind);
+    const view = wait ? await handle.wait() : await handle.view();
+    if (json) process.stdout.write(`${JSON.stringify({ ...view, outcome: handle.outcome }, null, 2)}\n`);
+    else {
+      if (handle.outcome !== 'created') process.stderr.write(`${FOUND[handle.outcome]}\n`);
+      printJob(view, false);
+    }
     return view.state === 'failed' || view.state === 'cancelled' ? 2 : 0;
   });
 }

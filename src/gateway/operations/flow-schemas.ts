@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ON_UNCORRECTED } from '../../producers/flows/evaluation-guard.js';
+import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../queues/common.js';
 import { KINDS } from '../../queues/registry.js';
 import { SubmittedSchema } from './job-schemas.js';
-import { forceField, keyField } from './submit-job.js';
 
 /** Name of a queue of the pipeline's own; the fleet's kinds have theirs. */
 export const OwnQueueSchema = z
@@ -41,7 +41,7 @@ const checkSettings = {
     .optional()
     .describe('What becomes of a script with a leak that could not be corrected; default: evaluate.'),
 };
-const naming = { key: keyField.optional(), force: forceField.optional() };
+const naming = { key: SUBMISSION_FIELDS.key, force: SUBMISSION_FIELDS.force };
 
 export const RefinementBody = z.strictObject({
   ablationCode: z.string().min(1),
@@ -70,7 +70,7 @@ export const CandidateBatchBody = z.strictObject({
       z.strictObject({
         solution: SolutionSchema,
         data: z.record(z.string(), z.unknown()).optional().describe('Added to the evaluation’s data.'),
-        key: keyField.optional(),
+        key: SUBMISSION_FIELDS.key,
       }),
     )
     .min(1)

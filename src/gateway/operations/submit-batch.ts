@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import { FleetError, toFleetError } from '../../errors.js';
 import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/add-jobs.js';
+import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
 import { type Call, operation, parseBody, type Reply } from '../http/operation.js';
 import { ProblemSchema, problemOf } from '../http/problem.js';
 import { submitted } from './job-resource.js';
 import { SubmittedSchema } from './job-schemas.js';
-import { inBody, submitFields, submitOptions } from './submit-job.js';
+import { inBody, submitOptions } from './submit-job.js';
 
 /** Most jobs of one batch; each may have a payload of its own size, within the limit of the body. */
 export const MOST_BATCH_JOBS = 10_000;
 
 const itemOf = <K extends KindName>(kind: K) =>
-  z.strictObject({ kind: z.literal(kind), payload: KINDS[kind].payload, ...submitFields });
+  z.strictObject({ kind: z.literal(kind), payload: KINDS[kind].payload, ...SUBMISSION_FIELDS });
 const [firstKind, ...otherKinds] = KIND_NAMES;
 if (firstKind === undefined) throw new TypeError('there is no kind of job');
 const ItemSchema = z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PayloadError } from '../../errors.js';
 import { addJob } from '../../producers/add-job.js';
+import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
 import { WaitQuery } from '../http/duration.js';
@@ -8,23 +9,6 @@ import { type Operation, operation } from '../http/operation.js';
 import { locationOf, submitted, waitReply } from './job-resource.js';
 import { JobSchema, SubmittedSchema } from './job-schemas.js';
 import { keyOf } from './responses.js';
-
-export const keyField = z
-  .string()
-  .min(1)
-  .max(65_536)
-  .describe('The pipeline’s own name for the work: the same key and payload is the same job.');
-export const forceField = z.boolean().describe('Runs a job anew although the job of its key has ended.');
-
-/** How a job is submitted, besides its payload. */
-export const submitFields = {
-  key: keyField.optional(),
-  force: forceField.optional(),
-  tenant: z.string().min(1).max(200).optional().describe('For whom the job is done; default: its run.'),
-  priority: z.int().min(1).max(2_097_151).optional().describe('1 is the most urgent.'),
-  delayMs: z.int().nonnegative().max(31_536_000_000).optional(),
-  budgetUsd: z.number().nonnegative().max(1e9).optional(),
-};
 
 /** Options of the producers from the fields of a body, without those that are absent. */
 export function submitOptions<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
@@ -53,7 +37,7 @@ function submitOperation(kind: KindName): Operation {
     summary: `Submit one ${kind} job`,
     description: summary,
     query: WaitQuery,
-    body: z.strictObject({ payload, ...submitFields }),
+    body: z.strictObject({ payload, ...SUBMISSION_FIELDS }),
     idempotent: true,
     responses: {
       200: { description: 'With `wait`: the job has ended.', schema: ended },

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { PayloadError } from '../errors.js';
+import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
+
+/** Longest delay, in milliseconds: a year, which the score of a delayed job can hold. */
+const LONGEST_DELAY_MS = 365 * 86_400_000;
+
+const keyField = z
+  .string()
+  .min(1, 'is empty')
+  .max(65_536)
+  .describe('The pipeline’s own name for the work: the same key and payload is the same job.');
+
+/** How a job is submitted, besides its payload: the rules of every door. */
+export const SUBMISSION_FIELDS = {
+  key: keyField.optional(),
+  force: z.boolean().describe('Runs a job anew although the job of its key has ended.').optional(),
+  tenant: z.string().min(1).max(200).optional().describe('For whom the job is done; default: its run.'),
+  priority: z.int().min(1).max(HIGHEST_TAG).optional().describe('1 is the most urgent.'),
+  delayMs: z.int().nonnegative().max(LONGEST_DELAY_MS).optional(),
+  budgetUsd: z.number().nonnegative().max(1e9).optional(),
+};
+
+const SubmissionSchema = z.object(SUBMISSION_FIELDS);
+
+/**
+ * Holds the options of a submission against the rules, whatever they were typed as.
+ * @throws PayloadError with the field at fault: a budget that is no number would else be none.
+ */
+export function checkSubmission(options: object): void {
+  const issue = SubmissionSchema.safeParse(options).error?.issues[0];
+  if (issue === undefined) return;
+  const field = issue.path.join('.');
+  throw new PayloadError('invalid-payload', `${field}: ${issue.message}`, { field });
+}
