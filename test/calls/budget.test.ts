@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { estimateCall, fromNano } from '../../src/calls/budget/estimate.js';
 import { costsOfDay, costsOfRun } from '../../src/calls/budget/read-costs.js';
 import { sweepReservations } from '../../src/calls/budget/sweep-reservations.js';
@@ -9,17 +9,13 @@ import { costOf } from '../../src/calls/cost.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { PRICE_LIST } from '../../src/calls/prices.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { type GatedFleet, gatedFleet, MODEL, plannedCall } from './gated-job.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleet: GatedFleet;
 let clock: ManualClock;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(() => {
   fleet = gatedFleet(redis);
   clock = new ManualClock();

@@ -1,20 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import {
-  errorReply,
-  type MessagesApi,
-  overloadedReply,
-  rateLimitReply,
-  type Script,
-  startMessagesApi,
-} from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { fleetOfTest } from '../support/fleet.js';
+import { errorReply, overloadedReply, rateLimitReply, type Script } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 const PAYLOAD = { solution: { content: SCRIPT } };
@@ -22,24 +15,10 @@ const PAYLOAD = { solution: { content: SCRIPT } };
 // Many jobs and waits of seconds; on a busy machine each takes its time.
 vi.setConfig({ testTimeout: 180_000 });
 
-let redis: TestRedis;
-let fleets = 0;
-let test: TestFleet;
-let api: MessagesApi;
-
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  await test.close();
-  await api.close();
-});
+const redis = redisOfFile();
 
 async function startFleet(reply: Script) {
-  fleets += 1;
-  test = await startTestFleet(redis, `calls-${fleets}`);
-  api = await startMessagesApi({ reply });
+  const { test, api } = await fleetOfTest(redis, 'calls', reply);
   return { ...test, server: api, runner: runnerFor(api) };
 }
 

@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const PROGRAM = fileURLToPath(new URL('crashing-worker.ts', import.meta.url));
 
 // Processes start, die and are taken over from; on a busy machine each step takes seconds.
 vi.setConfig({ testTimeout: 180_000 });
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi | undefined;
 let fleets = 0;
@@ -22,10 +22,6 @@ let supervised = false;
 let worker: ChildProcess | undefined;
 let deaths = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(async () => {
   supervised = false;
   if (worker !== undefined && worker.exitCode === null && worker.signalCode === null) {

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import type { PlannedCall } from '../../src/calls/call-gate.js';
 import { CallCache } from '../../src/calls/ledger/call-cache.js';
@@ -15,17 +15,13 @@ import {
   textReply,
   truncatedReply,
 } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { type GatedFleet, type GatedTestJob, gatedFleet, plannedCall, settingsFor } from './gated-job.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleet: GatedFleet;
 let api: MessagesApi | undefined;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(() => {
   fleet = gatedFleet(redis);
 });

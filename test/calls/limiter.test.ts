@@ -1,20 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallControlOptions } from '../../src/calls/call-control.js';
 import { CallDeferred } from '../../src/calls/call-deferred.js';
 import type { JobGate } from '../../src/calls/job-gate.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { type GatedFleet, type GatedTestJob, gatedFleet, MODEL, plannedCall } from './gated-job.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleet: GatedFleet;
 let clock: ManualClock;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(() => {
   fleet = gatedFleet(redis);
   clock = new ManualClock();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CallDeferred } from '../../src/calls/call-deferred.js';
 import { type CallOutcome, OUTCOMES, type OutcomeClass } from '../../src/calls/outcome.js';
 import { performCall } from '../../src/calls/perform-call.js';
@@ -24,7 +24,7 @@ import {
   textReply,
   truncatedReply,
 } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { type GatedFleet, gatedFleet, plannedCall, settingsFor } from './gated-job.js';
 
 type TestedClass = Exclude<OutcomeClass, 'timeout'>;
@@ -104,14 +104,10 @@ const SITUATIONS: Readonly<Record<TestedClass, Situation>> = {
   cancelled: { reply: hangReply, cancelled: true },
 };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleet: GatedFleet;
 let api: MessagesApi | undefined;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(() => {
   fleet = gatedFleet(redis);
 });

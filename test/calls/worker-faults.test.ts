@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -6,7 +6,7 @@ import { readCallRecords } from '../../src/queues/call-record.js';
 import { correction, leaks } from '../support/agent-answers.js';
 import { fleetCommand, type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
 import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const PAYLOAD = {
   solution: { content: 'a = fit(all)\nprint(a)\n' },
@@ -17,17 +17,13 @@ const PAYLOAD = {
 // Processes start, die and are taken over from; on a busy machine each step takes seconds.
 vi.setConfig({ testTimeout: 180_000 });
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleet: FleetConnection;
 let api: MessagesApi | undefined;
 let prefixes = 0;
 let prefix = '';
 const commands: RunningCommand[] = [];
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
   prefixes += 1;
   prefix = `faults-${prefixes}`;

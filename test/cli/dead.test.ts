@@ -5,14 +5,13 @@ import { runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import { errorReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi;
 const prefix = 'dead-cli';
 beforeAll(async () => {
-  redis = await startTestRedis();
   test = await startTestFleet(redis, prefix);
   api = await startMessagesApi({ reply: () => errorReply(400, 'no \u001b[31mred\u001b[0m') });
   await test.worker(runnerFor(api));
@@ -20,7 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await test.close();
   await api.close();
-  await redis.stop();
 });
 
 const dead = (...args: string[]) =>

@@ -1,22 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import {
   emptyFolder,
   fleetCommand,
   type RunningCommand,
   startFleetCommand,
 } from '../support/fleet-command.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const PAYLOAD = JSON.stringify({ solution: { content: 'print(1)\n' }, tags: { run: 'night-1' } });
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let worker: RunningCommand | undefined;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(async () => {
   await worker?.end('SIGTERM');
   worker = undefined;

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { gatewayOfTest, type TestGateway } from '../gateway/gateway-fixture.js';
+import type { TestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
 import { hasPython, PythonProgram, runPython } from './python-program.js';
 
 /** Fits a scaler on all rows before they are split. */
@@ -33,24 +33,13 @@ def work(times, evaluate):
 `;
 
 const withPython = await hasPython();
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
-let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  count += 1;
-  test = await startTestFleet(redis, `evaluations-${count}`);
-  gateway = await startTestGateway(redis, `evaluations-${count}`, {}, { stalledCheckMs: 200 });
+  ({ test, gateway } = await gatewayOfTest(redis, 'evaluations', { stalledCheckMs: 200 }));
   await test.worker(createOfflineRunner());
-});
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
 });
 
 describe.skipIf(!withPython)('evaluations of the Python client', () => {

@@ -2,30 +2,26 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { QueueEvents } from 'bullmq';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { hasPython, PythonProgram, runPython } from './python-program.js';
 
 const SUMMARIZE = `{"ablationCode": "print(1)", "rawOutput": "baseline: 0.80\\nno scaling: 0.70\\n"}`;
 
 const withPython = await hasPython();
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
 let proxy: TcpProxy;
 let proxyUrl: string;
 let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
   count += 1;
   test = await startTestFleet(redis, `faults-${count}`);

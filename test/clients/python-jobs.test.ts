@@ -1,32 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
+import { gatewayOfTest, startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import type { TestFleet } from '../support/fleet.js';
 import { errorReply, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { hasPython, PythonProgram, runPython } from './python-program.js';
 
 const SUMMARIZE = `{"ablationCode": "print(1)", "rawOutput": "baseline: 0.80\\nno scaling: 0.70\\n"}`;
 
 const withPython = await hasPython();
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
-let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  count += 1;
-  test = await startTestFleet(redis, `python-${count}`);
-  gateway = await startTestGateway(redis, `python-${count}`);
-});
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
+  ({ test, gateway } = await gatewayOfTest(redis, 'python'));
 });
 
 describe.skipIf(!withPython)('jobs of the Python client', () => {

@@ -1,21 +1,17 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addContamination } from '../../src/producers/contamination.js';
 import { addKnownSolutions, removeKnownSolutions } from '../../src/producers/known-solutions.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const KNOWN = 'function add(a, b) { return a + b; }';
 const testCase = (id: string) => ({ id, name: id, difficulty: 'easy' as const });
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(() => test.close());
 
 async function startFleet() {

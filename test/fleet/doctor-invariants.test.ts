@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { flightsKey, spendBase } from '../../src/calls/call-control.js';
 import { examine } from '../../src/fleet/doctor/examine.js';
 import { payloadKey } from '../../src/payloads/payload-keys.js';
@@ -7,40 +7,29 @@ import { referencesIn } from '../../src/payloads/text-reference.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { brokenInvariants } from '../support/invariants.js';
-import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import type { MessagesApi, Script } from '../support/messages-api.js';
 import { jsonReply, textReply } from '../support/messages-api-replies.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const CHECK = { solution: { content: 'x = 1\n' } };
 const LONG = { solution: { content: 'x = 1\n'.repeat(20_000) } };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi;
-let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  // Every test repairs what it damaged.
-  await test.close();
-  await api.close();
-});
 
-async function startFleet() {
-  fleets += 1;
-  test = await startTestFleet(redis, `{invariants}-${fleets}`);
-  api = await startMessagesApi({
-    reply: ({ text }) => {
-      if (text.includes('<ablation-code-')) return textReply('The fit matters most.');
-      if (text.includes('The fit matters most.'))
-        return jsonReply({ plans: [{ code_block: 'x = 1', plan: 'tune it' }] });
-      return leaks();
-    },
-  });
+const answer: Script = ({ text }) => {
+  if (text.includes('<ablation-code-')) return textReply('The fit matters most.');
+  if (text.includes('The fit matters most.'))
+    return jsonReply({ plans: [{ code_block: 'x = 1', plan: 'tune it' }] });
+  return leaks();
+};
+
+async function startFleet(reply = answer) {
+  // Every test repairs what it damaged, since closing holds it against the invariants.
+  ({ test, api } = await fleetOfTest(redis, '{invariants}', reply));
   const { client, prefix } = test.fleet;
   const key = (rest: string) => `${prefix}:solution-check:${rest}`;
   const found = async () => (await examine(client, prefix)).problems.map(({ problem }) => problem);
@@ -107,9 +96,7 @@ describe('the doctor holds the data against the invariants', () => {
   });
 
   it('a running job with its worker is left alone', async () => {
-    const { fleet, found, worker } = await startFleet();
-    await api.close();
-    api = await startMessagesApi({ reply: () => ({ ...leaks(), delayMs: 300 }) });
+    const { fleet, found, worker } = await startFleet(() => ({ ...leaks(), delayMs: 300 }));
     await worker(runnerFor(api));
     const job = await addSolutionCheck(fleet, CHECK);
     await api.arrived(1);

@@ -1,32 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findOrphanedParents, freeOrphanedParent } from '../../src/fleet/doctor/waiting-parents.js';
 import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
-import { leaks, runnerFor } from '../support/agent-answers.js';
+import { runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import type { MessagesApi } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
 
 const STEP = { ablationCode: 'x', rawOutput: 'a: 1', solution: { content: 'x = 1\n' }, previousBlocks: [] };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi;
-let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  await test.close();
-  await api.close();
-});
 
 async function startFleet() {
-  fleets += 1;
-  test = await startTestFleet(redis, `{doctor}-${fleets}`);
-  api = await startMessagesApi({ reply: () => leaks() });
+  ({ test, api } = await fleetOfTest(redis, '{doctor}'));
   return test;
 }
 

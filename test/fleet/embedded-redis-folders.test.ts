@@ -158,7 +158,9 @@ describe('what cannot work', () => {
     if (project !== '/sys') chmodSync(project, 0o555);
     const thrown = await acquireEmbeddedRedis(project).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(ConfigurationError);
-    expect(String(thrown)).toMatch(/cannot keep its data in \S+\.fleet \((EACCES|EPERM|EROFS|ENOENT).*\); make/);
+    expect(String(thrown)).toMatch(
+      /cannot keep its data in \S+\.fleet \((EACCES|EPERM|EROFS|ENOENT).*\); make/,
+    );
     expect(String(thrown)).toContain('FLEET_REDIS_URL');
     if (project !== '/sys') chmodSync(project, 0o755);
   });

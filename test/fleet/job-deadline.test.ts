@@ -1,29 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
-import { leaks, runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { runnerFor } from '../support/agent-answers.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import type { MessagesApi, Script } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi;
-let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  await test.close();
-  await api.close();
-});
 
-async function startFleet() {
-  fleets += 1;
-  test = await startTestFleet(redis, `deadline-${fleets}`);
-  api = await startMessagesApi({ reply: () => leaks() });
+async function startFleet(reply?: Script) {
+  ({ test, api } = await fleetOfTest(redis, 'deadline', reply));
   return test;
 }
 
@@ -81,9 +70,7 @@ describe('a handler that ignores its abort', () => {
 
 describe('a job that runs too long', () => {
   it('is told to stop, and fails with its own code', async () => {
-    const { fleet, worker } = await startFleet();
-    await api.close();
-    api = await startMessagesApi({ reply: () => ({ kind: 'hang' }) });
+    const { fleet, worker } = await startFleet(() => ({ kind: 'hang' }));
     await worker(runnerFor(api), { jobTimeoutMs: 300 });
     const job = await addSolutionCheck(fleet, script('long'));
     await api.arrived(1);

@@ -1,20 +1,16 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { featureScript } from '../support/feature-script.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleets = 0;
 let test: TestFleet;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(() => test.close());
 
 async function startFleet() {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { addJob } from '../../src/producers/add-job.js';
 import { findJob } from '../../src/producers/find-job.js';
 import { retryJob } from '../../src/producers/retry-job.js';
@@ -7,19 +7,15 @@ import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleets = 0;
 let test: TestFleet;
 let api: MessagesApi | undefined;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(async () => {
   await test.close();
   await api?.close();

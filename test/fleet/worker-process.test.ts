@@ -1,25 +1,21 @@
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks } from '../support/agent-answers.js';
 import { fleetCommand, type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
 import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile, startTestRedis } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleet: FleetConnection;
 let api: MessagesApi | undefined;
 let prefixes = 0;
 let prefix = '';
 const commands: RunningCommand[] = [];
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
   prefixes += 1;
   prefix = `process-${prefixes}`;

@@ -1,26 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { safeNext } from '../../src/gateway/auth/login.js';
 import { RequestRate } from '../../src/gateway/auth/request-rate.js';
 import type { Role } from '../../src/gateway/auth/roles.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 import { SseClient } from './sse-client.js';
 
 const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 const SUBMIT = '/v1/jobs/solution-check';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleet: FleetConnection;
 let tokens: TokenStore;
 let gateway: TestGateway | undefined;
 let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
   count += 1;
   fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: `auth-${count}` });

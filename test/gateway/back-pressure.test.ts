@@ -1,22 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { retryAfter } from '../../src/gateway/admission/admission.js';
 import { minuteOf, statisticsKeys } from '../../src/gateway/metrics/statistics-keys.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const SUBMIT = '/v1/jobs/solution-check';
 const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let gateway: TestGateway;
 let fleet: FleetConnection;
 let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(async () => {
   await gateway.close();
   await fleet.close();

@@ -1,23 +1,19 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { BodyBudget } from '../../src/gateway/http/body-budget.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { startTestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const SUBMIT = '/v1/jobs/solution-check';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let gateway: TestGateway;
 let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(() => gateway.close());
 
 async function start(options = {}, settings = {}): Promise<void> {

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { digestOf } from '../../src/queues/common.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { type Answer, startTestGateway, type TestGateway } from './gateway-fixture.js';
+import type { TestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+import { type Answer, gatewayOfTest, type TestGateway } from './gateway-fixture.js';
 
 const CLEAN = 'x = 1\nprint(x)\n';
 const GUARDED = {
@@ -11,23 +11,12 @@ const GUARDED = {
   evaluation: { queue: 'evaluate', name: 'score', data: { fold: 3 }, opts: { attempts: 2 } },
 };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
-let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  count += 1;
-  test = await startTestFleet(redis, `evaluations-${count}`);
-  gateway = await startTestGateway(redis, `evaluations-${count}`, {}, { stalledCheckMs: 200 });
-});
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
+  ({ test, gateway } = await gatewayOfTest(redis, 'evaluations', { stalledCheckMs: 200 }));
 });
 
 const claim = (query = '?wait=20s', leaseMs = 60_000) =>

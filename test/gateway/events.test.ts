@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { type MessagesApi, type Reply, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 import { SseClient } from './sse-client.js';
 
 const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
 let api: MessagesApi;
@@ -16,10 +16,6 @@ let api: MessagesApi;
 let answer: () => void;
 let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
   count += 1;
   test = await startTestFleet(redis, `events-${count}`);

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+import type { TestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+import { gatewayOfTest, type TestGateway } from './gateway-fixture.js';
 
 const STEP = {
   ablationCode: 'print("baseline 0.8")\nprint("no scaling 0.7")',
@@ -17,23 +17,12 @@ const GUARDED = {
   tags: { run: 'r1' },
 };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
-let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  count += 1;
-  test = await startTestFleet(redis, `flows-${count}`);
-  gateway = await startTestGateway(redis, `flows-${count}`);
-});
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
+  ({ test, gateway } = await gatewayOfTest(redis, 'flows'));
 });
 
 describe('flows over HTTP', () => {

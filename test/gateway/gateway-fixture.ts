@@ -1,8 +1,10 @@
 import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
 import { costReader } from '../../src/cli/cost-reader.js';
 import type { GatewaySettings } from '../../src/gateway/gateway.js';
 import { type GatewayOptions, type RunningGateway, startGateway } from '../../src/gateway/server.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import type { TestRedis } from '../support/redis.js';
 
 export interface Answer {
@@ -95,4 +97,26 @@ export async function sendTo(
       return JSON.parse(text);
     },
   };
+}
+
+let gateways = 0;
+
+/**
+ * For the test that runs, or is about to: a fleet under a prefix of its own and a gateway before it, both closed
+ * when the test has finished.
+ */
+export async function gatewayOfTest(
+  redis: TestRedis,
+  name: string,
+  options: Partial<GatewayOptions> = {},
+): Promise<{ test: TestFleet; gateway: TestGateway }> {
+  gateways += 1;
+  const prefix = `${name}-${gateways}`;
+  const test = await startTestFleet(redis, prefix);
+  const gateway = await startTestGateway(redis, prefix, {}, options);
+  onTestFinished(async () => {
+    await gateway.close();
+    await test.close();
+  });
+  return { test, gateway };
 }

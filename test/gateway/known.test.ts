@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+import type { TestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+import { gatewayOfTest, type TestGateway } from './gateway-fixture.js';
 
 const SOLUTION = `def longest_run(values):
     best = run = 0
@@ -14,23 +14,12 @@ const SOLUTION = `def longest_run(values):
     return best
 `;
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
-let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  count += 1;
-  test = await startTestFleet(redis, `known-${count}`);
-  gateway = await startTestGateway(redis, `known-${count}`);
-});
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
+  ({ test, gateway } = await gatewayOfTest(redis, 'known'));
 });
 
 describe('/v1/known/{testCaseId}', () => {

@@ -1,41 +1,30 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { countJob } from '../../src/gateway/metrics/count-job.js';
 import { percentile } from '../../src/gateway/metrics/statistics.js';
 import { GROUP } from '../../src/gateway/metrics/statistics-keys.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { NO_USAGE } from '../../src/queues/usage.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import type { TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+import { redisOfFile } from '../support/redis.js';
+import { gatewayOfTest, startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const SUBMIT = '/v1/jobs/solution-check';
 const CHECK = { payload: { solution: { content: 'x = 1\n' }, tags: { run: 'r' } } };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
 let api: MessagesApi;
-let count = 0;
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  count += 1;
-  test = await startTestFleet(redis, `metrics-${count}`);
-  gateway = await startTestGateway(redis, `metrics-${count}`);
+  ({ test, gateway } = await gatewayOfTest(redis, 'metrics'));
   api = await startMessagesApi({
     reply: (request) => (request.text.includes('BROKEN') ? errorReply(401) : leaks()),
   });
 });
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
-  await api.close();
-});
+afterEach(() => api.close());
 
 /** Samples of the exposition by their whole name with labels. */
 async function scrape(server: TestGateway = gateway): Promise<Map<string, number>> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const read = (...path: string[]) => readFileSync(packagePath(...path), 'utf8');
@@ -9,20 +9,18 @@ const monitoring = read('docs', 'monitoring.md');
 const alerts = read('deploy', 'prometheus', 'alerts.yml');
 const dashboard = read('deploy', 'grafana', 'solution-fleet.json');
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let gateway: TestGateway;
 /** Names of the metrics that a gateway serves. */
 let served: Set<string>;
 
 beforeAll(async () => {
-  redis = await startTestRedis();
   gateway = await startTestGateway(redis, 'monitoring');
   const { text } = await gateway.send('GET', '/metrics');
   served = new Set([...text.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name ?? ''));
 });
 afterAll(async () => {
   await gateway.close();
-  await redis.stop();
 });
 
 /** First cells of the rows of a document's tables that fit. */

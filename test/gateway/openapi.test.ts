@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import type { OpenApiDocument } from '../../src/gateway/openapi/document.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { type Answer, startTestGateway, type TestGateway } from './gateway-fixture.js';
 import { valuesOf } from './json-schema-values.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
 let document: OpenApiDocument;
@@ -18,7 +18,6 @@ let ajv: Ajv2020;
 const exercised = new Set<string>();
 
 beforeAll(async () => {
-  redis = await startTestRedis();
   test = await startTestFleet(redis, 'openapi');
   gateway = await startTestGateway(redis, 'openapi');
   await test.worker(createOfflineRunner());
@@ -30,7 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close();
   await test.close();
-  await redis.stop();
 });
 
 interface MediaTypes {

@@ -5,24 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEEPEST_NESTING } from '../../src/gateway/http/json-bounds.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const CHECK = '/v1/jobs/solution-check';
 const roots = mkdtempSync(join(tmpdir(), 'roots-'));
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  redis = await startTestRedis();
   mkdirSync(join(roots, 'inside'));
   symlinkSync('/etc', join(roots, 'link'));
   gateway = await startTestGateway(redis, 'refusals', { bodyBytes: 2 ** 20, workspaceRoots: [roots] });
 });
 afterAll(async () => {
   await gateway.close();
-  await redis.stop();
 });
 
 function nested(depth: number): string {

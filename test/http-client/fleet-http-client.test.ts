@@ -1,30 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { FleetHttpClient } from '../../src/http-client/index.js';
-import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { gatewayOfTest } from '../gateway/gateway-fixture.js';
+import { redisOfFile } from '../support/redis.js';
 
 const PAYLOAD = { solution: { content: 'print(1)\n' } };
 
-let redis: TestRedis;
-let test: TestFleet;
-let gateway: TestGateway;
-let prefixes = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  await gateway.close();
-  await test.close();
-});
+const redis = redisOfFile();
 
 async function startAll() {
-  prefixes += 1;
-  const prefix = `http-client-${prefixes}`;
-  test = await startTestFleet(redis, prefix);
-  gateway = await startTestGateway(redis, prefix);
+  const { test, gateway } = await gatewayOfTest(redis, 'http-client');
   return {
     client: new FleetHttpClient({ url: gateway.url }),
     worker: () => test.worker(createOfflineRunner()),

@@ -5,9 +5,9 @@ import type { KnownEntry } from '../../src/known/known-entry.js';
 import { KnownIndexFollower } from '../../src/known/known-index-follower.js';
 import { KnownStore } from '../../src/known/known-store.js';
 import { connectProducer } from '../../src/queues/connection.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let client: Redis;
 let other: Redis;
 let prefixes = 0;
@@ -15,14 +15,12 @@ let store: KnownStore;
 let elsewhere: KnownStore;
 
 beforeAll(async () => {
-  redis = await startTestRedis();
   client = await connectProducer(redis.url);
   other = await connectProducer(redis.url);
 });
 afterAll(async () => {
   client.disconnect();
   other.disconnect();
-  await redis.stop();
 });
 beforeEach(() => {
   prefixes += 1;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { referencesIn } from '../../src/payloads/text-reference.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
@@ -6,38 +6,21 @@ import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluati
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { addSummarize } from '../../src/producers/summarize.js';
-import { leaks, runnerFor } from '../support/agent-answers.js';
+import { runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import {
-  jsonReply,
-  type MessagesApi,
-  type Script,
-  startMessagesApi,
-  textReply,
-} from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import { jsonReply, type MessagesApi, type Script, textReply } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
 
 const LONG_SCRIPT = `${'# a long comment of a long script\n'.repeat(3_000)}x = 1\n`;
 const LONG_OUTPUT = 'fold 1: 0.81\n'.repeat(10_000);
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi;
-let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  await test.close();
-  await api.close();
-});
 
-async function startFleet(reply: Script = () => leaks()) {
-  fleets += 1;
-  test = await startTestFleet(redis, `long-${fleets}`);
-  api = await startMessagesApi({ reply });
+async function startFleet(reply?: Script) {
+  ({ test, api } = await fleetOfTest(redis, 'long', reply));
   return test;
 }
 

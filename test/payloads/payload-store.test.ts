@@ -7,20 +7,18 @@ import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { PAYLOAD_GRACE_MS, sweepPayloads } from '../../src/payloads/sweep-payloads.js';
 import { comparable, referencesIn } from '../../src/payloads/text-reference.js';
 import { connectProducer } from '../../src/queues/connection.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const LONG = 'value = 1\n'.repeat(20_000);
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let client: Redis;
 let prefixes = 0;
 beforeAll(async () => {
-  redis = await startTestRedis();
   client = await connectProducer(redis.url);
 });
 afterAll(async () => {
   client.disconnect();
-  await redis.stop();
 });
 
 function newStore(offloadBytes?: number) {

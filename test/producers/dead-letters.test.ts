@@ -1,37 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import { dropDead, listDead, retryDead, showDead } from '../../src/producers/dead-letters.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import {
-  errorReply,
-  type MessagesApi,
-  type Script,
-  startMessagesApi,
-  textReply,
-} from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import { errorReply, type MessagesApi, type Script, textReply } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
 
 const LONG_SCRIPT = `${'# a long comment of a long script\n'.repeat(3_000)}x = 1\n`;
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi;
-let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  await test.close();
-  await api.close();
-});
 
 async function startFleet(reply: Script = () => errorReply(400)) {
-  fleets += 1;
-  test = await startTestFleet(redis, `dead-${fleets}`);
-  api = await startMessagesApi({ reply });
+  ({ test, api } = await fleetOfTest(redis, 'dead', reply));
   await test.worker(runnerFor(api));
   return test.fleet;
 }

@@ -1,30 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import { errorReply, type MessagesApi, type Script } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi;
-let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  await test.close();
-  await api.close();
-});
 
-async function startFleet(reply: Script = () => leaks()) {
-  fleets += 1;
-  test = await startTestFleet(redis, `fair-${fleets}`);
-  api = await startMessagesApi({ reply });
+async function startFleet(reply?: Script) {
+  ({ test, api } = await fleetOfTest(redis, 'fair', reply));
   return test;
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { UncheckedSolutionError } from '../../src/errors.js';
 import { findJob } from '../../src/producers/find-job.js';
 import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
@@ -22,7 +22,7 @@ import {
   startMessagesApi,
   textReply,
 } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 const STEP = {
@@ -33,16 +33,12 @@ const STEP = {
 };
 const PLAN = { code_block: 'a = fit(all)', plan: 'Fit it on less.' };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let fleets = 0;
 let test: TestFleet;
 let api: MessagesApi | undefined;
 const closers: (() => Promise<void>)[] = [];
 
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
   await test.close();

@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addJob } from '../../src/producers/add-job.js';
 import { listJobs } from '../../src/producers/list-jobs.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const CHECK = { solution: { content: 'print(1)\n' } };
 const SUMMARY = { ablationCode: 'print(1)\n', rawOutput: '1' };
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let prefixes = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
   prefixes += 1;
   test = await startTestFleet(redis, `list-${prefixes}`);

@@ -4,20 +4,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectProducer } from '../../src/queues/connection.js';
 import { takeTurns, virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
 import { HIGHEST_TAG } from '../../src/queues/fairness/turn-script.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const BAND = 2 ** 32;
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let client: Redis;
 let prefixes = 0;
 beforeAll(async () => {
-  redis = await startTestRedis();
   client = await connectProducer(redis.url);
 });
 afterAll(async () => {
   client.disconnect();
-  await redis.stop();
 });
 
 /** A queue whose jobs are only what fairness looks at: their place and their priority. */

@@ -6,7 +6,7 @@ import {
   removeWorkerReport,
   writeWorkerReport,
 } from '../../src/queues/worker-report.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const report = (at: number) => ({
   at,
@@ -16,16 +16,14 @@ const report = (at: number) => ({
   upSeconds: 1,
 });
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let client: Redis;
 
 beforeAll(async () => {
-  redis = await startTestRedis();
   client = new Redis({ path: redis.socketPath });
 });
 afterAll(async () => {
   client.disconnect();
-  await redis.stop();
 });
 
 describe('reports of workers', () => {

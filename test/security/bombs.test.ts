@@ -9,17 +9,15 @@ import { parseJobKey } from '../../src/queues/job-key.js';
 import { parsePayload } from '../../src/queues/validate.js';
 import { locateBlock } from '../../src/solution/index.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 beforeAll(async () => {
-  redis = await startTestRedis();
   test = await startTestFleet(redis, 'bombs');
 });
 afterAll(async () => {
   await test.close();
-  await redis.stop();
 });
 
 /** The least time of several runs: what other work on the machine adds is left out. */

@@ -1,27 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
-import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { type MessagesApi, type Script, startMessagesApi, textReply } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import { type MessagesApi, type Script, textReply } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let api: MessagesApi;
-let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
-afterEach(async () => {
-  await test.close();
-  await api.close();
-});
 
 async function check(content: string, reply: Script) {
-  fleets += 1;
-  test = await startTestFleet(redis, `injection-${fleets}`);
-  api = await startMessagesApi({ reply });
+  ({ test, api } = await fleetOfTest(redis, 'injection', reply));
   await test.worker(runnerFor(api));
   return (await addSolutionCheck(test.fleet, { solution: { content } })).wait();
 }
@@ -53,8 +42,6 @@ describe('text inside a script is data', () => {
     const boundaryOf = () => /<script-([^>\s]+)>\n/.exec(api.requests[0]?.text ?? '')?.[1] ?? '';
     await check('x = 1\n', () => leaks());
     const boundaries = [boundaryOf()];
-    await test.close();
-    await api.close();
     await check('x = 2\n', () => leaks());
     boundaries.push(boundaryOf());
     expect(boundaries[0]).not.toBe(boundaries[1]);

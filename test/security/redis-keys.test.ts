@@ -1,17 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { listDead } from '../../src/producers/dead-letters.js';
 import { latestRuns, viewRun } from '../../src/producers/run-view.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let test: TestFleet;
 let fleets = 0;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.stop());
 afterEach(() => test.close());
 
 const HOSTILE = [

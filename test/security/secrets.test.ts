@@ -4,17 +4,16 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { connectProducer } from '../../src/queues/connection.js';
 import { fleetCommand, type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
 import { errorReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { redisOfFile } from '../support/redis.js';
 
 const API_KEY = 'sk-ant-very-secret-key';
 const PASSWORD = 'redis-very-secret-password';
 
-let redis: TestRedis;
+const redis = redisOfFile();
 let url: string;
 let api: MessagesApi;
 let worker: RunningCommand | undefined;
 beforeAll(async () => {
-  redis = await startTestRedis();
   const client = await connectProducer(redis.url);
   await client.config('SET', 'requirepass', PASSWORD);
   client.disconnect();
@@ -23,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  await redis.stop();
 });
 afterEach(async () => {
   await worker?.end('SIGTERM');

@@ -1,9 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
 import { FleetConnection, type FleetConnectionOptions } from '../../src/producers/fleet-connection.js';
+import { leaks } from './agent-answers.js';
 import { checkInvariants } from './invariants.js';
+import { type MessagesApi, type Script, startMessagesApi } from './messages-api.js';
 import type { TestRedis } from './redis.js';
 
 export interface TestFleet {
@@ -65,4 +68,25 @@ export async function startTestFleet(
       }
     },
   };
+}
+
+let fleets = 0;
+
+/**
+ * For the test that runs, or is about to: a fleet under a prefix of its own and a Messages API that answers its
+ * agents (default: no leak anywhere), both closed when the test has finished.
+ */
+export async function fleetOfTest(
+  redis: TestRedis,
+  name: string,
+  reply: Script = () => leaks(),
+): Promise<{ test: TestFleet; api: MessagesApi }> {
+  fleets += 1;
+  const test = await startTestFleet(redis, `${name}-${fleets}`);
+  const api = await startMessagesApi({ reply });
+  onTestFinished(async () => {
+    await test.close();
+    await api.close();
+  });
+  return { test, api };
 }

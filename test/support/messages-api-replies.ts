@@ -17,6 +17,8 @@ export interface MessageReply {
   readonly stopDetails?: Record<string, unknown>;
   /** Answers with JSON although a stream was asked for. */
   readonly asJson?: boolean;
+  /** Sent with the response, such as `anthropic-ratelimit-*`. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Characters of text in one delta. Default: 40. */
   readonly deltaSize?: number;
   /** A `ping` between any two events. */

@@ -131,7 +131,11 @@ async function send(reply: Reply, response: ServerResponse, model: string, strea
 }
 
 function sendStream(reply: MessageReply, response: ServerResponse, model: string): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': 'req_test' });
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'request-id': 'req_test',
+    ...reply.headers,
+  });
   const events = streamEvents(reply, model);
   const { fault } = reply;
   for (const { event, data } of fault ? events.slice(0, fault.after) : events) {
@@ -149,7 +153,7 @@ function sendStream(reply: MessageReply, response: ServerResponse, model: string
 
 function sendJson(reply: MessageReply, response: ServerResponse, model: string): void {
   const text = JSON.stringify(wholeMessage(reply, model));
-  response.writeHead(200, { 'content-type': 'application/json', 'request-id': 'req_test' });
+  response.writeHead(200, { 'content-type': 'application/json', 'request-id': 'req_test', ...reply.headers });
   response.end(reply.fault ? text.slice(0, reply.fault.after) : text);
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { findRedisServer } from '../../src/fleet/embedded-redis-binary.js';
 import { connectWithin } from '../../src/queues/connection.js';
 
@@ -59,6 +60,41 @@ export async function startTestRedis(extraArguments: readonly string[] = []): Pr
       await end('SIGKILL');
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/**
+ * The Redis of the test file that calls this at its top: started before its tests, stopped after them.
+ * @param extraArguments As of `startTestRedis`.
+ */
+export function redisOfFile(extraArguments: readonly string[] = []): TestRedis {
+  let running: TestRedis | undefined;
+  beforeAll(async () => {
+    running = await startTestRedis(extraArguments);
+  });
+  afterAll(() => running?.stop());
+  const redis = () => {
+    if (running === undefined) throw new Error('the Redis of this file starts with its first test');
+    return running;
+  };
+  return {
+    get url() {
+      return redis().url;
+    },
+    get socketPath() {
+      return redis().socketPath;
+    },
+    get folder() {
+      return redis().folder;
+    },
+    get pid() {
+      return redis().pid;
+    },
+    kill: () => redis().kill(),
+    pause: () => redis().pause(),
+    resume: () => redis().resume(),
+    restart: () => redis().restart(),
+    stop: () => redis().stop(),
   };
 }
 
