@@ -2,8 +2,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { readWorkerReports } from '../../queues/worker-report.js';
 import type { Gateway } from '../gateway.js';
+import { countDeadLetters } from './dead-letter-count.js';
 import { readDepth } from './depth.js';
 import { DurationHistogram } from './duration-histogram.js';
+import { readRedisMemory } from './redis-memory.js';
 
 /** Bounds of the durations of requests, in seconds; long ones are waits. */
 const REQUEST_BOUNDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300];
@@ -20,6 +22,9 @@ export class Metrics {
   readonly #depth: Gauge<'kind' | 'state'>;
   readonly #load: Gauge<'kind'>;
   readonly #oldest: Gauge<'kind'>;
+  readonly #dead: Gauge<'kind'>;
+  readonly #redisUsed: Gauge;
+  readonly #redisLimit: Gauge;
   readonly #workers: Gauge<'kind'>;
   readonly #workerLag: Gauge<'worker'>;
   readonly #workerMemory: Gauge<'worker'>;
@@ -65,6 +70,15 @@ export class Metrics {
       'fleet_queue_oldest_waiting_seconds',
       'Age of the oldest job that is ready; 0: none.',
       ['kind'],
+    );
+    this.#dead = gauge('fleet_dead_letters', 'Jobs that failed for good, were not cancelled, and are kept.', [
+      'kind',
+    ]);
+    this.#redisUsed = gauge('fleet_redis_used_bytes', 'Memory that Redis uses.', []);
+    this.#redisLimit = gauge(
+      'fleet_redis_limit_bytes',
+      'Memory beyond which Redis takes no jobs; absent: no limit.',
+      [],
     );
     this.#workers = gauge('fleet_workers', 'Workers connected for a kind.', ['kind']);
     this.#workerLag = gauge(
@@ -114,7 +128,7 @@ export class Metrics {
   async render(gateway: Gateway): Promise<string> {
     const totals = await gateway.statistics.totals();
     await Promise.all(KIND_NAMES.map((kind) => this.#readQueue(gateway, kind)));
-    await Promise.all([this.#readCosts(gateway), this.#readWorkers(gateway)]);
+    await Promise.all([this.#readCosts(gateway), this.#readWorkers(gateway), this.#readRedis(gateway)]);
     for (const total of this.#totals) total.set(totals);
     this.#durations.set(totals);
     return this.#registry.metrics();
@@ -128,6 +142,13 @@ export class Metrics {
       this.#workerLag.set({ worker }, eventLoopLagSeconds);
       this.#workerMemory.set({ worker }, residentBytes);
     }
+  }
+
+  async #readRedis({ fleet }: Gateway): Promise<void> {
+    const { used, limit } = await readRedisMemory(fleet.client);
+    this.#redisUsed.set(used);
+    if (limit === undefined) this.#redisLimit.remove();
+    else this.#redisLimit.set(limit);
   }
 
   async #readCosts({ fleet, costs }: Gateway): Promise<void> {
@@ -144,7 +165,11 @@ export class Metrics {
   }
 
   async #readQueue({ fleet }: Gateway, kind: KindName): Promise<void> {
-    const [depth, workers] = await Promise.all([readDepth(fleet, kind), fleet.queue(kind).getWorkersCount()]);
+    const [depth, workers, dead] = await Promise.all([
+      readDepth(fleet, kind),
+      fleet.queue(kind).getWorkersCount(),
+      countDeadLetters(fleet, kind),
+    ]);
     const states = {
       waiting: depth.waiting,
       delayed: depth.delayed,
@@ -157,6 +182,7 @@ export class Metrics {
     this.#load.set({ kind }, depth.load);
     this.#oldest.set({ kind }, depth.oldestSeconds ?? 0);
     this.#workers.set({ kind }, workers);
+    this.#dead.set({ kind }, dead);
   }
 }
 

@@ -1,0 +1,30 @@
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { runScript, script } from '../../queues/run-script.js';
+
+/** Failed jobs that one script looks at, so that Redis answers others in between. */
+const PAGE = 1_000;
+/** Failed jobs that are looked at in all; the newest ones. */
+const MOST = 20_000;
+
+/**
+ * KEYS: 1 failed jobs. ARGV: 1 beginning of the keys of jobs, 2-3 first and last place from the newest, 4 mark of a
+ * cancelled job. Returns how many were looked at, and how many of them were not cancelled.
+ */
+const COUNT = script(`
+local ids = redis.call('ZREVRANGE', KEYS[1], ARGV[2], ARGV[3])
+local dead = 0
+for _, id in ipairs(ids) do dead = dead + 1 - redis.call('HEXISTS', ARGV[1] .. id, ARGV[4]) end
+return {#ids, dead}`);
+
+/** Jobs of a kind that failed for good and were not cancelled, of its 20,000 newest failed ones. */
+export async function countDeadLetters(fleet: FleetConnection, kind: string): Promise<number> {
+  const queue = fleet.queue(kind);
+  let dead = 0;
+  for (let start = 0; start < MOST; start += PAGE) {
+    const args = [queue.toKey(''), start, start + PAGE - 1, 'fleet:cancelled'];
+    const [seen, counted] = (await runScript(fleet.client, COUNT, [queue.toKey('failed')], args)) as number[];
+    dead += counted ?? 0;
+    if ((seen ?? 0) < PAGE) break;
+  }
+  return dead;
+}

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { packagePath } from '../../src/package-root.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { runnerFor } from '../support/agent-answers.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { errorReply, startMessagesApi } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+}
+
+const { groups } = parse(readFileSync(packagePath('deploy', 'prometheus', 'alerts.yml'), 'utf8')) as {
+  readonly groups: readonly { readonly rules: readonly Alert[] }[];
+};
+const ALERTS = new Map(groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, expr])));
+
+let redis: TestRedis;
+let test: TestFleet;
+let gateway: TestGateway;
+
+async function start(redisArguments: readonly string[] = []): Promise<void> {
+  redis = await startTestRedis(redisArguments);
+  test = await startTestFleet(redis, 'alarms');
+  gateway = await startTestGateway(redis, 'alarms');
+}
+afterEach(async () => {
+  await gateway.close();
+  await test.close();
+  await redis.stop();
+});
+
+/** The value of a sample by its whole name with labels; undefined where it is not served. */
+async function sample(name: string): Promise<number | undefined> {
+  const { text } = await gateway.send('GET', '/metrics');
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+describe('an alert for dead letters', () => {
+  it('goes by a metric that counts what failed for good, until it is dropped, and nothing that was cancelled', async () => {
+    expect(ALERTS.get('FleetDeadLetters')).toBe('max by (kind) (fleet_dead_letters) > 0');
+    await start();
+    const api = await startMessagesApi({ reply: () => errorReply(401) });
+    const dead = 'fleet_dead_letters{kind="solution-check"}';
+    try {
+      expect(await sample(dead)).toBe(0);
+      const cancelled = await addSolutionCheck(test.fleet, script('cancelled'));
+      await cancelled.cancel();
+      await test.worker(runnerFor(api));
+      await cancelled.wait();
+      const failing = await addSolutionCheck(test.fleet, script('failing'));
+      expect((await failing.wait()).state).toBe('failed');
+      await expect.poll(() => test.fleet.queue('solution-check').getFailedCount()).toBe(2);
+      expect(await sample(dead)).toBe(1);
+      await gateway.send('POST', '/v1/dead-letters:drop', { ids: [failing.id] });
+      expect(await sample(dead)).toBe(0);
+    } finally {
+      await api.close();
+    }
+  });
+});
+
+describe('an alert for handlers that do not stop', () => {
+  it('goes by the reason of the jobs whose slots were freed', async () => {
+    expect(ALERTS.get('FleetJobsIgnoreAbort')).toContain('fleet_jobs_total{reason="handler-ignored-abort"}');
+    await start();
+    const runner = { name: 'anthropic', ask: () => new Promise(() => undefined) } as unknown as AgentRunner;
+    await test.worker(runner, { jobTimeoutMs: 200, abortGraceMs: 50 });
+    await (await addSolutionCheck(test.fleet, script('deaf'))).wait();
+    const ended = 'outcome="failed",reason="handler-ignored-abort"';
+    await expect
+      .poll(() => sample(`fleet_jobs_total{kind="solution-check",${ended}}`), { timeout: 30_000 })
+      .toBe(1);
+  });
+});
+
+describe('an alert for a Redis that is nearly full', () => {
+  it('goes by its memory and its limit, and comes before the gateway refuses anything', async () => {
+    expect(ALERTS.get('FleetRedisNearlyFull')).toBe(
+      'max(fleet_redis_used_bytes) > 0.9 * max(fleet_redis_limit_bytes)',
+    );
+    const limit = 8 * 2 ** 20;
+    await start(['--maxmemory', String(limit)]);
+    expect(await sample('fleet_redis_limit_bytes')).toBe(limit);
+    const shares: number[] = [];
+    for (let status = 202; status === 202; ) {
+      shares.push(((await sample('fleet_redis_used_bytes')) ?? 0) / limit);
+      // Text that does not compress.
+      const content = randomBytes(60_000).toString('base64');
+      status = (await gateway.send('POST', '/v1/jobs/solution-check', { payload: { solution: { content } } }))
+        .status;
+    }
+    expect(shares[0]).toBeLessThan(0.9);
+    // Accepted although the alert's bound was passed: there was time to do something.
+    expect(shares.filter((share) => share > 0.9).length).toBeGreaterThan(0);
+  });
+
+  it('is silent where there is no limit', async () => {
+    await start();
+    expect(await sample('fleet_redis_used_bytes')).toBeGreaterThan(0);
+    expect(await sample('fleet_redis_limit_bytes')).toBeUndefined();
+  });
+});
