@@ -6,6 +6,7 @@
 """
 
 from .client import FleetClient
+from .dead_letters import DeadLetters
 from .errors import (
     ApiError,
     DoNotRetry,
@@ -18,11 +19,13 @@ from .errors import (
 from .evaluations import Claim
 from .events import JobEvent
 from .handles import CandidateBatch, GuardedEvaluation, JobHandle, RefinementStep
+from .known import KnownSolutions
 
 __all__ = [
     "ApiError",
     "CandidateBatch",
     "Claim",
+    "DeadLetters",
     "DoNotRetry",
     "FleetClient",
     "FleetError",
@@ -31,6 +34,7 @@ __all__ = [
     "JobEvent",
     "JobFailed",
     "JobHandle",
+    "KnownSolutions",
     "LeaseLost",
     "RefinementStep",
     "WaitTimeout",

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Callable, Literal, overload
 from urllib.parse import quote, urlencode
 
 from .batches import submit_in_batches
+from .dead_letters import DeadLetters
 from .errors import ApiError, WaitTimeout
 from .evaluations import Claim, evaluate_claims
 from .events import JobEvent, follow
 from .handles import CandidateBatch, GuardedEvaluation, JobHandle, RefinementStep
+from .known import KnownSolutions
 from .transport import Transport
 from .types import (
     BatchJob,
@@ -66,6 +68,10 @@ class FleetClient:
     ) -> None:
         url = url or os.environ.get("FLEET_URL") or "http://127.0.0.1:8080"
         self._transport = Transport(url, token or os.environ.get("FLEET_TOKEN"), timeout, patience)
+        #: The known solutions that contamination checks compare answers with.
+        self.known = KnownSolutions(self)
+        #: Jobs that failed for good.
+        self.dead_letters = DeadLetters(self)
 
     # Submitting
 

@@ -206,6 +206,35 @@ class Run(TypedDict):
     truncated: bool
 
 
+class _KnownSolutionExtras(TypedDict, total=False):
+    language: str
+
+
+class KnownSolution(_KnownSolutionExtras):
+    testCaseId: str
+    solution: str
+    hash: str
+    addedToTraining: str
+
+
+class DeadLetter(TypedDict):
+    job: Job
+    #: What was submitted.
+    payload: Any
+    #: The ledger of its agent calls.
+    calls: list[dict[str, Any]]
+
+
+class RefusedAction(TypedDict):
+    id: str
+    reason: str
+
+
+class DeadLetterAction(TypedDict):
+    done: list[str]
+    refused: list[RefusedAction]
+
+
 # Submissions
 
 
@@ -274,3 +303,16 @@ class StepOptions(KeyOptions, total=False):
 class CheckOptions(StepOptions, total=False):
     #: What becomes of a script with a leak that could not be corrected; default: it is evaluated, and says so.
     on_uncorrected: OnUncorrected
+
+
+class DeadLetterFields(TypedDict, total=False):
+    kind: KindName
+    run: str
+    tenant: str
+    #: Only jobs that failed with this error code.
+    code: str
+
+
+class DeadLetterFilter(DeadLetterFields, total=False):
+    ids: list[str]
+    older_than_seconds: float

@@ -1,0 +1,60 @@
+"""Jobs that failed for good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping
+from urllib.parse import quote, urlencode
+
+from .types import DeadLetter, DeadLetterAction, DeadLetterFields, DeadLetterFilter, Job
+
+if TYPE_CHECKING:
+    # Known to every type checker; there at run time it need not be.
+    from typing_extensions import Unpack
+
+    from .client import FleetClient
+
+
+class DeadLetters:
+    """What :attr:`FleetClient.dead_letters` gives.
+
+    Filters: ``kind``, ``run``, ``tenant``, ``code`` (of the error); :meth:`retry` and :meth:`drop` also take ``ids`` and
+    ``older_than_seconds``, and are refused without any.
+    """
+
+    def __init__(self, fleet: FleetClient) -> None:
+        self._fleet = fleet
+
+    def find(self, *, limit: int = 100, **wanted: Unpack[DeadLetterFields]) -> list[Job]:
+        """The jobs, newest first within their kind."""
+        query = urlencode({**_filter(wanted), "limit": limit})
+        jobs: list[Job] = self._fleet.request("GET", f"/v1/dead-letters?{query}")["jobs"]
+        return jobs
+
+    def show(self, job_id: str) -> DeadLetter:
+        """One of them, with its payload and every agent call of every attempt."""
+        letter: DeadLetter = self._fleet.request("GET", "/v1/dead-letters/" + quote(job_id, safe=""))
+        return letter
+
+    def retry(self, **wanted: Unpack[DeadLetterFilter]) -> DeadLetterAction:
+        """Runs them again. Calls that were answered are not paid again."""
+        action: DeadLetterAction = self._fleet.request("POST", "/v1/dead-letters:retry", _filter(wanted))
+        return action
+
+    def drop(self, **wanted: Unpack[DeadLetterFilter]) -> DeadLetterAction:
+        """Removes them for ever; asks for a token of role ``admin``."""
+        action: DeadLetterAction = self._fleet.request("POST", "/v1/dead-letters:drop", _filter(wanted))
+        return action
+
+
+_JSON_NAMES = {name: name for name in ("kind", "run", "tenant", "code", "ids")} | {"older_than_seconds": "olderThanMs"}
+
+
+def _filter(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(wanted.keys() - _JSON_NAMES.keys())
+    if unknown:
+        raise TypeError(f"{unknown[0]!r} is not a filter; there are: {', '.join(sorted(_JSON_NAMES))}")
+    return {
+        _JSON_NAMES[name]: round(value * 1000) if name == "older_than_seconds" else value
+        for name, value in wanted.items()
+        if value is not None
+    }

@@ -1,0 +1,50 @@
+"""The known solutions that contamination checks compare answers with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from .types import KnownSolution
+
+if TYPE_CHECKING:
+    from .client import FleetClient
+
+
+class KnownSolutions:
+    """What :attr:`FleetClient.known` gives. Adding and removing ask for a token of role ``admin``."""
+
+    def __init__(self, fleet: FleetClient) -> None:
+        self._fleet = fleet
+
+    def of(self, test_case_id: str) -> list[KnownSolution]:
+        """The known solutions of a test case; none is an empty list."""
+        solutions: list[KnownSolution] = self._fleet.request("GET", _path(test_case_id))["solutions"]
+        return solutions
+
+    def add(
+        self,
+        test_case_id: str,
+        solution: str,
+        *,
+        language: str | None = None,
+        added_to_training: str | None = None,
+    ) -> bool:
+        """Makes a solution known from the next check on; False where it was known already.
+
+        :param added_to_training: since when models may have been trained on it, an ISO 8601 time with its offset; default: now.
+        """
+        fields = {"solution": solution, "language": language, "addedToTraining": added_to_training}
+        body: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+        added: bool = self._fleet.request("PUT", _path(test_case_id), body)["added"]
+        return added
+
+    def remove(self, test_case_id: str, solution_hash: str | None = None) -> int:
+        """Forgets one solution of a test case, or all of them, and gives how many these were."""
+        query = "" if solution_hash is None else "?" + urlencode({"hash": solution_hash})
+        removed: int = self._fleet.request("DELETE", _path(test_case_id) + query)["removed"]
+        return removed
+
+
+def _path(test_case_id: str) -> str:
+    return "/v1/known/" + quote(test_case_id, safe="")
