@@ -30,6 +30,8 @@ export interface GatedJob {
   readonly runBudgetUsd?: number;
   /** Aborted when the job shall stop. */
   readonly signal: AbortSignal;
+  /** False where it is known that no earlier run has called anybody: its ledger need not be read. */
+  readonly hasLedger?: boolean;
   readonly warn: (message: string) => void;
 }
 
@@ -42,6 +44,8 @@ interface Flight {
   readonly estimate: CallEstimate;
 }
 
+/** What opening the ledger of a job that has none yet would answer. */
+const NO_CALLS: readonly ScriptReply[] = [Buffer.from('open')];
 /** How long a job that is told to stop waits for a Redis that does not answer. */
 const FAREWELL_MS = 5_000;
 /** Callers that wait for the same moment come back within so many milliseconds behind it. */
@@ -51,9 +55,9 @@ const BUDGET_LOOK_MS = 1_000;
 
 /**
  * What stands between the calls of one run of a job and the network: the job's ledger, the model's limiter, the budgets.
- * An answer that the ledger holds is given back without a round trip. Any other call takes two: one in which it
- * is written as sent, booked and reserved, one in which its answer and cost are. Both do nothing once another worker
- * holds the job.
+ * The ledger of earlier runs is read once, where there were any. An answer that it holds is given back without a round
+ * trip. Any other call takes two: one in which it is written as sent, booked and reserved, one in which its answer and
+ * cost are. Both do nothing once another worker holds the job.
  */
 export class JobGate implements CallGate {
   readonly name = 'job';
@@ -143,7 +147,8 @@ export class JobGate implements CallGate {
   async #open(signal: AbortSignal): Promise<JobLedger> {
     const { key } = this.job;
     const keys = [key, `${key}:lock`, flightsKey(this.control.prefix)];
-    const [verdict, ...fields] = await this.#script(OPEN_LEDGER, keys, [], signal);
+    const [verdict, ...fields] =
+      this.job.hasLedger === false ? NO_CALLS : await this.#script(OPEN_LEDGER, keys, [], signal);
     if (replyText(verdict) === 'lost') throw lostJob();
     const ledger = new JobLedger(fields);
     for (const { step, ask, likelyUsd } of ledger.unknown) {

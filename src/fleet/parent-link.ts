@@ -12,6 +12,9 @@ const DEFERRED_FAILURE = 'defa';
  */
 export async function reviveParent(client: Redis, child: Job): Promise<void> {
   if (child.parentKey === undefined) return;
+  // Most parents have met no failure, and one read tells.
+  const failure = await client.hmget(child.parentKey, DEFERRED_FAILURE, 'failedReason');
+  if (failure.every((field) => field === null)) return;
   const { prefix, queue: name, id } = parseJobKey(child.parentKey);
   const queue = new Queue(name, { connection: client, prefix, skipMetasUpdate: true });
   try {

@@ -10,7 +10,8 @@ import type { ContaminationJudge } from '../contamination/contamination-judge.js
 import { AgentError, type FleetError, InternalError, JobError, toFleetError } from '../errors.js';
 import type { PayloadStore } from '../payloads/payload-store.js';
 import { loadProcessor } from '../processors/registry.js';
-import { RESERVED_TAGS, TagsSchema } from '../queues/common.js';
+import { childValues } from '../queues/child-values.js';
+import { RESERVED_TAGS } from '../queues/common.js';
 import { encodeFailure } from '../queues/failure.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { forgetWait, readMarks, writeUsage } from '../queues/job-marks.js';
@@ -24,7 +25,7 @@ import { gatedRunner } from './gated-runner.js';
 import { JobDeadline, type JobLimits } from './job-deadline.js';
 import { type JobLog, jobLog } from './job-log.js';
 import type { Logger } from './logger.js';
-import { beginRun, endRun, forgetDeaths } from './run-marks.js';
+import { beginRun, forgetDeaths, forgiveRun } from './run-marks.js';
 import type { RunningJob, RunningJobs } from './running-jobs.js';
 
 export interface JobContext {
@@ -71,42 +72,58 @@ export async function runJob<K extends KindName>(
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
   const log = jobLog(job, logger);
-  let running: RunningJob | undefined;
+  let begun: Begun | undefined;
   try {
-    running = await begin(held, context);
+    begun = await begin(held, context);
     const payload = await payloadOf(kind, job, context.payloads);
-    const result = await deadline.guard(process(kind, payload, held, context, log), (ms) =>
+    const work = process(kind, payload, { ...held, hasLedger: begun.hasLedger }, context, log);
+    const result = await deadline.guard(work, (ms) =>
       logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
     );
     const checked = await storedResult(job, checkResult(kind, result), context.payloads);
+    log.completed();
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
     return checked;
   } catch (thrown) {
-    await log.written();
-    // Before the job is handed on: whoever takes it next must not find this run's mark.
-    await end(running, context);
+    log.stopped();
     return await settleFailure(thrown, held, context, logger, log);
   } finally {
     deadline.release();
-    await end(running, context);
+    if (begun !== undefined) context.running.remove(begun.running);
   }
 }
 
 /** Where in a pipeline run the job belongs, for its log lines. */
 function lineageOf(job: Job): Record<string, string> {
-  const tags = TagsSchema.safeParse((job.data as { tags?: unknown } | null)?.tags).data ?? {};
-  return Object.fromEntries(
-    RESERVED_TAGS.flatMap((name) => (tags[name] === undefined ? [] : [[name, tags[name]]])),
-  );
+  const { tags } = (job.data ?? {}) as { tags?: Readonly<Record<string, unknown>> | null };
+  const lineage: Record<string, string> = {};
+  if (typeof tags !== 'object' || tags === null) return lineage;
+  for (const name of RESERVED_TAGS) {
+    const tag = tags[name];
+    if (typeof tag === 'string') lineage[name] = tag;
+  }
+  return lineage;
+}
+
+/** A job that has begun. */
+interface Begun {
+  readonly running: RunningJob;
+  /** Whether agent calls of earlier runs are written on the job. */
+  readonly hasLedger: boolean;
 }
 
 /**
  * Marks the job as running here.
  * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run apart.
  */
-async function begin({ job, token }: Held, { calls, running }: JobContext): Promise<RunningJob> {
+async function begin({ job, token }: Held, { calls, running }: JobContext): Promise<Begun> {
   const key = jobKey(job);
-  const { run, held, cancelled, deaths } = await beginRun(calls.client, key, token);
+  const { run, held, cancelled, deaths, hasLedger } = await beginRun(
+    calls.client,
+    key,
+    token,
+    job.stalledCounter,
+  );
   const jobId = job.id ?? '';
   if (!held) throw new JobError('lock-lost', 'another worker holds the job', { jobId });
   const begun = { key, token, run, suspect: deaths > 0 };
@@ -125,16 +142,10 @@ async function begin({ job, token }: Held, { calls, running }: JobContext): Prom
   }
   if (running.add(begun)) {
     // A worker that is already stopping may be killed at any time, and that would be no death.
-    if (running.draining) await endRun(calls.client, key, run);
-    return begun;
+    if (running.draining) await forgiveRun(calls.client, key, run);
+    return { running: begun, hasLedger };
   }
-  await endRun(calls.client, key, run);
   throw new CallDeferred(SUSPECT_WAIT_MS, 'its last worker died; it runs apart from others like it');
-}
-
-async function end(begun: RunningJob | undefined, { calls, running }: JobContext): Promise<void> {
-  if (begun === undefined || !running.remove(begun)) return;
-  await endRun(calls.client, begun.key, begun.run);
 }
 
 /** Key of the job's hash in Redis. */
@@ -168,19 +179,26 @@ async function storedResult<R>(job: Job, result: R, payloads: PayloadStore): Pro
 
 /** What the job's children returned. */
 async function childResults(job: Job): Promise<ChildResult[]> {
-  const values = await job.getChildrenValues<unknown>();
+  const values = await childValues(job);
   return Object.entries(values).map(([key, result]) => ({ kind: parseJobKey(key).queue, result }));
 }
 
 async function process<K extends KindName>(
   kind: K,
   payload: PayloadOf<K>,
-  { job, token, signal }: Held,
+  { job, token, signal, hasLedger }: Held & Pick<Begun, 'hasLedger'>,
   { runner, contamination, analysis, calls }: JobContext,
   log: JobLog,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
-  const gates = jobGates(calls, { key: jobKey(job), token, signal, warn: log.warn, ...budgetOf(job) });
+  const gates = jobGates(calls, {
+    key: jobKey(job),
+    token,
+    signal,
+    hasLedger,
+    warn: log.warn,
+    ...budgetOf(job),
+  });
   const work = {
     runner: gatedRunner(runner, gates),
     analyst: analysis.analystFor(signal),
@@ -189,11 +207,7 @@ async function process<K extends KindName>(
     log,
     progress: log.progress,
   };
-  try {
-    return await processor(payload, work);
-  } finally {
-    await log.written();
-  }
+  return processor(payload, work);
 }
 
 /** Whose budget pays for the job's calls: its run's; a job with a budget and without a run is a run of its own. */
@@ -247,7 +261,7 @@ async function settleFailure(
     );
     if (thrown.parked) log.warn(thrown.reason);
     log.progress(thrown.reason);
-    await log.written();
+    log.stopped();
     await job.moveToDelayed(Date.now() + thrown.waitMs, token);
     throw new DelayedError();
   }

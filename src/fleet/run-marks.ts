@@ -7,30 +7,34 @@ import { replyList, replyText, runScript, script } from '../queues/run-script.js
 
 /*
  * Marks in a job's hash that tell a worker's death from everything else that makes a job start anew:
- * `fleet:run` is the run of the job that is under way; a run that ends in order takes it away.
+ * `fleet:run` is the run of the job that was begun last: an id, `@`, and how often the job had been taken over from
+ * workers that no longer held it (BullMQ's own count). A run that is followed by another one without a takeover in
+ * between has ended in order, so that no run need take its mark away.
  * `fleet:deaths` are the runs that ended in no order, separated by spaces.
  */
 
 /**
- * Begins a run. A run before it that left its mark has died. The queue's virtual time follows the job.
- * KEYS: 1 job hash, 2 job lock, 3 virtual time of the queue. ARGV: 1 lock token, 2 run. Returns {1 held or 0 lost, 1 cancelled or 0, deaths}.
+ * Begins a run. A run before it from which the job was taken over has died. The queue's virtual time follows the job.
+ * KEYS: 1 job hash, 2 job lock, 3 virtual time of the queue. ARGV: 1 lock token, 2 run.
+ * Returns {1 held or 0 lost, 1 cancelled or 0, deaths, 1 where the job has a ledger or 0}.
  */
 const BEGIN = script(
   `
-if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0, 0, ''} end
-local before = redis.call('HGET', KEYS[1], 'fleet:run')
-local deaths = redis.call('HGET', KEYS[1], 'fleet:deaths') or ''
-if before and before ~= ARGV[2] then
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0, 0, '', 0} end
+local marks = redis.call('HMGET', KEYS[1], 'fleet:run', 'fleet:deaths', 'fleet:cancelled', 'fleet:ledger')
+local before, deaths = marks[1], marks[2] or ''
+local function takeovers(run) return tonumber(string.match(run, '@(%d+)$') or '-1') end
+if before and takeovers(before) < takeovers(ARGV[2]) then
   deaths = deaths == '' and before or deaths .. ' ' .. before
   redis.call('HSET', KEYS[1], 'fleet:deaths', deaths)
 end
 redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])`,
   advanceLua(1, 3),
-  `return {1, redis.call('HEXISTS', KEYS[1], 'fleet:cancelled'), deaths}`,
+  `return {1, marks[3] and 1 or 0, deaths, marks[4] and 1 or 0}`,
 );
 
 /**
- * Ends a run in order, or says of a run that was counted as dead that its worker lives.
+ * Says of a run that it is no death, whatever becomes of its worker, also where it was counted as one.
  * KEYS: 1 job hash. ARGV: 1 run, 2 '1' where all deaths are forgotten. Returns how many deaths are left.
  */
 const END = script(`
@@ -52,24 +56,33 @@ export interface BegunRun {
   readonly cancelled: boolean;
   /** How many workers died in runs of this job. */
   readonly deaths: number;
+  /** Whether agent calls of earlier runs are written on the job. */
+  readonly hasLedger: boolean;
 }
 
-export async function beginRun(client: Redis, jobKey: string, token: string): Promise<BegunRun> {
-  const run = randomUUID();
+/** @param takeovers how often the job was taken over from a worker that no longer held it */
+export async function beginRun(
+  client: Redis,
+  jobKey: string,
+  token: string,
+  takeovers: number,
+): Promise<BegunRun> {
+  const run = `${randomUUID()}@${takeovers}`;
   const { prefix, queue } = parseJobKey(jobKey);
   const keys = [jobKey, `${jobKey}:lock`, virtualTimeKey(prefix, queue)];
-  const [held, cancelled, deaths] = replyList(await runScript(client, BEGIN, keys, [token, run]));
+  const [held, cancelled, deaths, ledger] = replyList(await runScript(client, BEGIN, keys, [token, run]));
   const names = replyText(deaths) ?? '';
   return {
     run,
     held: held === 1,
     cancelled: cancelled === 1,
     deaths: names === '' ? 0 : names.split(' ').length,
+    hasLedger: ledger === 1,
   };
 }
 
-/** The run ended in order, or its worker turned out to live: it is no death. */
-export async function endRun(client: Redis, jobKey: string, run: string): Promise<void> {
+/** The worker of the run stops in order, or turned out to live: the run is no death. */
+export async function forgiveRun(client: Redis, jobKey: string, run: string): Promise<void> {
   await runScript(client, END, [jobKey], [run, '']);
 }
 

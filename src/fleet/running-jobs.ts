@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { parseJobKey } from '../queues/job-key.js';
 import { readMarks } from '../queues/job-marks.js';
 import { runScript, script } from '../queues/run-script.js';
-import { endRun } from './run-marks.js';
+import { forgiveRun } from './run-marks.js';
 
 /** A job that runs in this process. */
 export interface RunningJob {
@@ -69,7 +69,7 @@ export class RunningJobs {
   async forgiveAll(): Promise<void> {
     if (this.#draining) return;
     this.#draining = true;
-    await Promise.all([...this.#jobs.values()].map(({ key, run }) => endRun(this.client, key, run)));
+    await Promise.all([...this.#jobs.values()].map(({ key, run }) => forgiveRun(this.client, key, run)));
   }
 
   /**
@@ -82,7 +82,7 @@ export class RunningJobs {
     if (job === undefined) return false;
     const keys = [`${job.key}:lock`, `${queueKey}:active`, `${queueKey}:stalled`];
     if ((await runScript(this.client, RECLAIM, keys, [job.token, lockMs, jobId])) === 1) return true;
-    await endRun(this.client, job.key, job.run);
+    await forgiveRun(this.client, job.key, job.run);
     return false;
   }
 }

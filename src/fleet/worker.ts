@@ -162,6 +162,7 @@ export class FleetWorker {
       watchLocks(worker, `${prefix}:${kind}`, running, lockMs, logger);
       worker.on('error', (error) => logger.warn({ kind, reason: error.message }, 'worker'));
       worker.on('completed', (job) => {
+        if (job.parentKey === undefined) return;
         reviveParent(client, job).catch((thrown: unknown) => {
           logger.warn(
             { kind, jobId: job.id, reason: messageOf(thrown) },

@@ -11,9 +11,17 @@ const LOADERS: Loaders = {
   contamination: async () => (await import('./contamination.js')).processContamination,
 };
 
+/** Loaded processors: asking the module loader anew for each job would cost more than many a job. */
+const loaded = new Map<KindName, Promise<Processor<KindName>>>();
+
 /** Kinds that this version can process. */
 export const PROCESSED_KINDS = Object.keys(LOADERS) as KindName[];
 
 export function loadProcessor<K extends KindName>(kind: K): Promise<Processor<K>> {
-  return LOADERS[kind]();
+  let processor = loaded.get(kind);
+  if (processor === undefined) {
+    processor = LOADERS[kind]() as Promise<Processor<KindName>>;
+    loaded.set(kind, processor);
+  }
+  return processor as Promise<Processor<K>>;
 }

@@ -41,7 +41,6 @@ describe('a solution-check job', () => {
     expect(view).toMatchObject({
       state: 'completed',
       tags: { run: 'r1' },
-      progress: 'correcting 1/1',
       attempts: 1,
     });
     expect(view.usage.calls).toBe(2);
@@ -56,7 +55,23 @@ describe('a solution-check job', () => {
     expect(await handle.result()).toEqual(first);
   });
 
-  it('shows its log lines and progress on the job', async () => {
+  it('shows what it is doing while it does', async () => {
+    let answer: (() => void) | undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const { fleet, worker, runner } = await startFleet(async () => answered.then(() => leaks()));
+    await worker(runner);
+    const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
+    try {
+      await expect.poll(async () => (await handle.view()).progress, { timeout: 30_000 }).toBe('detecting');
+    } finally {
+      answer?.();
+    }
+    expect((await handle.wait()).state).toBe('completed');
+  });
+
+  it('shows its log lines on the job', async () => {
     const { fleet, worker, runner } = await startFleet([leaks('nowhere()')]);
     await worker(runner);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });

@@ -69,8 +69,9 @@ describe('GET /v1/jobs/{id}/events', () => {
     first.vanish();
     await test.worker(runnerFor(api));
     await api.arrived(1);
-    answer();
     const second = new SseClient(events, { 'last-event-id': place ?? '' });
+    await second.seen('progress');
+    answer();
     await second.seen('end');
     const names = second.events.map(({ event, data }) => data.state ?? event);
     expect(names[0]).toBe('active');
