@@ -253,6 +253,13 @@ export const ERROR_TABLE = {
     2,
     'Look at Redis: a text of the job is gone or was changed; submit the job again with `force`.',
   ),
+  'broken-record': entry(
+    'JobError',
+    true,
+    500,
+    2,
+    'Look at Redis: the record that the message names is damaged; submit the job again with `force`.',
+  ),
   'unchecked-solution': entry(
     'UncheckedSolutionError',
     false,

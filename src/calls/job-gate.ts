@@ -149,8 +149,12 @@ export class JobGate implements CallGate {
     const keys = [key, `${key}:lock`, flightsKey(this.control.prefix)];
     const [verdict, ...fields] =
       this.job.hasLedger === false ? NO_CALLS : await this.#script(OPEN_LEDGER, keys, [], signal);
-    if (replyText(verdict) === 'lost') throw lostJob();
-    const ledger = new JobLedger(fields);
+    if (replyText(verdict) !== 'open') throw lostJob();
+    const ledger = new JobLedger(fields, (record, why) =>
+      this.job.warn(
+        `the record ${record} of the job ${key} cannot be understood: ${why}; its call counts as unknown, and is sent again where it is needed`,
+      ),
+    );
     for (const { step, ask, likelyUsd } of ledger.unknown) {
       const price = likelyUsd === null ? 'at an unknown price' : `at about $${likelyUsd.toFixed(4)}`;
       this.job.warn(

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { replyList, replyText, runScript, type ScriptReply, script } from './run-script.js';
+import { readRecord } from './read-record.js';
+import { replyList, replyText, runScript, script } from './run-script.js';
 import { addUsage, NO_USAGE, type Usage } from './usage.js';
 
 /**
@@ -87,10 +88,11 @@ export async function readCallRecords(client: Redis, jobKey: string): Promise<Ca
   const holder = replyText(lock);
   const records: CallRecord[] = [];
   for (let at = 0; at < fields.length; at += 3) {
-    const sent = parseJson(SentCallSchema, fields[at]);
+    const sent = readRecord(SentCallSchema, replyText(fields[at]))?.value;
+    // Of a damaged entry, or one of another version's making, nothing can be shown; a run that meets it says so.
     if (sent === undefined) continue;
     const by = replyText(fields[at + 1]);
-    const end = parseJson(EndedCallSchema, fields[at + 2]);
+    const end = readRecord(EndedCallSchema, replyText(fields[at + 2]))?.value;
     // A call is under way as long as the run that sent it holds the job.
     const awaited = by !== undefined && holder !== undefined && by.startsWith(`${holder}#`);
     records.push({
@@ -100,13 +102,6 @@ export async function readCallRecords(client: Redis, jobKey: string): Promise<Ca
     });
   }
   return records;
-}
-
-/** Parses one field of the ledger; undefined where there is none, or one of another version's making. */
-export function parseJson<T>(schema: z.ZodType<T>, field: ScriptReply | undefined): T | undefined {
-  const text = replyText(field);
-  if (text === undefined) return undefined;
-  return schema.safeParse(JSON.parse(text)).data;
 }
 
 /** What all calls of a job were billed, over all its attempts. */

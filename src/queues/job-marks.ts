@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { readRecord } from './read-record.js';
 import { runScript, script } from './run-script.js';
 import { type Usage, UsageSchema } from './usage.js';
 
@@ -22,7 +23,8 @@ export async function readMarks(client: Redis, jobKey: string): Promise<JobMarks
   const [cancelled, usage] = await client.hmget(jobKey, CANCELLED, USAGE);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
-    usage: usage ? UsageSchema.parse(JSON.parse(usage)) : undefined,
+    // Where it cannot be understood, what the ledger says of the job's calls still stands.
+    usage: readRecord(UsageSchema, usage)?.value,
   };
 }
 

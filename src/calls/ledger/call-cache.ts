@@ -52,7 +52,8 @@ export class CallCache implements CallGate {
       digest,
       this.control.clock.now(),
     ]);
-    return Buffer.isBuffer(reply) ? unpackAnswer(reply) : undefined;
+    // One that cannot be understood is asked for anew, and its successor takes its place.
+    return Buffer.isBuffer(reply) ? unpackAnswer(reply).value : undefined;
   }
 
   async settle({ digest }: PlannedCall, outcome: CallOutcome): Promise<void> {

@@ -1,6 +1,7 @@
 import type { EndedCall, SentCall } from '../../queues/call-record.js';
-import { EndedCallSchema, parseJson, SentCallSchema } from '../../queues/call-record.js';
-import type { ScriptReply } from '../../queues/run-script.js';
+import { EndedCallSchema, LEDGER_FIELD, SentCallSchema } from '../../queues/call-record.js';
+import { readRecord } from '../../queues/read-record.js';
+import { replyText, type ScriptReply } from '../../queues/run-script.js';
 import type { PlannedCall } from '../call-gate.js';
 import type { ReceivedMessage } from '../message.js';
 import { unpackAnswer } from './kept-answer.js';
@@ -27,20 +28,28 @@ export class JobLedger {
   readonly #used = new Map<string, number>();
   #last = 0;
 
-  /** @param fields what was asked, how it ended, the answer, whether a person was asked: for each call in turn */
-  constructor(fields: readonly ScriptReply[]) {
+  /**
+   * @param fields what was asked, how it ended, the answer, whether a person was asked: for each call in turn
+   * @param onBroken told of each record that cannot be understood, since it is damaged or of another version's making
+   */
+  constructor(
+    fields: readonly ScriptReply[],
+    private readonly onBroken: (record: string, why: string) => void = () => undefined,
+  ) {
     for (let at = 0; at < fields.length; at += 4) {
       this.#last += 1;
-      const sent = parseJson(SentCallSchema, fields[at]);
-      const end = parseJson(EndedCallSchema, fields[at + 1]);
+      const sent = readRecord(SentCallSchema, replyText(fields[at]));
+      const end = readRecord(EndedCallSchema, replyText(fields[at + 1]));
       const answer = fields[at + 2];
-      // An entry of another version's making is left alone: its number is taken, its answer is not understood.
-      if (sent === undefined) continue;
+      if (sent?.broken !== undefined) onBroken(`${LEDGER_FIELD}:${this.#last}`, sent.broken);
+      if (end?.broken !== undefined) onBroken(`${LEDGER_FIELD}:${this.#last}:end`, end.broken);
+      // Nobody can tell any more which call it was: its number stays taken, and whatever asks now asks anew.
+      if (sent?.value === undefined) continue;
       this.#entries.set(this.#last, {
         number: this.#last,
-        sent,
-        state: end?.state ?? 'open',
-        billed: end === undefined || end.state === 'unknown' || end.tokens !== undefined,
+        sent: sent.value,
+        state: end === undefined ? 'open' : (end.value?.state ?? 'unknown'),
+        billed: end?.value === undefined || end.value.state === 'unknown' || end.value.tokens !== undefined,
         answer: Buffer.isBuffer(answer) ? answer : undefined,
         asked: fields[at + 3] !== null && fields[at + 3] !== undefined,
       });
@@ -52,13 +61,23 @@ export class JobLedger {
     return [...this.#entries.values()].filter(({ state }) => state === 'unknown').map(({ sent }) => sent);
   }
 
-  /** The next answer to a call that this run has not used yet. */
+  /**
+   * The next answer to a call that this run has not used yet. A call whose answer cannot be understood counts as
+   * unknown from then on: it is paid for, and what it brought is lost.
+   */
   takeAnswer(call: PlannedCall): ReceivedMessage | undefined {
     const used = this.#used.get(keyOf(call)) ?? 0;
-    const entry = this.#of(call).filter(({ state }) => state === 'answered')[used];
-    if (entry?.answer === undefined) return undefined;
-    this.#used.set(keyOf(call), used + 1);
-    return unpackAnswer(entry.answer);
+    for (;;) {
+      const entry = this.#of(call).filter(({ state }) => state === 'answered')[used];
+      if (entry === undefined) return undefined;
+      const { value, broken } = unpackAnswer(entry.answer ?? Buffer.alloc(0));
+      if (value !== undefined) {
+        this.#used.set(keyOf(call), used + 1);
+        return value;
+      }
+      this.onBroken(`${LEDGER_FIELD}:${entry.number}:answer`, broken);
+      this.#entries.set(entry.number, { ...entry, state: 'unknown', answer: undefined });
+    }
   }
 
   /** A call like this one whose end is unknown and about which nobody was asked yet; its number. */

@@ -1,5 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
+import { messageOf } from '../../errors.js';
+import { type RecordReading, readRecord } from '../../queues/read-record.js';
 import { ContentBlockSchema, type ReceivedMessage } from '../message.js';
 
 const count = z.int().nonnegative();
@@ -29,9 +31,16 @@ export function packAnswer(message: ReceivedMessage): Buffer {
   return deflateRawSync(Buffer.from(JSON.stringify(message), 'utf8'), { level: LEVEL });
 }
 
-/** The message of stored bytes. @throws where they are not of this version's making. */
-export function unpackAnswer(bytes: Buffer): ReceivedMessage {
-  const text = inflateRawSync(bytes, { maxOutputLength: MOST_BYTES }).toString('utf8');
-  const { id, model, refusal, ...kept } = KeptAnswerSchema.parse(JSON.parse(text));
-  return { ...kept, id, model, refusal };
+/** The message of stored bytes, or why they cannot be understood. */
+export function unpackAnswer(bytes: Buffer): RecordReading<ReceivedMessage> {
+  let text: string;
+  try {
+    text = inflateRawSync(bytes, { maxOutputLength: MOST_BYTES }).toString('utf8');
+  } catch (thrown) {
+    return { broken: `its ${bytes.length} bytes cannot be expanded: ${messageOf(thrown)}` };
+  }
+  const reading = readRecord(KeptAnswerSchema, text) ?? { broken: 'there is none' };
+  if (reading.value === undefined) return reading;
+  const { id, model, refusal, ...kept } = reading.value;
+  return { value: { ...kept, id, model, refusal } };
 }

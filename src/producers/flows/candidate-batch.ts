@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Job } from 'bullmq';
 import { JobError, PayloadError } from '../../errors.js';
 import { childFailure, failedChildOf } from '../../queues/child-failure.js';
+import { childValues } from '../../queues/child-values.js';
 import { decodeFailure, type JobFailure } from '../../queues/failure.js';
 import { parseJobKey } from '../../queues/job-key.js';
 import { type KeyOptions, retention } from '../add-job.js';
@@ -196,10 +197,7 @@ export type BatchOutcome =
  * says why that failed.
  */
 export async function batchOutcomes(fleet: FleetConnection, job: Job): Promise<BatchOutcome[]> {
-  const [results, failures] = await Promise.all([
-    job.getChildrenValues<unknown>(),
-    job.getIgnoredChildrenFailures(),
-  ]);
+  const [results, failures] = await Promise.all([childValues(job), job.getIgnoredChildrenFailures()]);
   const evaluated = Object.entries(results).map(
     ([key, result]): BatchOutcome => ({ evaluation: parseJobKey(key).id, state: 'evaluated', result }),
   );

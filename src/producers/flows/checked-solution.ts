@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import { UncheckedSolutionError } from '../../errors.js';
+import { childValues } from '../../queues/child-values.js';
 import type { Solution } from '../../queues/common.js';
 import { parseJobKey } from '../../queues/job-key.js';
 import {
@@ -53,7 +54,7 @@ export async function checkedSolution(job: Job): Promise<CheckedSolution> {
 }
 
 async function checkResultOf(job: Job, guard: EvaluationGuard): Promise<{ result: unknown } | undefined> {
-  const children = await job.getChildrenValues<unknown>();
+  const children = await childValues(job);
   for (const [key, result] of Object.entries(children)) {
     const { queue, id } = parseJobKey(key);
     if (queue === 'solution-check' && id === guard.check) return { result };

@@ -1,0 +1,146 @@
+import { deflateRawSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CallCache } from '../../src/calls/ledger/call-cache.js';
+import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
+import { addSummarize } from '../../src/producers/summarize.js';
+import { readMarks } from '../../src/queues/job-marks.js';
+import { runnerFor } from '../support/agent-answers.js';
+import { startTestFleet } from '../support/fleet.js';
+import { type MessagesApi, startMessagesApi, textReply } from '../support/messages-api.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { type GatedFleet, gatedFleet, plannedCall, settingsFor } from './gated-job.js';
+
+// A failing job waits seconds between its attempts.
+vi.setConfig({ testTimeout: 120_000 });
+
+const CALL = plannedCall('is there a leak?');
+
+let redis: TestRedis;
+let gated: GatedFleet;
+let api: MessagesApi;
+beforeEach(async () => {
+  redis = await startTestRedis();
+  gated = gatedFleet(redis);
+  api = await startMessagesApi({ reply: () => textReply('yes') });
+});
+afterEach(async () => {
+  await gated.close();
+  await api.close();
+  await redis.stop();
+});
+
+/** A job with one answered call. */
+async function answeredJob() {
+  const job = gated.job();
+  await job.perform(job.gate(), CALL, api);
+  expect(api.requests).toHaveLength(1);
+  return job;
+}
+
+describe('a damaged record of the ledger', () => {
+  it.each<[string, string, string | Buffer]>([
+    ['fleet:ledger:1', 'empty', ''],
+    ['fleet:ledger:1', 'cut off', '{"step":"detect","ask"'],
+    ['fleet:ledger:1:end', 'empty', ''],
+    ['fleet:ledger:1:end', 'cut off', '{"state":'],
+    ['fleet:ledger:1:end', 'of another version', '{"state":"of another version","at":1}'],
+    ['fleet:ledger:1:answer', 'empty', ''],
+    ['fleet:ledger:1:answer', 'not compressed', 'no deflated bytes'],
+    ['fleet:ledger:1:answer', 'an empty text', deflateRawSync('')],
+    ['fleet:ledger:1:answer', 'cut off', deflateRawSync('{"content":[')],
+    ['fleet:ledger:1:answer', 'of another version', deflateRawSync('{"content":"of another version"}')],
+  ])('%s, %s: the job names it, and asks again once', async (field, _, damaged) => {
+    const job = await answeredJob();
+    await gated.client.hset(job.key, field, damaged);
+    expect((await job.perform(job.gate(), CALL, api)).class).toBe('answered');
+    expect(api.requests).toHaveLength(2);
+    const naming = job.warnings.filter((warning) =>
+      warning.includes(`the record ${field} of the job ${job.key} `),
+    );
+    expect(naming).toEqual([expect.stringContaining('counts as unknown')]);
+    // The new answer stands in the ledger under a number of its own, and every later run finds it.
+    await job.takeOver();
+    expect((await job.perform(job.gate(), CALL, api)).class).toBe('answered');
+    expect(api.requests).toHaveLength(2);
+    expect((await job.records()).at(-1)).toMatchObject({ state: 'answered' });
+  });
+
+  it('an answer that is gone: the call is sent again, and the answer to that is found', async () => {
+    const job = await answeredJob();
+    await gated.client.hdel(job.key, 'fleet:ledger:1:answer');
+    for (let run = 0; run < 3; run += 1) await job.perform(job.gate(), CALL, api);
+    expect(api.requests).toHaveLength(2);
+  });
+
+  it.each(['fleet:ledger:1:end', 'fleet:ledger:1:answer'])(
+    '%s: a person is asked before it is paid for again, where that is wanted',
+    async (field) => {
+      const job = await answeredJob();
+      await gated.client.hset(job.key, field, '');
+      const parking = { unknownCalls: 'park' } as const;
+      await expect(job.perform(job.gate(parking), CALL, api)).rejects.toMatchObject({ code: 'call-unknown' });
+      expect(api.requests).toHaveLength(1);
+      await job.perform(job.gate(parking), CALL, api);
+      expect(api.requests).toHaveLength(2);
+    },
+  );
+
+  it('a damaged answer that is shared by all jobs is asked for anew, and replaced', async () => {
+    const cached = () => {
+      const { client, prefix } = gated;
+      const cache = new CallCache({ client, prefix, clock: settingsFor(api).clock });
+      const job = gated.job();
+      return job.perform(job.gate(), CALL, api, { gates: [cache] });
+    };
+    await cached();
+    await gated.client.set(`${gated.prefix}::cache:${CALL.digest}`, '');
+    await cached();
+    await cached();
+    expect(api.requests).toHaveLength(2);
+  });
+});
+
+describe('a job with damaged records', () => {
+  it('completes and can be looked at: no mark and no entry of its ledger keeps it from that', async () => {
+    const test = await startTestFleet(redis, 'damaged');
+    try {
+      const job = await addSummarize(test.fleet, { ablationCode: 'x = 1', rawOutput: 'a: 1' });
+      const key = test.fleet.queue('summarize').toKey(job.id);
+      for (const field of ['fleet:ledger:1', 'fleet:ledger:1:end', 'fleet:ledger:1:answer', 'fleet:usage']) {
+        await test.fleet.client.hset(key, field, '');
+      }
+      await test.fleet.client.hset(key, 'fleet:ledger', 1);
+      expect(await readMarks(test.fleet.client, key)).toEqual({ cancelled: false, usage: undefined });
+      expect((await job.view()).usage.calls).toBe(0);
+      await test.worker(runnerFor(api));
+      expect((await job.result({ timeout: 100_000 })).summary).toBe('yes');
+      expect((await job.view()).usage.calls).toBe(1);
+    } finally {
+      await test.close();
+    }
+  });
+
+  it('what a child left is damaged: the job fails with the record that is, not with the parser’s words alone', async () => {
+    const test = await startTestFleet(redis, 'children');
+    try {
+      const { extract, summarize } = await addRefinementStep(test.fleet, {
+        ablationCode: 'x = 1',
+        rawOutput: 'a: 1',
+        solution: { content: 'x = 1\n' },
+        previousBlocks: [],
+      });
+      await test.worker(runnerFor(api), { kinds: ['summarize'] });
+      await summarize.result({ timeout: 60_000 });
+      const record = `${test.fleet.queue('extract').toKey(extract.id)}:processed`;
+      const [child = ''] = await test.fleet.client.hkeys(record);
+      await test.fleet.client.hset(record, child, '');
+      await test.worker(runnerFor(api), { kinds: ['extract'] });
+      expect(await extract.wait({ timeout: 100_000 })).toMatchObject({
+        state: 'failed',
+        error: { code: 'broken-record', message: expect.stringContaining(record) },
+      });
+    } finally {
+      await test.close();
+    }
+  });
+});
