@@ -1,0 +1,111 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { addJobs } from '../../src/producers/add-jobs.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { waitForJob } from '../../src/producers/wait-for-job.js';
+import { startTestGateway } from '../gateway/gateway-fixture.js';
+import { startTestFleet } from '../support/fleet.js';
+import { fleetCommand } from '../support/fleet-command.js';
+import { redisOfFile } from '../support/redis.js';
+import { startFleetProcesses } from './fleet-processes.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const redis = redisOfFile();
+let prefixes = 0;
+const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
+
+describe('a job that runs in another process', () => {
+  it.each(['the API', 'the command line'])(
+    'is cancelled by %s: its call ends, and it is never tried again',
+    async (door) => {
+      prefixes += 1;
+      const prefix = `cancelling-${prefixes}`;
+      const { fleet, api, environment, worker, close } = await startFleetProcesses(redis, prefix, () => ({
+        kind: 'hang',
+      }));
+      const gateway = await startTestGateway(redis, prefix);
+      onTestFinished(async () => {
+        await gateway.close();
+        await close();
+      });
+      await worker();
+      const handle = await addSolutionCheck(fleet, script('hanging'));
+      await api.arrived(1);
+      if (door === 'the API') {
+        expect((await gateway.send('DELETE', `/v1/jobs/${handle.id}`)).status).toBe(200);
+      } else {
+        expect((await fleetCommand(['cancel', handle.id], { env: environment })).exitCode).toBe(0);
+      }
+      await api.requests[0]?.aborted;
+      expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+        state: 'cancelled',
+        error: { code: 'job-cancelled', retryable: false },
+      });
+      const next = await addSolutionCheck(fleet, script('next'));
+      await api.arrived(2);
+      await next.cancel();
+      expect(api.requests).toHaveLength(2);
+    },
+  );
+});
+
+describe('one of hundreds of running jobs', () => {
+  it('is found by its id, however many there are, and the others go on', async () => {
+    const RUNNING = 400;
+    prefixes += 1;
+    const test = await startTestFleet(redis, `cancelling-${prefixes}`);
+    onTestFinished(() => test.close());
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const stopped: unknown[] = [];
+    let asked = 0;
+    const ask: AgentRunner['ask'] = (_request: unknown, context?: { readonly signal?: AbortSignal }) => {
+      asked += 1;
+      const output = { answers: [{ leakage_status: 'No Data Leakage', code_block: '' }] };
+      const answer = {
+        output,
+        model: 'none',
+        usage: {
+          calls: 0,
+          reusedCalls: 0,
+          inputTokens: 0,
+          outputTokens: 0,
+          cacheReadTokens: 0,
+          cacheWriteTokens: 0,
+          costUsd: 0,
+        },
+        promptDigest: '',
+      };
+      return new Promise((resolve, reject) => {
+        context?.signal?.addEventListener('abort', () => {
+          stopped.push(context.signal?.reason);
+          reject(context.signal?.reason);
+        });
+        void opened.then(() => resolve(answer as never));
+      });
+    };
+    await test.worker({ name: 'offline', ask }, { concurrency: RUNNING, kinds: ['solution-check'] });
+    const outcomes = await addJobs(
+      test.fleet,
+      Array.from({ length: RUNNING }, (_, index) => ({
+        kind: 'solution-check' as const,
+        payload: script(`running ${index}`),
+      })),
+    );
+    await expect.poll(() => asked, { timeout: 60_000 }).toBe(RUNNING);
+    const ids = outcomes.map((outcome) => ('handle' in outcome ? outcome.handle.id : ''));
+    // The oldest, the newest, and one in the middle.
+    const chosen = [ids[0], ids[RUNNING / 2], ids.at(-1)].map(String);
+    for (const id of chosen) await cancelJob(test.fleet, id);
+    for (const id of chosen) expect((await waitForJob(test.fleet, id)).state).toBe('cancelled');
+    expect(stopped).toHaveLength(chosen.length);
+    open();
+    await expect
+      .poll(() => test.fleet.queue('solution-check').getCompletedCount(), { timeout: 60_000 })
+      .toBe(RUNNING - chosen.length);
+  });
+});
