@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../errors.js';
 import type { ReceivedMessage, TokenCounts } from './message.js';
-import { CALL_RETRIES } from './retry-table.js';
 
 interface OutcomeRule {
   /** Code of the error that the caller gets; null where there is an answer. */
@@ -51,11 +50,6 @@ export interface CallOutcome {
   readonly status?: number;
   /** Headers that say when to come back: `retry-after`, `x-should-retry`, `anthropic-ratelimit-*`, `request-id`. */
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Whether the same request may be sent again in place: a passing failure that the server did not call final. */
-export function isPassing(outcome: CallOutcome): boolean {
-  return CALL_RETRIES[outcome.class].inPlace !== 'never' && outcome.headers?.['x-should-retry'] !== 'false';
 }
 
 /** Carries a classified failure up to where the call is classified; it never leaves this folder. */

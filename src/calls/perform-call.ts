@@ -1,8 +1,9 @@
 import type { CallGate, PlannedCall } from './call-gate.js';
 import { type Clock, waitFor } from './clock.js';
 import type { ReceivedMessage } from './message.js';
-import { type CallOutcome, isPassing } from './outcome.js';
+import type { CallOutcome } from './outcome.js';
 import { parseRetryAfter, type RetryPolicy, retryDelay } from './retry-policy.js';
+import { isPassing } from './retry-table.js';
 import { type CallLimits, sendCall } from './send-call.js';
 import type { Transport } from './transport.js';
 

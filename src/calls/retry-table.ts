@@ -1,5 +1,5 @@
 import { DEFAULT_JOB } from '../queues/kind.js';
-import type { OutcomeClass } from './outcome.js';
+import type { CallOutcome, OutcomeClass } from './outcome.js';
 import { DEFAULT_RETRY_POLICY } from './retry-policy.js';
 
 /** How a call that ended badly is sent again while its job goes on. */
@@ -80,3 +80,8 @@ export const RETRY_BOUNDS = {
   'jobs.backoffMs': DEFAULT_JOB.backoffMs,
   'jobs.workerDeaths': MOST_WORKER_DEATHS,
 } as const;
+
+/** Whether the same request may be sent again in place: a passing failure that the server did not call final. */
+export function isPassing(outcome: CallOutcome): boolean {
+  return CALL_RETRIES[outcome.class].inPlace !== 'never' && outcome.headers?.['x-should-retry'] !== 'false';
+}

@@ -1,4 +1,5 @@
 import { PayloadError } from '../errors.js';
+import { CHECKS, type CheckName } from './checks.js';
 import {
   CONTAINMENT_THRESHOLD,
   EVIDENCE_THRESHOLD,
@@ -6,7 +7,6 @@ import {
   MINIMUM_TOKENS,
   WORDING_THRESHOLD,
 } from './thresholds.js';
-import { CHECKS, type CheckName } from './types.js';
 
 export interface ContaminationConfig {
   /** Trigram similarity above which an output is a copy (binding: 0.95). */

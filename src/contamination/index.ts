@@ -2,6 +2,7 @@
  * Contamination: is an output a copy of a known solution? Everything public of this room; no Redis needed.
  */
 
+export { CHECKS, type CheckName, EVASION_CHECKS, type EvasionCheckName } from './checks.js';
 export type { ContaminationConfig, ContaminationConfigInput } from './config.js';
 export { DEFAULT_CONTAMINATION_CONFIG } from './config.js';
 export {
@@ -20,4 +21,3 @@ export { type ReportEntry, renderReport } from './report/render-report.js';
 export { contentHash } from './text/folded-text.js';
 export { EXPECTED_SOLVE_TIMES } from './timing.js';
 export type * from './types.js';
-export { CHECKS, EVASION_CHECKS } from './types.js';

@@ -1,3 +1,4 @@
+import type { CheckName } from './checks.js';
 import { comparePair, type PairCheckName, type PairComparison, type PairThresholds } from './compare-pair.js';
 import { verdictConfidence } from './confidence.js';
 import type { ContaminationConfig } from './config.js';
@@ -9,7 +10,6 @@ import { contentHash } from './text/folded-text.js';
 import { barForSet } from './thresholds.js';
 import { checkTiming, expectedSolveTime } from './timing.js';
 import type {
-  CheckName,
   ContaminationChecks,
   ContaminationResult,
   EvasionCheck,

@@ -1,3 +1,4 @@
+import type { CheckName } from './checks.js';
 import type { ContaminationConfig } from './config.js';
 
 export type Difficulty = 'easy' | 'medium' | 'hard';
@@ -79,18 +80,6 @@ export interface ReasoningResult {
   /** The largest share of the known solution that one thought holds, 0 to 1. */
   readonly containment?: number | undefined;
 }
-
-export const EVASION_CHECKS = [
-  'exact',
-  'containment',
-  'evidence',
-  'fingerprint',
-  'wording',
-  'crossTask',
-] as const;
-export type EvasionCheckName = (typeof EVASION_CHECKS)[number];
-export const CHECKS = ['similarity', 'timing', 'reasoning', ...EVASION_CHECKS] as const;
-export type CheckName = (typeof CHECKS)[number];
 
 /** A check that compared the output with at least one known solution. */
 export interface RanCheck {

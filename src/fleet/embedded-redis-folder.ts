@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ConfigurationError, messageOf } from '../errors.js';
-import { UNIX_SOCKET_PATH_LIMIT } from '../queues/connection.js';
+import { UNIX_SOCKET_PATH_LIMIT } from '../queues/redis-address.js';
 
 /** Names inside the folder of an embedded Redis. */
 export const REDIS_SOCKET = 'redis.sock';

@@ -1,7 +1,8 @@
 import { RedisConnection } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { messageOf, RedisError } from '../errors.js';
-import { connectWithin, redisAddress, redisOptionsFrom } from '../queues/connection.js';
+import { connectWithin } from '../queues/connection.js';
+import { redisAddress, redisOptionsFrom } from '../queues/redis-address.js';
 
 export type RedisFlavour = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
 

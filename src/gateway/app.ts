@@ -4,6 +4,7 @@ import { KIND_NAMES } from '../queues/registry.js';
 import { mountLogin } from './auth/login.js';
 import { RequestRate } from './auth/request-rate.js';
 import { mountBoard } from './board/board.js';
+import type { GatewayOptions } from './gateway-options.js';
 import { BodyBudget } from './http/body-budget.js';
 import { problemHandler } from './http/errors.js';
 import { mountOperations, refuseOtherMethods } from './http/mount.js';
@@ -17,7 +18,6 @@ import { openApiDocument } from './openapi/document.js';
 import { allOperations } from './operations/index.js';
 import { serveAsset } from './pages/assets.js';
 import { mountOverview } from './pages/overview-page.js';
-import type { GatewayOptions } from './server.js';
 
 /** Request bodies that are held at once, in bodies of the largest size. */
 const HELD_BODIES = 8;

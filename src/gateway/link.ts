@@ -7,9 +7,9 @@ import { Evaluations } from './evaluations/evaluations.js';
 import { OwnQueues } from './evaluations/own-queues.js';
 import { EventFeed } from './events/event-feed.js';
 import type { Gateway } from './gateway.js';
+import type { GatewayOptions } from './gateway-options.js';
 import { Collector } from './metrics/collector.js';
 import { Statistics } from './metrics/statistics.js';
-import type { GatewayOptions } from './server.js';
 
 /** Pause between two attempts to reach a Redis that is away, in milliseconds. */
 const RETRY_MS = 1_000;

@@ -1,22 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Logger } from 'pino';
 import { UsageError } from '../errors.js';
-import type { FleetConnection } from '../producers/fleet-connection.js';
 import { createApp } from './app.js';
-import type { CostReader } from './costs.js';
-import type { GatewaySettings } from './gateway.js';
+import type { GatewayOptions, ServerLimits } from './gateway-options.js';
 import { FleetLink } from './link.js';
-
-/** How patient the server is with its clients; times in milliseconds. */
-export interface ServerLimits {
-  readonly headersTimeoutMs: number;
-  /** For the whole request to arrive. */
-  readonly requestTimeoutMs: number;
-  readonly headerBytes: number;
-  /** How long open requests may go on when the gateway closes. */
-  readonly closeGraceMs: number;
-}
 
 const LIMITS: ServerLimits = {
   headersTimeoutMs: 10_000,
@@ -26,23 +13,6 @@ const LIMITS: ServerLimits = {
 };
 /** Longer than the idle time of common proxies, so that these close a connection first. */
 const KEEP_ALIVE_MS = 65_000;
-
-export interface GatewayOptions {
-  readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
-  readonly settings: GatewaySettings;
-  readonly logger: Logger;
-  readonly redisUrl: string;
-  /** Connects to the fleet, after checks of the Redis server as the caller sees fit. */
-  readonly openFleet: () => Promise<FleetConnection>;
-  readonly costs: CostReader;
-  /** Tells the person who started the gateway something that must not be overlooked. */
-  readonly announce: (message: string) => void;
-  readonly limits?: Partial<ServerLimits>;
-  /** How often leases of evaluations that ran out are looked for, in milliseconds. */
-  readonly stalledCheckMs?: number;
-}
 
 export interface RunningGateway {
   readonly url: string;

@@ -1,6 +1,7 @@
 import { type Queue, QueueEvents } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { asRedisError, type RedisConnectionOptions } from '../queues/connection.js';
+import { asRedisError } from '../queues/connection.js';
+import type { RedisConnectionOptions } from '../queues/redis-address.js';
 
 type Listener = () => void;
 

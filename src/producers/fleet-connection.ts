@@ -1,7 +1,8 @@
 import { FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
-import { connectProducer, refuseForeignPrefix, workerConnection } from '../queues/connection.js';
+import { connectProducer, workerConnection } from '../queues/connection.js';
+import { refuseForeignPrefix } from '../queues/redis-address.js';
 import { KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits } from '../queues/validate.js';
 import { EndEvents } from './end-events.js';

@@ -7,10 +7,9 @@ import {
   asRedisError,
   connectProducer,
   producerConnection,
-  redisAddress,
-  redisOptionsFrom,
   workerConnection,
 } from '../../src/queues/connection.js';
+import { redisAddress, redisOptionsFrom } from '../../src/queues/redis-address.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 

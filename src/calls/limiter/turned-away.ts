@@ -1,4 +1,5 @@
-import { type CallOutcome, isPassing } from '../outcome.js';
+import type { CallOutcome } from '../outcome.js';
+import { isPassing } from '../retry-table.js';
 
 /**
  * Whether an outcome says that the provider takes no more calls of the model for now, so that the whole fleet shall

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
+import { EVASION_CHECKS } from '../../contamination/checks.js';
 import type { ContaminationChecks, ContaminationResult, EvasionCheck } from '../../contamination/types.js';
-import { EVASION_CHECKS } from '../../contamination/types.js';
 import type { Colours } from './colours.js';
 import { visible } from './visible.js';
 

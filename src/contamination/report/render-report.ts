@@ -1,11 +1,5 @@
-import {
-  CHECKS,
-  type CheckName,
-  type ContaminationResult,
-  EVASION_CHECKS,
-  type KnownReference,
-  type SpanPair,
-} from '../types.js';
+import { CHECKS, type CheckName, EVASION_CHECKS } from '../checks.js';
+import type { ContaminationResult, KnownReference, SpanPair } from '../types.js';
 import { escapeSource } from './escape.js';
 import { type Mark, markedSource } from './marked-source.js';
 import { STYLE } from './style.js';

@@ -1,0 +1,31 @@
+import type { Logger } from 'pino';
+import type { FleetConnection } from '../producers/fleet-connection.js';
+import type { CostReader } from './costs.js';
+import type { GatewaySettings } from './gateway.js';
+
+/** How patient the server is with its clients; times in milliseconds. */
+export interface ServerLimits {
+  readonly headersTimeoutMs: number;
+  /** For the whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  readonly headerBytes: number;
+  /** How long open requests may go on when the gateway closes. */
+  readonly closeGraceMs: number;
+}
+
+export interface GatewayOptions {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly settings: GatewaySettings;
+  readonly logger: Logger;
+  readonly redisUrl: string;
+  /** Connects to the fleet, after checks of the Redis server as the caller sees fit. */
+  readonly openFleet: () => Promise<FleetConnection>;
+  readonly costs: CostReader;
+  /** Tells the person who started the gateway something that must not be overlooked. */
+  readonly announce: (message: string) => void;
+  readonly limits?: Partial<ServerLimits>;
+  /** How often leases of evaluations that ran out are looked for, in milliseconds. */
+  readonly stalledCheckMs?: number;
+}
