@@ -1,45 +1,49 @@
 import Table from 'cli-table3';
-import type { BenchRow } from './row.js';
-
-/** One measured row. `meets` is null where nothing is to reach. */
-export interface Measurement {
-  readonly name: string;
-  readonly ratio: number;
-  readonly unit?: string;
-  readonly min: number;
-  readonly max: number;
-  readonly runs: number;
-  readonly target: string;
-  readonly meets: boolean | null;
-  readonly figures?: Readonly<Record<string, string>>;
-}
+import { type MeasuredRow, type Measurement, middleSample } from './measurement.js';
 
 const MARKS = new Map([
   [true, 'yes'],
   [false, 'NO'],
+  [null, ''],
 ]);
 
 /** A ratio with three significant digits, large ones whole. */
-export function ratioText(ratio: number): string {
-  return ratio >= 1_000 ? String(Math.round(ratio)) : ratio.toPrecision(3);
+export function ratioText(ratio: number | null): string {
+  if (ratio === null) return '–';
+  return Math.abs(ratio) >= 1_000 ? String(Math.round(ratio)) : ratio.toPrecision(3);
 }
 
-export function renderTable(rows: readonly { row: BenchRow; measured: Measurement }[]): string {
+/** What both tables say of a row. */
+export interface RowText {
+  readonly ratio: string;
+  readonly spread: string;
+  readonly target: string;
+  readonly met: string;
+  readonly figures: readonly string[];
+}
+
+export function rowText(measured: MeasuredRow): RowText {
+  const { ratio, unit, min, max, runs, target, meets }: Measurement = measured.measurement;
+  const figures = Object.entries(middleSample(measured)?.figures ?? {}).map(
+    ([name, value]) => `${name} ${value}`,
+  );
+  return {
+    ratio: `${ratioText(ratio)}${unit === undefined ? '' : ` ${unit}`}`,
+    spread: runs === 0 ? '' : `${ratioText(min)} – ${ratioText(max)} (${runs})`,
+    target,
+    met: MARKS.get(meets) ?? '',
+    figures: measured.notMeasured === undefined ? figures : [`not measured: ${measured.notMeasured}`],
+  };
+}
+
+export function renderTable(rows: readonly MeasuredRow[]): string {
   const table = new Table({
-    head: ['row', 'ratio', 'min – max', 'to reach', 'met', 'figures'],
+    head: ['row', 'ratio', 'min – max (runs)', 'to reach', 'met', 'figures'],
     style: { head: [], border: [] },
   });
-  for (const { measured } of rows) {
-    table.push([
-      measured.name,
-      `${ratioText(measured.ratio)}${measured.unit === undefined ? '' : ` ${measured.unit}`}`,
-      `${ratioText(measured.min)} – ${ratioText(measured.max)} (${measured.runs})`,
-      measured.target,
-      measured.meets === null ? '' : (MARKS.get(measured.meets) ?? ''),
-      Object.entries(measured.figures ?? {})
-        .map(([name, value]) => `${name} ${value}`)
-        .join('\n'),
-    ]);
+  for (const measured of rows) {
+    const { ratio, spread, target, met, figures } = rowText(measured);
+    table.push([measured.row.name, ratio, spread, target, met, figures.join('\n')]);
   }
   return table.toString();
 }

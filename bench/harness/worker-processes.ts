@@ -1,32 +1,76 @@
+import { addJobs } from '../../src/producers/add-jobs.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { KindName } from '../../src/queues/registry.js';
 import { type RunningCommand, startFleetCommand } from '../../test/support/fleet-command.js';
-import type { MessagesApi } from '../../test/support/messages-api.js';
+import { type Script, startMessagesApi } from '../../test/support/messages-api.js';
 import type { RowContext } from './row.js';
 
 export interface ProcessOptions {
   readonly prefix: string;
-  readonly api: MessagesApi;
+  /** URL of a Messages API. Without one, the workers answer offline. */
+  readonly apiUrl?: string;
+  readonly kinds?: readonly KindName[];
   readonly concurrency: number;
   readonly lockMs?: number;
+  readonly logLevel?: string;
 }
 
 /** Worker processes as a user starts them, once all of them are ready. */
 export async function startWorkerProcesses(
   { redis }: RowContext,
   count: number,
-  { prefix, api, concurrency, lockMs = 20_000 }: ProcessOptions,
+  options: ProcessOptions,
 ): Promise<RunningCommand[]> {
+  const { prefix, apiUrl, kinds = ['solution-check'], concurrency, lockMs = 20_000 } = options;
   const commands = Array.from({ length: count }, () =>
-    startFleetCommand(['worker', '--kinds', 'solution-check', '--concurrency', String(concurrency)], {
+    startFleetCommand(['worker', '--kinds', kinds.join(','), '--concurrency', String(concurrency)], {
       env: {
         FLEET_REDIS_URL: redis.url,
         FLEET_PREFIX: prefix,
         FLEET_LOCK_MS: String(lockMs),
-        FLEET_LOG_LEVEL: 'info',
-        ANTHROPIC_API_KEY: 'bench',
-        ANTHROPIC_BASE_URL: api.url,
+        FLEET_LOG_LEVEL: options.logLevel ?? 'info',
+        ...(apiUrl === undefined
+          ? { FLEET_AGENT: 'offline' }
+          : { ANTHROPIC_API_KEY: 'bench', ANTHROPIC_BASE_URL: apiUrl }),
       },
     }),
   );
   await Promise.all(commands.map((command) => command.printed('worker ready')));
   return commands;
+}
+
+export async function killAll(commands: readonly RunningCommand[]): Promise<void> {
+  await Promise.all(commands.map((command) => command.end('SIGKILL')));
+}
+
+/** A fleet without workers, and a Messages API in this process. */
+export interface ProcessBench {
+  readonly fleet: FleetConnection;
+  readonly api: Awaited<ReturnType<typeof startMessagesApi>>;
+  readonly prefix: string;
+}
+
+export async function withProcessBench<T>(
+  context: RowContext,
+  reply: Script,
+  action: (bench: ProcessBench) => Promise<T>,
+): Promise<T> {
+  const prefix = context.prefix();
+  const api = await startMessagesApi({ reply });
+  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  try {
+    return await action({ fleet, api, prefix });
+  } finally {
+    await fleet.close();
+    await api.close();
+  }
+}
+
+/** Submits so many different solution checks; the script of each prints its number. */
+export async function submitChecks(fleet: FleetConnection, count: number): Promise<void> {
+  const items = Array.from({ length: count }, (_, index) => ({
+    kind: 'solution-check' as const,
+    payload: { solution: { content: `print(${index})\n` } },
+  }));
+  await addJobs(fleet, items);
 }

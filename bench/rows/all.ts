@@ -1,28 +1,44 @@
-import type { BenchRow } from '../harness/row.js';
+import type { BenchRow, RowGroup } from '../harness/row.js';
+import { commands } from './commands.js';
+import { completed } from './completed.js';
 import { contaminationRows } from './contamination.js';
-import { depth, memory } from './depth.js';
+import { contaminationSet } from './contamination-set.js';
+import { crash } from './crash.js';
+import { depth } from './depth.js';
 import { flowEvaluation, flowRefinement } from './flow.js';
 import { ingest } from './ingest.js';
+import { ingestHttp } from './ingest-http.js';
 import { latencyClean, latencyCorrected } from './latency.js';
-import { crash, recovery, scaling } from './processes.js';
+import { memoryIdle, memoryWaiting } from './memory.js';
+import { pickUp } from './pick-up.js';
+import { rateLimit } from './rate-limit.js';
+import { recovery } from './recovery.js';
+import { scaling } from './scaling.js';
 import { start, staticCheck } from './static-check.js';
 import { throughput, throughputWithCalls } from './throughput.js';
 
 /** Every row of the table, in its order. */
-export const ROWS: readonly BenchRow[] = [
+export const ROWS: readonly (BenchRow | RowGroup)[] = [
   throughput,
   throughputWithCalls,
   ingest,
+  ingestHttp,
   latencyClean,
   latencyCorrected,
+  pickUp,
   flowRefinement,
   flowEvaluation,
   scaling,
   depth,
-  memory,
+  memoryIdle,
+  memoryWaiting,
+  completed,
   crash,
   recovery,
+  rateLimit,
   ...contaminationRows,
+  contaminationSet,
   staticCheck,
   start,
+  commands,
 ];

@@ -1,0 +1,32 @@
+import { addJobs } from '../../src/producers/add-jobs.js';
+import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+
+/** A small solution check. */
+export const CHECK_PAYLOAD = { solution: { content: 'print(1)\n' } };
+
+/** A contamination check, which asks no agent. */
+export const CONTAMINATION_PAYLOAD = {
+  output: 'print(1)',
+  testCase: { id: 'none', name: 'none', difficulty: 'easy' as const },
+};
+
+const BATCH = 5_000;
+
+/** Submits so many jobs of a kind. @throws where one is refused. */
+export async function fill(
+  fleet: FleetConnection,
+  kind: 'solution-check' | 'contamination',
+  count: number,
+): Promise<void> {
+  const item =
+    kind === 'solution-check' ? { kind, payload: CHECK_PAYLOAD } : { kind, payload: CONTAMINATION_PAYLOAD };
+  for (let added = 0; added < count; added += BATCH) {
+    const length = Math.min(BATCH, count - added);
+    for (const outcome of await addJobs(
+      fleet,
+      Array.from({ length }, () => item),
+    )) {
+      if ('error' in outcome) throw outcome.error;
+    }
+  }
+}

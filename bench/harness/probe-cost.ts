@@ -1,0 +1,85 @@
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { startBenchFleet } from './bench-fleet.js';
+import { fill } from './fill.js';
+import { CLEAN, instantRunner } from './instant-runner.js';
+import type { RowContext, Sample } from './row.js';
+import { median, timed } from './statistics.js';
+
+/** Jobs that are added and finished for one measurement. */
+const PROBE = 500;
+
+/** A fleet whose queue holds many jobs, whatever is added to it and done. */
+export interface FilledFleet {
+  readonly prefix: string;
+  readonly kind: 'solution-check' | 'contamination';
+  readonly fleet: FleetConnection;
+}
+
+export async function openFilled(
+  context: RowContext,
+  kind: FilledFleet['kind'],
+  waiting: number,
+): Promise<FilledFleet> {
+  const prefix = context.prefix();
+  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  await fill(fleet, kind, waiting);
+  return { prefix, kind, fleet };
+}
+
+/** Milliseconds that a job costs: adding some and finishing as many, so that the depth stays as it is. */
+export async function costOfJob(context: RowContext, filled: FilledFleet): Promise<number> {
+  const { prefix, kind, fleet } = filled;
+  const addMs = await timed(() => fill(fleet, kind, PROBE));
+  const bench = await startBenchFleet(context, {
+    runner: instantRunner({ structured: CLEAN, text: '' }),
+    kinds: [kind],
+    concurrency: 10,
+    prefix,
+  });
+  const queue = fleet.queue(kind);
+  // What the worker does first is slower, whatever the depth.
+  const begun = (await queue.getCompletedCount()) + PROBE / 5;
+  const until = async (count: number) => {
+    while ((await queue.getCompletedCount()) < count) await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+  await until(begun);
+  const counted = await queue.getCompletedCount();
+  let done = 0;
+  const workMs = await timed(async () => {
+    await until(begun + (PROBE * 4) / 5);
+    done = (await queue.getCompletedCount()) - counted;
+  });
+  await bench.close();
+  return addMs / PROBE + workMs / done;
+}
+
+/** The cost at each depth in turn, several times: what the median says of all of it, shallowest first. */
+export async function compareCosts(
+  context: RowContext,
+  depths: readonly { readonly label: string; readonly filled: FilledFleet }[],
+  runs: number,
+): Promise<readonly (readonly Sample[])[]> {
+  const [shallow] = depths;
+  if (shallow === undefined) throw new RangeError('no depth to compare');
+  await costOfJob(context, shallow.filled);
+  const rounds: number[][] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const costs: number[] = [];
+    for (const { filled } of depths) costs.push(await costOfJob(context, filled));
+    rounds.push(costs);
+  }
+  return depths.slice(1).map(({ label }, position) =>
+    rounds.map((costs) => {
+      const [base = Number.NaN] = costs;
+      const cost = costs[position + 1] ?? Number.NaN;
+      return {
+        ratio: cost / base,
+        figures: {
+          [`at ${shallow.label}`]: `${base.toFixed(3)} ms`,
+          [`at ${label}`]: `${cost.toFixed(3)} ms`,
+        },
+        numbers: { base: median(rounds.map(([first = Number.NaN]) => first)), cost },
+      };
+    }),
+  );
+}

@@ -1,0 +1,45 @@
+import { type MeasuredRow, measuredRow, measureGroup } from './measurement.js';
+import { type BenchRow, groupOf, type RowContext, type RowGroup, type RowHead } from './row.js';
+
+/** What the short form may take in all, in seconds: it runs with every change. */
+const SHORT_FORM_SECONDS = 60;
+const USUAL_SHORT_SECONDS = 3;
+
+/** Names may be written with hyphens, and the beginning of one stands for all that begin so. */
+export function matches(name: string, asked: string): boolean {
+  const plain = (text: string) => text.toLowerCase().replaceAll('-', ' ');
+  return plain(name).startsWith(plain(asked));
+}
+
+export function groupsOf(entries: readonly (BenchRow | RowGroup)[]): RowGroup[] {
+  return entries.map((entry) => ('rows' in entry ? entry : groupOf(entry)));
+}
+
+/**
+ * Measures all wanted rows, one group after the other. In the short form, a group that would not end in time is left
+ * out and says so, and those that take long by their nature are not there at all.
+ */
+export async function runRows(
+  groups: readonly RowGroup[],
+  wanted: (row: RowHead) => boolean,
+  context: RowContext,
+  announce: (text: string) => void,
+): Promise<MeasuredRow[]> {
+  const started = performance.now();
+  const measured: MeasuredRow[] = [];
+  for (const group of groups) {
+    const rows = group.rows.filter(wanted);
+    if (rows.length === 0 || (context.short && group.shortSeconds === null)) continue;
+    const seconds = (performance.now() - started) / 1_000;
+    if (context.short && seconds + (group.shortSeconds ?? USUAL_SHORT_SECONDS) > SHORT_FORM_SECONDS) {
+      const notMeasured = `no time left within ${SHORT_FORM_SECONDS} s`;
+      measured.push(...rows.map((row) => measuredRow(row, { notMeasured })));
+      continue;
+    }
+    for (const row of rows) announce(`${row.name}: ${row.work}, against ${row.against} …`);
+    const before = performance.now();
+    measured.push(...(await measureGroup(group, wanted, context)));
+    announce(`  ${((performance.now() - before) / 1_000).toFixed(1)} s`);
+  }
+  return measured;
+}

@@ -1,0 +1,31 @@
+import { loadOnDemand, type OnDemandPackage } from './on-demand.js';
+
+/** Dolos compiles its parsers for a minute and takes 455 MB, so it is installed where it is measured against only. */
+const DOLOS: OnDemandPackage = { name: '@dodona/dolos-lib', version: '3.5.1', runsScripts: true };
+
+/** The part of the library that is used here. */
+interface DolosLibrary {
+  readonly Dolos: new (options: {
+    readonly language: string;
+  }) => {
+    analyze(files: readonly object[]): Promise<{ allPairs(): readonly { readonly similarity: number }[] }>;
+  };
+  readonly File: new (path: string, content: string) => object;
+}
+
+/** Similarity of two Python texts as Dolos sees it; or why it cannot be had. */
+export async function dolosComparison(): Promise<
+  { readonly compare: (first: string, second: string) => Promise<number> } | { readonly missing: string }
+> {
+  const loaded = await loadOnDemand(DOLOS);
+  if ('missing' in loaded) return loaded;
+  const { Dolos, File } = loaded.module as DolosLibrary;
+  const dolos = new Dolos({ language: 'python' });
+  return {
+    compare: async (first, second) => {
+      const report = await dolos.analyze([new File('known.py', first), new File('output.py', second)]);
+      const [pair] = report.allPairs();
+      return pair?.similarity ?? 0;
+    },
+  };
+}

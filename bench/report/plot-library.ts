@@ -1,0 +1,48 @@
+import { loadOnDemand, type OnDemandPackage } from '../peers/on-demand.js';
+
+/** Plots are drawn rarely, so what draws them (16 MB) is installed where they are. */
+const PLOT: OnDemandPackage = {
+  name: '@observablehq/plot',
+  version: '0.6.17',
+  with: { linkedom: '0.18.15' },
+};
+
+export type Mark = object;
+type MarkOf = (data: readonly object[], options: Readonly<Record<string, unknown>>) => Mark;
+
+/** The part of Observable Plot, and of the document that it draws in, which is used here. */
+interface PlotLibrary {
+  readonly plot: (options: Readonly<Record<string, unknown>>) => {
+    readonly outerHTML: string;
+    setAttribute(name: string, value: string): void;
+  };
+  readonly line: MarkOf;
+  readonly dot: MarkOf;
+  readonly text: MarkOf;
+  readonly ruleX: MarkOf;
+  readonly ruleY: (values: readonly number[]) => Mark;
+  readonly parseHTML: (html: string) => { readonly document: object };
+}
+
+/** Colours that can be read on light and on dark ground; the picture brings its own ground. */
+const STYLE = `
+svg { color: #1f2328; background: #ffffff; --fleet: #0757ba; --second: #b34700; --bare: #5f6872; --grid: #1f2328; }
+@media (prefers-color-scheme: dark) {
+  svg { color: #e6edf3; background: #0d1117; --fleet: #79b8ff; --second: #ffab70; --bare: #9aa4af; --grid: #e6edf3; }
+}
+`;
+
+export type Drawing = (plot: PlotLibrary) => Readonly<Record<string, unknown>>;
+
+/** @throws where the library cannot be installed. */
+export async function loadDrawer(): Promise<(drawing: Drawing) => string> {
+  const loaded = await loadOnDemand(PLOT);
+  if ('missing' in loaded) throw new Error(loaded.missing);
+  const library = loaded.module as PlotLibrary;
+  return (drawing) => {
+    const { document } = library.parseHTML('<!doctype html><html><body></body></html>');
+    const svg = library.plot({ document, width: 680, height: 340, ...drawing(library) });
+    svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+    return `${svg.outerHTML.replace(/(<svg[^>]*>)/, `$1<style>${STYLE}</style>`)}\n`;
+  };
+}
