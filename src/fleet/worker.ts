@@ -123,7 +123,7 @@ export class FleetWorker {
     for (const connection of [client, subscriber, ledger]) {
       connection.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }
-    const contamination = new ContaminationThreads({ redisUrl, prefix });
+    const contamination = new ContaminationThreads(client, { redisUrl, prefix });
     const analysis = new AnalysisThread();
     const context = {
       runner: options.runner,

@@ -10,23 +10,35 @@ export class KnownIndexFollower {
   readonly #store: KnownStore;
   readonly #index: KnownSolutionIndex;
   #position: string | undefined;
-  #catchingUp: Promise<void> | undefined;
+  /** The catch-up that was begun last. */
+  #present: Promise<void> | undefined;
+  /** The one that begins when it has ended. */
+  #next: Promise<void> | undefined;
 
   constructor(store: KnownStore, index: KnownSolutionIndex) {
     this.#store = store;
     this.#index = index;
   }
 
+  /** Whether the index was ever asked for. */
+  get started(): boolean {
+    return this.#present !== undefined;
+  }
+
   /** The index, with every change applied that was made before the call. */
   async current(): Promise<KnownSolutionIndex> {
-    // A catch-up under way may have read the history before this caller's change; so wait for one that starts now.
-    const before = this.#catchingUp;
-    this.#catchingUp = (async () => {
-      await before?.catch(() => undefined);
-      await this.#catchUp();
-    })();
-    await this.#catchingUp;
+    // A catch-up under way may have read the history before this caller's change; so wait for one that starts now, with
+    // all who ask before it starts.
+    this.#next ??= this.#catchUpNext();
+    await this.#next;
     return this.#index;
+  }
+
+  async #catchUpNext(): Promise<void> {
+    await this.#present?.catch(() => undefined);
+    this.#present = this.#next;
+    this.#next = undefined;
+    await this.#catchUp();
   }
 
   async #catchUp(): Promise<void> {

@@ -7,6 +7,7 @@ import { payloadIndexKey, payloadJobsKey, payloadKey } from './payload-keys.js';
 import {
   digestOf,
   type EncodedText,
+  eachText,
   encodeText,
   LARGEST_STORED_BYTES,
   mapTexts,
@@ -66,6 +67,12 @@ export class RedisPayloadStore implements PayloadStore {
   }
 
   async offload<T>(data: T, holders: readonly string[]): Promise<T> {
+    let anyLong = false;
+    eachText(data, (found) => {
+      anyLong ||= typeof found === 'string' && this.#isLong(found);
+    });
+    // Most data are short, and need no copy.
+    if (!anyLong) return data;
     const texts = new Map<string, EncodedText>();
     const replaced = mapTexts(data, (found) => {
       if (typeof found !== 'string' || !this.#isLong(found)) return found;
@@ -73,16 +80,14 @@ export class RedisPayloadStore implements PayloadStore {
       texts.set(encoded.digest, encoded);
       return referenceTo(encoded);
     });
-    if (texts.size === 0) return data;
     for (const text of texts.values()) await this.#store(text, holders);
     return replaced as T;
   }
 
   async restore<T>(data: T): Promise<T> {
     const references = new Map<string, TextReference>();
-    mapTexts(data, (found) => {
+    eachText(data, (found) => {
       if (typeof found !== 'string') references.set(referencedDigest(found), found);
-      return found;
     });
     if (references.size === 0) return data;
     const texts = new Map<string, string>();

@@ -47,9 +47,19 @@ export function referencedDigest(reference: TextReference): string {
 }
 
 export function isTextReference(value: unknown): value is TextReference {
-  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
+  if (typeof value !== 'object' || value === null) return false;
   const { [MARK]: digest, bytes } = value as Partial<TextReference>;
+  if (digest === undefined || Object.keys(value).length !== 2) return false;
   return typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest) && Number.isSafeInteger(bytes);
+}
+
+/** Offers every text and every reference of JSON data to `visit`. */
+export function eachText(value: unknown, visit: (found: string | TextReference) => void): void {
+  if (typeof value === 'string' || isTextReference(value)) visit(value);
+  else if (Array.isArray(value)) for (const item of value) eachText(item, visit);
+  else if (typeof value === 'object' && value !== null) {
+    for (const item of Object.values(value)) eachText(item, visit);
+  }
 }
 
 /** A copy of JSON data in which `replace` was offered every text and every reference. */
@@ -63,9 +73,8 @@ export function mapTexts(value: unknown, replace: (found: string | TextReference
 /** Digests of all texts that data name. */
 export function referencesIn(value: unknown): string[] {
   const digests = new Set<string>();
-  mapTexts(value, (found) => {
+  eachText(value, (found) => {
     if (typeof found !== 'string') digests.add(referencedDigest(found));
-    return found;
   });
   return [...digests];
 }

@@ -1,0 +1,87 @@
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { completeKnownSolution, fingerprintsOf, PreparedText } from '../../src/contamination/index.js';
+import { FleetContaminationJudge } from '../../src/known/fleet-contamination-judge.js';
+import { KnownStore } from '../../src/known/known-store.js';
+import { SmallCaseJudge } from '../../src/known/small-case-judge.js';
+import { connectProducer } from '../../src/queues/connection.js';
+import { redisOfFile } from '../support/redis.js';
+
+const redis = redisOfFile();
+let client: Redis;
+let prefixes = 0;
+let store: KnownStore;
+
+beforeAll(async () => {
+  client = await connectProducer(redis.url);
+});
+afterAll(() => client.disconnect());
+beforeEach(() => {
+  prefixes += 1;
+  store = new KnownStore(client, `small-${prefixes}`);
+});
+
+const KNOWN = 'function total(a, b, c) { const sum = a + b; return sum * c; }';
+const testCase = (id: string) => ({ id, name: id, difficulty: 'easy' as const });
+
+function item(testCaseId: string, solution: string) {
+  return {
+    entry: { ...completeKnownSolution({ testCaseId, solution }), addedToTraining: '2026-01-01T00:00:00Z' },
+    fingerprints: fingerprintsOf(new PreparedText(solution)),
+  };
+}
+
+describe('small cases of contamination, judged in place', () => {
+  it.each([
+    ['a copy', KNOWN, 't1'],
+    ['a copy with other names', KNOWN.replaceAll('sum', 'zw').replaceAll('total', 'f'), 't1'],
+    ['another program', 'print("hello")', 't1'],
+    ['a case without known solutions', KNOWN, 't2'],
+  ])('SPEC-SIL-009: give the verdict that the thread gives, for %s', async (_what, output, id) => {
+    await store.add([item('t1', KNOWN)]);
+    const given = { output, testCase: testCase(id) };
+    const verdict = await new SmallCaseJudge(store).judge(given);
+    expect(verdict).toEqual(await new FleetContaminationJudge(store).judge(given));
+    expect(verdict).toBeDefined();
+  });
+
+  it('see what was added and removed before they are asked', async () => {
+    const judge = new SmallCaseJudge(store);
+    const given = { output: KNOWN, testCase: testCase('t1') };
+    expect((await judge.judge(given))?.contaminated).toBe(false);
+    await store.add([item('t1', KNOWN)]);
+    expect((await judge.judge(given))?.contaminated).toBe(true);
+    await store.remove('t1');
+    expect((await judge.judge(given))?.contaminated).toBe(false);
+  });
+
+  it('are none where the output, its thoughts or its known solutions are long', async () => {
+    const long = 'x = 1\n'.repeat(1_000);
+    const judge = new SmallCaseJudge(store);
+    expect(await judge.judge({ output: long, testCase: testCase('t') })).toBeUndefined();
+    const thoughtful = { ...testCase('t'), thoughtChain: [long] };
+    expect(await judge.judge({ output: 'x', testCase: thoughtful })).toBeUndefined();
+    await store.add([item('t', long)]);
+    expect(await judge.judge({ output: 'x', testCase: testCase('t') })).toBeUndefined();
+    expect(await judge.judge({ output: 'x', testCase: testCase('other') })).toBeDefined();
+  });
+
+  it('are none where one output would be compared with many known solutions', async () => {
+    const solutions = Array.from({ length: 20 }, (_, index) => item('t', `${KNOWN} // ${index}`));
+    await store.add(solutions.slice(0, 2));
+    const judge = new SmallCaseJudge(store);
+    const given = { output: KNOWN.repeat(4), testCase: testCase('t') };
+    expect(await judge.judge(given)).toBeDefined();
+    await store.add(solutions);
+    expect(await judge.judge(given)).toBeUndefined();
+  });
+
+  it('are none where the set is large, or has become so', async () => {
+    const judge = new SmallCaseJudge(store);
+    const given = { output: 'x = 1', testCase: testCase('t') };
+    expect(await judge.judge(given)).toBeDefined();
+    await store.add(Array.from({ length: 1_001 }, (_, index) => item(`t${index}`, `y = ${index}`)));
+    expect(await judge.judge(given)).toBeUndefined();
+    expect(await new SmallCaseJudge(store).judge(given)).toBeUndefined();
+  });
+});
