@@ -157,6 +157,17 @@ return 1`,
 );
 
 /**
+ * Keeps the probe's turn for a worker that lives and waits for it.
+ *
+ * KEYS: 1 limiter of the model. ARGV: 1 run that sent the probe, 2 time or ''. Returns 1, or 0 where it is the probe no longer.
+ */
+export const RENEW_PROBE = script(
+  SHARED,
+  `
+return limiter_renew_probe(KEYS[1], now_ms(ARGV[2]), ARGV[1]) and 1 or 0`,
+);
+
+/**
  * Writes that a person is asked about a call whose end is unknown; a later run then sends it again.
  *
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 number of the call. Returns 1, or 0 where the job is lost.

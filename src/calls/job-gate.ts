@@ -10,6 +10,7 @@ import { ADMIT_CALL, OPEN_LEDGER, PARK_CALL, PROBE_ACCEPTED, SETTLE_CALL } from 
 import { waitFor } from './clock.js';
 import { JobLedger } from './ledger/job-ledger.js';
 import { packAnswer } from './ledger/kept-answer.js';
+import { holdProbe } from './limiter/hold-probe.js';
 import { limitsOf } from './limiter/model-limits.js';
 import { DIMENSIONS, learntLimits, stayAwayMs } from './limiter/rate-headers.js';
 import { closesModel } from './limiter/turned-away.js';
@@ -41,6 +42,8 @@ interface Flight {
   readonly sent: SentCall;
   readonly sentAt: number;
   readonly probe: boolean;
+  /** Lets the turn of a probe go. */
+  readonly letGo: () => void;
   readonly estimate: CallEstimate;
 }
 
@@ -109,6 +112,7 @@ export class JobGate implements CallGate {
   accepted(call: PlannedCall): void {
     const flight = this.#flights.get(idOf(call));
     if (flight?.probe !== true) return;
+    flight.letGo();
     const keys = [limiterKey(this.control.prefix, call.model)];
     runScript(this.control.client, PROBE_ACCEPTED, keys, [flight.sentAt, this.#time()]).catch(
       (thrown: unknown) => {
@@ -126,6 +130,7 @@ export class JobGate implements CallGate {
     const flight = this.#flights.get(idOf(call));
     if (flight === undefined) throw new RangeError(`${call.step}: call ${call.ask} was not admitted`);
     this.#flights.delete(idOf(call));
+    flight.letGo();
     const { end, billed, costNano } = settledCall(outcome, call.model, this.control.clock.now());
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
     const [verdict, value] = await this.#script(SETTLE_CALL, this.#callKeys(call), [
@@ -208,6 +213,8 @@ export class JobGate implements CallGate {
           sent,
           sentAt: Number(values[0]),
           probe: values[1] === 1,
+          letGo:
+            values[1] === 1 ? holdProbe(this.control, call.model, this.#by, this.job.warn) : () => undefined,
           estimate,
         });
         return undefined;

@@ -227,6 +227,50 @@ describe('coming back', () => {
     expect(await admitted(3)).toHaveLength(1);
   });
 
+  it('waits for a probe whose worker died no longer than its lease', async () => {
+    await closeFor({ 'retry-after': '10' });
+    clock.advance(10_000);
+    // The timers of a process that was killed fire no more.
+    const dead = await caller({ clock: new ManualClock() });
+    expect(await dead.admit()).toBeUndefined();
+    clock.advance(4_999);
+    expect(await admitted(3)).toHaveLength(0);
+    clock.advance(1);
+    expect(await admitted(3)).toHaveLength(1);
+  });
+
+  it('waits for a slow probe whose worker lives, for half a minute at most', async () => {
+    await closeFor({ 'retry-after': '10' });
+    clock.advance(10_000);
+    const [slow] = await admitted(1);
+    expect(slow).toBeDefined();
+    const start = clock.now();
+    while (clock.now() < start + 28_500) {
+      await clock.armed(1_500);
+      clock.advance(1_500);
+      // Sent over the same connection, so it is carried out behind the renewal.
+      expect(await admitted(1)).toHaveLength(0);
+    }
+    clock.advance(1_499);
+    expect(await admitted(1)).toHaveLength(0);
+    clock.advance(1);
+    expect(await admitted(3)).toHaveLength(1);
+  });
+
+  it('leaves no timer behind once the answer of the probe has begun, or it has ended', async () => {
+    for (const end of ['accepted', 'settled']) {
+      await closeFor({ 'retry-after': '10' });
+      clock.advance(10_000);
+      const [probe] = await admitted(1);
+      expect(clock.pending).toBe(1);
+      if (end === 'accepted') probe?.gate.accepted(CALL);
+      else await probe?.settle(ANSWERED);
+      expect(clock.pending).toBe(0);
+      // The model is open again, step by step.
+      clock.advance(20_000);
+    }
+  });
+
   it('is not brought about by the answer to a call that left before the closing', async () => {
     const [early, refused] = await admitted(2);
     clock.advance(1);

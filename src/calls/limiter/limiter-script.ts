@@ -2,12 +2,13 @@
  * The limiter of one model, as Lua functions that the scripts of `call-scripts.ts` begin with. All its state is one
  * hash, so that every worker of the fleet sees the same:
  * - `closedUntil`, `closedAt` (ms), `why`: closed by a 429 or 529; `closings`: how often in a row;
- * - `probing`, `probeUntil`, `probeBy`: after a closing one call is let through to see;
+ * - `probing`, `probeBy`, `probeAt`, `probeUntil`: after a closing one call is let through to see; its worker renews its
+ *   lease as long as it lives and no response has begun, for half a minute at most;
  * - `rampAt`, `rampCount`: when the probe came through, and how many were let through since;
  * - `requests:limit`, `:level`, `:at` and the same for `input` and `output`: buckets that fill up within a minute.
  */
 export const LIMITER_LUA = `
-local PROBE_LEASE, PROBE_LOOK, RAMP_STEP, RAMP_STEPS = 30000, 500, 1000, 10
+local PROBE_LEASE, PROBE_PATIENCE, PROBE_LOOK, RAMP_STEP, RAMP_STEPS = 5000, 30000, 500, 1000, 10
 local DIMENSIONS = {'requests', 'input', 'output'}
 
 local function limiter_number(key, field)
@@ -63,18 +64,28 @@ local function limiter_take(key, now, needs, configured, run)
     if limit then limiter_set_level(key, dimension, level - math.min(needs[index], limit), now) end
   end
   if redis.call('HEXISTS', key, 'probing') == 1 then
-    redis.call('HSET', key, 'probeUntil', string.format('%.0f', now + PROBE_LEASE), 'probeBy', run)
+    redis.call('HSET', key, 'probeUntil', string.format('%.0f', now + PROBE_LEASE),
+      'probeAt', string.format('%.0f', now), 'probeBy', run)
     return 1
   end
   if redis.call('HEXISTS', key, 'rampAt') == 1 then redis.call('HINCRBY', key, 'rampCount', 1) end
   return 0
 end
 
+-- The worker of the probe lives, and waits for it. Returns whether it still is the probe.
+local function limiter_renew_probe(key, now, run)
+  if redis.call('HGET', key, 'probeBy') ~= run then return false end
+  local last = (limiter_number(key, 'probeAt') or 0) + PROBE_PATIENCE
+  if last <= now then return false end
+  redis.call('HSET', key, 'probeUntil', string.format('%.0f', math.min(now + PROBE_LEASE, last)))
+  return true
+end
+
 -- A call sent after the last closing came through: the fleet comes back step by step.
 local function limiter_accepted(key, now, sentAt)
   if redis.call('HEXISTS', key, 'probing') == 0 then return end
   if sentAt <= (limiter_number(key, 'closedAt') or 0) then return end
-  redis.call('HDEL', key, 'probing', 'probeUntil', 'probeBy')
+  redis.call('HDEL', key, 'probing', 'probeUntil', 'probeAt', 'probeBy')
   redis.call('HSET', key, 'rampAt', string.format('%.0f', now), 'rampCount', 1)
   -- A provider that fails now and then must not be left alone for ever longer; one that keeps failing must.
   redis.call('HSET', key, 'closings', math.floor((limiter_number(key, 'closings') or 0) / 2))
@@ -96,13 +107,13 @@ local function limiter_close(key, now, sentAt, ms, why)
     redis.call('HSET', key, 'closedUntil', string.format('%.0f', until_), 'why', why)
   end
   redis.call('HSET', key, 'probing', 1)
-  if fresh then redis.call('HDEL', key, 'probeUntil', 'probeBy', 'rampAt', 'rampCount') end
+  if fresh then redis.call('HDEL', key, 'probeUntil', 'probeAt', 'probeBy', 'rampAt', 'rampCount') end
   return until_
 end
 
 -- The probe ended without telling anything about the limit: the next call may be it.
 local function limiter_end_probe(key, run)
-  if redis.call('HGET', key, 'probeBy') == run then redis.call('HDEL', key, 'probeUntil', 'probeBy') end
+  if redis.call('HGET', key, 'probeBy') == run then redis.call('HDEL', key, 'probeUntil', 'probeAt', 'probeBy') end
 end
 
 -- What a response says about the limits, and what the call used in the end against what was booked for it.
