@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { evaluateLeakage, isRightBlock, wilson } from '../../src/leakage/evaluate.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
+import { packagePath } from '../../src/package-root.js';
 import { labelledScripts } from './labelled-scripts.js';
 
 const SETS = [
@@ -48,8 +50,33 @@ describe.each(SETS)('labelled scripts of %s', (file) => {
   });
 });
 
+/** Nothing was changed for this set since it was measured: the figures of docs/leakage.md are those of the code. */
+describe('labelled scripts of seventh.jsonl', () => {
+  it('gives the figures that the document states, wrong about the scripts that it names', async () => {
+    const scripts = labelledScripts('seventh.jsonl');
+    expect(scripts.filter(({ leaky }) => leaky)).toHaveLength(30);
+    expect(scripts.filter(({ leaky }) => !leaky)).toHaveLength(30);
+    const { mistakes, ...shares } = await evaluateLeakage(scripts);
+    expect(mistakes.map(({ id, mistake }) => `${id} ${mistake}`)).toEqual([
+      'U06 missed',
+      'U13 missed',
+      'U27 missed',
+      'U27-fixed accused',
+      'U30 missed',
+      'V06 accused',
+      'V11 accused',
+    ]);
+    const stated = Object.values(shares).map((share) => {
+      const [value, low, high] = [share.value ?? 0, share.low, share.high].map((each) => each.toFixed(2));
+      return `${share.count} of ${share.of} (${value}) | ${low} to ${high} |`;
+    });
+    const documented = readFileSync(packagePath('docs', 'leakage.md'), 'utf8');
+    for (const figure of stated) expect(documented).toContain(figure);
+  });
+});
+
 describe('evaluation', () => {
-  it('corrects at least 0.4 of what it finds over all sets', async () => {
+  it('corrects at least 0.4 of what it finds over the sets that were worked on', async () => {
     const { corrected } = await evaluateLeakage(SETS.flatMap(labelledScripts));
     expect(corrected.value).toBeGreaterThanOrEqual(0.4);
   });
