@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import type { AgentRunner, RunContext } from '../../src/agents/agent-runner.js';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -63,32 +64,19 @@ describe('one of hundreds of running jobs', () => {
     });
     const stopped: unknown[] = [];
     let asked = 0;
-    const ask: AgentRunner['ask'] = (_request: unknown, context?: { readonly signal?: AbortSignal }) => {
+    const offline = createOfflineRunner();
+    const ask = (request: Parameters<AgentRunner['ask']>[0], context: RunContext = {}) => {
       asked += 1;
-      const output = { answers: [{ leakage_status: 'No Data Leakage', code_block: '' }] };
-      const answer = {
-        output,
-        model: 'none',
-        usage: {
-          calls: 0,
-          reusedCalls: 0,
-          inputTokens: 0,
-          outputTokens: 0,
-          cacheReadTokens: 0,
-          cacheWriteTokens: 0,
-          costUsd: 0,
-        },
-        promptDigest: '',
-      };
       return new Promise((resolve, reject) => {
-        context?.signal?.addEventListener('abort', () => {
+        context.signal?.addEventListener('abort', () => {
           stopped.push(context.signal?.reason);
           reject(context.signal?.reason);
         });
-        void opened.then(() => resolve(answer as never));
+        opened.then(() => offline.ask(request, context)).then(resolve, reject);
       });
     };
-    await test.worker({ name: 'offline', ask }, { concurrency: RUNNING, kinds: ['solution-check'] });
+    const runner = { name: offline.name, ask: ask as AgentRunner['ask'] };
+    await test.worker(runner, { concurrency: RUNNING, kinds: ['solution-check'] });
     const outcomes = await addJobs(
       test.fleet,
       Array.from({ length: RUNNING }, (_, index) => ({

@@ -1,0 +1,145 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { addJobs } from '../../src/producers/add-jobs.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { waitForJob } from '../../src/producers/wait-for-job.js';
+import { startTestGateway } from '../gateway/gateway-fixture.js';
+import { leaks } from '../support/agent-answers.js';
+import { startPipelineWorker } from '../support/evaluation-worker.js';
+import { fleetCommand } from '../support/fleet-command.js';
+import type { Script } from '../support/messages-api.js';
+import { redisOfFile, startTestRedis } from '../support/redis.js';
+import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
+
+// Processes start, die and are taken over from; on a busy machine each step takes seconds.
+vi.setConfig({ testTimeout: 180_000 });
+
+const redis = redisOfFile();
+let count = 0;
+const script = (name: string, run = 'night') => ({
+  solution: { content: `name = '${name}'\n` },
+  tags: { run },
+});
+
+async function start(reply: Script, server = redis): Promise<FleetProcesses & { readonly prefix: string }> {
+  count += 1;
+  const prefix = `crashes-${count}`;
+  const processes = await startFleetProcesses(server, prefix, reply);
+  onTestFinished(() => processes.close());
+  return { ...processes, prefix };
+}
+
+describe('a job that ends because its workers died', () => {
+  it('is told to its listeners once with that reason, is counted, and its parent learns it', async () => {
+    const { fleet, api, worker, prefix } = await start(() => ({ kind: 'hang' }));
+    const gateway = await startTestGateway(redis, prefix);
+    onTestFinished(() => gateway.close());
+    const evaluation = { queue: 'evaluate', name: 'score' };
+    const handles = await addGuardedEvaluation(fleet, { ...script('killer'), evaluation });
+    const pipeline = startPipelineWorker(redis, fleet, 'evaluate', () => Promise.resolve('evaluated'));
+    onTestFinished(() => pipeline.close());
+    const ends: string[] = [];
+    await fleet.events('solution-check').listen(handles.check.id, () => ends.push('end'));
+    for (const asked of [1, 2]) {
+      const doomed = await worker();
+      await api.arrived(asked);
+      await doomed.end('SIGKILL');
+    }
+    await worker();
+    expect(await handles.check.wait({ timeout: 60_000 })).toMatchObject({
+      state: 'failed',
+      error: { code: 'killed-its-worker' },
+    });
+    const parent = await waitForJob(fleet, handles.evaluation.id, { timeout: 60_000 }, 'evaluate');
+    expect(parent).toMatchObject({ state: 'failed', error: { code: 'child-failed' } });
+    expect(parent.error?.message).toContain(handles.check.id);
+    expect(parent.error?.message).toContain('killed');
+    const sample = 'fleet_jobs_total{kind="solution-check",outcome="failed",reason="killed-its-worker"} 1';
+    await expect
+      .poll(async () => (await gateway.send('GET', '/metrics')).text, { timeout: 30_000 })
+      .toContain(sample);
+    expect(ends).toEqual(['end']);
+    expect(pipeline.ran).toEqual([]);
+    expect(api.requests).toHaveLength(2);
+  });
+
+  it('is taken over also where it has a single attempt: a death uses none', async () => {
+    const { fleet, api, worker } = await start((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
+    const doomed = await worker();
+    const handle = await addSolutionCheck(fleet, script('once'));
+    await api.arrived(1);
+    // As a job that somebody wrote past the producers would have it.
+    const key = fleet.queue('solution-check').toKey(handle.id);
+    const opts = JSON.parse((await fleet.client.hget(key, 'opts')) ?? '{}');
+    await fleet.client.hset(key, 'opts', JSON.stringify({ ...opts, attempts: 1 }));
+    await doomed.end('SIGKILL');
+    await worker();
+    expect(await handle.wait({ timeout: 60_000 })).toMatchObject({ state: 'completed', attempts: 1 });
+  });
+});
+
+describe('a fleet that is killed with hundreds of running jobs', () => {
+  it('begins a new job of somebody else at once, while those are being taken over', async () => {
+    const RUNNING = 200;
+    let restarted = false;
+    const { fleet, api, worker } = await start(() => (restarted ? leaks() : { kind: 'hang' }));
+    const doomed = await worker({ FLEET_CONCURRENCY: String(RUNNING) });
+    await addJobs(
+      fleet,
+      Array.from({ length: RUNNING }, (_, index) => ({
+        kind: 'solution-check' as const,
+        payload: script(`running ${index}`),
+      })),
+    );
+    await api.arrived(RUNNING);
+    await doomed.end('SIGKILL');
+    restarted = true;
+    await worker();
+    const queue = fleet.queue('solution-check');
+    await expect.poll(() => queue.getJobCountByTypes('active'), { timeout: 60_000 }).toBeLessThan(RUNNING);
+    const fresh = await addSolutionCheck(fleet, script('new', 'morning'));
+    await fresh.result({ timeout: 60_000 });
+    expect(await queue.getCompletedCount()).toBeLessThan(RUNNING / 2);
+    await expect.poll(() => queue.getCompletedCount(), { timeout: 150_000 }).toBe(RUNNING + 1);
+    // Each was on its way once when it was killed, and was asked about once more.
+    expect(api.requests).toHaveLength(2 * RUNNING + 1);
+  });
+});
+
+describe('all workers and Redis killed together', () => {
+  it('leaves jobs that the doctor finds and puts back, and that are done by the next worker', async () => {
+    const own = await startTestRedis(['--appendfsync', 'always']);
+    onTestFinished(() => own.stop());
+    const { api, worker, fleet, prefix, environment } = await start(
+      (_, index) => (index < 3 ? { kind: 'hang' } : leaks()),
+      own,
+    );
+    const workers = [await worker(), await worker()];
+    const handles = await Promise.all(['a', 'b', 'c'].map((name) => addSolutionCheck(fleet, script(name))));
+    await api.arrived(3);
+    await Promise.all([...workers.map((doomed) => doomed.end('SIGKILL')), own.kill()]);
+    await own.restart();
+    const later = await FleetConnection.open({ redisUrl: own.url, prefix });
+    onTestFinished(() => later.close());
+    const doctor = async (...flags: string[]) => {
+      const { stdout, exitCode } = await fleetCommand(['doctor', '--json', ...flags], { env: environment });
+      return { exitCode, ...(JSON.parse(stdout) as { problems: { problem: string; id: string }[] }) };
+    };
+    // Their locks came back with the data, and have to run out first.
+    let found = await doctor();
+    while (found.problems.filter(({ problem }) => problem === 'no-owner').length < 3) {
+      found = await doctor();
+    }
+    expect(found.exitCode).toBe(1);
+    expect(new Set(found.problems.map(({ id }) => id.replace(/^.*:/, '')))).toEqual(
+      new Set(handles.map(({ id }) => id)),
+    );
+    expect((await doctor('--repair')).exitCode).toBe(0);
+    expect(await later.queue('solution-check').getJobCountByTypes('active')).toBe(0);
+    await worker();
+    for (const { id } of handles) {
+      expect((await waitForJob(later, id, { timeout: 60_000 })).state).toBe('completed');
+    }
+  });
+});
