@@ -28,8 +28,27 @@ export function asTable(machine: Machine, value: Value): TableState {
   return value.type === 'table' ? value.cell.value : emptyTable(machine.dataOf(value));
 }
 
+/**
+ * What two calls of `train_test_split` have in common that divide rows of one number alike: the seed, the sizes, and
+ * whether labels decide. Nothing without a seed.
+ * Source: scikit-learn, "Controlling randomness": an integer seed gives the same division in every call.
+ */
+function seedKey(machine: Machine, args: Arguments): string | undefined {
+  const said = (name: string): string => {
+    const [value, expression] = [args.keywords.get(name), args.keywordExpressions.get(name)];
+    if (value?.type === 'constant') return String(value.value);
+    return expression === undefined ? '' : machine.text(expression).replaceAll(/\s+/g, '');
+  };
+  const seed = said('random_state');
+  if (seed === '' || seed === 'null') return undefined;
+  const labels = said('stratify');
+  const isStratified = labels !== '' && labels !== 'null';
+  return ['seed', seed, said('test_size'), said('train_size'), said('shuffle'), isStratified].join(':');
+}
+
 export function holdout(machine: Machine, args: Arguments, call: Call): Value {
-  const partition = machine.partition(`holdout:${machine.placeKey(call)}`, 'holdout', call);
+  const key = seedKey(machine, args) ?? machine.placeKey(call);
+  const partition = machine.partition(`holdout:${key}`, 'holdout', call);
   partition.random = flag(args, 'shuffle') !== false;
   const [divided] = args.positional;
   const groups = divided === undefined ? undefined : namedGroups(machine, machine.dataOf(divided).rows);
