@@ -103,6 +103,12 @@ export class JobGate implements CallGate {
     return undefined;
   }
 
+  /** Notes that calls of earlier runs of the job, which never saw an answer, will see none: what they reserved comes back. */
+  async forgetOpenCalls(): Promise<void> {
+    this.#ledger ??= this.#open(this.job.signal);
+    await this.#ledger;
+  }
+
   /** A later gate refused the call: it is written as one that never left. */
   async release(call: PlannedCall): Promise<void> {
     if (!this.#flights.has(idOf(call))) return;
@@ -145,7 +151,7 @@ export class JobGate implements CallGate {
       this.control.callWaitMs,
     ]);
     if (replyText(verdict) === 'lost') throw lostJob();
-    (await this.#ledger)?.ended(call, flight.number, end, answer);
+    (await this.#ledger)?.ended(flight.number, end, answer);
     if (replyText(verdict) === 'late') throw waitedTooLong(call, Number(value));
   }
 

@@ -67,8 +67,14 @@ function row(inPlace: InPlace, thenJob: RetryRow['thenJob'], why: string): Retry
   return { inPlace, thenJob, why };
 }
 
-/** Workers that may die in runs of a job before the job is ended as `killed-its-worker`. */
+/**
+ * Workers that may die in runs of a job before the job is ended as `killed-its-worker`, where it runs in its worker's own
+ * process. With a process for suspects, that one's death is the second one, and proof.
+ */
 export const MOST_WORKER_DEATHS = 2;
+
+/** The same with a process for suspects, for deaths that took that process with them, so that nothing is proven. */
+export const MOST_UNPROVEN_DEATHS = 6;
 
 /** Bounds of what is tried again, as the documentation names them. */
 export const RETRY_BOUNDS = {
@@ -79,6 +85,7 @@ export const RETRY_BOUNDS = {
   'jobs.attempts': DEFAULT_JOB.attempts,
   'jobs.backoffMs': DEFAULT_JOB.backoffMs,
   'jobs.workerDeaths': MOST_WORKER_DEATHS,
+  'jobs.unprovenDeaths': MOST_UNPROVEN_DEATHS,
 } as const;
 
 /** Whether the same request may be sent again in place: a passing failure that the server did not call final. */

@@ -3,6 +3,7 @@ import { chooseRunner, createRunner } from '../agents/select-runner.js';
 import { configuredControl } from '../calls/configured-control.js';
 import { isSet } from '../config/load-config.js';
 import type { Config } from '../config/settings.js';
+import { besideModule } from '../fleet/compute-thread.js';
 import { acquireEmbeddedRedis } from '../fleet/embedded-redis.js';
 import { createLogger, type Logger } from '../fleet/logger.js';
 import { loadTelemetry } from '../fleet/telemetry.js';
@@ -45,6 +46,7 @@ export async function startWorker(
     offloadBytes: config.offloadBytes,
     jobTimeoutMs: config.jobTimeoutMs,
     unwellMs: config.unwellMs,
+    quarantine: besideModule(import.meta.url, 'quarantine'),
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
 }

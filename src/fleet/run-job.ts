@@ -1,15 +1,10 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { AgentRunner } from '../agents/agent-runner.js';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
-import type { CallControl } from '../calls/call-control.js';
 import { CallDeferred } from '../calls/call-deferred.js';
-import { jobGates } from '../calls/job-gates.js';
-import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
-import type { ContaminationJudge } from '../contamination/contamination-judge.js';
+import { MOST_UNPROVEN_DEATHS, MOST_WORKER_DEATHS } from '../calls/retry-table.js';
 import { AgentError, type FleetError, InternalError, JobError, toFleetError } from '../errors.js';
 import type { PayloadStore } from '../payloads/payload-store.js';
-import { loadProcessor } from '../processors/registry.js';
 import { childValues } from '../queues/child-values.js';
 import { RESERVED_TAGS } from '../queues/common.js';
 import { encodeFailure } from '../queues/failure.js';
@@ -20,29 +15,27 @@ import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from 
 import { addUsage, NO_USAGE } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
-import type { AnalysisThread } from './analysis-thread.js';
-import { gatedRunner } from './gated-runner.js';
 import { JobDeadline, type JobLimits } from './job-deadline.js';
 import { type JobLog, jobLog } from './job-log.js';
 import type { Logger } from './logger.js';
+import { type ProcessingParts, processJob } from './process-job.js';
+import type { Quarantine } from './quarantine/quarantine.js';
+import { runSuspect } from './quarantine/run-suspect.js';
 import { beginRun, forgetDeaths, forgiveRun } from './run-marks.js';
 import type { RunningJob, RunningJobs } from './running-jobs.js';
 
-export interface JobContext {
-  readonly runner: AgentRunner;
-  readonly contamination: ContaminationJudge;
-  readonly analysis: AnalysisThread;
+export interface JobContext extends ProcessingParts {
   readonly logger: Logger;
   /** For the fleet's own marks on jobs. */
   readonly client: Redis;
-  /** What agent calls are held to. */
-  readonly calls: CallControl;
   readonly running: RunningJobs;
   readonly limits: JobLimits;
   /** Where long texts of payloads and results are kept. */
   readonly payloads: PayloadStore;
   /** How long a job of a newer contract waits for a newer worker before it is looked at again. */
   readonly newerContractDelayMs: number;
+  /** Where jobs in whose runs a worker died are processed; without it, in this process. */
+  readonly quarantine?: Quarantine | undefined;
 }
 
 /** One job in the hands of this worker. */
@@ -76,7 +69,7 @@ export async function runJob<K extends KindName>(
   try {
     begun = await begin(held, context);
     const payload = await payloadOf(kind, job, context.payloads);
-    const work = process(kind, payload, { ...held, hasLedger: begun.hasLedger }, context, log);
+    const work = process(kind, payload, held, begun, context, log);
     const result = await deadline.guard(work, (ms) =>
       logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
     );
@@ -116,7 +109,7 @@ interface Begun {
  * Marks the job as running here.
  * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run apart.
  */
-async function begin({ job, token }: Held, { calls, running }: JobContext): Promise<Begun> {
+async function begin({ job, token }: Held, { calls, running, quarantine }: JobContext): Promise<Begun> {
   const key = jobKey(job);
   const { run, held, cancelled, deaths, hasLedger } = await beginRun(
     calls.client,
@@ -127,13 +120,15 @@ async function begin({ job, token }: Held, { calls, running }: JobContext): Prom
   const jobId = job.id ?? '';
   if (!held) throw new JobError('lock-lost', 'another worker holds the job', { jobId });
   const begun = { key, token, run, suspect: deaths > 0 };
-  if (cancelled || deaths >= MOST_WORKER_DEATHS) {
+  // What dies apart is proof; a worker's death is only that where nothing can run apart, or after many.
+  const most = quarantine === undefined ? MOST_WORKER_DEATHS : MOST_UNPROVEN_DEATHS;
+  if (cancelled || deaths >= most) {
     await forgetDeaths(calls.client, key, run);
     // The job ends without opening its ledger, where a dead worker's reservation would have come back.
     if (deaths > 0) await sweepReservations(calls.client, calls.prefix);
   }
   if (cancelled) throw new JobError('job-cancelled', 'the job was cancelled', { jobId });
-  if (deaths >= MOST_WORKER_DEATHS) {
+  if (deaths >= most) {
     throw new JobError(
       'killed-its-worker',
       `the job killed its worker: ${deaths} workers died while they ran it`,
@@ -183,31 +178,19 @@ async function childResults(job: Job): Promise<ChildResult[]> {
   return Object.entries(values).map(([key, result]) => ({ kind: parseJobKey(key).queue, result }));
 }
 
+/** A job with workers' deaths behind it is processed apart where that is possible. */
 async function process<K extends KindName>(
   kind: K,
   payload: PayloadOf<K>,
-  { job, token, signal, hasLedger }: Held & Pick<Begun, 'hasLedger'>,
-  { runner, contamination, analysis, calls }: JobContext,
+  { job, token, signal }: Held,
+  { running: { run: mark, suspect }, hasLedger }: Begun,
+  context: JobContext,
   log: JobLog,
 ): Promise<ResultOf<K>> {
-  const processor = await loadProcessor(kind);
-  const gates = jobGates(calls, {
-    key: jobKey(job),
-    token,
-    signal,
-    hasLedger,
-    warn: log.warn,
-    ...budgetOf(job),
-  });
-  const work = {
-    runner: gatedRunner(runner, gates),
-    analyst: analysis.analystFor(signal),
-    contamination,
-    signal,
-    log,
-    progress: log.progress,
-  };
-  return processor(payload, work);
+  const processed = { key: jobKey(job), token, hasLedger, ...budgetOf(job) };
+  const { quarantine } = context;
+  if (!suspect || quarantine === undefined) return processJob(kind, payload, processed, signal, log, context);
+  return runSuspect(quarantine, kind, payload, { ...processed, mark }, signal, log, context);
 }
 
 /** Whose budget pays for the job's calls: its run's; a job with a budget and without a run is a run of its own. */

@@ -16,6 +16,7 @@ import { Housekeeping } from './housekeeping.js';
 import { DEFAULT_JOB_LIMITS } from './job-deadline.js';
 import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
+import { Quarantine } from './quarantine/quarantine.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
 import { RunningJobs } from './running-jobs.js';
@@ -51,6 +52,8 @@ export interface WorkerOptions {
   readonly offloadBytes?: number;
   /** What BullMQ writes its spans with; default: none are written. */
   readonly telemetry?: FleetTelemetry;
+  /** Program for jobs in whose runs a worker died (`serveQuarantine`); default: they run in this process. */
+  readonly quarantine?: URL;
 }
 
 /**
@@ -80,6 +83,7 @@ interface WorkerParts {
   readonly housekeeping: Housekeeping;
   readonly reporter: WorkerReporter;
   readonly watchdog: Watchdog;
+  readonly quarantine: Quarantine | undefined;
 }
 
 /** Whether a promise settles in time. */
@@ -125,7 +129,13 @@ export class FleetWorker {
     }
     const contamination = new ContaminationThreads(client, { redisUrl, prefix });
     const analysis = new AnalysisThread();
+    const graceMs = options.abortGraceMs ?? DEFAULT_JOB_LIMITS.graceMs;
+    const quarantine =
+      options.quarantine === undefined
+        ? undefined
+        : new Quarantine({ program: options.quarantine, redisUrl, prefix, graceMs });
     const context = {
+      quarantine,
       runner: options.runner,
       contamination,
       analysis,
@@ -134,7 +144,7 @@ export class FleetWorker {
       running,
       limits: {
         timeoutMs: options.jobTimeoutMs ?? DEFAULT_JOB_LIMITS.timeoutMs,
-        graceMs: options.abortGraceMs ?? DEFAULT_JOB_LIMITS.graceMs,
+        graceMs,
       },
       payloads: new RedisPayloadStore(ledger, prefix, options.offloadBytes),
       calls: callControl(ledger, prefix, options.calls),
@@ -177,6 +187,7 @@ export class FleetWorker {
       return worker;
     });
     const fleetWorker = new FleetWorker({
+      quarantine,
       client,
       subscriber,
       ledger,
@@ -230,6 +241,7 @@ export class FleetWorker {
     } finally {
       clearTimeout(deadline);
       this.#parts.watchdog.stop();
+      await this.#parts.quarantine?.close();
       await this.#parts.housekeeping.stop();
       await this.#parts.reporter.stop();
       await Promise.all([this.#parts.contamination.close(), this.#parts.analysis.close()]);

@@ -3,7 +3,7 @@ import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
 import { jsonReply, type MessageReply, type MessagesApi, textReply } from './messages-api.js';
 
 /** The Anthropic runner, talking to a Messages-API test server, with no waits between tries worth the name. */
-export function runnerFor(api: MessagesApi): AgentRunner {
+export function runnerFor(api: Pick<MessagesApi, 'url'>): AgentRunner {
   return createAnthropicRunner({
     baseURL: api.url,
     apiKey: 'test-key',

@@ -1,0 +1,47 @@
+import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
+import type { CallControl } from '../calls/call-control.js';
+import type { GatedJob } from '../calls/job-gate.js';
+import { jobGates } from '../calls/job-gates.js';
+import type { ContaminationJudge } from '../contamination/contamination-judge.js';
+import { loadProcessor } from '../processors/registry.js';
+import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
+import type { AnalysisThread } from './analysis-thread.js';
+import { gatedRunner } from './gated-runner.js';
+
+/** What a process needs to have to process jobs. */
+export interface ProcessingParts {
+  readonly runner: AgentRunner;
+  readonly contamination: ContaminationJudge;
+  readonly analysis: AnalysisThread;
+  /** What agent calls are held to. */
+  readonly calls: CallControl;
+}
+
+/** Whose calls they are and who pays for them: plain data. */
+export type ProcessedJob = Omit<GatedJob, 'signal' | 'warn'>;
+
+/** Where the lines and steps of a job go. */
+export interface ProcessingLog extends WorkLog {
+  progress(step: string): void;
+}
+
+/** Runs the processor of a kind in this process; its calls pass the job's gates. */
+export async function processJob<K extends KindName>(
+  kind: K,
+  payload: PayloadOf<K>,
+  job: ProcessedJob,
+  signal: AbortSignal,
+  log: ProcessingLog,
+  { runner, contamination, analysis, calls }: ProcessingParts,
+): Promise<ResultOf<K>> {
+  const processor = await loadProcessor(kind);
+  const gates = jobGates(calls, { ...job, signal, warn: log.warn });
+  return processor(payload, {
+    runner: gatedRunner(runner, gates),
+    analyst: analysis.analystFor(signal),
+    contamination,
+    signal,
+    log,
+    progress: log.progress,
+  });
+}

@@ -1,0 +1,28 @@
+/**
+ * A quarantine whose agent misbehaves as the script says: `KILL` kills its process, `DEAF` never ends, whatever it is told.
+ * Other questions go to the Messages API at `TEST_API_URL`.
+ */
+import { Redis } from 'ioredis';
+import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { callControl } from '../../src/calls/call-control.js';
+import { AnalysisThread } from '../../src/fleet/analysis-thread.js';
+import { serveQuarantine } from '../../src/fleet/quarantine/serve-quarantine.js';
+import { workerConnection } from '../../src/queues/connection.js';
+import { runnerFor } from '../support/agent-answers.js';
+
+const anthropic = runnerFor({ url: process.env.TEST_API_URL ?? '' });
+const ask = async (request: { variables: Record<string, unknown> }, context: unknown) => {
+  const code = JSON.stringify(request.variables);
+  if (code.includes('KILL')) process.kill(process.pid, 'SIGKILL');
+  if (code.includes('DEAF')) await new Promise(() => setInterval(() => undefined, 1_000));
+  return anthropic.ask(request as never, context as never);
+};
+
+serveQuarantine(async ({ redisUrl, prefix }) => ({
+  runner: { name: 'anthropic', ask: ask as AgentRunner['ask'] },
+  contamination: {
+    judge: () => Promise.reject(new Error('no contamination jobs here')),
+  },
+  analysis: new AnalysisThread(),
+  calls: callControl(new Redis(workerConnection(redisUrl)), prefix),
+}));

@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { costsOfDay } from '../../src/calls/budget/read-costs.js';
+import { MOST_UNPROVEN_DEATHS } from '../../src/calls/retry-table.js';
+import { besideModule } from '../../src/fleet/compute-thread.js';
+import type { WorkerOptions } from '../../src/fleet/worker.js';
+import type { JobHandle } from '../../src/producers/job-handle.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { readCallRecords } from '../../src/queues/call-record.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import { startFleetCommand } from '../support/fleet-command.js';
+import { type MessagesApi, type Script, textReply } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
+
+// Processes start and die; on a busy machine each step takes seconds.
+vi.setConfig({ testTimeout: 120_000 });
+
+const redis = redisOfFile();
+const PROGRAM = besideModule(import.meta.url, 'quarantine-program');
+
+let test: TestFleet;
+let api: MessagesApi;
+let replies: Script;
+beforeEach(async () => {
+  replies = () => leaks();
+  ({ test, api } = await fleetOfTest(redis, 'quarantine', (request, index) =>
+    typeof replies === 'function' ? replies(request, index) : (replies[index] ?? leaks()),
+  ));
+  process.env.TEST_API_URL = api.url;
+});
+afterEach(() => {
+  delete process.env.TEST_API_URL;
+});
+
+const startWorker = (options: Partial<WorkerOptions> = {}) =>
+  test.worker(runnerFor(api), { quarantine: PROGRAM, ...options });
+
+const submit = (content: string) => addSolutionCheck(test.fleet, { solution: { content } });
+const keyOf = ({ id }: JobHandle<'solution-check'>) => test.fleet.queue('solution-check').toKey(id);
+
+/** A job in whose runs so many workers have died. */
+async function suspect(content: string, deaths = 1): Promise<JobHandle<'solution-check'>> {
+  const handle = await submit(content);
+  const runs = Array.from({ length: deaths }, (_, index) => `run-${index}@0`);
+  await test.fleet.client.hset(keyOf(handle), 'fleet:deaths', runs.join(' '));
+  return handle;
+}
+
+/** The process in which the suspect runs, as the worker's log names it. */
+async function quarantinePid(): Promise<number> {
+  await test.logged('runs in a process of its own');
+  const line = test.logLines.find(({ msg }) => String(msg).includes('runs in a process of its own'));
+  return Number(/\((\d+)\)/.exec(String(line?.msg))?.[1]);
+}
+
+async function gone(pid: number): Promise<void> {
+  await expect
+    .poll(
+      () => {
+        try {
+          return process.kill(pid, 0);
+        } catch {
+          return false;
+        }
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(false);
+}
+
+describe('a job in whose run a worker died', () => {
+  it('that kills its process is ended with that as proof, while its worker and the jobs beside it go on', async () => {
+    const killer = await suspect('x = "KILL"\n');
+    const others = await Promise.all([submit('a = 1\n'), submit('b = 1\n'), suspect('c = 1\n')]);
+    await startWorker();
+    expect(await killer.wait({ timeout: 100_000 })).toMatchObject({
+      state: 'failed',
+      error: {
+        code: 'killed-its-worker',
+        message: expect.stringContaining('ran alone: that ended by SIGKILL'),
+      },
+    });
+    for (const other of others) expect((await other.result({ timeout: 100_000 })).status).toBe('clean');
+    // A person who retries it begins with a clean sheet.
+    expect(await test.fleet.client.hexists(keyOf(killer), 'fleet:deaths')).toBe(0);
+  });
+
+  it('that is innocent does its work there, with its ledger, its log and its costs', async () => {
+    const unsuspected = await submit('x = 1\n');
+    const innocent = await suspect('x = 1\n');
+    await startWorker();
+    const here = await unsuspected.result();
+    const apart = await innocent.result({ timeout: 100_000 });
+    expect(apart).toEqual(here);
+    expect(await readCallRecords(test.fleet.client, keyOf(innocent))).toMatchObject([
+      { step: 'detect', state: 'answered' },
+    ]);
+    const { logs } = await test.fleet.queue('solution-check').getJobLogs(innocent.id);
+    expect(logs.join('\n')).toContain('runs in a process of its own');
+  });
+
+  it('fails there as it would anywhere: with its code, the answer as it came, and what that cost', async () => {
+    replies = () => textReply('no JSON');
+    const handle = await suspect('x = 1\n');
+    await startWorker();
+    const view = await handle.wait({ timeout: 100_000 });
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'answer-invalid' }, usage: { calls: 3 } });
+    const { logs } = await test.fleet.queue('solution-check').getJobLogs(handle.id);
+    expect(logs.join('\n')).toContain('answer that could not be used:\nno JSON');
+  });
+
+  it('dies in mid-call: the call is unknown, and nothing stays reserved', async () => {
+    replies = () => ({ kind: 'hang' });
+    const handle = await suspect('x = 1\n');
+    await startWorker();
+    await api.arrived(1);
+    process.kill(await quarantinePid(), 'SIGKILL');
+    expect(await handle.wait({ timeout: 100_000 })).toMatchObject({
+      state: 'failed',
+      error: { code: 'killed-its-worker' },
+      unknownCalls: [{ step: 'detect' }],
+    });
+    const costs = await costsOfDay(test.fleet.client, test.fleet.prefix, Date.now());
+    expect(costs).toMatchObject({ reservedUsd: 0, callsUnderWay: 0, unknownCalls: 1 });
+  });
+
+  it('is cancelled there, also when it does not listen', async () => {
+    for (const content of ['x = 1\n', 'x = "DEAF"\n']) {
+      replies = () => ({ kind: 'hang' });
+      const handle = await suspect(content);
+      (test.logLines as unknown[]).length = 0;
+      const worker = await startWorker({ abortGraceMs: 500 });
+      // It is at work there.
+      await quarantinePid();
+      await test.logged('progress');
+      await handle.cancel();
+      expect((await handle.wait({ timeout: 60_000 })).state).toBe('cancelled');
+      // The next one finds the place free.
+      replies = () => leaks();
+      const next = await suspect('y = 1\n');
+      expect((await next.result({ timeout: 100_000 })).status).toBe('clean');
+      await worker.stop(0);
+    }
+  });
+
+  it('goes back to the queue when its worker stops, and the process ends with it', async () => {
+    replies = () => ({ kind: 'hang' });
+    const handle = await suspect('x = 1\n');
+    const worker = await startWorker();
+    await api.arrived(1);
+    const pid = await quarantinePid();
+    await worker.stop(0);
+    expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0 });
+    await gone(pid);
+  });
+
+  it(`is ended without proof only after ${MOST_UNPROVEN_DEATHS} deaths of workers`, async () => {
+    const tried = await suspect('x = 1\n', MOST_UNPROVEN_DEATHS - 1);
+    const ended = await suspect('y = 1\n', MOST_UNPROVEN_DEATHS);
+    await startWorker();
+    expect((await tried.result({ timeout: 100_000 })).status).toBe('clean');
+    expect(await ended.wait({ timeout: 100_000 })).toMatchObject({ error: { code: 'killed-its-worker' } });
+  });
+
+  it('runs in its worker’s own process where no other can be started', async () => {
+    const handle = await suspect('x = 1\n');
+    await startWorker({ quarantine: new URL('no-such-program.ts', import.meta.url) });
+    expect((await handle.result({ timeout: 100_000 })).status).toBe('clean');
+    await test.logged('there is no process of its own for it');
+  });
+});
+
+describe('the built worker', () => {
+  it('runs suspects apart; when it is killed from outside nobody is blamed, and no process stays behind', async () => {
+    replies = () => ({ kind: 'hang' });
+    const handle = await suspect('x = 1\n');
+    const env = {
+      FLEET_REDIS_URL: redis.url,
+      FLEET_PREFIX: test.fleet.prefix,
+      FLEET_LOCK_MS: '2000',
+      FLEET_AGENT: 'anthropic',
+      ANTHROPIC_API_KEY: 'k',
+      ANTHROPIC_BASE_URL: api.url,
+    };
+    const first = startFleetCommand(['worker'], { env });
+    await api.arrived(1);
+    await first.printed('runs in a process of its own');
+    const line = first.lines.find((text) => text.includes('runs in a process of its own'));
+    const pid = Number(/process of its own \((\d+)\)/.exec(line ?? '')?.[1]);
+    expect(process.kill(pid, 0)).toBe(true);
+    const ended = once(first.child, 'exit');
+    await first.end('SIGKILL');
+    await ended;
+    await gone(pid);
+    replies = () => leaks();
+    const second = startFleetCommand(['worker', '--drain', '5'], { env });
+    expect((await handle.result({ timeout: 100_000 })).status).toBe('clean');
+    expect(await second.end('SIGTERM')).toBe(0);
+  });
+});
