@@ -28,7 +28,18 @@ export interface FaultWindow {
   readonly to: number;
 }
 
+/** What is known of a run besides its jobs. */
+export interface Circumstances {
+  readonly billed: readonly Billed[];
+  /** When something was broken. */
+  readonly windows: readonly FaultWindow[];
+  /** When Redis may have forgotten what it had said yes to; empty where it writes before it does. */
+  readonly forgotten: readonly FaultWindow[];
+}
+
 export interface Judgement {
+  /** Accepted jobs that a Redis which was killed had not written. */
+  readonly forgottenJobs: number;
   /** Calls that were on their way, or whose answer was on its way into the ledger, while something was broken. */
   readonly inFlightAtFaults: number;
   /** Calls whose connection the provider itself broke. */
@@ -43,7 +54,7 @@ export interface Judgement {
   readonly paidAgain: number;
 }
 
-/** Failures that the provider's misbehaviour, or a second death under the same job, is a reason for. */
+/** Failures that the provider's misbehaviour is a reason for. */
 const EXPECTED = new Set([
   ...[
     'answer-truncated',
@@ -53,14 +64,13 @@ const EXPECTED = new Set([
     'call-idle',
     'call-timeout',
   ],
-  ...['unreachable', 'overloaded', 'rate-limited', 'killed-its-worker', 'child-failed'],
+  ...['unreachable', 'overloaded', 'rate-limited', 'child-failed'],
 ]);
 
 /** Holds what became of a run against what is promised, after its workers have stopped. */
 export async function judge(
   pipeline: Pipeline,
-  billed: readonly Billed[],
-  windows: readonly FaultWindow[],
+  { billed, windows, forgotten }: Circumstances,
 ): Promise<Judgement> {
   const { fleet } = pipeline;
   const outcomes: Outcome[] = [];
@@ -74,18 +84,25 @@ export async function judge(
   const unknown = outcomes.flatMap(({ calls }) => calls.filter(({ state }) => state === 'unknown'));
   const brokenByProvider = billed.filter(({ broken }) => broken).length;
   const inFlightAtFaults = billed.filter((entry) => !entry.broken && inFlight(entry, windows)).length;
-  const repeats = paidRepeats(outcomes, billed);
+  const repeats = paidRepeats(outcomes, billed, forgotten);
+  const gone = outcomes.filter(({ view }) => view === undefined);
+  const mayBeGone = gone.filter(({ job }) => isIn(job.acceptedAt, forgotten));
   return {
     completed: outcomes.filter(({ view }) => view?.state === 'completed').length,
     failed,
     unknownCalls: unknown.length,
     paidAgain: repeats.paidAgain,
+    forgottenJobs: mayBeGone.length,
     inFlightAtFaults,
     brokenByProvider,
     promises: [
-      promise('accepted jobs that are lost', outcomes.filter(({ view }) => view === undefined).map(nameOf)),
+      promise(
+        'accepted jobs that are lost',
+        gone.filter((outcome) => !mayBeGone.includes(outcome)).map(nameOf),
+      ),
       promise('accepted jobs without an outcome', outcomes.filter(isStuck).map(nameOf)),
       promise('jobs that failed without a reason', outcomes.filter(failedOddly).map(nameOf)),
+      promise('jobs blamed for a worker that was killed from outside', outcomes.filter(isBlamed).map(nameOf)),
       promise('checked scripts that were changed', outcomes.filter(isChanged).map(nameOf)),
       promise(
         'evaluations of another script than the checked one',
@@ -127,7 +144,11 @@ function inFlight({ arrivedAt, endedAt }: Billed, windows: readonly FaultWindow[
 const nameOf = ({ job, view }: Outcome) =>
   `${job.id}: ${view?.state ?? 'gone'} ${view?.error?.message ?? ''}`;
 const isStuck = ({ view }: Outcome) => view !== undefined && !hasEnded(view.state);
-const failedOddly = ({ view }: Outcome) => view?.error !== undefined && !EXPECTED.has(view.error.code);
+const isBlamed = ({ view }: Outcome) => view?.error?.code === 'killed-its-worker';
+const failedOddly = (outcome: Outcome) =>
+  outcome.view?.error !== undefined && !EXPECTED.has(outcome.view.error.code) && !isBlamed(outcome);
+const isIn = (time: number, windows: readonly FaultWindow[]) =>
+  windows.some(({ from, to }) => from <= time && time <= to);
 
 /** The provider finds every script clean, so it has to come back as it was. */
 function isChanged({ job, view }: Outcome): boolean {
@@ -158,7 +179,11 @@ function repeatsOf(asked: readonly Billed[]): number {
 }
 
 /** Good answers that the provider gave, and billed, more than once for one question, and what the ledger says of that. */
-function paidRepeats(outcomes: readonly Outcome[], billed: readonly Billed[]) {
+function paidRepeats(
+  outcomes: readonly Outcome[],
+  billed: readonly Billed[],
+  forgotten: readonly FaultWindow[],
+) {
   const heldByLedger: string[] = [];
   const unexplained: string[] = [];
   let paidAgain = 0;
@@ -183,7 +208,11 @@ function paidRepeats(outcomes: readonly Outcome[], billed: readonly Billed[]) {
       }
       const again = repeatsOf(asked);
       const notUsed = records.filter(({ state }) => state === 'unknown' || state === 'failed').length;
-      if (again > notUsed) {
+      // An entry that Redis forgot is not there to explain a repeat.
+      const unwritten = asked.filter(
+        ({ endedAt }) => endedAt !== undefined && isIn(endedAt, forgotten),
+      ).length;
+      if (again > notUsed + unwritten) {
         unexplained.push(`${question}: ledger ${JSON.stringify(calls)}; provider ${JSON.stringify(entries)}`);
       }
     }

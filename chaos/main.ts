@@ -38,6 +38,9 @@ function render(report: ChaosReport): string {
     `${requests} requests at the provider; ${report.refusedSubmissions} submissions sent again`,
     `faults: ${list(faults)}; ${report.inFlightAtFaults} calls were in flight at them; the provider broke ${report.brokenByProvider} off`,
     `calls whose end is unknown: ${report.unknownCalls}; answers paid for again: ${report.paidAgain}`,
+    ...(report.forgottenJobs === 0
+      ? []
+      : [`jobs that Redis had accepted and not written: ${report.forgottenJobs}`]),
     `next call after a fault: p50 ${recoveryMs.p50} ms, p99 ${recoveryMs.p99} ms`,
     ...report.promises.map(
       ({ promise, found, allowed, examples }) =>

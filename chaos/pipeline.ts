@@ -12,6 +12,8 @@ export interface Accepted {
   readonly marker: string;
   /** The script that was handed in. */
   readonly script: string;
+  /** When the yes arrived, in milliseconds since 1970. */
+  readonly acceptedAt: number;
 }
 
 interface Evaluated {
@@ -115,7 +117,9 @@ export class Pipeline {
     const script = `x = 1\nmarker_${marker} = 2\n${number % 10 === 0 ? '# padding\n'.repeat(8_000) : ''}`;
     for (;;) {
       try {
-        this.accepted.push(...(await this.#submitFlow(number, marker, script)));
+        const jobs = await this.#submitFlow(number, marker, script);
+        const acceptedAt = Date.now();
+        this.accepted.push(...jobs.map((job) => ({ ...job, acceptedAt })));
         return;
       } catch {
         this.refusedSubmissions += 1;
@@ -124,7 +128,7 @@ export class Pipeline {
     }
   }
 
-  async #submitFlow(number: number, marker: string, script: string): Promise<Accepted[]> {
+  async #submitFlow(number: number, marker: string, script: string): Promise<Omit<Accepted, 'acceptedAt'>[]> {
     const key = `chaos ${marker}`;
     const tags = { run: `run ${number % 3}` };
     if (number % 3 === 0) {

@@ -17,7 +17,7 @@ export interface ChaosOptions {
   readonly settleMs?: number;
   /**
    * How Redis writes its file. With `everysec`, it may say yes to what it has not written yet, and lose up to two seconds
-   * of that when it is killed: then neither the ledger nor anything else can know. Default: `always`.
+   * of that when it is killed: what it said yes to in the last seconds before is then promised to nobody. Default: `always`.
    */
   readonly appendfsync?: 'always' | 'everysec';
   readonly say?: (line: string) => void;
@@ -36,6 +36,8 @@ export interface ChaosReport extends Judgement {
 
 const PREFIX = 'chaos';
 const LATENCY_MS = 200;
+/** Redis waits two seconds for the last write to reach the disk, then writes all the same; and some time for the yes. */
+const FORGOTTEN_MS = 3_000;
 
 /**
  * Breaks a fleet of real worker processes by plan while a pipeline submits to it, and holds what became of every accepted
@@ -65,7 +67,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       say(`no more faults; ${pipeline.accepted.length} jobs were accepted`);
       await untilAllEnded(pipeline, settleMs);
       const crashed = await pool.stop();
-      const judgement = await judge(pipeline, provider.billed, breaker.windows);
+      const judgement = await judge(pipeline, {
+        billed: provider.billed,
+        windows: breaker.windows,
+        forgotten:
+          appendfsync === 'always'
+            ? []
+            : breaker.redisKills.map((at) => ({ from: at - FORGOTTEN_MS, to: at })),
+      });
       const promises = [
         ...judgement.promises,
         { promise: 'workers that did not end in order at the end', found: crashed, allowed: 0, examples: [] },
@@ -122,6 +131,8 @@ class Breaker {
   readonly counts: Partial<Record<FaultName, number>> = {};
   /** When something was broken, in milliseconds since 1970. */
   readonly windows: FaultWindow[] = [];
+  /** When Redis was gone. */
+  readonly redisKills: number[] = [];
   readonly #parts: BreakerParts;
   readonly #recoveries: number[] = [];
 
@@ -170,6 +181,7 @@ class Breaker {
         return pool.freeze(victim, lastsMs + LOCK_MS);
       case 'kill-redis':
         await redis.kill();
+        this.redisKills.push(Date.now());
         await wait(lastsMs);
         return redis.restart();
       case 'cut-links':
