@@ -151,7 +151,7 @@ export class JobGate implements CallGate {
       this.control.callWaitMs,
     ]);
     if (replyText(verdict) === 'lost') throw lostJob();
-    (await this.#ledger)?.ended(flight.number, end, answer);
+    (await this.#ledger)?.ended(call, flight.number, end, answer);
     if (replyText(verdict) === 'late') throw waitedTooLong(call, Number(value));
   }
 
