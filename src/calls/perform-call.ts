@@ -4,7 +4,7 @@ import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
 import { parseRetryAfter, type RetryPolicy, retryDelay } from './retry-policy.js';
 import { isPassing } from './retry-table.js';
-import { type CallLimits, sendCall } from './send-call.js';
+import { type CallLimits, classifyMessage, sendCall } from './send-call.js';
 import type { Transport } from './transport.js';
 
 export interface CallSettings {
@@ -66,7 +66,8 @@ async function sendThroughGates(
   const gates = hooks.gates ?? [];
   const kept = await admit(call, gates, hooks.signal);
   if (kept) {
-    const reused = judged({ class: 'answered', detail: 'answered before', message: kept }, hooks);
+    const { tokens: _paidBefore, ...before } = classifyMessage(kept);
+    const reused = judged(before, hooks);
     hooks.onOutcome?.(reused, true);
     return reused;
   }

@@ -81,7 +81,8 @@ const CLASS_OF_STOP: Readonly<Record<string, OutcomeClass>> = {
   model_context_window_exceeded: 'context-exceeded',
 };
 
-function classifyMessage(message: ReceivedMessage): CallOutcome {
+/** The class of a whole message, by its stop reason alone. */
+export function classifyMessage(message: ReceivedMessage): CallOutcome {
   const { stopReason } = message;
   const known = Object.hasOwn(CLASS_OF_STOP, stopReason) ? CLASS_OF_STOP[stopReason] : undefined;
   const refusal = message.refusal === undefined ? '' : ` (${shorten(message.refusal)})`;

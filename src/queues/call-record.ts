@@ -36,7 +36,7 @@ const count = z.int().nonnegative();
 
 export const EndedCallSchema = z.object({
   /**
-   * `answered`: a usable answer; `unusable`: an answer that no retry may use; `failed`: none, or a part of one;
+   * `answered`: a usable answer; `unusable`: one that is never taken for an answer; `failed`: none, or a part of one;
    * `unknown`: nobody knows whether it was answered and billed.
    */
   state: z.enum(['answered', 'unusable', 'failed', 'unknown']),

@@ -4,6 +4,7 @@ import { readRecord } from '../../queues/read-record.js';
 import { replyText, type ScriptReply } from '../../queues/run-script.js';
 import type { PlannedCall } from '../call-gate.js';
 import type { ReceivedMessage } from '../message.js';
+import type { OutcomeClass } from '../outcome.js';
 import { unpackAnswer } from './kept-answer.js';
 
 /** A call of the ledger, as one run of the job sees it. */
@@ -14,9 +15,17 @@ interface Entry {
   /** Whether the provider may have charged for it. */
   readonly billed: boolean;
   readonly answer: Buffer | undefined;
+  /** How it ended. */
+  readonly outcome: string | undefined;
   /** A person has been asked about it. */
   readonly asked: boolean;
 }
+
+/** Ends of a call that the same request comes to every time. */
+const HOPELESS: ReadonlySet<string> = new Set<OutcomeClass>(['bad-request', 'context-exceeded']);
+/** Ends that can be the request's own doing, and how many of them are taken for it. */
+const SLOW: ReadonlySet<string> = new Set<OutcomeClass>(['timeout', 'idle']);
+const MOST_SLOW = 3;
 
 /**
  * What one run of a job knows of the job's ledger. Only the run that holds the job's lock writes there, so what was
@@ -24,8 +33,8 @@ interface Entry {
  */
 export class JobLedger {
   readonly #entries = new Map<number, Entry>();
-  /** How many answers to each question this run has used: the same question asked twice gets two answers. */
-  readonly #used = new Map<string, number>();
+  /** Numbers of the calls that this run has used or made: the same question asked twice gets two answers. */
+  readonly #used = new Set<number>();
   #last = 0;
 
   /**
@@ -51,6 +60,7 @@ export class JobLedger {
         state: end === undefined ? 'open' : (end.value?.state ?? 'unknown'),
         billed: end?.value === undefined || end.value.state === 'unknown' || end.value.tokens !== undefined,
         answer: Buffer.isBuffer(answer) ? answer : undefined,
+        outcome: end?.value?.outcome,
         asked: fields[at + 3] !== null && fields[at + 3] !== undefined,
       });
     }
@@ -62,22 +72,40 @@ export class JobLedger {
   }
 
   /**
-   * The next answer to a call that this run has not used yet. A call whose answer cannot be understood counts as
-   * unknown from then on: it is paid for, and what it brought is lost.
+   * The next answer to a call that this run has not used yet; also one that could not be used, where the question went on
+   * after it: whoever goes on with the question needs it, and asking anew would be paid again. A call whose answer
+   * cannot be understood counts as unknown from then on: it is paid for, and what it brought is lost.
    */
   takeAnswer(call: PlannedCall): ReceivedMessage | undefined {
-    const used = this.#used.get(keyOf(call)) ?? 0;
-    for (;;) {
-      const entry = this.#of(call).filter(({ state }) => state === 'answered')[used];
-      if (entry === undefined) return undefined;
+    for (const entry of this.#of(call)) {
+      if (this.#used.has(entry.number)) continue;
+      if (entry.state !== 'answered' && !(entry.state === 'unusable' && this.#wentOn(entry))) continue;
       const { value, broken } = unpackAnswer(entry.answer ?? Buffer.alloc(0));
-      if (value !== undefined) {
-        this.#used.set(keyOf(call), used + 1);
-        return value;
-      }
-      this.onBroken(`${LEDGER_FIELD}:${entry.number}:answer`, broken);
-      this.#entries.set(entry.number, { ...entry, state: 'unknown', answer: undefined });
+      if (value === undefined) this.onBroken(`${LEDGER_FIELD}:${entry.number}:answer`, broken);
+      if (value !== undefined || entry.state === 'unusable') this.#used.add(entry.number);
+      else this.#entries.set(entry.number, { ...entry, state: 'unknown', answer: undefined });
+      if (value !== undefined) return value;
     }
+    return undefined;
+  }
+
+  /**
+   * Whether the question was asked on after this call and has not come to its end without a usable answer. One that has
+   * is asked from the beginning: what was no answer the last time must not be all that a retry is ever given.
+   */
+  #wentOn({ number, sent }: Entry): boolean {
+    let last: Entry | undefined;
+    let slow = 0;
+    for (const later of this.#inOrder()) {
+      if (later.number <= number || later.sent.step !== sent.step) continue;
+      // From here on the question was asked anew.
+      if (later.sent.ask === 1) break;
+      last = later;
+      if (SLOW.has(later.outcome ?? '')) slow += 1;
+    }
+    if (last === undefined || last.state === 'unusable') return false;
+    if (last.state !== 'answered' && slow >= MOST_SLOW) return false;
+    return last.state !== 'failed' || !HOPELESS.has(last.outcome ?? '');
   }
 
   /** A call like this one whose end is unknown and about which nobody was asked yet; its number. */
@@ -106,22 +134,32 @@ export class JobLedger {
 
   /** Notes what was written. */
   sent(number: number, sent: SentCall): void {
-    this.#entries.set(number, { number, sent, state: 'open', billed: true, answer: undefined, asked: false });
+    this.#entries.set(number, {
+      number,
+      sent,
+      state: 'open',
+      billed: true,
+      answer: undefined,
+      outcome: undefined,
+      asked: false,
+    });
+    this.#used.add(number);
   }
 
-  /** Notes what was written; an answer of this run counts as used by it. */
-  ended(call: PlannedCall, number: number, end: EndedCall, answer: Buffer | undefined): void {
+  /** Notes what was written. */
+  ended({ step }: PlannedCall, number: number, end: EndedCall, answer: Buffer | undefined): void {
     const entry = this.#entries.get(number);
-    if (entry === undefined) throw new RangeError(`call ${number} was not sent`);
+    if (entry === undefined) throw new RangeError(`${step}: call ${number} was not sent`);
     const billed = end.state === 'unknown' || end.tokens !== undefined;
-    this.#entries.set(number, { ...entry, state: end.state, billed, answer });
-    if (end.state === 'answered') this.#used.set(keyOf(call), (this.#used.get(keyOf(call)) ?? 0) + 1);
+    this.#entries.set(number, { ...entry, state: end.state, billed, answer, outcome: end.outcome });
   }
 
   #of(call: PlannedCall): Entry[] {
-    return [...this.#entries.values()]
-      .filter(({ sent }) => keyOf(sent) === keyOf(call))
-      .sort((a, b) => a.number - b.number);
+    return this.#inOrder().filter(({ sent }) => keyOf(sent) === keyOf(call));
+  }
+
+  #inOrder(): Entry[] {
+    return [...this.#entries.values()].sort((a, b) => a.number - b.number);
   }
 }
 
