@@ -67,7 +67,10 @@ export function attributeOf(machine: Machine, object: Value, name: string, expre
       if (name === 'columns' || name === 'dtypes' || name === 'dtype' || name === 'size' || name === 'ndim') {
         return opaque({ ...NO_FACTS, fits: state.fits });
       }
-      if (name === 'values' || name === 'T') return newTable({ ...state, shape: 'array' });
+      if (name === 'values' || name === 'T') {
+        const stays = state.shape === 'row' || (state.shape === 'column' && name === 'values');
+        return newTable(stays ? state : { ...state, shape: 'array' });
+      }
       if (SAME_ROWS.has(name) && state.shape !== 'frame') return object;
       if (state.shape === 'frame' && state.columns.has(name)) return newTable(columnOf(state, name));
       return methodOf(object, name);

@@ -3,9 +3,10 @@ import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { emptyTable, joinValues, list, newCell, newEstimator, newMapping, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, type FunctionOf, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { accessorMethod, hasAccessor, isAccessor } from './accessors.js';
 import { attributeOf, boundMethod } from './attributes.js';
 import { callEstimator, estimatorMethod, networkCall } from './estimator-methods.js';
-import { evaluate } from './expressions.js';
+import { columnOrAttribute, evaluate } from './expressions.js';
 import { elementsOf } from './iterate.js';
 import { callLibrary } from './library-calls.js';
 import type { Machine } from './machine.js';
@@ -91,8 +92,16 @@ export function argumentsOf(values: readonly Value[], expressions: readonly Expr
 
 export function evaluateCall(machine: Machine, call: Call): Value {
   if (call.callee.type === 'attribute') {
-    const object = evaluate(machine, call.callee.object);
-    const { name } = call.callee;
+    const { name, object: expression } = call.callee;
+    const owner = isAccessor(expression) ? evaluate(machine, expression.object) : undefined;
+    if (owner !== undefined && isAccessor(expression) && hasAccessor(owner, expression.name)) {
+      const args = evaluateArguments(machine, call);
+      return accessorMethod(machine, owner, expression.name, name, args, call);
+    }
+    const object =
+      owner !== undefined && expression.type === 'attribute'
+        ? columnOrAttribute(machine, owner, expression)
+        : evaluate(machine, expression);
     // The method of something unknown: not an attribute of it that is called.
     if (object.type === 'opaque')
       return opaqueMethod(machine, object, name, evaluateArguments(machine, call), call);

@@ -5,6 +5,7 @@ import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, factsOf, type Method, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { accessorProperty, hasAccessor, isAccessor } from './accessors.js';
 import { assign } from './assign.js';
 import { attributeOf } from './attributes.js';
 import { evaluateCall } from './calls.js';
@@ -35,8 +36,13 @@ export function evaluate(machine: Machine, expression: Expr): Value {
           ? constant('__main__')
           : unresolved(machine, expression.id);
     }
-    case 'attribute':
-      return columnOrAttribute(machine, evaluate(machine, expression.object), expression);
+    case 'attribute': {
+      const inner = expression.object;
+      if (!isAccessor(inner)) return columnOrAttribute(machine, evaluate(machine, inner), expression);
+      const owner = evaluate(machine, inner.object);
+      if (hasAccessor(owner, inner.name)) return accessorProperty(machine, owner);
+      return columnOrAttribute(machine, columnOrAttribute(machine, owner, inner), expression);
+    }
     case 'subscript': {
       const object = evaluate(machine, expression.object);
       return subscriptValue(machine, object, expression);
@@ -91,10 +97,10 @@ export function evaluate(machine: Machine, expression: Expr): Value {
 }
 
 /** `frame.price` that is not called is a column, unless it is a locator or an accessor. */
-function columnOrAttribute(machine: Machine, object: Value, expression: Attribute): Value {
+export function columnOrAttribute(machine: Machine, object: Value, expression: Attribute): Value {
   const value = attributeOf(machine, object, expression.name, expression);
-  const isAccessor = /^(loc|iloc|at|iat|str|dt|cat|plot|skb)$/.test(expression.name);
-  if (value.type !== 'method' || object.type !== 'table' || isAccessor) return value;
+  const isLocator = /^(loc|iloc|at|iat|str|dt|cat|plot|skb)$/.test(expression.name);
+  if (value.type !== 'method' || object.type !== 'table' || isLocator) return value;
   const state = object.cell.value;
   return state.shape === 'frame' ? newTable(columnOf(state, expression.name)) : value;
 }
@@ -234,7 +240,12 @@ function perRow(
   const state = iterable.cell.value;
   const facts = machine.dataOf(common);
   if (state.shape === 'frame' || facts.rows.length > 0) return undefined;
-  return newTable(emptyTable({ ...facts, rows: state.rows, certain: state.certain }));
+  return newTable(
+    emptyTable(
+      { ...facts, rows: state.rows, certain: state.certain },
+      state.shape === 'row' ? 'row' : 'array',
+    ),
+  );
 }
 
 export function methodOf(receiver: Value, name: string): Method {

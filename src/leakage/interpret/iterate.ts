@@ -1,5 +1,5 @@
 import type { Span } from '../syntax/ast.js';
-import { list, newCell } from '../values/join.js';
+import { list, newCell, newTable } from '../values/join.js';
 import { constant, opaque, UNKNOWN, type Value } from '../values/value.js';
 import type { Machine } from './machine.js';
 
@@ -31,7 +31,8 @@ export function elementsOf(machine: Machine, value: Value, place: Span): Element
       return { common: UNKNOWN };
     case 'table': {
       // A loader gives batches of its rows: pairs of features and labels of the same rows.
-      return { common: value };
+      const state = value.cell.value;
+      return { common: state.shape === 'frame' ? value : newTable({ ...state, shape: 'row' }) };
     }
     case 'view':
       return { common: list([UNKNOWN, value.table], true) };
@@ -39,8 +40,9 @@ export function elementsOf(machine: Machine, value: Value, place: Span): Element
       return { common: opaque(machine.dataOf(value)) };
     case 'instance':
     case 'method':
+      return { common: opaque(machine.dataOf(value)) };
     case 'opaque':
-      return { common: value.type === 'opaque' ? value : opaque(machine.dataOf(value)) };
+      return { common: value.source === undefined ? value : { ...value, element: true } };
     default:
       machine.skip(place, 'iteration over an unknown object');
       return { common: UNKNOWN };

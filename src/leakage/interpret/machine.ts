@@ -116,7 +116,8 @@ export class Machine {
       for (const [name, { value }] of scope.names) {
         const texts = textsOf(value);
         if (texts !== undefined && !this.watchedLists.has(name)) this.watchedLists.set(name, texts);
-        if (value.type === 'table' && value.cell.value.shape !== 'array') this.watchedFrames.add(name);
+        if (value.type === 'table' && /^(frame|column)$/.test(value.cell.value.shape))
+          this.watchedFrames.add(name);
         const isRows =
           value.type === 'table' ||
           (value.type === 'opaque' && value.source !== undefined) ||

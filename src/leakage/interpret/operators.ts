@@ -6,6 +6,7 @@ import { overlapOf } from '../values/region.js';
 import {
   constant,
   factsOf,
+  isElement,
   opaque,
   type Step,
   type TableState,
@@ -87,6 +88,7 @@ export function binaryValue(
       type: 'opaque',
       facts: scored,
       ...(source === undefined ? {} : { source }),
+      ...(isElement(left) || isElement(right) ? { element: true } : {}),
       ...(pending.length === 0 ? {} : { pending }),
     };
   }

@@ -198,7 +198,7 @@ export function opaqueMethod(
   }
   if (receiver.pending !== undefined) return expressionMethod(machine, receiver, name, args, call);
   if (receiver.source !== undefined && (STATISTIC_METHODS.has(name) || FRAME_METHODS.has(name))) {
-    const shape = FRAME_METHODS.has(name) ? 'frame' : 'array';
+    const shape = receiver.element === true ? 'row' : FRAME_METHODS.has(name) ? 'frame' : 'array';
     return tableMethod(machine, newTable(emptyTable(machine.dataOf(receiver), shape)), name, args, call);
   }
   if (receiver.source !== undefined && name === 'pop') return receiver;

@@ -7,6 +7,7 @@ import type { Machine } from './machine.js';
 
 /** The same rows, made with something that was computed over all of them by this method. */
 export function withRowEvent(machine: Machine, state: TableState, kind: LeakKind, call: Call): Value {
+  if (state.shape === 'row') return newTable(state);
   const rowsText = call.callee.type === 'attribute' ? machine.label(call.callee.object) : '';
   const event = machine.fit(kind, `\`${machine.label(call)}\``, state, rowsText, call);
   return newTable({ ...state, fits: union(state.fits, [event]) });

@@ -2,7 +2,7 @@ import type { Call } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
-import { factsOf, type Step, type TableState, type Value } from '../values/value.js';
+import { factsOf, type Step, type TableState, tableFacts, type Value } from '../values/value.js';
 import { withoutColumns } from './assign.js';
 import { type Arguments, argument, flag } from './calls.js';
 import { evaluate } from './expressions.js';
@@ -13,7 +13,8 @@ import { namesOf, pickRows } from './subscripts.js';
 export function sampled(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
   const fraction = argument(args, 1, 'frac', 'fraction');
   const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
-  if (replace) return withRowEvent(machine, state, 'duplicated-rows', call);
+  if (replace && tableFacts(state).predictions.length === 0)
+    return withRowEvent(machine, state, 'duplicated-rows', call);
   if (fraction?.type === 'constant' && Number(fraction.value) >= 1) return newTable(state);
   const partition = machine.partition(`sample:${machine.placeKey(call)}`, 'selection', call);
   return newTable(pickRows(machine, state, [{ partition, side: 'taken' }]));

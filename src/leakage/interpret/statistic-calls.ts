@@ -1,7 +1,7 @@
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
-import { factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { factsOf, isElement, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { choose } from './builtins.js';
 import { type Arguments, argument, argumentsOf, callValue, flag, unknownCall } from './calls.js';
 import { choiceEvents } from './choices.js';
@@ -16,7 +16,9 @@ export function isRowWise(args: Arguments, axisPosition: number): boolean {
   }
   // Over all axes but the first: a statistic for each row.
   if (axis?.type === 'sequence') {
-    return axis.cell.value.items.every((item) => item.type === 'constant' && item.value !== 0);
+    return axis.cell.value.items.every(
+      (item) => item.type === 'constant' && typeof item.value === 'number' && item.value !== 0,
+    );
   }
   return false;
 }
@@ -37,6 +39,7 @@ export function statistic(
     if (blended !== facts) return newTable(emptyTable(blended));
   }
   if (facts.scores.length > 0) return opaque(facts);
+  if (isElement(first)) return newTable(emptyTable(facts, 'row'));
   // A list of arrays: one result per row, as in a blend.
   const overParts = first.type === 'sequence';
   const quantile = /(quantile|percentile)$/.test(machine.text(call.callee));
@@ -71,12 +74,19 @@ export function withEvent(
   args: Arguments,
   call: Call,
 ): Value {
+  const predicted = args.positional.some((value) => factsOf(value).predictions.length > 0);
   const results = args.positional
     .filter((value) => value.type === 'table' || machine.dataOf(value).rows.length > 0)
     .map((value) => {
       const state = asTable(machine, value);
       const facts = machine.dataOf(value);
-      if (isRowWise(args, 1) || (kind === 'duplicated-rows' && flag(args, 'replace') === false))
+      // Rows of predictions drawn again and again, and the labels with them: the spread of a score.
+      const isBootstrap = kind === 'duplicated-rows' && predicted;
+      if (
+        isRowWise(args, 1) ||
+        isBootstrap ||
+        (kind === 'duplicated-rows' && flag(args, 'replace') === false)
+      )
         return newTable(state);
       const [expression] = args.expressions;
       const event = machine.fit(

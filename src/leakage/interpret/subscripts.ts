@@ -6,6 +6,7 @@ import { partOf, type Region } from '../values/region.js';
 import {
   constant,
   factsOf,
+  isElement,
   opaque,
   type Step,
   type Table,
@@ -154,7 +155,8 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
     }
     case 'opaque': {
       if (object.source !== undefined && picksRows(machine, expression)) {
-        return tableIndex(machine, newTable(emptyTable(machine.dataOf(object))), expression, '');
+        const shape = object.element === true ? 'row' : 'array';
+        return tableIndex(machine, newTable(emptyTable(machine.dataOf(object), shape)), expression, '');
       }
       const indices = expression.indices.map((index) => evaluate(machine, index));
       const fits = indices.flatMap((index) => [...factsOf(index).fits]);
@@ -371,7 +373,7 @@ export function lengthOf(machine: Machine, value: Value): Value {
     return constant(value.cell.value.items.length);
   }
   const facts = machine.dataOf(value);
-  return facts.rows.length === 0 || !facts.certain
+  return facts.rows.length === 0 || !facts.certain || isElement(value)
     ? UNKNOWN
     : { type: 'opaque', facts: NO_FACTS, countOf: facts.rows };
 }

@@ -254,7 +254,7 @@ export function container(machine: Machine, path: string, args: Arguments, call:
     return newTable({
       ...state,
       fits: union(state.fits, facts.fits),
-      shape: shape === 'array' && state.shape === 'column' ? 'array' : shape,
+      shape: state.shape === 'row' ? 'row' : shape,
     });
   }
   if (facts.rows.length > 0 || facts.scores.length > 0) return newTable(emptyTable(facts, shape));

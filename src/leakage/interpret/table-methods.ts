@@ -173,6 +173,9 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
         return withRowEvent(machine, state, 'statistics', call);
       return combined(machine, table, args, call);
     }
+    case 'iterrows':
+    case 'itertuples':
+      return newTable({ ...state, shape: 'row' });
     case 'update': {
       const { fits } = args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
       machine.store.write(table.cell, { ...state, fits: union(state.fits, fits) });
@@ -199,7 +202,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     case 'lazy':
       return newTable(
         name === 'to_numpy' || name === 'toarray'
-          ? { ...state, shape: state.shape === 'column' ? 'column' : 'array' }
+          ? { ...state, shape: state.shape === 'frame' ? 'array' : state.shape }
           : state,
       );
     case 'select_dtypes':
@@ -232,7 +235,8 @@ function statistic(machine: Machine, table: Table, name: string, args: Arguments
   const kind = STATISTIC_METHODS.get(name) ?? 'statistics';
   if (facts.scores.length > 0) return opaque(facts);
   if (facts.predictions.length > 0) return opaque(facts);
-  if (isRowWise(args, name === 'quantile' ? 1 : 0))
+  if (state.shape === 'row') return newTable(emptyTable(facts, 'row'));
+  if (isRowWise(args, /^(quantile|agg|aggregate)$/.test(name) ? 1 : 0))
     return newTable({ ...state, shape: 'column', columns: new Map(), fits: facts.fits });
   if (state.mask !== undefined && !['mean', 'value_counts'].includes(name))
     return opaque({ ...facts, rows: [] });

@@ -130,6 +130,26 @@ export const FIT_METHODS: ReadonlySet<string> = new Set([
   'build_vocab',
 ]);
 
+/**
+ * Accessors, whose methods look at one element at a time, whatever they are called: pandas `Series.str`,
+ * `Series.dt`, `Series.cat`, `Series.list`; polars `Expr.str`, `Expr.dt`, `Expr.list`, `Expr.arr`, `Expr.struct`,
+ * `Expr.bin`.
+ */
+export const ACCESSORS: ReadonlySet<string> = new Set([
+  'str',
+  'dt',
+  'cat',
+  'list',
+  'arr',
+  'struct',
+  'bin',
+  'sparse',
+  'plot',
+]);
+
+/** Accessors whose elements are lists. */
+export const ELEMENT_ACCESSORS: ReadonlySet<string> = new Set(['list', 'arr']);
+
 /** Masks by method: a column of truth values that picks rows. */
 export const MASK_METHODS: ReadonlySet<string> = new Set([
   'isin',

@@ -29,6 +29,8 @@ export interface Opaque {
   readonly countOf?: readonly Region[];
   /** Statistics of a column expression that is not applied to a frame yet (`pl.col('a').mean()`). */
   readonly pending?: readonly PendingStatistic[];
+  /** One element of a source, in a loop over all of them. */
+  readonly element?: boolean;
 }
 export interface PendingStatistic {
   readonly kind: LeakKind;
@@ -76,7 +78,12 @@ export interface TableState extends Facts {
   readonly missing?: boolean;
   /** For a Boolean column: which rows it picks. */
   readonly mask?: Step[];
-  readonly shape: 'frame' | 'column' | 'array';
+  /** Its rows are in the opposite order. */
+  readonly reversed?: boolean;
+  /** Each row of it is one piece of what was one row: what was taken apart. */
+  readonly pieces?: string;
+  /** `row`: one row, or one batch of rows, in a loop over all of them. */
+  readonly shape: 'frame' | 'column' | 'array' | 'row';
 }
 /** One step from a table to a part of it. */
 export interface Step {
@@ -200,6 +207,13 @@ export function opaque(facts: Facts): Opaque {
 
 export function constant(value: ConstantValue): ConstantOf {
   return { type: 'constant', value };
+}
+
+/** Whether a value is one row, or one batch, in a loop over all of them. */
+export function isElement(value: Value): boolean {
+  return value.type === 'table'
+    ? value.cell.value.shape === 'row'
+    : value.type === 'opaque' && value.element === true;
 }
 
 /** Everything the columns of a table were made with. */
