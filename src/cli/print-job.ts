@@ -1,4 +1,5 @@
 import type { JobView } from '../producers/job-view.js';
+import { plural, usd } from './terminal/amounts.js';
 import { type Colours, coloursFor } from './terminal/colours.js';
 import { visible } from './terminal/visible.js';
 
@@ -13,6 +14,29 @@ export function jobLine(view: JobView, colours: Colours): string {
   return `${stateColour(view.state, colours)} ${view.id} ${colours.dim(view.createdAt)}`;
 }
 
+/** What the calls of all runs of a job came to; nothing for one that made none. */
+function callLines({ usage, unknownCalls = [] }: JobView): string[] {
+  const lines: string[] = [];
+  if (usage.calls + usage.reusedCalls > 0) {
+    const cost = usage.costUsd === null ? 'at no known price' : `for ${usd(usage.costUsd)}`;
+    const reused = usage.reusedCalls === 0 ? '' : `; ${usage.reusedCalls} answered before and used again`;
+    lines.push(`calls: ${usage.calls} ${cost}${reused}`);
+  }
+  if (unknownCalls.length === 0) return lines;
+  const priced = unknownCalls.flatMap(({ likelyUsd }) => (likelyUsd === null ? [] : [likelyUsd]));
+  const price =
+    priced.length === 0
+      ? 'at no known price'
+      : `probably ${usd(priced.reduce((sum, likely) => sum + likely, 0))} if billed`;
+  const unpriced = unknownCalls.length - priced.length;
+  const rest = priced.length > 0 && unpriced > 0 ? `, and ${unpriced} at no known price` : '';
+  const which = unknownCalls.map(({ step, ask }) => `${step} ${ask}`).join(', ');
+  lines.push(
+    `unknown: ${plural(unknownCalls.length, 'call')} without a known end (${which}), ${price}${rest}`,
+  );
+  return lines;
+}
+
 /** Prints a job: as JSON with all its fields, or as a line and what it came to. */
 export function printJob(view: JobView, json: boolean): void {
   if (json) {
@@ -25,5 +49,6 @@ export function printJob(view: JobView, json: boolean): void {
   if (view.error !== undefined) {
     process.stdout.write(`${colours.red('error')} ${visible(view.error.message)} (${view.error.code})\n`);
   }
+  for (const line of callLines(view)) process.stdout.write(`${visible(line)}\n`);
   if (view.result !== undefined) process.stdout.write(`${visible(JSON.stringify(view.result, null, 2))}\n`);
 }

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Costs, costsOfDay, costsOfRun } from '../../calls/budget/read-costs.js';
 import { loadConfig } from '../../config/load-config.js';
 import { withSession } from '../session.js';
+import { plural, usd } from '../terminal/amounts.js';
 import { visible } from '../terminal/visible.js';
 
 interface CostsOptions {
@@ -45,14 +46,6 @@ export function addCostsCommand(program: Command): void {
 /** A time in each of the last days, oldest first. */
 function lastDays(days: number): number[] {
   return Array.from({ length: days }, (_, index) => Date.now() - (days - 1 - index) * MS_A_DAY);
-}
-
-function usd(amount: number): string {
-  return `$${amount.toFixed(4)}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function asText(costs: Costs): string {

@@ -1,0 +1,37 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { startFleetProcesses } from '../field-reports/fleet-processes.js';
+import { leaks } from '../support/agent-answers.js';
+import { fleetCommand } from '../support/fleet-command.js';
+import { redisOfFile } from '../support/redis.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const redis = redisOfFile();
+
+it('fleet get shows calls whose end nobody knows, with their likely price, and what the job has cost', async () => {
+  const { fleet, api, worker, environment, close } = await startFleetProcesses(
+    redis,
+    'get',
+    (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
+    { FLEET_DRAIN_SECONDS: '0' },
+  );
+  onTestFinished(() => close());
+  const get = async (id: string) => (await fleetCommand(['get', id], { env: environment })).stdout;
+  const handle = await addSolutionCheck(fleet, {
+    solution: { content: 'x = 1\n' },
+    model: 'claude-sonnet-5-5',
+  });
+  expect(await get(handle.id)).not.toMatch(/^(calls|unknown)/m);
+  const stopped = await worker();
+  await api.arrived(1);
+  await stopped.end('SIGTERM');
+  expect(await get(handle.id)).toMatch(
+    /^unknown: 1 call without a known end \(detect 1\), probably \$0\.\d{4} if billed$/m,
+  );
+  await worker();
+  await handle.result({ timeout: 60_000 });
+  const shown = await get(handle.id);
+  expect(shown).toMatch(/^unknown: 1 call without a known end/m);
+  expect(shown).toMatch(/^calls: 1 for \$0\.\d{4}$/m);
+});
