@@ -57,7 +57,7 @@ function splitAt(part: Region): Split | undefined {
   return { partition, node: partition.node, statement };
 }
 
-/** Whether rows lie in the train side of a hold-out whose other side is scored as well. */
+/** Whether rows lie in the train side of a division whose other side is scored as well. */
 function insideTrainingSide(rows: readonly Region[], scored: readonly ScoredPredictions[]): boolean {
   return rows.every((region) => {
     let current: Region | undefined = region;
@@ -67,7 +67,7 @@ function insideTrainingSide(rows: readonly Region[], scored: readonly ScoredPred
         ({ prediction, crossValidated }) =>
           !crossValidated &&
           heldOutFrom(prediction.training, prediction.rows) &&
-          prediction.rows.every((row) => isAcross(here, row)),
+          prediction.rows.every((row) => isAcross(here, row, true)),
       );
       if (others) return true;
       current = here.parent;
@@ -80,9 +80,10 @@ function heldOutFrom(training: Training | undefined, rows: readonly Region[]): b
   return training !== undefined && overlapOf(training.rows, rows) === 'no';
 }
 
-/** Whether `row` lies on another side of the division that made `region`. */
-function isAcross(region: Region, row: Region): boolean {
-  if (region.partition === undefined || region.partition.form === 'folds') return false;
+/** Whether `row` lies on another side of the division that made `region`; folds count where the caller says so. */
+function isAcross(region: Region, row: Region, withFolds = false): boolean {
+  if (region.partition === undefined) return false;
+  if (region.partition.form === 'folds' && !withFolds) return false;
   let current: Region | undefined = row;
   while (current !== undefined) {
     if (current.parent === region.parent && current.partition === region.partition) {
@@ -179,7 +180,9 @@ export function judge(machine: Machine): Leak[] {
       else add(ofLabel ? { ...leak, kind: 'target-encoding' } : leak);
     }
   }
+  const final = finalReports(machine);
   for (const { fit, score, node } of machine.reportedChoices) {
+    if (!final.has(node)) continue;
     if (!fit.certain || insideTrainingSide(fit.rows, scored)) continue;
     const [prediction] = score.predictions;
     if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;
@@ -187,6 +190,16 @@ export function judge(machine: Machine): Leak[] {
   }
   if (leaks.size === 0) for (const leak of claimedInSample(machine, scored)) add(leak);
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
+}
+
+/**
+ * The calls that print the score the script is judged by: those that call it final, or the last one. A best value
+ * that is shown beside it, as the precision at some recall, was chosen for the reader.
+ */
+function finalReports({ reports }: Machine): ReadonlySet<Expr> {
+  const top = Math.max(0, ...reports.map(({ rank }) => rank));
+  const named = reports.filter(({ rank }) => rank === top);
+  return new Set((top === 0 ? named.slice(-1) : named).map(({ node }) => node));
 }
 
 /** Scores of training rows that the script prints as validation scores, where it has no other score. */

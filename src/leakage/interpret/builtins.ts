@@ -7,6 +7,7 @@ import { type Arguments, argumentsOf, callValue, runCallback, unknownCall } from
 import { choiceEvents } from './choices.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
+import { takeOneFold } from './splitters.js';
 import { lengthOf } from './subscripts.js';
 
 /** Calls a built-in function of Python. */
@@ -61,7 +62,9 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
     case 'next': {
       if (first === undefined) return UNKNOWN;
       const elements = elementsOf(machine, first, call);
-      return elements.known?.[0] ?? elements.common ?? UNKNOWN;
+      const taken = elements.known?.[0] ?? elements.common ?? UNKNOWN;
+      takeOneFold(taken);
+      return taken;
     }
     case 'max':
     case 'min':
@@ -118,10 +121,17 @@ function claims(text: string): boolean {
   return /valid|\bval\b|held|hold|\btest/i.test(text) && !/train|fit/i.test(text);
 }
 
+/** How strongly a line says that it prints the score that the script is judged by. */
+function rankOf(text: string): number {
+  if (/final[\s_]+(validation|test)|validation[\s_]+performance/i.test(text)) return 2;
+  return /\bfinal/i.test(text) ? 1 : 0;
+}
+
 /** A score that was chosen among scores of the same rows is reported. */
 export function report(machine: Machine, values: readonly Value[], call: Call): void {
   for (const value of values) {
     const facts = factsOf(value);
+    if (facts.scores.length > 0) machine.reports.push({ node: call, rank: rankOf(machine.text(call)) });
     for (const score of facts.scores) {
       machine.reported.add(score);
       if (claims(machine.text(call))) machine.claimed.add(score);

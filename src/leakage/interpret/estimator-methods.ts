@@ -220,6 +220,8 @@ export function foldSteps(machine: Machine, call: Call): { train: Step; test: St
 function foldsOf(machine: Machine, state: EstimatorState, args: Arguments, call: Call): Value {
   const { train, test } = foldSteps(machine, call);
   const { partition } = test;
+  const count = state.options.get('n_splits');
+  if (count?.type === 'constant' && count.value === 1) partition.form = 'holdout';
   partition.random = isRandomSplitter(state);
   const groups = argumentExpression(args, 2, 'groups');
   if (groups !== undefined && !knowsGroups(state)) partition.ignoredGroups = { text: machine.label(groups) };

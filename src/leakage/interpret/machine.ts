@@ -46,6 +46,8 @@ export class Machine {
   readonly scored: ScoredPredictions[] = [];
   /** Choices that were reported as a score: the event, and where the value was printed. */
   readonly reportedChoices: { fit: FitEvent; score: Score; node: Expr; statement: Stmt }[] = [];
+  /** Calls that print a score, in the order in which they run; the higher the rank, the more it is the script's. */
+  readonly reports: { node: Expr; rank: number }[] = [];
   /** Scores that are printed, and those that are printed as scores of held-out rows. */
   readonly reported = new Set<Score>();
   readonly claimed = new Set<Score>();
@@ -85,16 +87,19 @@ export class Machine {
   readonly unresolved = new Set<string>();
   /** Tables by variable, as they were when the watched statement was about to run. */
   readonly watched = new Map<string, readonly Region[]>();
+  /** The same at an earlier statement. */
+  readonly watchedEarlier = new Map<string, readonly Region[]>();
 
-  /** Lists of constant texts by variable, at the same moment. */
+  /** Lists of constant texts by variable, when the watched statement was about to run. */
   readonly watchedLists = new Map<string, readonly string[]>();
   /** Whether a watched table is indexed by position with `iloc`. */
   readonly watchedFrames = new Set<string>();
 
-  /** `watch`: offset of a statement at which to record what variables hold. */
+  /** `watch`, `earlier`: offsets of statements at which to record what variables hold. */
   constructor(
     readonly module: Module,
     private readonly watch = -1,
+    private readonly earlier = -1,
   ) {
     this.lineOf = lineIndex(module.source);
     this.budget = 20_000 + module.size * STEPS_PER_NODE;
@@ -111,20 +116,29 @@ export class Machine {
 
   /** Records what variables hold, when the watched statement is reached. */
   look(statement: Stmt): void {
+    if (statement.start === this.earlier) this.record(this.watchedEarlier);
     if (statement.start !== this.watch) return;
+    this.record(this.watched);
     for (let scope: Scope | undefined = this.scope; scope !== undefined; scope = scope.parent) {
       for (const [name, { value }] of scope.names) {
         const texts = textsOf(value);
         if (texts !== undefined && !this.watchedLists.has(name)) this.watchedLists.set(name, texts);
-        if (value.type === 'table' && /^(frame|column)$/.test(value.cell.value.shape))
-          this.watchedFrames.add(name);
+        if (value.type === 'table' && value.cell.value.shape !== 'array') this.watchedFrames.add(name);
+      }
+    }
+  }
+
+  /** Records the rows of all variables in sight; what was recorded the first time stays. */
+  private record(watched: Map<string, readonly Region[]>): void {
+    for (let scope: Scope | undefined = this.scope; scope !== undefined; scope = scope.parent) {
+      for (const [name, { value }] of scope.names) {
         const isRows =
           value.type === 'table' ||
           (value.type === 'opaque' && value.source !== undefined) ||
           (value.type === 'sequence' && value.cell.value.rest !== undefined);
         if (!isRows) continue;
         const { rows } = this.dataOf(value);
-        if (rows.length > 0 && !this.watched.has(name)) this.watched.set(name, rows);
+        if (rows.length > 0 && !watched.has(name)) watched.set(name, rows);
       }
     }
   }

@@ -23,6 +23,15 @@ export function validationOptions(cv: Value | undefined): { random: boolean; kno
   return { random: isRandomSplitter(cv.cell.value), knowsGroups: knowsGroups(cv.cell.value) };
 }
 
+/** One pair of sides taken from a splitter, as by `next(splitter.split(X))`: a hold-out. */
+export function takeOneFold(pair: Value): void {
+  if (pair.type !== 'sequence') return;
+  for (const side of pair.cell.value.items) {
+    const partition = side.type === 'positions' ? side.steps.at(-1)?.partition : undefined;
+    if (partition?.form === 'folds') partition.form = 'holdout';
+  }
+}
+
 const GROUPS = ['groups', 'group', 'group_ids', 'group_id'];
 
 /** A variable that the code itself calls the groups of these rows. */

@@ -8,6 +8,7 @@ import { evaluate, truthOf } from './expressions.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
 import { binaryValue } from './operators.js';
+import { takeOneFold } from './splitters.js';
 import { slidingVariable } from './windows.js';
 
 /** Where the code goes after a statement. */
@@ -208,6 +209,7 @@ function runFor(machine: Machine, statement: For): Flow {
     const flow = runSuite(machine, statement.body);
     machine.loops.pop();
     if (sliding !== undefined) machine.sliding.pop();
+    if (flow === 'break') takeOneFold(element);
     if (flow === 'break' && known) break;
   }
   if (statement.orelse !== undefined) runSuite(machine, statement.orelse);

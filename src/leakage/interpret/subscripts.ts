@@ -19,6 +19,7 @@ import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
+import { takeOneFold } from './splitters.js';
 import { slidingWindow } from './windows.js';
 
 /** The part of every region that lies behind these steps. */
@@ -108,7 +109,9 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       const index = first === undefined || first.type === 'slice' ? UNKNOWN : evaluate(machine, first);
       const { items, rest, tuple } = object.cell.value;
       if (index.type === 'constant' && typeof index.value === 'number') {
-        return items.at(index.value) ?? rest ?? UNKNOWN;
+        const item = items.at(index.value) ?? rest ?? UNKNOWN;
+        takeOneFold(item);
+        return item;
       }
       if (first?.type === 'slice') return sequenceSlice(machine, items, rest, tuple, first);
       return items.reduce((a, b) => joinItems(a, b), rest ?? items[0] ?? UNKNOWN);

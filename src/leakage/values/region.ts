@@ -4,7 +4,8 @@ import { sidesDisjoint } from './comparison.js';
 /** One way of dividing the rows of a table: two different sides of one partition share no row. */
 export interface Partition {
   readonly key: string;
-  readonly form: 'holdout' | 'folds' | 'selection';
+  /** Folds of which only one is taken are a hold-out. */
+  form: 'holdout' | 'folds' | 'selection';
   readonly node: Expr;
   readonly statement: Stmt;
   /** Rows are dealt out at random, not in their order. */
