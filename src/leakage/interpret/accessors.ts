@@ -15,6 +15,7 @@ export function isAccessor(expression: Expr): expression is Expr & { type: 'attr
 
 /** Whether `value` has this accessor: a column, a column expression, or something that may be a column. */
 export function hasAccessor(value: Value, name: string): boolean {
+  if (name === 'name') return value.type === 'opaque' && value.pending !== undefined;
   if (value.type === 'table')
     return value.cell.value.shape !== 'frame' || !value.cell.value.columns.has(name);
   if (value.type !== 'opaque') return false;

@@ -13,6 +13,7 @@ import {
   callValue,
   unknownCall,
 } from './calls.js';
+import { polarsExpression } from './column-expressions.js';
 import { crossScore } from './estimator-methods.js';
 import { elementsOf } from './iterate.js';
 import { subjectOf, trainingOf, watchedRows } from './learning.js';
@@ -213,9 +214,8 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
     const all = start === undefined ? items : [start, ...items];
     return all.reduce((left, right) => callValue(machine, fn, argumentsOf([left, right]), call));
   }
-  if (path === 'polars.col' || path === 'polars.all' || path === 'polars.element') {
-    return { type: 'opaque', facts: NO_FACTS, pending: [] };
-  }
+  const column = polarsExpression(machine, path, args, call);
+  if (column !== undefined) return column;
   if (name === 'Subset' && args.positional.length === 2) {
     const [data, at] = args.positional;
     if (data !== undefined && at?.type === 'positions')

@@ -89,6 +89,7 @@ export function binaryValue(
       facts: scored,
       ...(source === undefined ? {} : { source }),
       ...(isElement(left) || isElement(right) ? { element: true } : {}),
+      ...(left.type === 'opaque' && left.named !== undefined ? { named: left.named } : {}),
       ...(pending.length === 0 ? {} : { pending }),
     };
   }
@@ -135,8 +136,15 @@ function foldConstants(
   return result === undefined ? UNKNOWN : constant(result);
 }
 
+/** The rows that a step leaves out. */
+export function otherSide(step: Step): Step {
+  const { role: _role, ...rest } = step;
+  return { ...rest, side: step.side.startsWith('!') ? step.side.slice(1) : `!${step.side}` };
+}
+
 /** A selection known by nothing but its text. */
 export function textStep(machine: Machine, node: Expr): Step {
+  if (node.type === 'unary' && /^(~|not)$/.test(node.operator)) return otherSide(textStep(machine, node.operand));
   const text = machine.text(node).replaceAll(/\s+/g, '');
   const partition = machine.partition(`text:${text}`, 'selection', node);
   return { partition, side: 'yes' };
@@ -206,12 +214,7 @@ export function unaryValue(machine: Machine, operator: string, value: Value, nod
   const [only] = state.mask;
   const mask: Step[] =
     state.mask.length === 1 && only !== undefined
-      ? [
-          {
-            partition: only.partition,
-            side: only.side.startsWith('!') ? only.side.slice(1) : `!${only.side}`,
-          },
-        ]
+      ? [otherSide(only)]
       : [textStep(machine, node)];
   return newTable({ ...state, mask });
 }

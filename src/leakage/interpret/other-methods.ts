@@ -1,4 +1,3 @@
-import type { LeakKind } from '../kinds.js';
 import { STATISTIC_METHODS } from '../knowledge/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
@@ -8,7 +7,6 @@ import {
   type Mapping,
   type Opaque,
   opaque,
-  type PendingStatistic,
   type SequenceOf,
   UNKNOWN,
   type Value,
@@ -16,9 +14,9 @@ import {
 import { choose, report } from './builtins.js';
 import { type Arguments, argument, unknownCall } from './calls.js';
 import { markChosen } from './choices.js';
+import { expressionMethod } from './column-expressions.js';
 import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
-import { pendingOf } from './operators.js';
 import { tableMethod } from './table-methods.js';
 
 /** Methods of lists, dicts, strings and everything without structure. */
@@ -218,39 +216,4 @@ export function opaqueMethod(
   }
   const facts = joinFacts(receiver.facts, factsOf(result));
   return result.type === 'opaque' ? (facts === NO_FACTS ? result : opaque(facts)) : result;
-}
-
-/** Methods of a column expression, which is computed over a frame later. */
-function expressionMethod(
-  machine: Machine,
-  receiver: Opaque,
-  name: string,
-  args: Arguments,
-  call: Call,
-): Value {
-  const facts = joinFacts(
-    receiver.facts,
-    args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS),
-  );
-  const before = [...(receiver.pending ?? []), ...args.all.flatMap((value) => pendingOf(value))];
-  const statistic = (kind: LeakKind): PendingStatistic => ({
-    kind,
-    subject: `\`${machine.label(call)}\``,
-    node: call,
-  });
-  const [first] = args.positional;
-  const isBackward = first?.type === 'constant' && typeof first.value === 'number' && first.value < 0;
-  if (name === 'over') {
-    const pending = before.map((known) =>
-      known.kind === 'statistics' ? { ...known, kind: 'group-statistics' as const } : known,
-    );
-    return { type: 'opaque', facts, pending };
-  }
-  const kind =
-    name === 'shift' && isBackward
-      ? 'future-values'
-      : name === 'backward_fill'
-        ? 'future-values'
-        : STATISTIC_METHODS.get(name);
-  return { type: 'opaque', facts, pending: kind === undefined ? before : [...before, statistic(kind)] };
 }

@@ -1,4 +1,4 @@
-import type { Call } from '../syntax/ast.js';
+import type { Call, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
@@ -7,7 +7,7 @@ import { withoutColumns } from './assign.js';
 import { type Arguments, argument, flag } from './calls.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
-import { textStep } from './operators.js';
+import { otherSide, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { namesOf, pickRows } from './subscripts.js';
 export function sampled(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
@@ -45,6 +45,11 @@ export function queried(machine: Machine, state: TableState, args: Arguments, ca
   if (byName) return newTable({ ...state, partial: true });
   if (state.shape === 'column' && first === undefined) return newTable(state);
   if (first?.type === 'constant' && typeof first.value === 'string') {
+    const truth = /^\s*(not\s+|~\s*)?`?(\w+)`?\s*$/.exec(first.value);
+    if (truth !== null) {
+      const step = truthStep(machine, truth[2] ?? '', call);
+      return newTable(pickRows(machine, state, [truth[1] === undefined ? step : otherSide(step)]));
+    }
     const match = /^\s*`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(first.value);
     if (match !== null && !/\b(and|or)\b|[&|]/.test(first.value)) {
       const [, column = '', operator = '', bound = ''] = match;
@@ -58,7 +63,7 @@ export function queried(machine: Machine, state: TableState, args: Arguments, ca
       }
     }
   }
-  const condition = expressionSide(machine, call);
+  const condition = expressionSide(machine, call.args[0]?.value, call);
   if (condition !== undefined) return newTable(pickRows(machine, state, [condition]));
   if (first?.type === 'table' && first.cell.value.mask !== undefined) {
     return newTable(pickRows(machine, state, first.cell.value.mask));
@@ -67,9 +72,26 @@ export function queried(machine: Machine, state: TableState, args: Arguments, ca
   return newTable(pickRows(machine, state, [textStep(machine, argumentOf?.value ?? call)]));
 }
 
-/** `pl.col('year') < 2020`, which no frame has been put to yet. */
-function expressionSide(machine: Machine, call: Call): Step | undefined {
-  const condition = call.args[0]?.value;
+function negated(machine: Machine, condition: Expr, call: Call): Step {
+  return otherSide(expressionSide(machine, condition, call) ?? textStep(machine, condition));
+}
+
+/** The rows where a column is true. */
+function truthStep(machine: Machine, column: string, call: Call): Step {
+  const side = comparisonSide('==', true) ?? 'yes';
+  return { partition: machine.partition(`compare:${column}`, 'selection', call), side };
+}
+
+/** `pl.col('year') < 2020`, `pl.col('kept')` or `~pl.col('kept')`, which no frame has been put to yet. */
+function expressionSide(machine: Machine, condition: Expr | undefined, call: Call): Step | undefined {
+  if (condition?.type === 'unary' && condition.operator === '~') return negated(machine, condition.operand, call);
+  if (condition?.type === 'call') {
+    const { callee, args } = condition;
+    if (callee.type === 'attribute' && callee.name === 'not_') return negated(machine, callee.object, call);
+    const column = args.length === 1 && callee.type === 'attribute' && callee.name === 'col' ? args[0] : undefined;
+    if (column?.value.type !== 'constant' || typeof column.value.value !== 'string') return undefined;
+    return truthStep(machine, column.value.value, call);
+  }
   if (condition?.type !== 'compare' || condition.operands.length !== 2) return undefined;
   const [left, right] = condition.operands;
   const name = left?.type === 'call' ? left.args[0]?.value : undefined;

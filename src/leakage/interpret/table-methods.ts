@@ -22,6 +22,7 @@ import {
 import { columnFrom, dropColumns, setColumn } from './assign.js';
 import { choose } from './builtins.js';
 import { type Arguments, argument, argumentsOf, callFunction, flag } from './calls.js';
+import { fillKind } from './column-expressions.js';
 import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
 import { meetLabels, pendingOf, textStep } from './operators.js';
@@ -134,7 +135,14 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
       return newTable({ ...state, from: [] });
     case 'bfill':
     case 'backfill':
+    case 'backward_fill':
       return withRowEvent(machine, { ...state, from: [] }, 'future-values', call);
+    case 'fill_null': {
+      const kind = fillKind(args);
+      return kind === undefined
+        ? combined(machine, table, args, call)
+        : withRowEvent(machine, state, kind, call);
+    }
     case 'fillna':
     case 'interpolate': {
       const method = args.keywords.get('method');
@@ -182,6 +190,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
       return UNKNOWN;
     }
     case 'item':
+      return facts.scores.length > 0 || facts.predictions.length > 0 ? table : opaque({ ...facts, rows: [] });
     case 'squeeze':
     case 'copy':
     case 'astype':
@@ -324,6 +333,10 @@ function withColumns(machine: Machine, table: Table, name: string, args: Argumen
   }
   for (const value of args.positional) {
     const content = applyPending(machine, state, value, call);
+    if (value.type === 'opaque' && value.named !== undefined) {
+      setColumn(machine, result, value.named, content, false);
+      continue;
+    }
     const column = columnFrom(machine, content);
     const whole = result.cell.value;
     machine.store.write(result.cell, { ...whole, fits: union(whole.fits, column.fits) });

@@ -143,6 +143,7 @@ export const ACCESSORS: ReadonlySet<string> = new Set([
   'arr',
   'struct',
   'bin',
+  'name',
   'sparse',
   'plot',
 ]);

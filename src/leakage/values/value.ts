@@ -29,6 +29,8 @@ export interface Opaque {
   readonly countOf?: readonly Region[];
   /** Statistics of a column expression that is not applied to a frame yet (`pl.col('a').mean()`). */
   readonly pending?: readonly PendingStatistic[];
+  /** The column that the expression gives, where its name is known. */
+  readonly named?: string;
   /** One element of a source, in a loop over all of them. */
   readonly element?: boolean;
 }
