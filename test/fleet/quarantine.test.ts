@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { MOST_UNPROVEN_DEATHS } from '../../src/calls/retry-table.js';
 import { besideModule } from '../../src/fleet/compute-thread.js';
+import { Quarantine } from '../../src/fleet/quarantine/quarantine.js';
 import type { WorkerOptions } from '../../src/fleet/worker.js';
 import type { JobHandle } from '../../src/producers/job-handle.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -168,6 +169,33 @@ describe('a job in whose run a worker died', () => {
     await startWorker({ quarantine: new URL('no-such-program.ts', import.meta.url) });
     expect((await handle.result({ timeout: 100_000 })).status).toBe('clean');
     await test.logged('there is no process of its own for it');
+  });
+});
+
+describe('the process for suspects', () => {
+  it('is started anew after it ended without a job, by itself or from outside, and that blames nobody', async () => {
+    for (const idleMs of [1, 60_000]) {
+      const quarantine = new Quarantine({
+        ...{ program: PROGRAM, redisUrl: redis.url, prefix: test.fleet.prefix, graceMs: 1_000, idleMs },
+      });
+      // Nobody holds this job, so its call is refused; what matters is that it was tried.
+      const run = () => {
+        const job = { key: `${test.fleet.prefix}:summarize:nobody`, token: 'none' };
+        const payload = { ablationCode: 'x = 1', rawOutput: 'a: 1' };
+        const log = { info: () => undefined, warn: () => undefined, progress: () => undefined };
+        return quarantine.run({ kind: 'summarize', payload, job }, new AbortController().signal, log);
+      };
+      await expect(run()).rejects.toMatchObject({ code: 'lock-lost' });
+      if (idleMs > 1) {
+        process.kill(await quarantine.open(), 'SIGKILL');
+        // Its end is not known here yet.
+        await expect(run()).rejects.toMatchObject({ code: 'lock-lost' });
+      } else {
+        const again = await Promise.allSettled([run(), run(), run()]);
+        expect(again).toMatchObject(again.map(() => ({ reason: { code: 'lock-lost' } })));
+      }
+      await quarantine.close();
+    }
   });
 });
 

@@ -24,6 +24,7 @@ export type ToQuarantine =
 /** What the quarantine tells its worker. */
 export type FromQuarantine =
   | { readonly tell: 'ready' }
+  | { readonly tell: 'begun' }
   | { readonly tell: 'line'; readonly level: 'info' | 'warn' | 'progress'; readonly text: string }
   | { readonly tell: 'result'; readonly result: unknown }
   | { readonly tell: 'error'; readonly error: WireError };

@@ -18,6 +18,8 @@ export interface QuarantineOptions extends QuarantineSettings {
 const IDLE_MS = 60_000;
 /** Whoever kills a worker and its quarantine together does so within so many milliseconds. */
 const TOGETHER_MS = 250;
+/** The process ended without having taken the job. */
+const NEVER_BEGUN = Symbol('never begun');
 
 /**
  * A process for one job at a time, for jobs in whose runs a worker died. A worker's death says nothing about who caused it:
@@ -25,7 +27,9 @@ const TOGETHER_MS = 250;
  * started for the first such job, and ends with its worker, also with one that is killed.
  */
 export class Quarantine {
+  /** The process, once it is ready. */
   #child: Promise<ChildProcess> | undefined;
+  #running: ChildProcess | undefined;
   /** Resolves when the job before has left. */
   #free: Promise<unknown> = Promise.resolve();
   #closed = false;
@@ -39,10 +43,7 @@ export class Quarantine {
    * @throws InternalError where it cannot be started: then a job must be processed elsewhere.
    */
   async open(): Promise<number> {
-    if (this.#closed) throw new InternalError('the worker has stopped, and its quarantine with it');
-    clearTimeout(this.#idle);
-    this.#child ??= this.#start();
-    return (await this.#child).pid ?? 0;
+    return (await this.#opened()).pid ?? 0;
   }
 
   /**
@@ -53,9 +54,12 @@ export class Quarantine {
   run(given: QuarantinedJob, signal: AbortSignal, log: ProcessingLog): Promise<unknown> {
     const done = this.#free.then(async () => {
       try {
-        await this.open();
-        signal.throwIfAborted();
-        return await this.#process(await (this.#child ?? this.#start()), given, signal, log);
+        const first = await this.#process(await this.#opened(), given, signal, log);
+        if (first !== NEVER_BEGUN) return first;
+        // It may have been ended while it had no job. Twice is no accident.
+        const second = await this.#process(await this.#opened(), given, signal, log);
+        if (second !== NEVER_BEGUN) return second;
+        throw proofAgainst('before it had begun');
       } finally {
         this.#idle = setTimeout(() => void this.#end(), this.options.idleMs ?? IDLE_MS);
         this.#idle.unref();
@@ -71,6 +75,14 @@ export class Quarantine {
     await this.#end();
   }
 
+  /** The process, which runs. */
+  #opened(): Promise<ChildProcess> {
+    if (this.#closed) throw new InternalError('the worker has stopped, and its quarantine with it');
+    clearTimeout(this.#idle);
+    this.#child ??= this.#start();
+    return this.#child;
+  }
+
   async #start(): Promise<ChildProcess> {
     const { program, redisUrl, prefix } = this.options;
     const child = fork(fileURLToPath(program), {
@@ -79,15 +91,16 @@ export class Quarantine {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     });
+    this.#running = child;
     child.once('exit', () => {
-      this.#child = undefined;
+      if (this.#running === child) this.#child = undefined;
     });
     const ready = new Promise<void>((resolve, reject) => {
       child.once('message', (message: FromQuarantine) => {
         if (message.tell === 'ready') resolve();
         else if (message.tell === 'error') reject(fromWire(message.error));
       });
-      child.once('error', reject);
+      child.on('error', reject);
       child.once('exit', (code, by) => reject(new InternalError(`the quarantine ended ${howIt(code, by)}`)));
     });
     send(child, { tell: 'settings', redisUrl, prefix });
@@ -95,35 +108,39 @@ export class Quarantine {
       await ready;
       return child;
     } catch (thrown) {
-      this.#child = undefined;
+      if (this.#running === child) this.#child = undefined;
       child.kill('SIGKILL');
       throw new InternalError('no quarantine could be started', { cause: thrown });
     }
   }
 
-  #process(
+  /** What the job gives, or `NEVER_BEGUN`. */
+  async #process(
     child: ChildProcess,
     given: QuarantinedJob,
     signal: AbortSignal,
     log: ProcessingLog,
   ): Promise<unknown> {
+    signal.throwIfAborted();
     return new Promise((resolve, reject) => {
+      let begun = false;
       let grace: NodeJS.Timeout | undefined;
       const onAbort = () => {
         send(child, { tell: 'abort', reason: signal.reason });
         grace = setTimeout(() => child.kill('SIGKILL'), this.options.graceMs);
       };
       const onMessage = (message: FromQuarantine) => {
-        if (message.tell === 'line') log[message.level](message.text);
+        if (message.tell === 'begun') begun = true;
+        else if (message.tell === 'line') log[message.level](message.text);
         else if (message.tell === 'result') settle(() => resolve(message.result));
         else if (message.tell === 'error') settle(() => reject(fromWire(message.error)));
       };
       const onExit = (code: number | null, by: NodeJS.Signals | null) => {
         if (signal.aborted) return settle(() => reject(signal.reason));
-        const proof = new JobError(
-          'killed-its-worker',
-          `the job killed its worker, and then the process in which it ran alone: that ended ${howIt(code, by)}`,
-        );
+        // Ended by `close`: the worker is at its end, and whoever takes the job over goes on with it.
+        if (this.#closed) return;
+        if (!begun) return settle(() => resolve(NEVER_BEGUN));
+        const proof = proofAgainst(howIt(code, by));
         setTimeout(() => settle(() => reject(proof)), TOGETHER_MS);
       };
       const settle = (finish: () => void) => {
@@ -141,12 +158,22 @@ export class Quarantine {
   }
 
   async #end(): Promise<void> {
-    const child = await this.#child?.catch(() => undefined);
+    // From here on nobody is given this process any more.
+    const ending = this.#child;
+    this.#child = undefined;
+    const child = await ending?.catch(() => undefined);
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
   }
+}
+
+function proofAgainst(how: string): JobError {
+  return new JobError(
+    'killed-its-worker',
+    `the job killed its worker, and then the process in which it ran alone: that ended ${how}`,
+  );
 }
 
 function send(child: ChildProcess, message: ToQuarantine): void {

@@ -34,6 +34,7 @@ export function serveQuarantine(prepare: (settings: QuarantineSettings) => Promi
         );
         break;
       case 'run':
+        tell({ tell: 'begun' });
         abort = new AbortController();
         void run(message, abort.signal, parts, tell);
         break;
