@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parsesAsPython } from '../solution/parses-as-python.js';
 import { analyzeLeakage, type LeakFinding } from './analyze.js';
 import { repairLeak } from './repair/repair-leak.js';
 
@@ -26,7 +27,7 @@ export interface Share {
 export interface Mistake {
   readonly id: string;
   readonly kind: string;
-  readonly mistake: 'accused' | 'missed' | 'wrong-block' | 'still-leaky' | 'crashed';
+  readonly mistake: 'accused' | 'missed' | 'wrong-block' | 'still-leaky' | 'not-python' | 'crashed';
   readonly detail: string;
 }
 
@@ -37,9 +38,9 @@ export interface LeakageEvaluation {
   readonly recall: Share;
   /** Of the leaky scripts found, those with a reported block that overlaps a labelled one. */
   readonly blocksRight: Share;
-  /** Of the leaky scripts found, those whose every leak was rewritten. */
+  /** Of the leaky scripts found, those whose every leak was rewritten, and that are still Python. */
   readonly corrected: Share;
-  /** Of the scripts that were rewritten, those that the analysis still calls leaky. */
+  /** Of the scripts that were rewritten, those that the analysis still calls leaky, or that are not Python any more. */
   readonly stillLeaky: Share;
   readonly mistakes: readonly Mistake[];
 }
@@ -78,6 +79,7 @@ export function isRightBlock(
 async function repairAll(
   script: string,
   findings: readonly LeakFinding[],
+  rewrite: typeof repairLeak,
 ): Promise<{ text: string; repaired: number; declined: string[] }> {
   let text = script;
   let repaired = 0;
@@ -85,7 +87,7 @@ async function repairAll(
   for (const finding of findings) {
     const at = text.indexOf(finding.codeBlock);
     if (at < 0) continue;
-    const repair = await repairLeak(text, finding.codeBlock);
+    const repair = await rewrite(text, finding.codeBlock);
     if (!repair.ok) {
       declined.push(repair.reason);
       continue;
@@ -96,8 +98,14 @@ async function repairAll(
   return { text, repaired, declined };
 }
 
-/** Measures the analysis and the repair on labelled scripts; the fixed twins count as clean scripts. */
-export async function evaluateLeakage(scripts: readonly LabelledScript[]): Promise<LeakageEvaluation> {
+/**
+ * Measures the analysis and the repair on labelled scripts; the fixed twins count as clean scripts. `rewrite` is what
+ * rewrites a block of a script.
+ */
+export async function evaluateLeakage(
+  scripts: readonly LabelledScript[],
+  rewrite: typeof repairLeak = repairLeak,
+): Promise<LeakageEvaluation> {
   const mistakes: Mistake[] = [];
   const n = { leaky: 0, found: 0, accused: 0, right: 0, corrected: 0, rewritten: 0, still: 0 };
   const accuse = (id: string, kind: string, findings: readonly LeakFinding[]): void => {
@@ -126,9 +134,16 @@ export async function evaluateLeakage(scripts: readonly LabelledScript[]): Promi
       const detail = findings.map((f) => `${f.kind} in lines ${f.line}-${f.endLine}`).join(', ');
       mistakes.push({ id, kind, mistake: 'wrong-block', detail });
     }
-    const { text, repaired, declined } = await repairAll(script.script, findings);
+    const { text, repaired, declined } = await repairAll(script.script, findings, rewrite);
     if (repaired === 0) continue;
     n.rewritten += 1;
+    // Python's own parser where there is one: the grammar of the analysis takes some layouts that Python refuses.
+    const python = await parsesAsPython(text);
+    if (!python.ok && (await parsesAsPython(script.script)).ok) {
+      n.still += 1;
+      mistakes.push({ id, kind, mistake: 'not-python', detail: `line ${python.line}: ${python.message}` });
+      continue;
+    }
     const left = (await analyzeLeakage(text)).findings;
     if (left.length === 0) n.corrected += 1;
     else if (declined.length === 0) {

@@ -1,6 +1,7 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
 import type { Leak } from '../findings/judge.js';
 import type { Span } from '../syntax/ast.js';
+import { checkRewrite } from './check/check-rewrite.js';
 import { leaveOutScoredRows } from './concatenation.js';
 import { type RepairContext, type Rewrite, statementsOf } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
@@ -92,29 +93,4 @@ function contextOf(analysis: DetailedAnalysis, block: Span): RepairContext {
   );
   const lineEnding = source.includes('\r\n') ? '\r\n' : '\n';
   return { source, module, block, leaks, watched, watchedLists, watchedFrames, lineEnding };
-}
-
-/** Why a rewrite is not good enough; nothing where it parses and its leaks are gone. */
-async function checkRewrite(
-  context: RepairContext,
-  before: DetailedAnalysis,
-  text: string,
-): Promise<string | undefined> {
-  const { source, block, leaks } = context;
-  if (text.trim() === '' || text === source.slice(block.start, block.end))
-    return 'the rewrite changes nothing';
-  const after = await analyzeInDetail(source.slice(0, block.start) + text + source.slice(block.end));
-  if (before.parsed && !after.parsed) return 'the rewritten script would not parse';
-  const unknown = [...after.unresolved].find((name) => !before.unresolved.has(name));
-  if (unknown !== undefined) return `\`${unknown}\` would not be defined`;
-  const column = [...after.missingColumns].find((name) => !before.missingColumns.has(name));
-  if (column !== undefined) return `column \`${column}\` would not be there any more`;
-  const end = block.start + text.length;
-  const remaining = after.leaks.filter(
-    ({ statement }) => statement.start >= block.start && statement.start < end,
-  );
-  if (remaining.length > 0) return `the rewritten block would still leak (${remaining[0]?.kind ?? ''})`;
-  if (after.leaks.length > before.leaks.length - leaks.length)
-    return 'the rewritten script would leak elsewhere';
-  return undefined;
 }

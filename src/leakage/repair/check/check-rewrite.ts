@@ -1,0 +1,64 @@
+import { neutraliseMagics } from '../../../solution/notebook-magics.js';
+import { firstSyntaxError } from '../../../solution/syntax-error.js';
+import { analyzeInDetail, type DetailedAnalysis } from '../../analyze.js';
+import type { RepairContext } from '../context.js';
+import { shortened, stalePositions } from './moved-rows.js';
+import { overwritten, partsDiffer, repeated } from './parts-alike.js';
+import type { ScriptChange } from './script-change.js';
+import { refusesCategories } from './unknown-categories.js';
+
+/** What a rewrite must not do, each with the reason where it does; none of them asks which strategy wrote it. */
+const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
+  overwritten,
+  partsDiffer,
+  repeated,
+  stalePositions,
+  shortened,
+  refusesCategories,
+];
+
+/**
+ * Why a rewrite is not good enough; nothing where the whole script parses, indentation included, its leaks are
+ * gone, and it treats rows, parts and names as it did before.
+ */
+export async function checkRewrite(
+  context: RepairContext,
+  before: DetailedAnalysis,
+  text: string,
+): Promise<string | undefined> {
+  const { source, block, leaks } = context;
+  if (text.trim() === '' || text === source.slice(block.start, block.end))
+    return 'the rewrite changes nothing';
+  const rewritten = source.slice(0, block.start) + text + source.slice(block.end);
+  const after = await analyzeInDetail(rewritten);
+  if (before.parsed && !after.parsed) return 'the rewritten script would not parse';
+  if (!(await isPython(rewritten)) && (await isPython(source)))
+    return 'the rewritten script would not be Python';
+  const unknown = [...after.unresolved].find((name) => !before.unresolved.has(name));
+  if (unknown !== undefined) return `\`${unknown}\` would not be defined`;
+  const column = [...after.missingColumns].find((name) => !before.missingColumns.has(name));
+  if (column !== undefined) return `column \`${column}\` would not be there any more`;
+  const end = block.start + text.length;
+  const change: ScriptChange = {
+    leaks,
+    before: { module: before.module, block },
+    after: { module: after.module, block: { start: block.start, end } },
+  };
+  for (const damage of DAMAGES) {
+    const found = damage(change);
+    if (found !== undefined) return found;
+  }
+  const remaining = after.leaks.filter(
+    ({ statement }) => statement.start >= block.start && statement.start < end,
+  );
+  if (remaining.length > 0) return `the rewritten block would still leak (${remaining[0]?.kind ?? ''})`;
+  if (after.leaks.length > before.leaks.length - leaks.length)
+    return 'the rewritten script would leak elsewhere';
+  return undefined;
+}
+
+async function isPython(source: string): Promise<boolean> {
+  return (
+    (await firstSyntaxError(source)) === null || (await firstSyntaxError(neutraliseMagics(source))) === null
+  );
+}

@@ -1,0 +1,134 @@
+import type { Expr, Stmt } from '../../syntax/ast.js';
+import {
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
+import {
+  newStatements,
+  partPairs,
+  plainText,
+  type ScriptChange,
+  statementsInBlock,
+  type Version,
+} from './script-change.js';
+
+/** What gives a value or a position for each row, rather than columns or one number. */
+const FOR_EACH_ROW =
+  /\b(where|nonzero|flatnonzero|argwhere|argsort|isna|isnull|isnan|notna|notnull|duplicated|isin|index|arange|between)\b|[<>]|[!=]=/;
+const COLUMNS = /\.(columns|dtypes?|select_dtypes|keys)\b|\bany\(|\ball\(|\bfor\s/;
+const CONCATENATION = /(^|\.)(concat|vstack|concatenate|hstack|row_stack|append|cat)$/;
+const WRITES = /\.(to_csv|to_parquet|to_feather|to_pickle|savetxt)\b|\bsavetxt\(/;
+
+/** Whether positions or a condition that was taken over the whole table picks rows of a part of it. */
+export function stalePositions(change: ScriptChange): string | undefined {
+  const { module } = change.after;
+  const pairs = partPairs(change);
+  const parts = new Set(pairs.flatMap(({ train, test }) => [train, test]));
+  const sources = new Set(pairs.flatMap(({ source }) => [...namesInExpression(source)].map(({ id }) => id)));
+  const divided = Math.min(...pairs.flatMap(({ statements }) => statements.map(({ start }) => start)));
+  const positions = new Set<string>();
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      if (statement.type !== 'assign' || statement.start >= divided) continue;
+      const text = module.source.slice(statement.value.start, statement.value.end);
+      const reads = [...namesInExpression(statement.value)].some(
+        ({ id }) => sources.has(id) || positions.has(id),
+      );
+      if (!reads || !FOR_EACH_ROW.test(text) || COLUMNS.test(text)) continue;
+      for (const target of statement.targets) if (target.type === 'name') positions.add(target.id);
+    }
+  }
+  // A table that is itself divided is no list of positions.
+  for (const name of sources) positions.delete(name);
+  for (const statement of newStatements(change)) {
+    for (const [object, index] of picksIn(statement)) {
+      const stale = [...namesInExpression(index)].find(({ id }) => positions.has(id));
+      if (stale !== undefined && parts.has(rootName(object) ?? ''))
+        return `\`${stale.id}\` holds rows of the whole table, not of \`${rootName(object)}\``;
+    }
+  }
+  return undefined;
+}
+
+/** `part[index]`, `part.loc[index]`, `part.drop(index)`: what picks from what. */
+function* picksIn(statement: Stmt): Generator<readonly [Expr, Expr]> {
+  for (const own of ownExpressions(statement)) {
+    for (const part of expressionsIn(own)) {
+      if (part.type === 'subscript') for (const index of part.indices) yield [part.object, index];
+      if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
+      if (!/^(drop|take)$/.test(part.callee.name)) continue;
+      const [first] = part.args;
+      if (first !== undefined && (first.name === undefined || first.name === 'index'))
+        yield [part.callee.object, first.value];
+    }
+  }
+}
+
+/**
+ * Whether rows are left out of a concatenation that is divided again by position, or written to a file: every
+ * position behind them would mean another row.
+ */
+export function shortened(change: ScriptChange): string | undefined {
+  const { before, after } = change;
+  const kept = concatenations(after);
+  for (const [name, count] of concatenations(before)) {
+    if ((kept.get(name) ?? 1) >= count) continue;
+    const use = positionalUse(after, name);
+    if (use !== undefined) return `${use}, so that no rows may be left out of \`${name}\``;
+  }
+  return undefined;
+}
+
+/** Variables of a block by how many tables are put together in them. */
+function concatenations(version: Version): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const statement of statementsInBlock(version)) {
+    if (statement.type !== 'assign') continue;
+    const [target] = statement.targets;
+    if (target?.type !== 'name') continue;
+    for (const part of expressionsIn(statement.value)) {
+      if (part.type !== 'call') continue;
+      const callee = version.module.source.slice(part.callee.start, part.callee.end);
+      const [list] = part.args;
+      if (!CONCATENATION.test(callee) || list === undefined) continue;
+      const count = list.value.type === 'sequence' ? list.value.items.length : 2;
+      found.set(target.id, Math.max(found.get(target.id) ?? 0, count));
+    }
+  }
+  return found;
+}
+
+/** The first slice by position, or file, of what is made from a variable. */
+function positionalUse({ module, block }: Version, name: string): string | undefined {
+  const derived = new Set([name]);
+  const mentions = (expression: Expr): boolean =>
+    [...namesInExpression(expression)].some(({ id }) => derived.has(id));
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      if (statement.start < block.start) continue;
+      for (const own of ownExpressions(statement)) {
+        for (const part of expressionsIn(own)) {
+          const rows = part.type === 'subscript' ? part.indices[0] : undefined;
+          if (rows?.type === 'slice' && (rows.lower ?? rows.upper) !== undefined && mentions(own)) {
+            if (part.type === 'subscript' && derived.has(rootName(part.object) ?? ''))
+              return `\`${plainText(module, part)}\` picks rows by position`;
+          }
+        }
+        if (WRITES.test(module.source.slice(own.start, own.end)) && mentions(own))
+          return `\`${name}\` is written to a file`;
+      }
+      // What a model gives is made from other rows.
+      if (statement.type !== 'assign' || /\.(fit|predict\w*)\(/.test(plainText(module, statement.value)))
+        continue;
+      if (!mentions(statement.value)) continue;
+      for (const target of statement.targets) {
+        const items = target.type === 'sequence' ? target.items : [target];
+        for (const item of items) if (item.type === 'name') derived.add(item.id);
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeInDetail } from '../../src/leakage/analyze.js';
+import { checkRewrite } from '../../src/leakage/repair/check/check-rewrite.js';
+
+const HEAD = [
+  'import numpy as np',
+  'import pandas as pd',
+  'from sklearn.linear_model import Ridge',
+  'from sklearn.model_selection import KFold, train_test_split',
+  'from sklearn.preprocessing import OneHotEncoder, StandardScaler',
+  'df = pd.read_csv("trips.csv")',
+];
+const TAIL = [
+  'model = Ridge().fit(X_tr, y_tr)',
+  'print("Final Validation Performance:", model.score(X_va, y_va))',
+  '',
+];
+
+/** What the check says of a rewrite of the block that holds the script's leaks. */
+async function verdict(lines: readonly string[], block: readonly string[], rewrite: readonly string[]) {
+  const source = lines.join('\n');
+  const text = block.join('\n');
+  const start = source.indexOf(text);
+  const analysis = await analyzeInDetail(source);
+  const { module, watched, watchedLists, watchedFrames } = analysis;
+  const span = { start, end: start + text.length };
+  const leaks = analysis.leaks.filter(
+    ({ statement }) => statement.start >= span.start && statement.end <= span.end,
+  );
+  expect(leaks.length).toBeGreaterThan(0);
+  const context = {
+    source,
+    module,
+    block: span,
+    leaks,
+    watched,
+    watchedLists,
+    watchedFrames,
+    lineEnding: '\n',
+  };
+  return checkRewrite(context, analysis, rewrite.join('\n'));
+}
+
+const SPLIT = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, random_state=0)';
+const FILL = ['mid = X["km"].median()', 'X["km"] = X["km"].fillna(mid)', SPLIT];
+const TABLES = ['X, y = df[["km", "kg"]], df["fare"]'];
+const script = (...block: string[]): string[] => [...HEAD, ...TABLES, ...block, ...TAIL];
+const fill = (part: string): string => `${part}["km"] = ${part}["km"].fillna(mid)`;
+
+describe('the check of a rewrite', () => {
+  it('REQ-SF-019: passes a statistic of the training part that fills both parts', async () => {
+    const right = [SPLIT, 'mid = X_tr["km"].median()', fill('X_tr'), fill('X_va')];
+    expect(await verdict(script(...FILL), FILL, right)).toBeUndefined();
+  });
+
+  it('refuses a loop whose body is not indented, which the grammar alone would take', async () => {
+    const wrong = [SPLIT, 'mid = X_tr["km"].median()', 'for part in (X_tr, X_va):', fill('part')];
+    expect(await verdict(script(...FILL), FILL, wrong)).toBe('the rewritten script would not be Python');
+  });
+
+  it.each([
+    [
+      'one part is left as it was',
+      [SPLIT, 'mid = X_tr["km"].median()', fill('X_tr')],
+      /`X_va` would not be changed/,
+    ],
+    [
+      'a loop over tables leaves one part out',
+      [SPLIT, 'mid = X_tr["km"].median()', 'for part in (X_tr,):', `    ${fill('part')}`],
+      /`X_va` would not be changed/,
+    ],
+    [
+      'what was learned is replaced by what the other part says',
+      [SPLIT, 'mid = X_tr["km"].median()', 'mid = X_va["kg"].count()', fill('X_tr'), fill('X_va')],
+      /`mid` would be computed for one part and replaced/,
+    ],
+    [
+      'a name is not there',
+      [SPLIT, 'middle = X_tr["km"].median()', fill('X_tr'), fill('X_va')],
+      /`mid` would not be defined/,
+    ],
+  ])('refuses it where %s', async (_, wrong, reason) => {
+    expect(await verdict(script(...FILL), FILL, wrong)).toMatch(reason);
+  });
+
+  it('refuses positions in the whole table that pick rows of a part', async () => {
+    const gaps = 'gaps = np.where(np.isnan(X))';
+    const block = [gaps, 'X[gaps] = np.nanmedian(X)', SPLIT];
+    const lines = [...HEAD, 'X, y = df[["km", "kg"]].to_numpy(), df["fare"]', ...block, ...TAIL];
+    const part = (name: string, index: string): string => `${name}[${index}] = mid`;
+    const learned = 'mid = np.nanmedian(X_tr)';
+    const stale = [gaps, SPLIT, learned, part('X_tr', 'gaps'), part('X_va', 'gaps')];
+    expect(await verdict(lines, block, stale)).toMatch(/`gaps` holds rows of the whole table, not of `X_tr`/);
+    const anew = [SPLIT, learned, part('X_tr', 'np.isnan(X_tr)'), part('X_va', 'np.isnan(X_va)')];
+    expect(await verdict(lines, block, anew)).toBeUndefined();
+  });
+
+  it('refuses rows left out of a concatenation that is divided again by position', async () => {
+    const block = ['both = pd.concat([train, valid])', 'scaler = StandardScaler().fit(both)'];
+    const lines = (...after: string[]): string[] => [
+      ...HEAD,
+      'train, valid = pd.read_csv("train.csv"), pd.read_csv("valid.csv")',
+      'y_tr, y_va = train.pop("fare"), valid.pop("fare")',
+      ...block,
+      ...after,
+      ...TAIL,
+    ];
+    const rewrite = ['both = train', 'scaler = StandardScaler().fit(both)'];
+    const sliced = lines(
+      'scaled = scaler.transform(both)',
+      'X_tr, X_va = scaled[:len(train)], scaled[len(train):]',
+    );
+    expect(await verdict(sliced, block, rewrite)).toMatch(/picks rows by position/);
+    const apart = lines('X_tr, X_va = scaler.transform(train), scaler.transform(valid)');
+    expect(await verdict(apart, block, rewrite)).toBeUndefined();
+    const written = lines(
+      'both.to_csv("submission.csv")',
+      'X_tr, X_va = scaler.transform(train), scaler.transform(valid)',
+    );
+    expect(await verdict(written, block, rewrite)).toMatch(/`both` is written to a file/);
+  });
+
+  it('refuses a table of another file that every fold would scale once more', async () => {
+    const block = [
+      'scaler = StandardScaler()',
+      'X[cols] = scaler.fit_transform(X[cols])',
+      'test[cols] = scaler.transform(test[cols])',
+      'scores = []',
+      'for tr, va in KFold(5).split(X):',
+      '    X_tr, X_va = X.iloc[tr], X.iloc[va]',
+    ];
+    const lines = [
+      ...HEAD,
+      ...TABLES,
+      'test, cols = pd.read_csv("test.csv"), ["km", "kg"]',
+      ...block,
+      '    model = Ridge().fit(X_tr, y.iloc[tr])',
+      '    scores.append(model.score(X_va, y.iloc[va]))',
+      'print("Final Validation Performance:", np.mean(scores))',
+      '',
+    ];
+    const rewrite = (...more: string[]): string[] => [
+      'scaler = StandardScaler()',
+      'scores = []',
+      'for tr, va in KFold(5).split(X):',
+      '    X_tr, X_va = X.iloc[tr], X.iloc[va]',
+      '    X_tr[cols] = scaler.fit_transform(X_tr[cols])',
+      '    X_va[cols] = scaler.transform(X_va[cols])',
+      ...more,
+    ];
+    expect(await verdict(lines, block, rewrite('    test[cols] = scaler.transform(test[cols])'))).toMatch(
+      /`test` would be changed again in every fold/,
+    );
+    const copied = rewrite('    now = test.copy()', '    now[cols] = scaler.transform(now[cols])');
+    expect(await verdict(lines, block, copied)).toBeUndefined();
+  });
+
+  it('refuses an encoder that would stop at categories of the scored rows', async () => {
+    const block = (encoder: string): string[] => [
+      `encoder = ${encoder}`,
+      'X = encoder.fit_transform(df[["km"]])',
+      SPLIT,
+    ];
+    const rewrite = (encoder: string): string[] => [
+      `encoder = ${encoder}`,
+      'X_tr, X_va, y_tr, y_va = train_test_split(df[["km"]], y, random_state=0)',
+      'X_tr = encoder.fit_transform(X_tr)',
+      'X_va = encoder.transform(X_va)',
+    ];
+    const strict = 'OneHotEncoder(min_frequency=9)';
+    expect(await verdict(script(...block(strict)), block(strict), rewrite(strict))).toMatch(
+      /`OneHotEncoder` stops at a category/,
+    );
+    const told = 'OneHotEncoder(handle_unknown="ignore")';
+    expect(await verdict(script(...block(told)), block(told), rewrite(told))).toBeUndefined();
+  });
+});
