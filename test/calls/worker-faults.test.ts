@@ -4,7 +4,13 @@ import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { correction, leaks } from '../support/agent-answers.js';
-import { fleetCommand, type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
+import {
+  fleetCommand,
+  type RunningCommand,
+  startFleetCommand,
+  stopWorkers,
+} from '../support/fleet-command.js';
+import { checkInvariants } from '../support/invariants.js';
 import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -30,8 +36,12 @@ beforeEach(async () => {
   fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
 });
 afterEach(async () => {
-  await Promise.all(commands.splice(0).map((command) => command.end('SIGKILL')));
-  await fleet.close();
+  try {
+    await stopWorkers(commands.splice(0));
+    if (fleet.client.status === 'ready') await checkInvariants(fleet.client, prefix);
+  } finally {
+    await fleet.close();
+  }
   await api?.close();
   api = undefined;
 });
@@ -109,6 +119,9 @@ describe('a worker that is killed', () => {
     const text = await fleetCommand(['costs'], { env: environment() });
     expect(text.stdout).toContain('unknown: 1 call without a known end');
     expect(text.exitCode).toBe(0);
+    // Nobody takes the job over here: the doctor gives back what is reserved for it.
+    expect((await fleetCommand(['doctor', '--repair'], { env: environment() })).exitCode).toBe(0);
+    expect(await costs()).toMatchObject({ unknownCalls: 1, reservedUsd: 0, callsUnderWay: 0 });
   });
 
   it('or stopped after its answers were written: each is paid once, however often the job is handed on', async () => {

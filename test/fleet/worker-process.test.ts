@@ -3,7 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks } from '../support/agent-answers.js';
-import { fleetCommand, type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
+import {
+  fleetCommand,
+  type RunningCommand,
+  startFleetCommand,
+  stopWorkers,
+} from '../support/fleet-command.js';
+import { checkInvariants } from '../support/invariants.js';
 import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile, startTestRedis } from '../support/redis.js';
 
@@ -22,8 +28,12 @@ beforeEach(async () => {
   fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
 });
 afterEach(async () => {
-  await Promise.all(commands.splice(0).map((command) => command.end('SIGKILL')));
-  await fleet.close();
+  try {
+    await stopWorkers(commands.splice(0));
+    if (fleet.client.status === 'ready') await checkInvariants(fleet.client, prefix);
+  } finally {
+    await fleet.close();
+  }
   await api?.close();
   api = undefined;
 });

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { costReader } from '../../src/cli/cost-reader.js';
+import { RedisError } from '../../src/errors.js';
+import { examine } from '../../src/fleet/doctor/examine.js';
 import type { GatewaySettings } from '../../src/gateway/gateway.js';
 import type { GatewayOptions } from '../../src/gateway/gateway-options.js';
 import { type RunningGateway, startGateway } from '../../src/gateway/server.js';
@@ -69,11 +71,34 @@ export async function startTestGateway(
     get eventListeners() {
       return gateway.eventListeners;
     },
-    close: () => gateway.close(),
+    close: async () => {
+      await gateway.close();
+      await examineLeftovers(redis.url, prefix);
+    },
     announcements,
     log: () => lines.join(''),
     send: (method, path, body, headers = {}) => sendTo(gateway.url, method, path, body, headers),
   };
+}
+
+/**
+ * Holds what a test left behind against the fleet's invariants, unless it left Redis away. Workers may go on meanwhile.
+ * @throws Error that lists what is wrong.
+ */
+async function examineLeftovers(redisUrl: string, prefix: string): Promise<void> {
+  let fleet: FleetConnection;
+  try {
+    fleet = await FleetConnection.open({ redisUrl, prefix });
+  } catch (thrown) {
+    if (thrown instanceof RedisError && thrown.code === 'redis-unreachable') return;
+    throw thrown;
+  }
+  try {
+    const { problems } = await examine(fleet.client, prefix);
+    if (problems.length > 0) throw new Error(`the test left behind ${JSON.stringify(problems)}`);
+  } finally {
+    await fleet.close();
+  }
 }
 
 export async function sendTo(

@@ -86,3 +86,14 @@ export function startFleetCommand(args: readonly string[], options: CommandOptio
     },
   };
 }
+
+/** Ends workers at once and in order: what they run goes back to the queue. */
+export async function stopWorkers(commands: readonly RunningCommand[]): Promise<void> {
+  await Promise.all(
+    commands.map((command) => {
+      // The second signal ends the time to drain; two of one kind could arrive as one.
+      command.child.kill('SIGINT');
+      return command.end('SIGTERM');
+    }),
+  );
+}
