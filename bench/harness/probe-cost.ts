@@ -1,5 +1,5 @@
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
-import { startBenchFleet } from './bench-fleet.js';
+import { startBenchFleet, untilCompleted } from './bench-fleet.js';
 import { fill } from './fill.js';
 import { CLEAN, instantRunner } from './instant-runner.js';
 import type { RowContext, Sample } from './row.js';
@@ -39,14 +39,11 @@ export async function costOfJob(context: RowContext, filled: FilledFleet): Promi
   const queue = fleet.queue(kind);
   // What the worker does first is slower, whatever the depth.
   const begun = (await queue.getCompletedCount()) + PROBE / 5;
-  const until = async (count: number) => {
-    while ((await queue.getCompletedCount()) < count) await new Promise((resolve) => setTimeout(resolve, 2));
-  };
-  await until(begun);
+  await untilCompleted(fleet, kind, begun);
   const counted = await queue.getCompletedCount();
   let done = 0;
   const workMs = await timed(async () => {
-    await until(begun + (PROBE * 4) / 5);
+    await untilCompleted(fleet, kind, begun + (PROBE * 4) / 5);
     done = (await queue.getCompletedCount()) - counted;
   });
   await bench.close();

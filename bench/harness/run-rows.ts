@@ -15,23 +15,29 @@ export function groupsOf(entries: readonly (BenchRow | RowGroup)[]): RowGroup[] 
   return entries.map((entry) => ('rows' in entry ? entry : groupOf(entry)));
 }
 
-/**
- * Measures all wanted rows, one group after the other. In the short form, a group that would not end in time is left
- * out and says so, and those that take long by their nature are not there at all.
- */
+export interface RunOptions {
+  readonly wanted: (row: RowHead) => boolean;
+  /**
+   * Whether the whole must end within the time of the short form: a group that would not is left out and says so, and
+   * those that take long by their nature are not there at all.
+   */
+  readonly bounded: boolean;
+  readonly announce: (text: string) => void;
+}
+
+/** Measures all wanted rows, one group after the other. */
 export async function runRows(
   groups: readonly RowGroup[],
-  wanted: (row: RowHead) => boolean,
   context: RowContext,
-  announce: (text: string) => void,
+  { wanted, bounded, announce }: RunOptions,
 ): Promise<MeasuredRow[]> {
   const started = performance.now();
   const measured: MeasuredRow[] = [];
   for (const group of groups) {
     const rows = group.rows.filter(wanted);
-    if (rows.length === 0 || (context.short && group.shortSeconds === null)) continue;
+    if (rows.length === 0 || (bounded && group.shortSeconds === null)) continue;
     const seconds = (performance.now() - started) / 1_000;
-    if (context.short && seconds + (group.shortSeconds ?? USUAL_SHORT_SECONDS) > SHORT_FORM_SECONDS) {
+    if (bounded && seconds + (group.shortSeconds ?? USUAL_SHORT_SECONDS) > SHORT_FORM_SECONDS) {
       const notMeasured = `no time left within ${SHORT_FORM_SECONDS} s`;
       measured.push(...rows.map((row) => measuredRow(row, { notMeasured })));
       continue;

@@ -1,7 +1,54 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { markdownTable, writeTable } from '../../scripts/marked-table.js';
+import { packagePath } from '../../src/package-root.js';
 import type { MeasuredRow } from '../harness/measurement.js';
-export async function writeMarkdown(
-  rows: readonly MeasuredRow[],
-  run: { machine: string; minutes: number },
-): Promise<string> {
-  return `${rows.length}${run.machine}`;
+import { rowText } from '../harness/table.js';
+import { commandsTable } from './commands-table.js';
+import { sizingTable } from './sizing-table.js';
+
+const DOCUMENT = 'performance.md';
+
+/** The run that the tables come from. */
+export interface RunFacts {
+  readonly machine: string;
+  readonly minutes: number;
+}
+
+function benchmarkTable(rows: readonly MeasuredRow[]): string {
+  return markdownTable(
+    ['row', 'work', 'against', 'ratio', 'min – max (runs)', 'to reach', 'met', 'figures'],
+    rows.map((measured) => {
+      const { ratio, spread, target, met, figures } = rowText(measured);
+      const { name, work, against } = measured.row;
+      return [name, work, against, ratio, spread, target, met, figures.join('; ')];
+    }),
+  );
+}
+
+/** Short name of the commit that was measured, and whether anything was changed since. */
+async function commit(): Promise<string> {
+  const git = async (...args: string[]) =>
+    (await promisify(execFile)('git', args, { cwd: packagePath() })).stdout.trim();
+  try {
+    const changed = (await git('status', '--porcelain', '--untracked-files=no')) !== '';
+    return `commit ${await git('rev-parse', '--short', 'HEAD')}${changed ? ' with changes' : ''}`;
+  } catch {
+    return 'no commit known';
+  }
+}
+
+/** Writes the tables of `docs/performance.md` from one run of all rows. @returns The document. */
+export async function writeMarkdown(rows: readonly MeasuredRow[], run: RunFacts): Promise<string> {
+  const date = new Date().toISOString().slice(0, 10);
+  const facts = `${run.machine}. ${date}, ${await commit()}, ${run.minutes.toFixed(0)} minutes in all.`;
+  writeTable(DOCUMENT, 'run', facts);
+  writeTable(DOCUMENT, 'benchmarks', benchmarkTable(rows.filter(({ row }) => !isCommands(row.name))));
+  writeTable(DOCUMENT, 'redis commands', commandsTable(rows));
+  writeTable(DOCUMENT, 'sizing', sizingTable(rows));
+  return `docs/${DOCUMENT}`;
+}
+
+function isCommands(name: string): boolean {
+  return name.startsWith('commands ');
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { packagePath } from '../../src/package-root.js';
 import type { MeasuredRow } from '../harness/measurement.js';
 import { median, percentile } from '../harness/statistics.js';
+import { seriesOf, valuesOf } from './figures.js';
 import { type Drawing, loadDrawer, type Mark } from './plot-library.js';
 
 const FOLDER = packagePath('docs', 'plots');
@@ -23,17 +24,6 @@ interface Line {
 
 function pointOf(x: Point['x'], values: readonly number[]): Point {
   return { x, y: median(values), low: Math.min(...values), high: Math.max(...values) };
-}
-
-/** All values of a series over the samples of a row. */
-function seriesOf(rows: readonly MeasuredRow[], row: string, series: string): number[] {
-  const samples = rows.find((each) => each.row.name === row)?.samples ?? [];
-  return samples.flatMap((sample) => sample.series?.[series] ?? []);
-}
-
-function numbersOf(rows: readonly MeasuredRow[], row: string, number: string): number[] {
-  const samples = rows.find((each) => each.row.name === row)?.samples ?? [];
-  return samples.flatMap((sample) => sample.numbers?.[number] ?? []);
 }
 
 /** Lines with dots, the spread of each dot, and a label at the end of each line. */
@@ -103,12 +93,12 @@ function scalingPlot(rows: readonly MeasuredRow[]): Drawing | undefined {
 }
 
 function depthPlot(rows: readonly MeasuredRow[]): Drawing | undefined {
-  const base = numbersOf(rows, 'depth 1M', 'base');
+  const base = valuesOf(rows, 'depth 1M', 'base');
   if (base.length === 0) return undefined;
   const points = [
     pointOf(1_000, base),
-    pointOf(100_000, numbersOf(rows, 'depth 100k', 'cost')),
-    pointOf(1_000_000, numbersOf(rows, 'depth 1M', 'cost')),
+    pointOf(100_000, valuesOf(rows, 'depth 100k', 'cost')),
+    pointOf(1_000_000, valuesOf(rows, 'depth 1M', 'cost')),
   ];
   return (plot) => ({
     ...BASE,

@@ -1,5 +1,5 @@
 import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
-import { type AddOptions, addJob } from '../../src/producers/add-job.js';
+import { addJob } from '../../src/producers/add-job.js';
 import type { KindName, PayloadOf } from '../../src/queues/registry.js';
 import { correction, leaks } from '../../test/support/agent-answers.js';
 import {
@@ -124,11 +124,10 @@ async function fleetTraffic(context: RowContext, counted: Counted): Promise<Traf
   });
   const queue = bench.fleet.queue(counted.kind);
   let added = 0;
-  const options: AddOptions = {};
   try {
     const traffic = await trafficOf(context, async (count) => {
       for (let index = 0; index < count; index += 1) {
-        await addJob(bench.fleet, counted.kind, counted.payload, options);
+        await addJob(bench.fleet, counted.kind, counted.payload);
       }
       added += count;
       await until(async () => (await queue.getCompletedCount()) >= added);
@@ -168,7 +167,15 @@ function sampleOf(ours: Traffic, bare: Traffic, calls: number): Sample {
       'bytes from Redis': ours.bytesOut.toFixed(0),
       'Redis processor time': `${ours.cpuUs.toFixed(0)} µs (bare ${bare.cpuUs.toFixed(0)} µs)`,
     },
-    numbers: { ...ours, calls, bareSent: bare.sent, bareCpuUs: bare.cpuUs },
+    numbers: {
+      ...ours,
+      calls,
+      bareSent: bare.sent,
+      bareCommands: bare.commands,
+      bareBytesIn: bare.bytesIn,
+      bareBytesOut: bare.bytesOut,
+      bareCpuUs: bare.cpuUs,
+    },
   };
 }
 
