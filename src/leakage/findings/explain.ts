@@ -19,7 +19,7 @@ export function explain(leak: Leak, lineOf: (offset: number) => number): string 
     case 'stacking':
       return `${sentence(leak.subject)} is trained on ${rows} (${at(leak.node.start)}), whose rows include ${reach}.`;
     case 'group-overlap':
-      return `The split at ${at(leak.node.start)} ignores the groups ${leak.subject}, so one group is on both sides of ${held}, ${scored}.`;
+      return `The split at ${at(leak.node.start)} ignores ${leak.subject}, so one group is on both sides of ${held}, ${scored}.`;
     case 'shuffled-time':
       return `${sentence(leak.subject)} (${at(leak.node.start)}) takes labels of earlier rows into the features, and the rows are dealt out at random into ${reach}.`;
     case 'label-in-features':

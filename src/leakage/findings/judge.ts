@@ -38,10 +38,13 @@ export interface Split {
 function splitBetween(rows: readonly Region[], scored: readonly Region[]): Split | undefined {
   for (const part of scored) {
     let current: Region | undefined = part;
+    // Taking rows apart divides nothing: the division below it does.
+    let division = part;
     while (current?.parent !== undefined) {
       const parent: Region = current.parent;
+      if (current.partition?.pieces === undefined) division = current;
       if (rows.some((region) => region === parent || relationOf(region, parent) === 'inside'))
-        return splitAt(current);
+        return splitAt(division);
       current = parent;
     }
   }
@@ -151,9 +154,8 @@ export function judge(machine: Machine): Leak[] {
       });
     }
     const groups = ignoredGroups(prediction.rows);
-    if (groups !== undefined && overlap === 'no') {
-      const { node, statement } = groups;
-      const subject = `\`${groups.ignoredGroups?.text ?? ''}\``;
+    if (groups !== undefined && overlap === 'no' && !insideTrainingSide(prediction.rows, scored)) {
+      const { subject, node, statement, joinedBy } = groups;
       add({
         kind: 'group-overlap',
         subject,
@@ -163,7 +165,7 @@ export function judge(machine: Machine): Leak[] {
         nodes: [node],
         statement,
         split: undefined,
-        joinedBy: undefined,
+        joinedBy,
         ...base,
       });
     }
@@ -240,12 +242,29 @@ function isInSample({ training, rows }: Prediction): boolean {
   return training?.supervised === true && training.certain && overlapOf(training.rows, rows) === 'yes';
 }
 
-function ignoredGroups(rows: readonly Region[]): Partition | undefined {
+/** A division that the scored rows lie behind, and the groups that it cuts through. */
+interface IgnoredGroups extends Pick<Leak, 'subject' | 'node' | 'statement' | 'joinedBy'> {}
+
+function ignoredGroups(rows: readonly Region[]): IgnoredGroups | undefined {
   for (const row of rows) {
-    let current: Region | undefined = row;
-    while (current !== undefined) {
-      if (current.partition?.ignoredGroups !== undefined) return current.partition;
-      current = current.parent;
+    let shuffled: Region | undefined;
+    for (let current: Region | undefined = row; current !== undefined; current = current.parent) {
+      const { partition } = current;
+      if (partition === undefined) continue;
+      const { node, statement, ignoredGroups: ignored, pieces } = partition;
+      if (ignored !== undefined) {
+        return { subject: `the groups \`${ignored.text}\``, node, statement, joinedBy: undefined };
+      }
+      if (partition.random === true && partition.keepsGroups !== true) shuffled = current;
+      if (pieces === undefined || shuffled?.partition === undefined) continue;
+      // Rows were taken apart before they were dealt out.
+      const split = shuffled.madeBy ?? shuffled.partition.statement;
+      return {
+        subject: `which rows ${pieces} made of one`,
+        node: shuffled.partition.node,
+        statement: split,
+        joinedBy: statement,
+      };
     }
   }
   return undefined;

@@ -1,5 +1,5 @@
 import type { Expr, Subscript } from '../syntax/ast.js';
-import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, type FitEvent, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, joinValues, newCell, newTable } from '../values/join.js';
 import { LayeredMap } from '../values/layered-map.js';
 import { type Column, factsOf, type Table, type TableState, UNKNOWN, type Value } from '../values/value.js';
@@ -98,9 +98,17 @@ export function columnFrom(machine: Machine, value: Value): Column {
 }
 
 /** Sets one column; `partly` where only some rows of it are set. */
-export function setColumn(machine: Machine, table: Table, name: string, value: Value, partly: boolean): void {
+export function setColumn(
+  machine: Machine,
+  table: Table,
+  name: string,
+  value: Value,
+  partly: boolean,
+  decided: readonly FitEvent[] = [],
+): void {
   const state = table.cell.value;
-  const column = columnFrom(machine, value);
+  const made = columnFrom(machine, value);
+  const column = decided.length === 0 ? made : { ...made, fits: union(made.fits, decided) };
   const before = state.columns.get(name);
   const columns = LayeredMap.withEntry(
     state.columns,
@@ -148,16 +156,22 @@ function assignSubscript(machine: Machine, target: Subscript, value: Value): voi
     machine.store.write(object.cell, { ...state, rest });
     return;
   }
-  for (const index of target.indices) evaluate(machine, index);
+  const indices = target.indices.map((index) => evaluate(machine, index));
   if (object.type === 'table') {
+    // Which rows get the value was decided by what the mask was computed from.
+    const [mask] = indices;
+    const decided =
+      mask?.type === 'table' && mask.cell.value.mask !== undefined
+        ? factsOf(mask).fits.filter(({ kind }) => kind !== 'selection')
+        : [];
     const names = columnNames(machine, isLocator && target.indices.length < 2 ? undefined : last);
     const isFrame = object.cell.value.shape === 'frame';
     if (names !== undefined && isFrame) {
       const partly = isLocator && !isFullSlice(target.indices[0]);
-      for (const name of names) setColumn(machine, object, name, value, partly);
+      for (const name of names) setColumn(machine, object, name, value, partly, decided);
       return;
     }
-    fill(machine, object, machine.dataOf(value), isFrame);
+    fill(machine, object, withFits(machine.dataOf(value), decided), isFrame);
     return;
   }
   if (object.type === 'opaque' && object.source !== undefined && target.object.type === 'name') {

@@ -35,6 +35,11 @@ export function chosenBy(machine: Machine, condition: Value, test: Expr, stateme
   return events;
 }
 
+/** Remembers what a condition was computed from, where it is asked for each row: it decides on the row's value. */
+export function noteRowTest(machine: Machine, condition: Value): void {
+  machine.rowTests.at(-1)?.push(...factsOf(condition).fits);
+}
+
 /** A value that was kept because of a choice carries the choice. */
 export function markChosen(value: Value, choices: readonly FitEvent[]): Value {
   if (choices.length === 0) return value;

@@ -27,7 +27,7 @@ import {
 } from './learning.js';
 import type { Machine } from './machine.js';
 import { meetLabels } from './operators.js';
-import { isRandomSplitter, knowsGroups } from './splitters.js';
+import { isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
 import { optimised } from './statistic-calls.js';
 
 /** Methods that give the object itself back. */
@@ -223,6 +223,7 @@ function foldsOf(machine: Machine, state: EstimatorState, args: Arguments, call:
   const count = state.options.get('n_splits');
   if (count?.type === 'constant' && count.value === 1) partition.form = 'holdout';
   partition.random = isRandomSplitter(state);
+  partition.keepsGroups = keepsGroups(state);
   const groups = argumentExpression(args, 2, 'groups');
   if (groups !== undefined && !knowsGroups(state)) partition.ignoredGroups = { text: machine.label(groups) };
   const pair = list(
@@ -296,11 +297,17 @@ export function crossScore(
   subject: string,
   rowsText: string,
   node: Call | Attribute,
-  options: { readonly labels?: readonly string[]; readonly random?: boolean; readonly groups?: string } = {},
+  options: {
+    readonly labels?: readonly string[];
+    readonly random?: boolean;
+    readonly keepsGroups?: boolean;
+    readonly groups?: string;
+  } = {},
 ): Value {
   const { labels = [] } = options;
   const partition = machine.partition(`folds:${machine.placeKey(node)}`, 'folds', node);
   if (options.random === true) partition.random = true;
+  if (options.keepsGroups === true) partition.keepsGroups = true;
   if (options.groups !== undefined) partition.ignoredGroups = { text: options.groups };
   const side = (name: 'train' | 'test') =>
     facts.rows.map((region) => partOf(region, partition, name, name, machine.statement));

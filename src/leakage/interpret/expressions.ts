@@ -1,7 +1,7 @@
 import { estimatorFamily } from '../knowledge/estimators.js';
 import { functionFamily } from '../knowledge/functions.js';
 import type { Attribute, Comprehension, Expr } from '../syntax/ast.js';
-import { joinFacts, NO_FACTS } from '../values/facts.js';
+import { type FitEvent, joinFacts, NO_FACTS, withFits } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, factsOf, type Method, opaque, UNKNOWN, type Value } from '../values/value.js';
@@ -9,6 +9,7 @@ import { accessorProperty, hasAccessor, isAccessor } from './accessors.js';
 import { assign } from './assign.js';
 import { attributeOf } from './attributes.js';
 import { evaluateCall } from './calls.js';
+import { noteRowTest } from './choices.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
@@ -70,7 +71,9 @@ export function evaluate(machine: Machine, expression: Expr): Value {
     case 'comprehension':
       return comprehensionValue(machine, expression);
     case 'conditional': {
-      const truth = truthOf(evaluate(machine, expression.test));
+      const condition = evaluate(machine, expression.test);
+      const truth = truthOf(condition);
+      noteRowTest(machine, condition);
       if (truth === true) return evaluate(machine, expression.whenTrue);
       if (truth === false) return evaluate(machine, expression.whenFalse);
       const [a, b] = [evaluate(machine, expression.whenTrue), evaluate(machine, expression.whenFalse)];
@@ -136,6 +139,8 @@ function formatted(machine: Machine, parts: readonly Expr[]): Value {
 export function sequenceValue(machine: Machine, items: readonly Expr[], tuple: boolean): Value {
   const values: Value[] = [];
   let rest: Value | undefined;
+  const star = items.findIndex((item) => item.type === 'starred');
+  const written = star < 0 ? items.length : star;
   for (const item of items) {
     const value = evaluate(machine, item);
     if (item.type !== 'starred') {
@@ -146,7 +151,7 @@ export function sequenceValue(machine: Machine, items: readonly Expr[], tuple: b
     if (elements.known !== undefined) values.push(...elements.known);
     else rest = elements.common ?? UNKNOWN;
   }
-  return newSequence({ items: values, tuple, ...(rest === undefined ? {} : { rest }) });
+  return newSequence({ items: values, tuple, written, ...(rest === undefined ? {} : { rest }) });
 }
 
 function dictionaryValue(
@@ -205,7 +210,9 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
       if (sliding !== undefined) machine.sliding.pop();
     }
   };
+  machine.rowTests.push([]);
   run(0);
+  const tests = machine.rowTests.pop() ?? [];
   machine.scope = outer;
   const values = results.map((result) => result.value);
   if (expression.form === 'dict') {
@@ -221,7 +228,7 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
   const [first, ...others] = values;
   if (first === undefined) return list([]);
   const common = others.reduce((a, b) => newCell(a).join(a, b), first);
-  const rows = perRow(machine, expression, iterables, common);
+  const rows = perRow(machine, expression, iterables, common, tests);
   if (rows !== undefined) return rows;
   return newSequence({ items: [], rest: common, tuple: false });
 }
@@ -232,6 +239,7 @@ function perRow(
   expression: Comprehension,
   iterables: readonly Value[],
   common: Value,
+  tests: readonly FitEvent[],
 ): Value | undefined {
   const [iterable, ...others] = iterables;
   const conditions = expression.clauses.some((clause) => clause.conditions.length > 0);
@@ -242,7 +250,7 @@ function perRow(
   if (state.shape === 'frame' || facts.rows.length > 0) return undefined;
   return newTable(
     emptyTable(
-      { ...facts, rows: state.rows, certain: state.certain },
+      { ...withFits(facts, tests), rows: state.rows, certain: state.certain },
       state.shape === 'row' ? 'row' : 'array',
     ),
   );

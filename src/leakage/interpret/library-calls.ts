@@ -93,6 +93,7 @@ export function callLibrary(machine: Machine, path: string, args: Arguments, cal
       return crossScore(machine, facts, subject, machine.label(expression), call, {
         labels: labels?.type === 'table' ? labels.cell.value.from : [],
         random: options.random,
+        keepsGroups: options.keepsGroups,
         ...(groups === undefined || options.knowsGroups ? {} : { groups: machine.label(groups) }),
       });
     }

@@ -56,6 +56,8 @@ export class Machine {
   readonly frames: Frame[] = [];
   /** Choices that the code being run depends on (`if score > best:`). */
   choices: readonly FitEvent[] = [];
+  /** For each function or comprehension that is run row by row: what its conditions were computed from. */
+  readonly rowTests: FitEvent[][] = [];
   /** Variables of the loops being run that go on by one. */
   readonly sliding: string[] = [];
   /** Loops that are being run, innermost last. */
@@ -218,10 +220,16 @@ export class Machine {
   }
 
   /** The one partition made at this place (`key` tells several at one place, or one at several, apart). */
-  partition(key: string, form: Partition['form'], node: Expr): Partition {
+  partition(key: string, form: Partition['form'], node: Expr, pieces?: string): Partition {
     let partition = this.partitions.get(key);
     if (partition === undefined) {
-      partition = { key, form, node, statement: this.statement };
+      partition = {
+        key,
+        form,
+        node,
+        statement: this.statement,
+        ...(pieces === undefined ? {} : { pieces }),
+      };
       this.partitions.set(key, partition);
     }
     return partition;

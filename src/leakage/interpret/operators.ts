@@ -8,6 +8,8 @@ import {
   factsOf,
   isElement,
   opaque,
+  type SequenceOf,
+  type SequenceState,
   type Step,
   type TableState,
   UNKNOWN,
@@ -72,10 +74,11 @@ export function binaryValue(
     return newSequence({
       items: [...a.items, ...b.items],
       tuple: a.tuple,
+      written: writtenOut(a) + (writtenOut(a) === a.items.length ? writtenOut(b) : 0),
       ...(rest === undefined ? {} : { rest }),
     });
   }
-  if (left.type === 'sequence' && operator === '*') return left;
+  if (left.type === 'sequence' && operator === '*') return repeated(left, right);
   const [a, b] = [withWeights(machine, factsOf(left), factsOf(right), place.node), factsOf(right)];
   const scores = operator === '&' || operator === '|' ? [] : meetLabels(machine, a, b, place.node);
   const pending = [...pendingOf(left), ...pendingOf(right)];
@@ -108,6 +111,20 @@ export function binaryValue(
         ? { mask: [textStep(machine, place.node)] }
         : {}),
   });
+}
+
+function writtenOut({ items, written = 0 }: SequenceState): number {
+  return Math.min(written, items.length);
+}
+
+/** `[rare] * 5`: the same rows several times. */
+function repeated(sequence: SequenceOf, times: Value): Value {
+  const state = sequence.cell.value;
+  const isOnce = times.type === 'constant' && (times.value === 1 || times.value === 0);
+  const areTables = state.items.length > 0 && state.items.every((item) => item.type === 'table');
+  if (isOnce || !areTables || state.items.length > 12) return sequence;
+  const items = [...state.items, ...state.items];
+  return newSequence({ ...state, items, written: items.length });
 }
 
 function rowsOf(state: TableState | undefined): Pick<Facts, 'rows' | 'certain'> {
@@ -144,7 +161,8 @@ export function otherSide(step: Step): Step {
 
 /** A selection known by nothing but its text. */
 export function textStep(machine: Machine, node: Expr): Step {
-  if (node.type === 'unary' && /^(~|not)$/.test(node.operator)) return otherSide(textStep(machine, node.operand));
+  if (node.type === 'unary' && /^(~|not)$/.test(node.operator))
+    return otherSide(textStep(machine, node.operand));
   const text = machine.text(node).replaceAll(/\s+/g, '');
   const partition = machine.partition(`text:${text}`, 'selection', node);
   return { partition, side: 'yes' };
@@ -213,9 +231,7 @@ export function unaryValue(machine: Machine, operator: string, value: Value, nod
   if (state.mask === undefined || (operator !== '~' && operator !== '-')) return value;
   const [only] = state.mask;
   const mask: Step[] =
-    state.mask.length === 1 && only !== undefined
-      ? [otherSide(only)]
-      : [textStep(machine, node)];
+    state.mask.length === 1 && only !== undefined ? [otherSide(only)] : [textStep(machine, node)];
   return newTable({ ...state, mask });
 }
 

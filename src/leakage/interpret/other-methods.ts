@@ -50,8 +50,11 @@ function sequenceMethod(
       const value = markChosen(collected(machine, first), machine.choices);
       // In a loop the number of items is not known any more; two rounds show what they look like.
       const items = [...state.items, value];
+      const isNext = machine.loops.length === 0 && state.written === state.items.length;
       const next =
-        items.length > 24 ? { ...state, rest: items.reduce(joinValues), items: [] } : { ...state, items };
+        items.length > 24
+          ? { ...state, rest: items.reduce(joinValues), items: [] }
+          : { ...state, items, ...(isNext ? { written: items.length } : {}) };
       machine.store.write(receiver.cell, next);
       return UNKNOWN;
     }

@@ -20,6 +20,17 @@ export function sampled(machine: Machine, state: TableState, args: Arguments, ca
   return newTable(pickRows(machine, state, [{ partition, side: 'taken' }]));
 }
 
+/** `explode`: several rows for each row, which belong together. */
+export function exploded(machine: Machine, state: TableState, call: Call): Value {
+  const partition = machine.partition(
+    `pieces:${machine.placeKey(call)}`,
+    'selection',
+    call,
+    `\`${machine.label(call)}\``,
+  );
+  return newTable({ ...pickRows(machine, state, [{ partition, side: 'pieces' }]) });
+}
+
 export function cut(machine: Machine, state: TableState, name: string, args: Arguments, call: Call): Value {
   const [count] = args.positional;
   if (count?.type === 'opaque' && count.countOf !== undefined && state.rows.length > 1) {
@@ -84,11 +95,13 @@ function truthStep(machine: Machine, column: string, call: Call): Step {
 
 /** `pl.col('year') < 2020`, `pl.col('kept')` or `~pl.col('kept')`, which no frame has been put to yet. */
 function expressionSide(machine: Machine, condition: Expr | undefined, call: Call): Step | undefined {
-  if (condition?.type === 'unary' && condition.operator === '~') return negated(machine, condition.operand, call);
+  if (condition?.type === 'unary' && condition.operator === '~')
+    return negated(machine, condition.operand, call);
   if (condition?.type === 'call') {
     const { callee, args } = condition;
     if (callee.type === 'attribute' && callee.name === 'not_') return negated(machine, callee.object, call);
-    const column = args.length === 1 && callee.type === 'attribute' && callee.name === 'col' ? args[0] : undefined;
+    const column =
+      args.length === 1 && callee.type === 'attribute' && callee.name === 'col' ? args[0] : undefined;
     if (column?.value.type !== 'constant' || typeof column.value.value !== 'string') return undefined;
     return truthStep(machine, column.value.value, call);
   }

@@ -16,11 +16,26 @@ export function knowsGroups({ path }: EstimatorState): boolean {
   );
 }
 
+/** Whether a splitter was made to keep groups together. */
+export function keepsGroups({ path }: EstimatorState): boolean {
+  return /Groups?(Out|KFold|ShuffleSplit|TimeSeriesSplit)/.test(path);
+}
+
 /** What is known about the `cv` argument of a cross-validation. */
-export function validationOptions(cv: Value | undefined): { random: boolean; knowsGroups: boolean } {
-  if (cv === undefined || cv.type === 'constant') return { random: false, knowsGroups: false };
-  if (cv.type !== 'estimator') return { random: false, knowsGroups: true };
-  return { random: isRandomSplitter(cv.cell.value), knowsGroups: knowsGroups(cv.cell.value) };
+export function validationOptions(cv: Value | undefined): {
+  random: boolean;
+  knowsGroups: boolean;
+  keepsGroups: boolean;
+} {
+  const isDefault = cv === undefined || cv.type === 'constant';
+  if (isDefault) return { random: false, knowsGroups: false, keepsGroups: false };
+  if (cv.type !== 'estimator') return { random: false, knowsGroups: true, keepsGroups: false };
+  const state = cv.cell.value;
+  return {
+    random: isRandomSplitter(state),
+    knowsGroups: knowsGroups(state),
+    keepsGroups: keepsGroups(state),
+  };
 }
 
 /** One pair of sides taken from a splitter, as by `next(splitter.split(X))`: a hold-out. */

@@ -3,7 +3,7 @@ import { newCell } from '../values/join.js';
 import { type Cell, Scope } from '../values/store.js';
 import { type ClassOf, constant, type Library, UNKNOWN, type Value } from '../values/value.js';
 import { assign, deleteTarget } from './assign.js';
-import { chosenBy } from './choices.js';
+import { chosenBy, noteRowTest } from './choices.js';
 import { evaluate, truthOf } from './expressions.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
@@ -62,11 +62,13 @@ function execute(machine: Machine, statement: Stmt): Flow {
       return runFor(machine, statement);
     case 'while': {
       evaluate(machine, statement.test);
+      machine.loops.push(statement);
       const first = runSuite(machine, statement.body);
       if (first === 'next' || first === 'continue') {
         evaluate(machine, statement.test);
         runSuite(machine, statement.body);
       }
+      machine.loops.pop();
       if (statement.orelse !== undefined) runSuite(machine, statement.orelse);
       return 'next';
     }
@@ -145,6 +147,7 @@ function runIf(machine: Machine, statement: If): Flow {
     const value = test === undefined ? undefined : evaluate(machine, test);
     const truth = value === undefined ? true : truthOf(value);
     if (truth === false) continue;
+    if (value !== undefined) noteRowTest(machine, value);
     const choice = value === undefined || test === undefined ? [] : chosenBy(machine, value, test, statement);
     runs.push(() => {
       const outer = machine.choices;

@@ -1,5 +1,5 @@
 import type { Call } from '../syntax/ast.js';
-import { joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
 import { factsOf, isElement, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { choose } from './builtins.js';
@@ -131,10 +131,17 @@ export function optimised(machine: Machine, args: Arguments, call: Call): Value 
   return opaque({ ...NO_FACTS, scores: facts.scores, fits: events });
 }
 
+/** Labels of groups, one for each: they are labels of the rows that were grouped. */
+function groupedLabels(facts: Facts): Facts {
+  if (facts.rows.length > 0 || facts.predictions.length > 0) return facts;
+  const grouped = facts.fits.filter(({ kind }) => kind === 'group-statistics').at(-1);
+  return grouped === undefined ? facts : { ...facts, rows: grouped.rows, certain: grouped.certain };
+}
+
 export function metric(machine: Machine, args: Arguments, call: Call): Value {
   const [a, b] = args.positional.length >= 2 ? args.positional : args.all;
   if (a === undefined || b === undefined) return unknownCall(machine, args, call);
-  const [left, right] = [machine.dataOf(a), machine.dataOf(b)];
+  const [left, right] = [groupedLabels(machine.dataOf(a)), groupedLabels(machine.dataOf(b))];
   const scores = meetLabels(machine, left, right, call);
   const facts = joinFacts(left, right);
   return opaque({ ...facts, rows: [], predictions: [], scores: union(facts.scores, scores), certain: true });

@@ -1,7 +1,7 @@
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
-import { overlapOf, sameRows } from '../values/region.js';
+import { overlapOf, relationOf, sameRows } from '../values/region.js';
 import { factsOf, opaque, type Step, type TableState, UNKNOWN, type Value } from '../values/value.js';
 import { columnFrom } from './assign.js';
 import { type Arguments, flag } from './calls.js';
@@ -127,7 +127,8 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
       : args.positional.length > 1 && others.every((value) => value.type === 'table')
         ? args.positional
         : [first ?? UNKNOWN];
-  const facts = values.map((value) => machine.dataOf(value)).filter((part) => part.rows.length > 0);
+  const all = values.map((value) => machine.dataOf(value));
+  const facts = all.filter((part) => part.rows.length > 0);
   const shape = values.some((value) => value.type === 'table' && value.cell.value.shape === 'frame')
     ? 'frame'
     : 'array';
@@ -141,13 +142,24 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
   );
   const areColumns = columns.every((column) => column !== '') && new Set(columns).size === columns.length;
   if (areColumns) return newTable(state);
-  const repeated = facts.filter((part, at) =>
-    facts.some((other, index) => index < at && overlapOf(part.rows, other.rows) === 'yes'),
-  );
-  // A list that a loop filled holds one part after another, not one part twice.
+  // What a loop put into a list is one part after another, not one part twice; beside a part that the code wrote
+  // out it may be a copy of it.
   const isWrittenOut = call.args.some(({ value }) => value.type === 'sequence') || args.positional.length > 1;
-  if (repeated.length === 0 || state.predictions.length > 0 || !isWrittenOut) return newTable(state);
-  const rows = repeated.flatMap((part) => [...part.rows]);
+  const written = isWrittenOut
+    ? all.length
+    : first?.type === 'sequence'
+      ? (first.cell.value.written ?? 0)
+      : 0;
+  const repeated = all.filter((part, at) =>
+    all.some((other, index) => index < Math.min(at, written) && overlapOf(part.rows, other.rows) === 'yes'),
+  );
+  if (repeated.length === 0 || state.predictions.length > 0) return newTable(state);
+  // Copies of some rows stand beside the rows themselves: how they are dealt out is how those are dealt out.
+  const kept = state.rows.filter(
+    (region) => !state.rows.some((other) => relationOf(other, region) === 'contains'),
+  );
+  const again = repeated.flatMap((part) => [...part.rows]);
+  const rows = kept.filter((region) => overlapOf([region], again) === 'yes');
   const event = machine.fit(
     'duplicated-rows',
     `\`${machine.label(call)}\``,
@@ -155,7 +167,7 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
     machine.label(call),
     call,
   );
-  return newTable({ ...state, fits: union(state.fits, [event]) });
+  return newTable({ ...state, rows: kept, fits: union(state.fits, [event]) });
 }
 
 /** Columns of frames put one under the other: each keeps what any of them was made with. */

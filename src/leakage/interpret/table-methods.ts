@@ -8,7 +8,7 @@ import {
 } from '../knowledge/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
-import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, newMapping, newTable } from '../values/join.js';
 import {
   factsOf,
@@ -27,7 +27,7 @@ import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
 import { meetLabels, pendingOf, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
-import { cut, drop, queried, sampled } from './row-methods.js';
+import { cut, drop, exploded, queried, sampled } from './row-methods.js';
 import { isRowWise } from './statistic-calls.js';
 import { columnOf, columnsOf, concatenated, namesOf, noteMissing } from './subscripts.js';
 import { sideBySide } from './table-calls.js';
@@ -112,6 +112,8 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     case 'tail':
     case 'limit':
       return cut(machine, state, name, args, call);
+    case 'explode':
+      return exploded(machine, state, call);
     case 'query':
     case 'filter':
       return queried(machine, state, args, call);
@@ -384,8 +386,10 @@ function applied(
     name === 'applymap' ||
     name === 'map_elements';
   const element: Value = alone ? UNKNOWN : newTable(state);
+  if (alone) machine.rowTests.push([]);
   const result = callFunction(machine, fn, argumentsOf([element, ...args.positional.slice(1)]), call);
-  const facts = factsOf(result);
+  const tests = alone ? (machine.rowTests.pop() ?? []) : [];
+  const facts = withFits(factsOf(result), tests);
   if (!alone && result.type === 'table') return result;
   return newTable({
     ...emptyTable(state, state.shape),

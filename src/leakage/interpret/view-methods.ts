@@ -24,6 +24,8 @@ export function viewMethod(machine: Machine, view: View, name: string, args: Arg
   const statistics = (): Value => {
     const facts = factsOf(view);
     if (facts.scores.length > 0) return opaque(facts);
+    // Predictions put together by group: the group is what is predicted.
+    if (facts.predictions.length > 0) return newTable(emptyTable(facts, 'column'));
     const subject = `\`${machine.label(call)}\``;
     const rowsText = machine.label(view.node);
     const event = machine.fit('group-statistics', subject, state, rowsText, call, undefined, state.from);

@@ -10,6 +10,10 @@ export interface Partition {
   readonly statement: Stmt;
   /** Rows are dealt out at random, not in their order. */
   random?: boolean;
+  /** No division: each row was taken apart into several, as by `explode`. */
+  readonly pieces?: string;
+  /** The splitter was made to keep groups of rows together. */
+  keepsGroups?: boolean;
   /** The code knows groups of rows, and the division cuts through them. */
   ignoredGroups?: { readonly text: string };
 }

@@ -82,8 +82,6 @@ export interface TableState extends Facts {
   readonly mask?: Step[];
   /** Its rows are in the opposite order. */
   readonly reversed?: boolean;
-  /** Each row of it is one piece of what was one row: what was taken apart. */
-  readonly pieces?: string;
   /** `row`: one row, or one batch of rows, in a loop over all of them. */
   readonly shape: 'frame' | 'column' | 'array' | 'row';
 }
@@ -107,6 +105,8 @@ export interface SequenceState {
   /** What an unknown number of further items have in common. */
   readonly rest?: Value;
   readonly tuple: boolean;
+  /** How many of the first items the code wrote out one by one; the others came from a loop, or nobody knows. */
+  readonly written?: number;
 }
 export interface Mapping {
   readonly type: 'mapping';
