@@ -43,14 +43,15 @@ export interface DetailedAnalysis extends LeakageAnalysis {
   readonly unresolved: ReadonlySet<string>;
   readonly missingColumns: ReadonlySet<string>;
   readonly watched: ReadonlyMap<string, readonly Region[]>;
+  readonly watchedEarlier: ReadonlyMap<string, readonly Region[]>;
   readonly watchedLists: ReadonlyMap<string, readonly string[]>;
   readonly watchedFrames: ReadonlySet<string>;
 }
 
 /** The analysis with the syntax it stands on, for the repair. */
-export async function analyzeInDetail(source: string, watch = -1): Promise<DetailedAnalysis> {
+export async function analyzeInDetail(source: string, watch = -1, earlier = -1): Promise<DetailedAnalysis> {
   const module = await parseModule(source);
-  const machine = new Machine(module, watch);
+  const machine = new Machine(module, watch, earlier);
   runSuite(machine, module.body);
   if (machine.exhausted)
     machine.skip({ start: 0, end: 0 }, 'the script is too entangled to follow to its end');
@@ -71,7 +72,7 @@ export async function analyzeInDetail(source: string, watch = -1): Promise<Detai
     };
   });
   const notFollowed = machine.notFollowed.sort((a, b) => a.line - b.line);
-  const { steps, unresolved, missingColumns, watched, watchedLists, watchedFrames } = machine;
+  const { steps, unresolved, missingColumns, watched, watchedEarlier, watchedLists, watchedFrames } = machine;
   return {
     findings,
     notFollowed,
@@ -83,6 +84,7 @@ export async function analyzeInDetail(source: string, watch = -1): Promise<Detai
     unresolved,
     missingColumns,
     watched,
+    watchedEarlier,
     watchedLists,
     watchedFrames,
   };

@@ -33,7 +33,6 @@ describe('a repair is declined with the reason', () => {
     ['second.txt', 'B38', /a random part would break/],
     ['third.txt', 'T18', /would still leak/],
     ['fourth.txt', 'D17', /holds other rows than what is split/],
-    ['first.txt', 'A45', /column `Title` would not be there any more/],
   ])('%s %s', async (file, id, reason) => {
     expect(await reasonFor(file, id)).toMatch(reason);
   });

@@ -50,7 +50,7 @@ async function repaired(source: string): Promise<string> {
 }
 
 describe.skipIf(python === undefined)('repaired scripts run under real scikit-learn', () => {
-  const scripts = labelledScripts('runnable.txt');
+  const scripts = ['runnable.txt', 'runnable-later-split.txt'].flatMap(labelledScripts);
   const outputs = new Map<string, string>();
 
   beforeAll(async () => {
@@ -69,4 +69,20 @@ describe.skipIf(python === undefined)('repaired scripts run under real scikit-le
       expect(outputs.get(id)).toMatch(/Final Validation Performance: -?\d/);
     },
   );
+
+  it('one seed divides the positions of rows as it divides the rows', () => {
+    const check = [
+      'import numpy as np, pandas as pd',
+      'from sklearn.model_selection import train_test_split',
+      'table = pd.DataFrame({"a": np.arange(97), "t": np.arange(97) % 3}, index=range(500, 597))',
+      'for options in ({}, {"stratify": table["t"]}, {"shuffle": False}):',
+      '    seeded = {"test_size": 0.3, "random_state": None if "shuffle" in options else 6, **options}',
+      '    rows, _ = train_test_split(range(len(table)), **seeded)',
+      '    train, _, array, _ = train_test_split(table, table["a"].to_numpy(), **seeded)',
+      '    assert list(train.index) == list(table.index[rows]), options',
+      '    assert list(array) == list(rows), options',
+      'print("equal")',
+    ].join('\n');
+    expect(execFileSync(python ?? '', ['-c', check], { encoding: 'utf8', timeout: 120_000 })).toBe('equal\n');
+  });
 });

@@ -13,6 +13,8 @@ export interface RepairContext {
   readonly watched: ReadonlyMap<string, readonly Region[]>;
   readonly watchedLists: ReadonlyMap<string, readonly string[]>;
   readonly watchedFrames: ReadonlySet<string>;
+  /** Tables by variable, as they are when the first leaky statement of the block is about to run. */
+  readonly watchedEarlier: ReadonlyMap<string, readonly Region[]>;
   /** Line ending of the block. */
   readonly lineEnding: string;
 }

@@ -37,6 +37,7 @@ export function divisionsBefore(context: RepairContext, leak: Leak): Division[] 
 /** A variable that a statement gives another value, or changes in place. */
 interface Change {
   readonly name: string;
+  readonly statement: Stmt;
   /** The column or row that changes, where it is not the whole variable. */
   readonly index: Expr | undefined;
 }
@@ -52,7 +53,11 @@ function* changesOf(statement: Stmt): Generator<Change> {
     for (const target of targets.flatMap((one) => (one.type === 'sequence' ? one.items : [one]))) {
       const name = rootName(target);
       if (name !== undefined && !isOnlyCopied(inner, target))
-        yield { name, index: target.type === 'subscript' ? target.indices.at(-1) : undefined };
+        yield {
+          name,
+          statement: inner,
+          index: target.type === 'subscript' ? target.indices.at(-1) : undefined,
+        };
     }
     for (const own of ownExpressions(inner)) {
       for (const part of expressionsIn(own)) {
@@ -63,7 +68,11 @@ function* changesOf(statement: Stmt): Generator<Change> {
         const name = inPlace ? rootName(part.callee.object) : undefined;
         if (name !== undefined) {
           const { object } = part.callee;
-          yield { name, index: object.type === 'subscript' ? object.indices.at(-1) : undefined };
+          yield {
+            name,
+            statement: inner,
+            index: object.type === 'subscript' ? object.indices.at(-1) : undefined,
+          };
         }
       }
     }
@@ -110,11 +119,20 @@ export function changesBetween(
 
 /** Whether a statement between two places of the script changes a variable. */
 export function isChangedBetween(module: Module, start: number, end: number, name: string): boolean {
+  return !changesBetweenPlaces(module, start, end, name).next().done;
+}
+
+/** Changes of a variable between two places of the script. */
+export function* changesBetweenPlaces(
+  module: Module,
+  start: number,
+  end: number,
+  name: string,
+): Generator<Change> {
   for (const statement of module.body.statements) {
     for (const inner of statementsIn(statement)) {
       if (inner.start < start || inner.end > end) continue;
-      for (const change of changesOf(inner)) if (change.name === name) return true;
+      for (const change of changesOf(inner)) if (change.name === name) yield change;
     }
   }
-  return false;
 }

@@ -1,6 +1,6 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
 import type { Leak } from '../findings/judge.js';
-import type { Span } from '../syntax/ast.js';
+import type { Span, Stmt } from '../syntax/ast.js';
 import { checkRewrite } from './check/check-rewrite.js';
 import { leaveOutScoredRows } from './concatenation.js';
 import { type RepairContext, type Rewrite, statementsOf } from './context.js';
@@ -10,6 +10,7 @@ import { sampleTrainingRows } from './over-sampling.js';
 import { fitOnRowsPickedOnce } from './picked-once.js';
 import { fitOnPickedRows } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
+import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
 import { learnFromTrainingPart } from './training-part.js';
 import { onlyTransform } from './transform-only.js';
 
@@ -21,7 +22,7 @@ export type Repair =
 type Strategy = (context: RepairContext) => Rewrite;
 
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
-  'training-rows': [learnFromTrainingPart, leaveOutScoredRows],
+  'training-rows': [learnFromTrainingPart, leaveOutScoredRows, learnOnRowsOfLaterSplit],
   stacking: [learnFromTrainingPart],
   'over-sampling': [sampleTrainingRows],
   'early-stopping': [stopOnHeldOutTrainingRows],
@@ -41,6 +42,7 @@ const OTHERWISE: readonly Strategy[] = [
   fitOnRowsPickedOnce,
   fitInsideFolds,
   onlyTransform,
+  learnOnRowsOfLaterSplit,
 ];
 
 /**
@@ -55,8 +57,9 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
   const plain = contextOf(await analyzeInDetail(source), block);
   // Variables are looked at where the rows are divided: at the split, or at the loop over folds.
   const loop = statementsOf(plain).find((statement) => statement.type === 'for');
-  const split = (findSplit(plain)?.statement ?? loop ?? plain.leaks[0]?.statement)?.start;
-  const analysis = await analyzeInDetail(source, split);
+  const split = (findSplit(plain)?.statement ?? loop ?? splitBehind(plain) ?? plain.leaks[0]?.statement)
+    ?.start;
+  const analysis = await analyzeInDetail(source, split, anchorOf(plain)?.start);
   const context = contextOf(analysis, block);
   const [first] = context.leaks;
   if (first === undefined)
@@ -85,12 +88,18 @@ function strategiesFor({ kind, split, statement }: Leak): readonly Strategy[] {
   return isBehind ? [learnFromTrainingPart, onlyTransform, leaveOutScoredRows, fitOnPickedRows] : OTHERWISE;
 }
 
+/** The split of a leak, where it stands behind the block. */
+function splitBehind({ leaks, block }: RepairContext): Stmt | undefined {
+  const statement = leaks[0]?.split?.statement;
+  return statement !== undefined && statement.start >= block.end ? statement : undefined;
+}
+
 function contextOf(analysis: DetailedAnalysis, block: Span): RepairContext {
-  const { module, watched, watchedLists, watchedFrames } = analysis;
+  const { module, watched, watchedEarlier, watchedLists, watchedFrames } = analysis;
   const { source } = module;
   const leaks = analysis.leaks.filter(
     ({ statement }) => statement.start >= block.start && statement.end <= block.end,
   );
   const lineEnding = source.includes('\r\n') ? '\r\n' : '\n';
-  return { source, module, block, leaks, watched, watchedLists, watchedFrames, lineEnding };
+  return { source, module, block, leaks, watched, watchedEarlier, watchedLists, watchedFrames, lineEnding };
 }

@@ -1,0 +1,142 @@
+import type { Call, Expr, Lambda } from '../../syntax/ast.js';
+import { expressionsIn, namesInExpression } from '../../syntax/walk.js';
+import { edited, type TextEdit } from '../context.js';
+
+/** `frame.groupby(keys)[column].transform(how)`: values per group, put on every row of the group. */
+export interface GroupwiseValues {
+  readonly node: Call;
+  readonly frame: string;
+  readonly keys: readonly string[];
+  readonly column: Expr;
+  /** Text of the arguments of `groupby`. */
+  readonly grouping: string;
+  /** Statistics by name, where each is written in `how`; the whole `how` is one name otherwise. */
+  readonly how: { readonly name: string } | { readonly lambda: Lambda; readonly uses: readonly Call[] };
+}
+
+const STATISTICS = /^(mean|median|std|var|min|max|sum|count|nunique|first|last|skew|quantile)$/;
+
+export function readGroupwise(source: string, node: Call): GroupwiseValues | undefined {
+  const { callee, args } = node;
+  if (callee.type !== 'attribute' || callee.name !== 'transform' || callee.object.type !== 'subscript')
+    return undefined;
+  const { object: grouped, indices } = callee.object;
+  const [column] = indices;
+  if (grouped.type !== 'call' || grouped.callee.type !== 'attribute' || grouped.callee.name !== 'groupby')
+    return undefined;
+  const frame = grouped.callee.object;
+  if (frame.type !== 'name' || indices.length !== 1) return undefined;
+  if (column?.type !== 'name' && column?.type !== 'constant') return undefined;
+  const by = grouped.args.find(({ name }, at) => name === 'by' || (name === undefined && at === 0))?.value;
+  const keys = by === undefined ? undefined : keysOf(source, by);
+  const known = grouped.args.every(
+    ({ name, star }) => star === '' && (name === undefined || /^(by|observed|sort)$/.test(name)),
+  );
+  if (keys === undefined || !known || args.length !== 1) return undefined;
+  const how = readHow(args[0]?.value);
+  if (how === undefined) return undefined;
+  const [first, last] = [grouped.args[0], grouped.args.at(-1)];
+  const grouping =
+    first === undefined || last === undefined ? '' : source.slice(grouped.callee.end + 1, grouped.end - 1);
+  return { node, frame: frame.id, keys, column, grouping, how };
+}
+
+/** Texts of the keys: constants, or variables that hold one. */
+function keysOf(source: string, by: Expr): readonly string[] | undefined {
+  const items = by.type === 'sequence' ? by.items : [by];
+  const plain = items.every(
+    (item) =>
+      (item.type === 'constant' && typeof item.value === 'string') ||
+      (by.type === 'sequence' && item.type === 'name'),
+  );
+  return plain && items.length > 0 ? items.map((item) => source.slice(item.start, item.end)) : undefined;
+}
+
+function readHow(how: Expr | undefined): GroupwiseValues['how'] | undefined {
+  if (how?.type === 'constant')
+    return typeof how.value === 'string' && STATISTICS.test(how.value) ? { name: how.value } : undefined;
+  if (how?.type === 'attribute' && how.object.type === 'name' && /^(np|numpy)$/.test(how.object.id))
+    return /^(mean|median|std|min|max|sum)$/.test(how.name) ? { name: how.name } : undefined;
+  if (how?.type !== 'lambda') return undefined;
+  const [parameter, ...others] = how.params;
+  if (parameter === undefined || others.length > 0 || parameter.star !== '') return undefined;
+  const uses: Call[] = [];
+  const covered = new Set<Expr>();
+  for (const part of expressionsIn(how.body)) {
+    if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
+    const { object, name } = part.callee;
+    if (object.type !== 'name' || object.id !== parameter.name || !STATISTICS.test(name)) continue;
+    if (part.args.some(({ value }) => value.type !== 'constant')) return undefined;
+    uses.push(part);
+    covered.add(object);
+  }
+  // What else is done with the rows of the group has to be done row by row.
+  for (const part of expressionsIn(how.body)) {
+    if (part.type === 'lambda' || part.type === 'comprehension' || part.type === 'subscript')
+      return undefined;
+    if (part.type === 'call' && !uses.includes(part) && !isRowwise(part)) return undefined;
+    if (part.type === 'conditional') return undefined;
+  }
+  return uses.length === 0 ? undefined : { lambda: how, uses };
+}
+
+function isRowwise({ callee }: Call): boolean {
+  if (callee.type !== 'attribute') return false;
+  return /^(fillna|clip|abs|log|log1p|exp|expm1|sqrt|round|astype)$/.test(callee.name);
+}
+
+/** Lines that compute the statistics on some rows, and the expression that puts them on all rows. */
+export function sayGroupwise(
+  source: string,
+  values: GroupwiseValues,
+  ofFrame: string,
+  fresh: (wanted: string) => string,
+): { readonly lines: readonly string[]; readonly text: string } {
+  const { frame, keys, column, grouping, how } = values;
+  const columnText = source.slice(column.start, column.end);
+  const taken = `${frame}${ofFrame}`;
+  const lines: string[] = [];
+  const names = new Map<string, string>();
+  const lookUp = (call: string): string => {
+    let name = names.get(call);
+    if (name === undefined) {
+      const label = column.type === 'constant' ? `${column.value}` : source.slice(column.start, column.end);
+      name = fresh(`${label}_${call.replace(/\(.*/s, '')}`);
+      names.set(call, name);
+      lines.push(`${name} = ${taken}.groupby(${grouping})[${columnText}].${call}`);
+    }
+    // Groups that these rows do not have get the statistic of all of them.
+    const overall = `${frame}[${columnText}]${ofFrame}.${call}`;
+    return `${looked(source, frame, keys, name)}.fillna(${overall})`;
+  };
+  if ('name' in how) return { lines, text: lookUp(`${how.name}()`) };
+  const edits: TextEdit[] = how.uses.map((use) => ({
+    start: use.start,
+    end: use.end,
+    text: lookUp(
+      source.slice(
+        use.callee.type === 'attribute' ? use.callee.end - use.callee.name.length : use.start,
+        use.end,
+      ),
+    ),
+  }));
+  const [parameter] = how.lambda.params;
+  for (const name of namesInExpression(how.lambda.body)) {
+    const inside = how.uses.some((use) => name.start >= use.start && name.end <= use.end);
+    if (name.id === parameter?.name && !inside)
+      edits.push({ start: name.start, end: name.end, text: `${frame}[${columnText}]` });
+  }
+  const body = edited(source, how.lambda.body, edits);
+  return { lines, text: how.lambda.body.type === 'call' ? body : `(${body})` };
+}
+
+function looked(source: string, frame: string, keys: readonly string[], name: string): string {
+  const [key] = keys;
+  if (keys.length > 1) {
+    const list = `[${keys.join(', ')}]`;
+    return `${frame}[${list}].join(${name}.rename("${name}"), on=${list})["${name}"]`;
+  }
+  // A categorical key would make the result categorical.
+  const asNumbers = /categor/.test(source) ? '.astype(float)' : '';
+  return `${frame}[${key}].map(${name})${asNumbers}`;
+}

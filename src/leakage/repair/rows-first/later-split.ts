@@ -1,0 +1,334 @@
+import type { Leak } from '../../findings/judge.js';
+import type { Argument, Call, Expr, Module, Stmt } from '../../syntax/ast.js';
+import {
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
+import { sameRows } from '../../values/region.js';
+import { freshName, type RepairContext } from '../context.js';
+import { changesBetweenPlaces, isChangedBetween } from '../divisions.js';
+import { calleeName, rowChangeBetween } from './row-order.js';
+import { functionAround } from './table-kind.js';
+
+/** The division that a later `train_test_split` will make, said earlier: the positions of the training rows. */
+export interface EarlierDivision {
+  /** What takes these rows, behind a frame or behind an array. */
+  readonly ofFrame: string;
+  readonly ofArray: string;
+  /** The line that makes them, to stand before the anchor. */
+  readonly line: string;
+  /** The division of other tables with the same rows, as an expression. */
+  readonly divide: (tables: readonly string[]) => string;
+}
+
+const OPTIONS = /^(test_size|train_size|random_state|shuffle|stratify)$/;
+
+/**
+ * The division of a later split for a table as it is at an earlier statement. It is the same where the seed is fixed
+ * and no row leaves its place between the two; a text says why it may not be.
+ */
+export function divideEarlier(
+  context: RepairContext,
+  leak: Leak,
+  anchor: Stmt,
+  table: string,
+): EarlierDivision | string {
+  const { source, module } = context;
+  const split = leak.split;
+  const call = split?.node;
+  if (split === undefined || call?.type !== 'call' || calleeName(call) !== 'train_test_split')
+    return 'the split does not stand in the block in a form that can be rewritten';
+  const { statement } = split;
+  if (statement.start < anchor.end || statement.type !== 'assign' || statement.value !== call)
+    return 'the split does not stand behind the fit';
+  const options = call.args.filter(({ name }) => name !== undefined);
+  if (call.args.some(({ name, star }) => star !== '' || (name !== undefined && !OPTIONS.test(name))))
+    return 'the split takes other arguments';
+  const seed = options.find(({ name }) => name === 'random_state')?.value;
+  if (seed === undefined || !isFixed(seed)) return 'the split has no fixed seed, so it cannot be made twice';
+  const route = routeTo(module, anchor, statement);
+  if (typeof route === 'string') return route;
+
+  const count = countOf(context, call, table, anchor, statement);
+  if (count === undefined) return `\`${table}\` holds other rows than what is split`;
+  const isTable = (name: string): boolean => context.watched.has(name);
+  for (const [from, to] of route.spans) {
+    const change = rowChangeBetween(module, from, to, isTable);
+    if (change !== undefined)
+      return `rows change between the fit and the split (line ${lineOf(source, change)})`;
+  }
+  const texts: string[] = [];
+  for (const option of options) {
+    const text = optionBefore(context, option, anchor, statement, route.entry);
+    if (text === undefined) return `\`${option.name}\` of the split is not known before the fit`;
+    texts.push(`${option.name}=${text}`);
+  }
+  const rows = freshName(source, 'fit_rows');
+  const callee = source.slice(call.callee.start, call.callee.end);
+  const divide = (tables: readonly string[]): string => `${callee}(${[...tables, ...texts].join(', ')})`;
+  const first = count === `len(${table})` ? '' : `[:${count}]`;
+  return {
+    ofFrame: `${first === '' ? '' : `.iloc${first}`}.iloc[${rows}]`,
+    ofArray: `${first}[${rows}]`,
+    line: `${rows}, _ = ${divide([`range(${count})`])}`,
+    divide,
+  };
+}
+
+function isFixed(seed: Expr): boolean {
+  if (seed.type === 'constant') return typeof seed.value === 'number';
+  return (seed.type === 'name' || seed.type === 'attribute') && /seed|state/i.test(lastWord(seed));
+}
+
+function lastWord(expression: Expr): string {
+  return expression.type === 'name' ? expression.id : expression.type === 'attribute' ? expression.name : '';
+}
+
+function lineOf(source: string, { start }: Stmt): number {
+  return source.slice(0, start).split('\n').length;
+}
+
+/** How many rows there are to divide, as a text: the table's own, or those of a first piece of it that is split. */
+function countOf(
+  context: RepairContext,
+  call: Call,
+  table: string,
+  anchor: Stmt,
+  split: Stmt,
+): string | undefined {
+  const divided = call.args.find(({ name }) => name === undefined)?.value;
+  const root = divided === undefined ? undefined : rootName(divided);
+  const [rows, later] = [context.watchedEarlier.get(table), context.watched.get(root ?? '')];
+  if (root === undefined || rows === undefined || later === undefined) return undefined;
+  if (sameRows(rows, later)) return `len(${table})`;
+  // `both.iloc[:n]`: the rows of the split come first, and keep their positions.
+  const [only, ...others] = later;
+  if (only !== rows[0] || others.length > 0) return undefined;
+  const piece = assignedBetween(context.module, root, anchor, split);
+  const upper = piece === undefined || rootName(piece) !== table ? undefined : upperBound(piece);
+  if (upper === undefined) return undefined;
+  const names = [...namesInExpression(upper)];
+  const isKnown = names.every(({ id }) => id === 'len' || isKnownBefore(context.module, id, anchor, split));
+  return isKnown ? context.source.slice(upper.start, upper.end) : undefined;
+}
+
+/** The bound in `table[:n]`, `table.iloc[:n]`, `table.iloc[:n, :]`, each with or without a copy. */
+function upperBound(piece: Expr): Expr | undefined {
+  if (piece.type === 'call' && piece.callee.type === 'attribute')
+    return /^(copy|reset_index)$/.test(piece.callee.name) ? upperBound(piece.callee.object) : undefined;
+  if (piece.type !== 'subscript') return undefined;
+  const { object, indices } = piece;
+  const isPlain = object.type === 'name' || (object.type === 'attribute' && object.name === 'iloc');
+  const [rows] = indices;
+  if (!isPlain || rows?.type !== 'slice' || rows.lower !== undefined || rows.step !== undefined)
+    return undefined;
+  return rows.upper;
+}
+
+interface Route {
+  /** What runs between the two places. */
+  readonly spans: readonly (readonly [number, number])[];
+  /** The call in the scope of the split through which the fit is reached, where it stands in another scope. */
+  readonly entry: Stmt | undefined;
+}
+
+/** What runs between a statement and the split: the rest of its function, then what follows the one call of it. */
+function routeTo(module: Module, anchor: Stmt, split: Stmt): Route | string {
+  const spans: [number, number][] = [];
+  let from: Stmt = anchor;
+  const target = functionAround(split);
+  for (let depth = 0; depth < 6; depth += 1) {
+    const around = functionAround(from);
+    if (around === target) {
+      if (from.start > split.start) return 'the fit runs behind the split';
+      spans.push([from.start, split.start]);
+      return { spans, entry: depth > 0 ? from : undefined };
+    }
+    if (around?.type !== 'function') return 'the split stands in a function and the fit outside of it';
+    const calls = callsOf(module, around.name);
+    const [only] = calls;
+    if (only === undefined || calls.length > 1 || !runsForOneTable(only, around.name))
+      return `\`${around.name}\` is not called in exactly one place`;
+    spans.push([from.start, around.end]);
+    from = only;
+  }
+  return 'the fit stands too deep in functions';
+}
+
+/** Statements that call a function; nothing where it is handed over as a value. */
+function callsOf(module: Module, name: string): Stmt[] {
+  const found: Stmt[] = [];
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      for (const own of ownExpressions(statement)) {
+        const parts = [...expressionsIn(own)];
+        const callees = new Set(parts.flatMap((part) => (part.type === 'call' ? [part.callee] : [])));
+        for (const part of parts) {
+          const isNamed = (part.type === 'name' || part.type === 'attribute') && lastWord(part) === name;
+          if (isNamed) found.push(...(callees.has(part) ? [statement] : [statement, statement]));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** In a loop over columns the same table is handed over every time; in another loop it may be another one. */
+function runsForOneTable(call: Stmt, name: string): boolean {
+  const [first] = [...ownExpressions(call)]
+    .flatMap((own) => [...expressionsIn(own)])
+    .flatMap((part) => (part.type === 'call' && calleeName(part) === name ? [part.args[0]?.value] : []));
+  for (
+    let owner = call.suite.owner;
+    owner !== undefined && owner.type !== 'function';
+    owner = owner.suite.owner
+  ) {
+    if (owner.type === 'while') return false;
+    if (owner.type !== 'for') continue;
+    const turns = new Set([...namesInExpression(owner.target)].map(({ id }) => id));
+    if (first === undefined || [...namesInExpression(first)].some(({ id }) => turns.has(id))) return false;
+  }
+  return true;
+}
+
+/** The value of an option, said before the anchor. */
+function optionBefore(
+  context: RepairContext,
+  { name, value }: Argument,
+  anchor: Stmt,
+  split: Stmt,
+  entry: Stmt | undefined,
+): string | undefined {
+  const { source, module } = context;
+  const text = source.slice(value.start, value.end);
+  const names = [...namesInExpression(value)];
+  if (names.length === 0) return text;
+  if (entry !== undefined)
+    return names.every(({ id }) => isModuleConstant(module, id, split, entry)) ? text : undefined;
+  if (names.every(({ id }) => isKnownBefore(module, id, anchor, split))) return text;
+  if (name !== 'stratify') return undefined;
+  return labelsBefore(context, value, anchor, split);
+}
+
+/** Labels that decide the proportions: taken from their table where the script does so later. */
+function labelsBefore(context: RepairContext, labels: Expr, anchor: Stmt, split: Stmt): string | undefined {
+  const { source, module } = context;
+  const made = labels.type === 'name' ? assignedBetween(module, labels.id, anchor, split) : labels;
+  const column = made === undefined ? undefined : plainColumn(made);
+  if (made === undefined || column === undefined) return undefined;
+  if (!isKnownBefore(module, column.frame, anchor, split, column.name)) return undefined;
+  return source.slice(column.node.start, column.node.end);
+}
+
+/** `frame["label"]`, with or without `.values` or `.astype(int)` behind it. */
+function plainColumn(expression: Expr): { frame: string; name: string; node: Expr } | undefined {
+  if (expression.type === 'attribute' && expression.name === 'values') return plainColumn(expression.object);
+  if (expression.type === 'call' && expression.callee.type === 'attribute')
+    return /^(to_numpy|copy|astype)$/.test(expression.callee.name)
+      ? plainColumn(expression.callee.object)
+      : undefined;
+  if (expression.type !== 'subscript' || expression.object.type !== 'name') return undefined;
+  const [index, other] = expression.indices;
+  if (index?.type !== 'constant' || typeof index.value !== 'string' || other !== undefined) return undefined;
+  return { frame: expression.object.id, name: index.value, node: expression };
+}
+
+function assignedBetween(module: Module, name: string, anchor: Stmt, split: Stmt): Expr | undefined {
+  const values: Expr[] = [];
+  for (const statement of anchor.suite.statements) {
+    if (statement.type !== 'assign' || statement.start < anchor.start || statement.end > split.start)
+      continue;
+    const [target] = statement.targets;
+    if (target?.type === 'name' && target.id === name) values.push(statement.value);
+    if (target?.type !== 'sequence' || statement.value.type !== 'sequence') continue;
+    const at = target.items.findIndex((item) => item.type === 'name' && item.id === name);
+    const value = statement.value.items[at];
+    if (value !== undefined) values.push(value);
+  }
+  const isChanged = assignments(module, name, anchor.start, split.start) !== values.length;
+  return values.length === 1 && !isChanged ? values[0] : undefined;
+}
+
+function assignments(module: Module, name: string, from: number, to: number): number {
+  let count = 0;
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      if (statement.start < from || statement.end > to || statement.type !== 'assign') continue;
+      for (const target of statement.targets.flatMap((one) => (one.type === 'sequence' ? one.items : [one])))
+        if (rootName(target) === name) count += 1;
+    }
+  }
+  return count;
+}
+
+/** Whether a variable holds before the anchor what it holds at the split; of a table, one column of it. */
+function isKnownBefore(module: Module, id: string, anchor: Stmt, split: Stmt, column?: string): boolean {
+  if (!isAssignedBefore(module, id, anchor)) return false;
+  if (column === undefined) return !isChangedBetween(module, anchor.start, split.start, id);
+  for (const change of changesBetweenPlaces(module, anchor.start, split.start, id)) {
+    const fills = /\.fillna\(/.test(module.source.slice(change.statement.start, change.statement.end));
+    const isOther = change.index !== undefined && isAnotherColumn(module.source, change.index, column);
+    // Labels that decide the proportions have no gaps to fill.
+    if (!isOther && !fills) return false;
+  }
+  return true;
+}
+
+/** Whether an index surely names another column: by a constant, or by a part of the name that is one. */
+function isAnotherColumn(source: string, index: Expr, column: string): boolean {
+  if (index.type === 'constant') return index.value !== column;
+  if (index.type === 'sequence') return index.items.every((item) => isAnotherColumn(source, item, column));
+  if (index.type === 'binary' && index.operator === '+')
+    return [index.left, index.right].some(
+      (part) => part.type === 'constant' && typeof part.value === 'string' && !column.includes(part.value),
+    );
+  if (index.type !== 'formatted') return false;
+  const text = source.slice(index.start, index.end).replace(/^[a-zA-Z]*(['"])(.*)\1$/s, '$2');
+  return text.split(/\{[^{}]*\}/).some((part) => !column.includes(part));
+}
+
+function isAssignedBefore(module: Module, id: string, anchor: Stmt): boolean {
+  const scope = functionAround(anchor);
+  if (scope?.type === 'function' && scope.params.some(({ name }) => name === id)) return true;
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      if (statement.start >= anchor.start) continue;
+      const around = functionAround(statement);
+      if (around !== undefined && around !== scope) continue;
+      if (statement.type === 'import' && statement.bindings.some(({ name }) => name === id)) return true;
+      if (statement.type !== 'assign' && statement.type !== 'class') continue;
+      if (statement.type === 'class' ? statement.name === id : assigns(statement, id)) return true;
+    }
+  }
+  return false;
+}
+
+function assigns(statement: Stmt, id: string): boolean {
+  if (statement.type !== 'assign') return false;
+  return statement.targets
+    .flatMap((target) => (target.type === 'sequence' ? target.items : [target]))
+    .some((target) => target.type === 'name' && target.id === id);
+}
+
+/** A variable that every function sees, assigned once, and no other variable of the split's function. */
+function isModuleConstant(module: Module, id: string, split: Stmt, entry: Stmt): boolean {
+  const scope = functionAround(split);
+  if (scope?.type === 'function' && scope.params.some(({ name }) => name === id)) return false;
+  let count = 0;
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      const isBound =
+        assigns(statement, id) ||
+        (statement.type === 'class' && statement.name === id) ||
+        (statement.type === 'for' && rootName(statement.target) === id);
+      if (!isBound) continue;
+      count += 1;
+      const isLater = functionAround(entry) === undefined && statement.start > entry.start;
+      if (functionAround(statement) !== undefined || isLater) return false;
+    }
+  }
+  return count === 1;
+}

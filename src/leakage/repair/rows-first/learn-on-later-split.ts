@@ -1,0 +1,336 @@
+import type { Leak } from '../../findings/judge.js';
+import { FIT_METHODS, STATISTIC_METHODS } from '../../knowledge/methods.js';
+import type { Call, Expr, Stmt } from '../../syntax/ast.js';
+import {
+  expressionsIn,
+  namesInExpression,
+  ownExpressions,
+  partsOf,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
+import { overlapOf } from '../../values/region.js';
+import {
+  declined,
+  edited,
+  freshName,
+  type RepairContext,
+  type Rewrite,
+  statementsOf,
+  type TextEdit,
+} from '../context.js';
+import { isRowValue } from '../row-values.js';
+import { readGroupwise, sayGroupwise } from './group-lookup.js';
+import { divideEarlier, type EarlierDivision } from './later-split.js';
+import { withFallbacks } from './mapped-groups.js';
+import { calleeName } from './row-order.js';
+import { tableKind } from './table-kind.js';
+
+const LEARNS = new Set([
+  'training-rows',
+  'scaling',
+  'imputation',
+  'encoding',
+  'projection',
+  'vocabulary',
+  'clustering',
+  'binning',
+  'statistics',
+  'group-statistics',
+  'target-encoding',
+  'feature-selection',
+]);
+/** Fitted objects that cannot be applied to other rows, or apply themselves to their own in another way. */
+const NOT_APPLIED =
+  /TSNE|MDS|SpectralEmbedding|LabelEncoder|DBSCAN|Agglomerative|SpectralClustering|TargetEncoder|LeaveOneOut|CatBoostEncoder|JamesStein|MEstimate|WOE|OPTICS/;
+const PREDICTS = /KMeans|GaussianMixture|Birch|MeanShift|AffinityPropagation|IsolationForest/;
+const FUNCTIONS =
+  /^(nan)?(mean|median|std|var|min|max|percentile|quantile|sum|ptp|amin|amax|average)$|^(mutual_info_(classif|regression)|f_(classif|regression)|chi2)$/;
+
+class NotSaid extends Error {}
+
+/** The first statement of the block that holds a leak: what is learned has to be known before it. */
+export function anchorOf(context: RepairContext): Stmt | undefined {
+  return statementsOf(context).find((statement) =>
+    context.leaks.some(({ node }) => node.start >= statement.start && node.end <= statement.end),
+  );
+}
+
+/**
+ * What is computed over all rows before `train_test_split(…, random_state=…)` is computed over those rows that the
+ * split will give to the training part. They are known before the split, since the same seed divides the positions of
+ * the rows in the same way. All other lines stay.
+ */
+export function learnOnRowsOfLaterSplit(context: RepairContext): Rewrite {
+  const anchor = anchorOf(context);
+  const [leak] = context.leaks;
+  if (anchor === undefined || leak === undefined) return declined('no leak in this block');
+  if (context.leaks.some(({ kind, split }) => !LEARNS.has(kind) || split?.node !== leak.split?.node))
+    return declined('the block holds a leak that cannot be moved');
+  try {
+    const table = firstTable(context, leak);
+    const earlier = divideEarlier(context, leak, anchor, table);
+    if (typeof earlier === 'string') return declined(earlier);
+    const divided = divideForFit(context, leak, anchor, earlier);
+    if (divided !== undefined) return { text: divided };
+    const saying = new Saying(context, leak, anchor, earlier);
+    const edits = saying.edits();
+    return { text: edited(context.source, context.block, saying.withLines(edits, earlier.line)) };
+  } catch (error) {
+    if (error instanceof NotSaid) return declined(error.message);
+    throw error;
+  }
+}
+
+/** `model.fit(X, y)` before the split: the tables themselves are divided, whatever they are. */
+function divideForFit(
+  context: RepairContext,
+  leak: Leak,
+  anchor: Stmt,
+  { divide }: EarlierDivision,
+): string | undefined {
+  const { source, block, lineEnding } = context;
+  const { node } = leak;
+  const isAlone = context.leaks.length === 1 && leak.nodes.length === 1 && leak.statement === anchor;
+  if (leak.kind !== 'training-rows' || !isAlone || node.type !== 'call' || calleeName(node) !== 'fit')
+    return undefined;
+  const tables = node.args.filter(isPositional).map(({ value }) => value);
+  const hasOthers = node.args.some(
+    ({ name, star }) => star !== '' || name === 'X' || name === 'y' || isRowValue(name),
+  );
+  const areKnown = tables.every((table) => {
+    const root = rootName(table);
+    return root !== undefined && hasRows(context, leak, root);
+  });
+  if (hasOthers || !areKnown || tables.length === 0 || tables.length > 2) return undefined;
+  const indent = source.slice(source.lastIndexOf('\n', anchor.start - 1) + 1, anchor.start);
+  if (/\S/.test(indent)) throw new NotSaid('the fit shares its line');
+  const names = [freshName(source, 'fit_x'), freshName(source, 'fit_y')].slice(0, tables.length);
+  const texts = tables.map(({ start, end }) => source.slice(start, end));
+  const line = `${names.map((name) => `${name}, _`).join(', ')} = ${divide(texts)}${lineEnding}${indent}`;
+  const edits = tables.map(({ start, end }, at) => ({ start, end, text: names[at] ?? '' }));
+  return edited(source, block, [{ start: anchor.start, end: anchor.start, text: line }, ...edits]);
+}
+
+/** A variable with the rows of the leak: the division is made for its length. */
+function firstTable(context: RepairContext, leak: Leak): string {
+  for (const part of enclosing(leak.statement, leak.node)) {
+    if (part.type === 'name' && hasRows(context, leak, part.id)) return part.id;
+  }
+  throw new NotSaid('the rows of the fit have no name before it');
+}
+
+/** The names of a computation, and of the whole statement behind them where it is written for groups. */
+function* enclosing(statement: Stmt, node: Expr): Generator<Expr> {
+  yield* namesInExpression(node);
+  for (const own of ownExpressions(statement)) yield* namesInExpression(own);
+}
+
+function hasRows(context: RepairContext, leak: Leak, name: string): boolean {
+  const rows = context.watchedEarlier.get(name);
+  return rows !== undefined && overlapOf(rows, leak.rows) === 'yes';
+}
+
+/** Says the computations of the block for some rows. */
+class Saying {
+  /** Lines to put in before a statement. */
+  private readonly lines = new Map<Stmt, readonly string[]>();
+  private readonly taken = new Set<string>();
+
+  constructor(
+    private readonly context: RepairContext,
+    private readonly leak: Leak,
+    private readonly anchor: Stmt,
+    private readonly earlier: EarlierDivision,
+  ) {}
+
+  edits(): TextEdit[] {
+    const edits: TextEdit[] = [];
+    const said: Expr[] = [];
+    for (const leak of this.context.leaks) {
+      for (const node of new Set([leak.node, ...leak.nodes])) {
+        const around = this.groupwiseAround(leak.statement, node);
+        const whole = around ?? node;
+        if (said.some((other) => other.start <= whole.start && whole.end <= other.end)) continue;
+        edits.push(...(around === undefined ? this.onRows(leak, node) : this.groupwise(leak, around)));
+        said.push(whole);
+      }
+    }
+    const fallbacks = withFallbacks(this.context, this.context.leaks, this.earlier.ofFrame);
+    if (typeof fallbacks === 'string') throw new NotSaid(fallbacks);
+    return [...edits, ...fallbacks];
+  }
+
+  /** The edits, with the lines that have to stand before their statements; the division stands before the anchor. */
+  withLines(edits: readonly TextEdit[], division: string): TextEdit[] {
+    this.lines.set(this.anchor, [division, ...(this.lines.get(this.anchor) ?? [])]);
+    const all = [...edits];
+    for (const [{ start }, lines] of this.lines) {
+      const indent = this.context.source.slice(this.context.source.lastIndexOf('\n', start - 1) + 1, start);
+      if (/\S/.test(indent)) throw new NotSaid('the fit shares its line');
+      const put = lines.map((line) => `${line}${this.context.lineEnding}${indent}`).join('');
+      // Lines put in before a statement join an edit at its very start.
+      const at = all.findIndex((edit) => edit.start === start);
+      const [first] = at < 0 ? [] : all.splice(at, 1);
+      all.push({ start, end: first?.end ?? start, text: put + (first?.text ?? '') });
+    }
+    return all;
+  }
+
+  /** The `transform` by groups that a computation is, or whose function it stands in. */
+  private groupwiseAround(statement: Stmt, node: Expr): Call | undefined {
+    for (const own of ownExpressions(statement)) {
+      for (const part of expressionsIn(own)) {
+        if (part.type !== 'call' || calleeName(part) !== 'transform') continue;
+        if (part.start <= node.start && part.end >= node.end && /groupby/.test(this.text(part.callee)))
+          return part;
+      }
+    }
+    return undefined;
+  }
+
+  private groupwise(leak: Leak, node: Call): TextEdit[] {
+    const values = readGroupwise(this.context.source, node);
+    if (values === undefined || !hasRows(this.context, this.leak, values.frame))
+      throw new NotSaid('the statistic is computed inside a lambda, group by group');
+    this.check(values.frame);
+    const { lines, text } = sayGroupwise(this.context.source, values, this.earlier.ofFrame, (wanted) =>
+      this.fresh(wanted),
+    );
+    this.lines.set(leak.statement, [...(this.lines.get(leak.statement) ?? []), ...lines]);
+    return [{ start: node.start, end: node.end, text }];
+  }
+
+  private onRows(leak: Leak, node: Expr): TextEdit[] {
+    if (node.type !== 'call') throw new NotSaid('no fit and no statistic in this block');
+    const name = calleeName(node);
+    if (node.callee.type === 'attribute' && FIT_METHODS.has(name)) return this.fit(leak, node, node.callee);
+    if (node.callee.type === 'attribute' && STATISTIC_METHODS.has(name) && !isModule(node.callee.object)) {
+      if (insideLambda(leak.statement, node)) throw new NotSaid('the statistic is computed inside a lambda');
+      return this.pick(node);
+    }
+    if (FUNCTIONS.test(name))
+      return node.args.filter(isPositional).flatMap(({ value }) => this.pick(value, true));
+    throw new NotSaid('what is computed over all rows gives a value for each row');
+  }
+
+  private fit(leak: Leak, node: Call, callee: Expr & { type: 'attribute' }): TextEdit[] {
+    const { name, object, end } = callee;
+    const isModel = leak.kind === 'training-rows';
+    const args = node.args.filter(
+      (argument) => isPositional(argument) || /^(X|y)$/.test(argument.name ?? ''),
+    );
+    if (node.args.some((argument) => argument.star !== '' || isRowValue(argument.name)) || args.length > 2)
+      throw new NotSaid('the fit takes more values for each row than features and labels');
+    const [rows] = args;
+    if (rows === undefined) throw new NotSaid('the fit has no rows');
+    const made = this.constructorText(object);
+    if (!isModel && NOT_APPLIED.test(made))
+      throw new NotSaid('what is fitted cannot be applied to other rows');
+    if (/(OneHot|Ordinal)Encoder/.test(made) && !/handle_unknown/.test(made))
+      throw new NotSaid('the encoder would refuse a category that the training part lacks');
+    const picked = args.flatMap(({ value }) => {
+      const edits = this.pick(value);
+      if (edits.length === 0) throw new NotSaid('features and labels are not divided by one split');
+      return edits;
+    });
+    if (name === 'fit') return picked;
+    const second = name === 'fit_transform' ? 'transform' : name === 'fit_predict' ? 'predict' : undefined;
+    if (second === undefined || (second === 'predict' && !PREDICTS.test(made)))
+      throw new NotSaid('what is fitted cannot be applied to other rows');
+    return [
+      { start: end - name.length, end, text: 'fit' },
+      ...picked,
+      { start: node.end, end: node.end, text: `.${second}(${this.text(rows.value)})` },
+    ];
+  }
+
+  /** The rows of the training part instead of all, wherever a table stands in an expression. */
+  private pick(expression: Expr, optional = false): TextEdit[] {
+    const edits: TextEdit[] = [];
+    const visit = (part: Expr, parents: readonly Expr[]): void => {
+      if (part.type === 'name') {
+        if (hasRows(this.context, this.leak, part.id) && !isLength(parents))
+          edits.push(this.pickName(part, parents));
+        return;
+      }
+      if (part.type === 'lambda') throw new NotSaid('the statistic is computed inside a lambda');
+      for (const inner of partsOf(part)) visit(inner, [part, ...parents]);
+    };
+    visit(expression, []);
+    if (edits.length === 0 && !optional) throw new NotSaid('the rows of the fit have no name before it');
+    return edits;
+  }
+
+  private pickName(name: Expr & { type: 'name' }, parents: readonly Expr[]): TextEdit {
+    const kind = this.check(name.id);
+    if (kind === 'array') return { start: name.end, end: name.end, text: this.earlier.ofArray };
+    // `frame["column"].iloc[rows]` reads better than `frame.iloc[rows]["column"]`.
+    const [parent] = parents;
+    const [index, other] = parent?.type === 'subscript' && parent.object === name ? parent.indices : [];
+    const isColumn = other === undefined && this.isColumn(index);
+    const { end } = isColumn && parent !== undefined ? parent : name;
+    return { start: end, end, text: this.earlier.ofFrame };
+  }
+
+  private isColumn(index: Expr | undefined): boolean {
+    if (index?.type === 'name') return !this.context.watchedEarlier.has(index.id);
+    return index?.type === 'constant' || index?.type === 'sequence';
+  }
+
+  /** How rows of a table are taken; it has to hold the same rows throughout the anchor. */
+  private check(name: string): 'frame' | 'array' {
+    for (const inner of statementsIn(this.anchor)) {
+      const isAgain =
+        inner !== this.anchor &&
+        ((inner.type === 'assign' &&
+          inner.targets.some((target) => target.type === 'name' && target.id === name)) ||
+          (inner.type === 'for' && rootName(inner.target) === name));
+      if (isAgain) throw new NotSaid(`\`${name}\` is assigned again beside the fit`);
+    }
+    const kind = tableKind(this.context.module, name, this.anchor);
+    if (kind === undefined) throw new NotSaid(`whether \`${name}\` is a frame or an array is not known`);
+    return kind;
+  }
+
+  private constructorText(object: Expr): string {
+    if (object.type !== 'name') return this.text(object);
+    const made = [
+      ...this.context.source.matchAll(
+        new RegExp(`(?<![\\w.])${object.id}\\s*=(?!=)([^\\n]*(?:\\n[ \\t]+[^\\n]*)*)`, 'g'),
+      ),
+    ];
+    return made.map(([text]) => text).join('\n');
+  }
+
+  private fresh(wanted: string): string {
+    const name = freshName(this.context.source, wanted, this.taken);
+    this.taken.add(name);
+    return name;
+  }
+
+  private text({ start, end }: Expr): string {
+    return this.context.source.slice(start, end);
+  }
+}
+
+function isPositional({ name, star }: { name?: string; star: string }): boolean {
+  return name === undefined && star === '';
+}
+
+function isModule(object: Expr): boolean {
+  return object.type === 'name' && /^(np|numpy|torch|pd|scipy|stats)$/.test(object.id);
+}
+
+/** `len(frame)` and `frame.shape`: numbers of all rows, which say nothing about them. */
+function isLength([parent, around]: readonly Expr[]): boolean {
+  if (parent?.type === 'attribute')
+    return /^(shape|columns|index|dtypes)$/.test(parent.name) && around?.type !== 'call';
+  return parent?.type === 'call' && calleeName(parent) === 'len';
+}
+
+function insideLambda(statement: Stmt, node: Expr): boolean {
+  return [...ownExpressions(statement)]
+    .flatMap((own) => [...expressionsIn(own)])
+    .some((part) => part.type === 'lambda' && part.start <= node.start && part.end >= node.end);
+}

@@ -1,0 +1,131 @@
+import type { Leak } from '../../findings/judge.js';
+import type { Call, Expr, Stmt } from '../../syntax/ast.js';
+import { expressionsIn, namesInExpression, ownExpressions, statementsIn } from '../../syntax/walk.js';
+import { type RepairContext, statementsOf, type TextEdit } from '../context.js';
+import { calleeName } from './row-order.js';
+
+const NUMBERS = /^(mean|median|std|var|sum|count|min|max|quantile|size|skew|agg|aggregate|value_counts)$/;
+const NOT_FOLLOWED = 'groups that the training part lacks would have no value';
+
+/**
+ * Statistics of groups that are put on the rows by `map`: rows of a group that the training part lacks get the mean of
+ * the groups, or a count of zero. A text says why there is no such value.
+ */
+export function withFallbacks(
+  context: RepairContext,
+  leaks: readonly Leak[],
+  ofFrame: string,
+): TextEdit[] | string {
+  const edits = new Map<number, TextEdit>();
+  for (const { node, nodes, statement } of leaks) {
+    for (const one of new Set([node, ...nodes])) {
+      if (one.type !== 'call' || !isGrouped(context.source, one)) continue;
+      if (!NUMBERS.test(calleeName(one))) return NOT_FOLLOWED;
+      const found = fallbacksFor(context, statement, one, ofFrame);
+      if (found === undefined) return NOT_FOLLOWED;
+      for (const edit of found) edits.set(edit.start, edit);
+    }
+  }
+  return [...edits.values()];
+}
+
+function isGrouped(source: string, node: Call): boolean {
+  const name = calleeName(node);
+  if (name === 'transform') return false;
+  return name === 'value_counts' || /\.groupby\s*\(/.test(source.slice(node.start, node.end));
+}
+
+function fallbacksFor(
+  context: RepairContext,
+  statement: Stmt,
+  node: Call,
+  ofFrame: string,
+): TextEdit[] | undefined {
+  const counts = calleeName(node) === 'value_counts';
+  const statements = statementsOf(context).flatMap((outer) => [...statementsIn(outer)]);
+  const edits: TextEdit[] = [];
+  const derived = new Set<string>();
+  for (const other of statements) {
+    if (other.start < statement.start) continue;
+    const whole = other === statement ? node : undefined;
+    const uses = usesIn(other, derived, whole);
+    if (uses.length === 0) continue;
+    for (const use of uses) {
+      const map = use.parents.find((parent) => parent.type === 'call' && calleeName(parent) === 'map');
+      const mapped = map?.type === 'call' ? map.args[0]?.value : undefined;
+      if (map !== undefined && mapped !== undefined && holds(mapped, use.node)) {
+        const fallback = counts ? '0' : fallbackOf(context, mapped, node, ofFrame);
+        if (fallback === undefined) return undefined;
+        if (!isFilled(use.parents, map))
+          edits.push({ start: map.end, end: map.end, text: `.fillna(${fallback})` });
+        continue;
+      }
+      const [target] = other.type === 'assign' ? other.targets : [];
+      if (target?.type === 'name') derived.add(target.id);
+      else if (!isShown(other)) return undefined;
+    }
+  }
+  return edits.length === 0 ? undefined : edits;
+}
+
+interface Use {
+  readonly node: Expr;
+  readonly parents: readonly Expr[];
+}
+
+/** Where a computation, or a variable that comes from it, is used in the expressions of one statement. */
+function usesIn(statement: Stmt, derived: ReadonlySet<string>, node: Call | undefined): Use[] {
+  const uses: Use[] = [];
+  const targets = statement.type === 'assign' ? statement.targets : [];
+  for (const own of ownExpressions(statement)) {
+    if (targets.includes(own)) continue;
+    for (const part of expressionsIn(own)) {
+      const isUse = part === node || (part.type === 'name' && derived.has(part.id));
+      if (isUse) uses.push({ node: part, parents: parentsOf(own, part) });
+    }
+  }
+  return uses;
+}
+
+/** The expressions around a part, innermost first. */
+function parentsOf(whole: Expr, part: Expr): Expr[] {
+  return [...expressionsIn(whole)]
+    .filter((other) => other !== part && other.start <= part.start && part.end <= other.end)
+    .toSorted((a, b) => a.end - a.start - (b.end - b.start));
+}
+
+function holds(whole: Expr, part: Expr): boolean {
+  return whole.start <= part.start && part.end <= whole.end;
+}
+
+/** `….map(means).fillna(…)`: the script says itself what such rows get. */
+function isFilled(parents: readonly Expr[], map: Expr): boolean {
+  const [attribute] = parents.slice(parents.indexOf(map) + 1);
+  return attribute?.type === 'attribute' && attribute.name === 'fillna' && attribute.object === map;
+}
+
+/** The mean of a variable with a number for each group; the statistic of all rows where it has no name. */
+function fallbackOf(
+  { source }: RepairContext,
+  mapped: Expr,
+  node: Call,
+  ofFrame: string,
+): string | undefined {
+  if (mapped.type === 'name') {
+    const isDictionary = new RegExp(`(?<![\\w.])${mapped.id}\\s*=[^\\n]*to_dict\\(`).test(source);
+    return isDictionary ? `pd.Series(${mapped.id}).mean()` : `${mapped.id}.mean()`;
+  }
+  const { callee } = node;
+  if (mapped !== node || callee.type !== 'attribute' || callee.object.type !== 'subscript') return undefined;
+  const { object: grouped, indices } = callee.object;
+  const frame =
+    grouped.type === 'call' && grouped.callee.type === 'attribute' ? grouped.callee.object : undefined;
+  const [column] = indices;
+  if (frame?.type !== 'name' || column === undefined || column.type === 'sequence') return undefined;
+  return `${frame.id}[${source.slice(column.start, column.end)}]${ofFrame}${source.slice(callee.object.end, node.end)}`;
+}
+
+function isShown(statement: Stmt): boolean {
+  if (statement.type !== 'expression') return false;
+  return [...namesInExpression(statement.value)].some(({ id }) => id === 'print' || id === 'display');
+}

@@ -1,0 +1,121 @@
+import type { Call, Expr, FunctionDefinition, Module, Stmt } from '../../syntax/ast.js';
+import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
+
+/** Methods after which a table has other rows, or its rows in another order. */
+const CHANGING =
+  /^(sort_values|sort_index|sort|sample|drop_duplicates|dropna|query|filter|explode|append|reindex|nlargest|nsmallest|melt|stack|unstack|pivot|pivot_table|resample|shuffle|permutation|fit_resample|head|tail)$/;
+
+/**
+ * A line between two places after which a table may have other rows or another order, looking into the functions that
+ * are called on the way; nothing where every table keeps its rows in their places.
+ */
+export function rowChangeBetween(
+  module: Module,
+  start: number,
+  end: number,
+  isTable: (name: string) => boolean,
+): Stmt | undefined {
+  const seen = new Set<FunctionDefinition>();
+  const open: { from: number; to: number; within: readonly Stmt[] }[] = [
+    { from: start, to: end, within: module.body.statements },
+  ];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { from, to } = next;
+    for (const statement of statementsOutsideFunctions(next.within, from, to)) {
+      if (statement.start < from || statement.end > to) continue;
+      const isCalled = next.within !== module.body.statements;
+      if (changesRows(statement) && (isCalled || keepsTable(statement, isTable))) return statement;
+      for (const called of functionsCalled(module, statement)) {
+        if (seen.has(called)) continue;
+        seen.add(called);
+        open.push({ from: called.start, to: called.end, within: called.body.statements });
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Statements between two places, without the bodies of functions that are only defined there. */
+function* statementsOutsideFunctions(within: readonly Stmt[], from: number, to: number): Generator<Stmt> {
+  for (const outer of within) {
+    const holdsPlace = outer.start < from && outer.end > from;
+    if ((outer.type === 'function' || outer.type === 'class') && !holdsPlace) continue;
+    for (const statement of statementsIn(outer)) {
+      if (statement.start >= from && statement.end <= to) yield statement;
+    }
+  }
+}
+
+/** Whether what a statement gives is kept in a variable that holds rows; names of other scopes may. */
+function keepsTable(statement: Stmt, isTable: (name: string) => boolean): boolean {
+  if (statement.type !== 'assign') return true;
+  return statement.targets
+    .flatMap((target) => (target.type === 'sequence' ? target.items : [target]))
+    .some((target) => isTable(rootName(target) ?? ''));
+}
+
+function changesRows(statement: Stmt): boolean {
+  const isKept =
+    statement.type === 'assign' ||
+    statement.type === 'augmented' ||
+    statement.type === 'return' ||
+    (statement.type === 'expression' && isInPlace(statement.value));
+  if (!isKept) return false;
+  for (const own of ownExpressions(statement)) {
+    for (const part of expressionsIn(own)) {
+      if (part.type !== 'call') continue;
+      const name = calleeName(part);
+      if (CHANGING.test(name)) return true;
+      if (/^(concat|vstack|concatenate|r_)$/.test(name) && !isSideBySide(part)) return true;
+      if (name === 'merge' && !isLeft(part)) return true;
+      if (name === 'drop' && dropsRows(part)) return true;
+    }
+  }
+  return false;
+}
+
+function isInPlace(value: Expr): boolean {
+  if (value.type !== 'call') return false;
+  return calleeName(value) === 'shuffle' || value.args.some(({ name }) => name === 'inplace');
+}
+
+function isSideBySide(call: Call): boolean {
+  return call.args.some(
+    ({ name, value }) =>
+      name === 'axis' && value.type === 'constant' && /^(1|columns)$/.test(`${value.value}`),
+  );
+}
+
+function isLeft(call: Call): boolean {
+  return call.args.some(
+    ({ name, value }) => name === 'how' && value.type === 'constant' && value.value === 'left',
+  );
+}
+
+/** `frame.drop(frame[...].index)` and `frame.drop(index=…)`, not `frame.drop("column", axis=1)`. */
+function dropsRows(call: Call): boolean {
+  const isColumns = call.args.some(({ name }) => name === 'columns' || name === 'axis');
+  return call.args.some(({ name }) => name === 'index') || (!isColumns && call.args.length > 0);
+}
+
+export function calleeName({ callee }: Call): string {
+  return callee.type === 'name' ? callee.id : callee.type === 'attribute' ? callee.name : '';
+}
+
+function* functionsCalled(module: Module, statement: Stmt): Generator<FunctionDefinition> {
+  const called = new Set<string>();
+  for (const own of ownExpressions(statement)) {
+    // A function may also be handed over, as in `frame.pipe(clean)`.
+    for (const part of expressionsIn(own)) {
+      if (part.type === 'name') called.add(part.id);
+      if (part.type === 'attribute') called.add(part.name);
+    }
+  }
+  if (called.size === 0) return;
+  for (const outer of module.body.statements) {
+    if (outer.type !== 'function' && outer.type !== 'class') continue;
+    for (const inner of statementsIn(outer)) {
+      if (inner.type === 'function' && called.has(inner.name)) yield inner;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { Expr, Module, Stmt } from '../../syntax/ast.js';
+import { statementsIn } from '../../syntax/walk.js';
+
+/** Whether rows of a variable are taken by `iloc`, or by an index alone. */
+export type TableKind = 'frame' | 'array';
+
+const ARRAY_END = /(\.values|\.(to_numpy|toarray|transform|fit_transform)\(.*\)|\.astype\(np\.\w+\))$/s;
+const ARRAY_START = /^(np|numpy)\.\w+\(/;
+const FRAME_START = /^(pd|pandas)\.(read_\w+|DataFrame|Series|concat|merge|get_dummies)\(/;
+/** What pandas has and arrays have not. */
+const FRAME_USES =
+  'groupby|fillna|iloc|loc|columns|value_counts|quantile|median|mode|map|isnull|isna|notnull|notna|dtypes|select_dtypes|drop|merge|rename|describe|apply|nunique|corr|pop|head|info|skew|rank';
+
+/**
+ * What a variable holds before a statement, by the last line that assigns it and by what is done with it; nothing where
+ * neither tells.
+ */
+export function tableKind(module: Module, name: string, before: Stmt): TableKind | undefined {
+  const { source } = module;
+  const scope = functionAround(before);
+  const from = scope?.start ?? 0;
+  const assigned = lastAssigned(module, name, from, before.start);
+  const text = assigned === undefined ? '' : source.slice(assigned.start, assigned.end).trim();
+  if (/\bpolars\b|\bdask\b/.test(source)) return undefined;
+  if (FRAME_START.test(text) && !ARRAY_END.test(text)) return 'frame';
+  if (ARRAY_START.test(text) || ARRAY_END.test(text)) return 'array';
+  if (/return_X_y\s*=\s*True/.test(text) && !/as_frame/.test(text)) return 'array';
+  const next = nextAssigned(module, name, before.end);
+  const since = source.slice(
+    assigned?.start ?? from,
+    Math.min(next ?? source.length, scope?.end ?? source.length),
+  );
+  const used = new RegExp(`(?<![\\w.])${name}(\\[[^\\]]*\\]{1,2})?\\.(${FRAME_USES})\\b`);
+  return used.test(since) || used.test(text) ? 'frame' : undefined;
+}
+
+/** The function that a statement stands in. */
+export function functionAround(statement: Stmt): Stmt | undefined {
+  let owner = statement.suite.owner;
+  while (owner !== undefined && owner.type !== 'function') owner = owner.suite.owner;
+  return owner;
+}
+
+/** Where a variable is assigned the next time. */
+function nextAssigned(module: Module, name: string, after: number): number | undefined {
+  let next: number | undefined;
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      const isNext =
+        statement.type === 'assign' &&
+        statement.start >= after &&
+        statement.targets
+          .flatMap((target) => (target.type === 'sequence' ? target.items : [target]))
+          .some((target) => target.type === 'name' && target.id === name);
+      if (isNext && (next === undefined || statement.start < next)) next = statement.start;
+    }
+  }
+  return next;
+}
+
+function lastAssigned(module: Module, name: string, from: number, before: number): Expr | undefined {
+  let last: Expr | undefined;
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      if (statement.type !== 'assign' || statement.start < from || statement.end > before) continue;
+      for (const target of statement.targets) {
+        if (target.type === 'name' && target.id === name) last = statement.value;
+        if (target.type !== 'sequence') continue;
+        const at = target.items.findIndex((item) => item.type === 'name' && item.id === name);
+        if (at < 0) continue;
+        last = statement.value.type === 'sequence' ? statement.value.items[at] : statement.value;
+      }
+    }
+  }
+  return last;
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
+
+const SPLIT = 'train_test_split(X, y, test_size=0.2, random_state=42)';
+
+/** A script whose group medians are used up before a split that divides only what was made of them. */
+function script(
+  leak: readonly string[],
+  { between = [], split = SPLIT }: { between?: string[]; split?: string } = {},
+): string {
+  return [
+    'import numpy as np',
+    'import pandas as pd',
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import train_test_split',
+    'from sklearn.preprocessing import OneHotEncoder, StandardScaler',
+    'df = pd.read_csv("rides.csv")',
+    ...leak,
+    ...between,
+    'X = df.drop(columns=["zone", "fare"])',
+    'y = df["fare"]',
+    `X_train, X_val, y_train, y_val = ${split}`,
+    'model = Ridge().fit(X_train, y_train)',
+    'print("Final Validation Performance:", model.score(X_val, y_val))',
+    '',
+  ].join('\n');
+}
+
+async function repairOf(source: string): Promise<string> {
+  const [finding] = (await analyzeLeakage(source)).findings;
+  const repair = await repairLeak(source, finding?.codeBlock ?? '');
+  return repair.ok ? repair.replacement : repair.reason;
+}
+
+const LEAK = ['df["km"] = df.groupby("zone")["km"].transform(lambda s: s.fillna(s.median()))  # typical'];
+
+describe('what is learned before a split with a seed', () => {
+  it('REQ-SF-019: is learned on the rows that the split will give to the training part; all other lines stay', async () => {
+    const source = script(LEAK);
+    const replacement = await repairOf(source);
+    expect(replacement.split('\n').slice(0, 3)).toEqual([
+      'fit_rows, _ = train_test_split(range(len(df)), test_size=0.2, random_state=42)',
+      'km_median = df.iloc[fit_rows].groupby("zone")["km"].median()',
+      'df["km"] = df["km"].fillna(df["zone"].map(km_median).fillna(df["km"].iloc[fit_rows].median()))  # typical',
+    ]);
+    const block = (await analyzeLeakage(source)).findings[0]?.codeBlock ?? '';
+    expect(replacement.split('\n').slice(3)).toEqual(block.split('\n').slice(1));
+  });
+
+  it('keeps to CR LF', async () => {
+    const replacement = await repairOf(script(LEAK).replaceAll('\n', '\r\n'));
+    expect(replacement.match(/\r?\n/g)?.every((ending) => ending === '\r\n')).toBe(true);
+  });
+
+  it('takes the labels that decide the proportions from their table, where they get their name later', async () => {
+    const split = 'train_test_split(X, y, stratify=y, random_state=1)';
+    expect(await repairOf(script(LEAK, { split }))).toContain(
+      'train_test_split(range(len(df)), stratify=df["fare"], random_state=1)',
+    );
+  });
+
+  it('fills the rows of groups that the training part lacks', async () => {
+    const means = 'means = df.groupby("zone")["fare"].mean()';
+    expect(await repairOf(script([means, 'df["usual"] = df["zone"].map(means)']))).toContain(
+      'df["usual"] = df["zone"].map(means).fillna(means.mean())',
+    );
+    expect(await repairOf(script(['df["n"] = df["zone"].map(df["zone"].value_counts())']))).toContain(
+      'df["zone"].map(df["zone"].iloc[fit_rows].value_counts()).fillna(0)',
+    );
+  });
+
+  it.each([
+    ['the split has no seed', LEAK, { split: 'train_test_split(X, y, test_size=0.2)' }],
+    ['the seed may be a generator', LEAK, { split: 'train_test_split(X, y, random_state=rng)' }],
+    ['rows are dropped between', LEAK, { between: ['df = df.dropna()'] }],
+    ['rows are dropped in place', LEAK, { between: ['df.drop_duplicates(inplace=True)'] }],
+    ['rows are dropped by condition', LEAK, { between: ['df = df[df["km"] > 0]'] }],
+    ['rows are put in another order', LEAK, { between: ['df = df.sort_values("km")'] }],
+    ['rows are added', LEAK, { between: ['df = pd.concat([df, df])'] }],
+    [
+      'the labels that decide the proportions change',
+      LEAK,
+      {
+        between: ['df["fare"] = df["fare"] > 9'],
+        split: 'train_test_split(X, y, stratify=y, random_state=1)',
+      },
+    ],
+    [
+      'groups of a dictionary without `map` would be missing',
+      ['means = df.groupby("zone")["fare"].mean()', 'df["u"] = [means[z] for z in df["zone"]]'],
+      {},
+    ],
+    [
+      'an encoder would refuse what the training part lacks',
+      ['codes = OneHotEncoder(sparse_output=False).fit_transform(df[["zone"]])', 'df["code"] = codes[:, 0]'],
+      {},
+    ],
+    [
+      'what is done in a group is not done row by row',
+      ['df["km"] = df.groupby("zone")["km"].transform(lambda s: s.rank() / s.max())'],
+      {},
+    ],
+  ])('is not rewritten where %s', async (_, leak, options) => {
+    const reason = await repairOf(script(leak, options));
+    expect(reason).toMatch(/^Not rewritten/);
+  });
+});
