@@ -1,13 +1,72 @@
-import type { AgentAnswer, AgentRunner } from '../../src/agents/agent-runner.js';
-import { NO_USAGE } from '../../src/queues/usage.js';
+import { createHash } from 'node:crypto';
+import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from '../../src/agents/agent-runner.js';
+import { DEFAULT_MODEL } from '../../src/agents/default-model.js';
+import type { PlannedCall } from '../../src/calls/call-gate.js';
+import type { ReceivedMessage } from '../../src/calls/message.js';
 
-/** A runner that answers at once with what it is given, so that a row measures everything around the agent. */
+const TOKENS = {
+  inputTokens: 500,
+  outputTokens: 100,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+};
+
+/**
+ * A runner that answers at once with what it is given, so that a row measures everything around the agent. Each answer is
+ * a call: it passes the job's gates, so that ledger, limiter and budget are part of what is measured.
+ */
 export function instantRunner(answers: { readonly structured: unknown; readonly text: string }): AgentRunner {
-  const ask = async ({ schema }: { schema?: unknown }): Promise<AgentAnswer<unknown>> => ({
-    output: schema === undefined ? answers.text : answers.structured,
-    usage: NO_USAGE,
-  });
+  const structured = messageOf(JSON.stringify(answers.structured));
+  const text = messageOf(answers.text);
+  const ask = async (
+    { schema, step, variables }: AgentRequest<unknown>,
+    { gates = [] }: RunContext = {},
+  ): Promise<AgentAnswer<unknown>> => {
+    const question = JSON.stringify(variables);
+    const request = {
+      model: DEFAULT_MODEL,
+      max_tokens: 1_000,
+      messages: [{ role: 'user' as const, content: question }],
+    };
+    const digest = createHash('sha256').update(question).digest('hex');
+    const call: PlannedCall = { step, ask: 1, model: DEFAULT_MODEL, request, digest };
+    for (const gate of gates) await gate.admit?.(call);
+    const message = schema === undefined ? text : structured;
+    for (const gate of gates.toReversed())
+      await gate.settle?.(call, {
+        class: 'answered',
+        detail: 'answered',
+        status: 200,
+        message,
+        tokens: TOKENS,
+      });
+    const { inputTokens, outputTokens } = TOKENS;
+    return {
+      output: schema === undefined ? answers.text : answers.structured,
+      usage: {
+        calls: 1,
+        reusedCalls: 0,
+        inputTokens,
+        outputTokens,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
+        costUsd: null,
+      },
+    };
+  };
   return { name: 'offline', ask: ask as AgentRunner['ask'] };
+}
+
+function messageOf(text: string): ReceivedMessage {
+  return {
+    id: 'msg_bench',
+    model: DEFAULT_MODEL,
+    content: [{ type: 'text', text }],
+    stopReason: 'end_turn',
+    refusal: undefined,
+    tokens: TOKENS,
+  };
 }
 
 export const CLEAN = { answers: [{ leakage_status: 'No Data Leakage', code_block: '' }] };

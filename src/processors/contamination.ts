@@ -16,6 +16,6 @@ export const processContamination: Processor<'contamination'> = async (
   }
   work.progress('comparing');
   const result = await abortable(work.contamination.judge({ output, testCase, config }), work.signal);
-  // Fields that are undefined have no place in JSON, and the contract has none for them.
-  return JSON.parse(JSON.stringify(result)) as ContaminationJobResult;
+  // Fields that are undefined are none in JSON, which is how the result is kept.
+  return result as ContaminationJobResult;
 };

@@ -134,7 +134,7 @@ async function* deadLetters(fleet: FleetConnection, filter: DeadFilter): AsyncGe
       if (filter.olderThanMs !== undefined && Date.now() - (job.finishedOn ?? 0) < filter.olderThanMs)
         continue;
       if ((await readMarks(fleet.client, queue.toKey(job.id ?? ''))).cancelled) continue;
-      const view = await viewJob(fleet, { kind, queue, job });
+      const view = await viewJob(fleet, { kind, queue, id: job.id ?? '' });
       if (view.state !== 'failed') continue;
       if (filter.code === undefined || view.error?.code === filter.code) yield view;
     }

@@ -3,7 +3,13 @@ import type { Redis } from 'ioredis';
 import { asRedisError } from '../queues/connection.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
 
-type Listener = () => void;
+/** A job that has completed, as its event tells it. */
+export interface CompletedEvent {
+  readonly returned: unknown;
+}
+
+/** Called without an event where the job may have ended in whatever way. */
+type Listener = (completed?: CompletedEvent) => void;
 
 /** Event name under which a cancellation is published on a queue's stream. */
 export const CANCELLED_EVENT = 'cancelled';
@@ -60,7 +66,7 @@ export class EndEvents {
     });
     events.on('error', () => undefined);
     const notify = ({ jobId }: { jobId: string }) => this.#notify(jobId);
-    events.on('completed', notify);
+    events.on('completed', ({ jobId, returnvalue }) => this.#notify(jobId, { returned: returnvalue }));
     events.on('failed', notify);
     events.on('removed', notify);
     (events.on as (event: string, listener: typeof notify) => void)(CANCELLED_EVENT, notify);
@@ -71,7 +77,7 @@ export class EndEvents {
     return events;
   }
 
-  #notify(jobId: string): void {
-    for (const listener of [...(this.#listeners.get(jobId) ?? [])]) listener();
+  #notify(jobId: string, completed?: CompletedEvent): void {
+    for (const listener of [...(this.#listeners.get(jobId) ?? [])]) listener(completed);
   }
 }

@@ -3,11 +3,31 @@ import { JobError } from '../errors.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { kindOfJobId } from './job-id.js';
 
-export interface FoundJob {
+/** Where a job is, if it is there. */
+export interface JobPlace {
   /** Name of the job's kind, or of the pipeline's own queue. */
   readonly kind: string;
   readonly queue: Queue;
+  readonly id: string;
+}
+
+export interface FoundJob extends JobPlace {
   readonly job: Job;
+}
+
+function notFound(id: string): JobError {
+  return new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
+}
+
+/**
+ * Where a job with this id would be: in the queue of its kind, or in the pipeline's own one where it is named.
+ * @throws JobError `job-not-found` for an id that no job can have.
+ */
+export function placeOf(fleet: FleetConnection, id: string, queueName?: string): JobPlace {
+  // Any other id could be one of BullMQ's own keys, such as `meta`.
+  const kind = queueName ?? kindOfJobId(id);
+  if (kind === undefined) throw notFound(id);
+  return { kind, queue: fleet.queue(kind), id };
 }
 
 /**
@@ -15,21 +35,8 @@ export interface FoundJob {
  * @throws JobError `job-not-found`.
  */
 export async function findJob(fleet: FleetConnection, id: string, queueName?: string): Promise<FoundJob> {
-  const found = await Promise.all(
-    candidateQueues(id, queueName).map(async (kind) => {
-      const queue = fleet.queue(kind);
-      const job: Job | undefined = await queue.getJob(id);
-      return job && { kind, queue, job };
-    }),
-  );
-  const first = found.find((entry) => entry !== undefined);
-  if (first === undefined) throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
-  return first;
-}
-
-function candidateQueues(id: string, queueName: string | undefined): readonly string[] {
-  if (queueName !== undefined) return [queueName];
-  // Any other id could be one of BullMQ's own keys, such as `meta`.
-  const kind = kindOfJobId(id);
-  return kind === undefined ? [] : [kind];
+  const place = placeOf(fleet, id, queueName);
+  const job: Job | undefined = await place.queue.getJob(id);
+  if (job === undefined) throw notFound(id);
+  return { ...place, job };
 }

@@ -1,11 +1,11 @@
 import { failureError } from '../queues/failure.js';
 import { KINDS, type KindName, type ResultOf } from '../queues/registry.js';
 import { cancelJob } from './cancel-job.js';
-import { findJob } from './find-job.js';
+import { placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { type JobView, viewJob } from './job-view.js';
 import type { SubmitOutcome } from './submit-once.js';
-import { type WaitOptions, waitForJob } from './wait-for-job.js';
+import { type JobReturn, type WaitOptions, waitForJob, waitForReturn } from './wait-for-job.js';
 
 /** A job in any queue that was submitted: how to follow it. */
 export class QueuedJob {
@@ -24,7 +24,7 @@ export class QueuedJob {
 
   /** The job as it is now. */
   async view(): Promise<JobView> {
-    return viewJob(this.fleet, await findJob(this.fleet, this.id, this.queue));
+    return viewJob(this.fleet, placeOf(this.fleet, this.id, this.queue));
   }
 
   /** Waits for the end, whatever it is. */
@@ -37,9 +37,18 @@ export class QueuedJob {
    * @throws FleetError with the job's own code where it failed or was cancelled; JobError `wait-timeout`.
    */
   async returned(options?: WaitOptions): Promise<unknown> {
-    const view = await this.wait(options);
-    if (view.error !== undefined) throw failureError(view.error, this.id);
-    return view.result;
+    const end = await (this.outcome === 'created' ? this.#returnOfNew(options) : this.#returnByView(options));
+    if ('error' in end) throw failureError(end.error, this.id);
+    return end.returned;
+  }
+
+  #returnOfNew(options?: WaitOptions): Promise<JobReturn> {
+    return waitForReturn(this.fleet, this.id, options, this.queue);
+  }
+
+  async #returnByView(options?: WaitOptions): Promise<JobReturn> {
+    const { error, result } = await this.wait(options);
+    return error === undefined ? { returned: result } : { error };
   }
 
   /** Cancels the job, and the children that it still waits for. */

@@ -5,7 +5,7 @@ import { childFailure, failedChildOf } from '../queues/child-failure.js';
 import { decodeFailure, type JobFailure } from '../queues/failure.js';
 import { type JobMarks, readMarks } from '../queues/job-marks.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
-import type { FoundJob } from './find-job.js';
+import type { JobPlace } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 
 export const JOB_STATES = [
@@ -88,35 +88,34 @@ async function errorOf(fleet: FleetConnection, state: JobState, job: Job): Promi
   return childKey === undefined ? decodeFailure(reason) : childFailure(fleet.client, childKey);
 }
 
-/**
- * State of a job whose fields were read after `state` was. A job that ended in between has its outcome in its
- * fields, and they decide.
- */
+/** State of a job whose fields may be newer than `state`: one that ended in between has its outcome in them. */
 function stateWith(fields: Job, state: string): string {
   if (state === 'completed' || state === 'failed' || fields.finishedOn === undefined) return state;
   return fields.failedReason === undefined ? 'completed' : 'failed';
 }
 
 /**
- * The present view of a job that was found. The state is read before the fields, so that a job shown as
- * completed always has its result.
+ * The present view of a job, in one round trip. A job shown as completed always has its result.
  * @param options.longTexts False where the result's long texts are not needed: they then stay references.
- * @throws JobError `job-not-found` where it was removed meanwhile.
+ * @throws JobError `job-not-found` where it is not there, or not any more.
  */
 export async function viewJob(
   fleet: FleetConnection,
-  found: FoundJob,
-  { longTexts = true }: { readonly longTexts?: boolean } = {},
+  place: JobPlace,
+  options: { readonly longTexts?: boolean } = {},
 ): Promise<JobView> {
-  const { kind, queue } = found;
-  const id = found.job.id ?? '';
-  const state = await found.job.getState();
-  const [job, marks, calls] = await Promise.all([
+  const { kind, queue, id } = place;
+  const [state, job, marks, calls] = await Promise.all([
+    queue.getJobState(id),
     queue.getJob(id) as Promise<Job | undefined>,
     readMarks(fleet.client, queue.toKey(id)),
     readCallRecords(fleet.client, queue.toKey(id)),
   ]);
-  if (job === undefined) throw new JobError('job-not-found', `job ${id} was removed`, { jobId: id });
+  if (job === undefined) throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
+  // It ended, or was run again, between the reads.
+  if ((state === 'completed' || state === 'failed') && job.finishedOn === undefined) {
+    return viewJob(fleet, place, options);
+  }
   const shown = publicState(stateWith(job, state), marks.cancelled);
   const error = await errorOf(fleet, shown, job);
   return {
@@ -129,7 +128,7 @@ export async function viewJob(
     attempts: job.attemptsMade,
     ...defined({
       progress: typeof job.progress === 'string' ? job.progress : undefined,
-      result: shown === 'completed' ? await resultOf(fleet, job, longTexts) : undefined,
+      result: shown === 'completed' ? await resultOf(fleet, job, options.longTexts ?? true) : undefined,
       error,
       unknownCalls: unknownCalls(calls),
       parent: job.parent?.id,

@@ -65,7 +65,9 @@ async function* views(
       ids.slice(start, start + page).map((id) => queue.getJob(id)),
     );
     const present = jobs.filter((job) => job !== undefined);
-    for (const view of await Promise.all(present.map((job) => viewJob(fleet, { kind, queue, job })))) {
+    for (const view of await Promise.all(
+      present.map((job) => viewJob(fleet, { kind, queue, id: job.id ?? '' })),
+    )) {
       if ((state === undefined || view.state === state) && (run === undefined || view.tags.run === run))
         yield view;
     }

@@ -1,7 +1,7 @@
 import { FleetError } from '../errors.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
-import { findJob } from './find-job.js';
+import { placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { JOB_STATES, type JobState, type JobView, viewJob } from './job-view.js';
 import type { ListFilter } from './list-jobs.js';
@@ -84,7 +84,7 @@ export async function latestRuns(fleet: FleetConnection, count: number): Promise
 async function viewUnlessGone(fleet: FleetConnection, key: string): Promise<JobView | undefined> {
   const { queue, id } = parseJobKey(key);
   try {
-    const { result: _result, ...view } = await viewJob(fleet, await findJob(fleet, id, queue), {
+    const { result: _result, ...view } = await viewJob(fleet, placeOf(fleet, id, queue), {
       longTexts: false,
     });
     return view;

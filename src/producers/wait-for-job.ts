@@ -1,6 +1,8 @@
 import { JobError, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
-import { findJob } from './find-job.js';
+import type { JobFailure } from '../queues/failure.js';
+import type { CompletedEvent } from './end-events.js';
+import { type JobPlace, placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { hasEnded, type JobView, viewJob } from './job-view.js';
 
@@ -15,6 +17,9 @@ function isOutage(thrown: unknown): boolean {
   return error instanceof RedisError && error.code === 'redis-unreachable';
 }
 
+/** What a job returned, or what it failed with. */
+export type JobReturn = { readonly returned: unknown } | { readonly error: JobFailure };
+
 /**
  * Waits until a job has ended, by its queue's events, and gives its view. Right also where the job ended
  * before it was asked. An outage of Redis while it waits is waited out.
@@ -23,12 +28,44 @@ function isOutage(thrown: unknown): boolean {
 export async function waitForJob(
   fleet: FleetConnection,
   id: string,
-  { timeout, signal }: WaitOptions = {},
+  options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobView> {
+  const place = placeOf(fleet, id, queueName);
+  return waitForEnd(fleet, place, options, async () => {
+    const view = await viewJob(fleet, place);
+    return hasEnded(view.state) ? view : undefined;
+  });
+}
+
+/**
+ * Waits as `waitForJob` does, for what the job returns: its event brings that along. Only for a job that was just made:
+ * the event of an earlier job with the same id may still be on its way.
+ */
+export async function waitForReturn(
+  fleet: FleetConnection,
+  id: string,
+  options: WaitOptions = {},
+  queueName?: string,
+): Promise<JobReturn> {
+  const place = placeOf(fleet, id, queueName);
+  return waitForEnd<JobReturn>(fleet, place, options, async (completed) => {
+    if (completed !== undefined) return { returned: await fleet.payloads.restore(completed.returned) };
+    const { state, error, result } = await viewJob(fleet, place);
+    if (error !== undefined) return { error };
+    return state === 'completed' ? { returned: result } : undefined;
+  });
+}
+
+/** @param read what is waited for; undefined as long as the job has not ended. */
+async function waitForEnd<T>(
+  fleet: FleetConnection,
+  { queue, id }: JobPlace,
+  { timeout, signal }: WaitOptions,
+  read: (completed?: CompletedEvent) => Promise<T | undefined>,
+): Promise<T> {
   signal?.throwIfAborted();
-  const found = await findJob(fleet, id, queueName);
-  return new Promise<JobView>((resolve, reject) => {
+  return new Promise<T>((resolve, reject) => {
     let stopListening: (() => void) | undefined;
     let settled = false;
     const settle = (finish: () => void) => {
@@ -39,14 +76,16 @@ export async function waitForJob(
       finish();
     };
     const fail = (thrown: unknown) => settle(() => reject(thrown));
-    const look = () => {
-      viewJob(fleet, found).then(
-        (view) => {
-          if (hasEnded(view.state)) settle(() => resolve(view));
+    let seen = false;
+    const look = (completed?: CompletedEvent) => {
+      read(completed).then(
+        (end) => {
+          seen = true;
+          if (end !== undefined) settle(() => resolve(end));
         },
         (thrown: unknown) => {
           // The job goes on without us, and whoever listens is called again when the connection is back.
-          if (!isOutage(thrown)) fail(thrown);
+          if (!seen || !isOutage(thrown)) fail(thrown);
         },
       );
     };
@@ -59,7 +98,7 @@ export async function waitForJob(
             fail(new JobError('wait-timeout', `job ${id} has not ended within ${timeout} ms`, { jobId: id }));
           }, timeout);
     fleet
-      .events(found.queue.name)
+      .events(queue.name)
       .listen(id, look)
       .then((stop) => {
         stopListening = stop;
