@@ -32,6 +32,15 @@ function describeMachine(): string {
   return `${processor?.model ?? 'unknown processor'}, ${cpus().length} cores, ${memory}, Node ${process.version}, ${process.platform}`;
 }
 
+if (options.short && (options.plot || options.markdown)) {
+  sayProgress('the short form says too little to be drawn or written down: leave out --short');
+  process.exit(2);
+}
+if (options.markdown && options.only !== undefined) {
+  sayProgress('the tables are of one run of all rows: leave out --only');
+  process.exit(2);
+}
+
 const groups = groupsOf(ROWS);
 const rows = groups.flatMap((group) => group.rows);
 const unknown = (options.only ?? []).filter((asked) => !rows.some(({ name }) => matches(name, asked)));

@@ -1,7 +1,5 @@
-import { loadOnDemand, type OnDemandPackage } from './on-demand.js';
-
-/** Dolos compiles its parsers for a minute and takes 455 MB, so it is installed where it is measured against only. */
-const DOLOS: OnDemandPackage = { name: '@dodona/dolos-lib', version: '3.5.1', runsScripts: true };
+import { loadOnDemand } from './on-demand.js';
+import { ON_DEMAND } from './on-demand-packages.js';
 
 /** The part of the library that is used here. */
 interface DolosLibrary {
@@ -17,7 +15,7 @@ interface DolosLibrary {
 export async function dolosComparison(): Promise<
   { readonly compare: (first: string, second: string) => Promise<number> } | { readonly missing: string }
 > {
-  const loaded = await loadOnDemand(DOLOS);
+  const loaded = await loadOnDemand(ON_DEMAND.dolos);
   if ('missing' in loaded) return loaded;
   const { Dolos, File } = loaded.module as DolosLibrary;
   const dolos = new Dolos({ language: 'python' });

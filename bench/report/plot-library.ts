@@ -1,11 +1,5 @@
-import { loadOnDemand, type OnDemandPackage } from '../peers/on-demand.js';
-
-/** Plots are drawn rarely, so what draws them (16 MB) is installed where they are. */
-const PLOT: OnDemandPackage = {
-  name: '@observablehq/plot',
-  version: '0.6.17',
-  with: { linkedom: '0.18.15' },
-};
+import { loadOnDemand } from '../peers/on-demand.js';
+import { ON_DEMAND } from '../peers/on-demand-packages.js';
 
 export type Mark = object;
 type MarkOf = (data: readonly object[], options: Readonly<Record<string, unknown>>) => Mark;
@@ -36,7 +30,7 @@ export type Drawing = (plot: PlotLibrary) => Readonly<Record<string, unknown>>;
 
 /** @throws where the library cannot be installed. */
 export async function loadDrawer(): Promise<(drawing: Drawing) => string> {
-  const loaded = await loadOnDemand(PLOT);
+  const loaded = await loadOnDemand(ON_DEMAND.plot);
   if ('missing' in loaded) throw new Error(loaded.missing);
   const library = loaded.module as PlotLibrary;
   return (drawing) => {
