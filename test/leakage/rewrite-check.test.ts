@@ -34,6 +34,7 @@ async function verdict(lines: readonly string[], block: readonly string[], rewri
     block: span,
     leaks,
     watched,
+    watchedEarlier: watched,
     watchedLists,
     watchedFrames,
     lineEnding: '\n',
