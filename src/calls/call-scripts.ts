@@ -38,15 +38,19 @@ export const OPEN_LEDGER = script(
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {'lost'} end
 local now = now_ms(ARGV[4])
 local found = {'open'}
+local takeovers = tonumber(redis.call('HGET', KEYS[1], 'stc') or '0')
 for number = 1, tonumber(redis.call('HGET', KEYS[1], LEDGER) or '0') do
   local field = LEDGER .. ':' .. number
   local by = redis.call('HGET', KEYS[1], field .. ':by')
   if by and by ~= ARGV[2] and ledger_forget(KEYS[1], number, by, now) then
     spend_unknown(ARGV[3], KEYS[3], number .. ' ' .. KEYS[1])
   end
-  for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':end', field .. ':answer', field .. ':asked')) do
+  for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':end', field .. ':answer')) do
     found[#found + 1] = value
   end
+  -- A job that was taken over since it was to ask has not come to ask: its worker died before it failed.
+  local asked = redis.call('HGET', KEYS[1], field .. ':asked')
+  found[#found + 1] = asked and tonumber(asked) >= takeovers and asked
 end
 return found`,
 );
@@ -168,13 +172,14 @@ return limiter_renew_probe(KEYS[1], now_ms(ARGV[2]), ARGV[1]) and 1 or 0`,
 );
 
 /**
- * Writes that a person is asked about a call whose end is unknown; a later run then sends it again.
+ * Writes that a person is asked about a call whose end is unknown, and how often the job had been taken over by then; a
+ * later run then sends it again.
  *
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 number of the call. Returns 1, or 0 where the job is lost.
  */
 export const PARK_CALL = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'fleet:ledger:' .. ARGV[2] .. ':asked', 1)
+redis.call('HSET', KEYS[1], 'fleet:ledger:' .. ARGV[2] .. ':asked', redis.call('HGET', KEYS[1], 'stc') or 0)
 return 1`);
 
 /**

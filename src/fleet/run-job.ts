@@ -3,7 +3,14 @@ import type { Redis } from 'ioredis';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { MOST_UNPROVEN_DEATHS, MOST_WORKER_DEATHS } from '../calls/retry-table.js';
-import { AgentError, type FleetError, InternalError, JobError, toFleetError } from '../errors.js';
+import {
+  AgentError,
+  CallRefusedError,
+  type FleetError,
+  InternalError,
+  JobError,
+  toFleetError,
+} from '../errors.js';
 import type { PayloadStore } from '../payloads/payload-store.js';
 import { childValues } from '../queues/child-values.js';
 import { RESERVED_TAGS } from '../queues/common.js';
@@ -232,7 +239,7 @@ async function settleFailure(
     // Tells BullMQ to leave the job alone: it is another worker's.
     throw new WaitingError();
   }
-  if (signal.aborted && signal.reason === ABORT_REASONS.draining) {
+  if (signal.aborted && signal.reason === ABORT_REASONS.draining && !isVerdict(thrown)) {
     logger.info('the worker stops; the job goes back to the queue');
     await job.moveToWait(token);
     throw new WaitingError();
@@ -279,6 +286,15 @@ function errorOf(
   const error = toFleetError(thrown);
   if (!aborted || reason !== ABORT_REASONS.timeout || error.code === 'handler-ignored-abort') return error;
   return new JobError('job-timeout', `the job ran for more than ${timeoutMs} ms`, details);
+}
+
+/**
+ * Whether a run had come to its end before it was told to stop. Handed back, the job would ask again what was paid for
+ * and could not be used, or send a call about which a person is to decide.
+ */
+function isVerdict(thrown: unknown): boolean {
+  if (thrown instanceof CallRefusedError) return thrown.code === 'call-unknown';
+  return thrown instanceof AgentError && !thrown.retryable;
 }
 
 function lostTheJob(thrown: unknown, signal: AbortSignal): boolean {

@@ -1,0 +1,131 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { retryJob } from '../../src/producers/retry-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { startFleetProcesses } from '../field-reports/fleet-processes.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { startTestFleet } from '../support/fleet.js';
+import { type Script, startMessagesApi, textReply } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const redis = redisOfFile();
+let fleets = 0;
+const PAYLOAD = { solution: { content: 'x = 1\n' } };
+const PARK = { unknownCalls: 'park' } as const;
+
+async function startFleet(reply: Script) {
+  fleets += 1;
+  const test = await startTestFleet(redis, `parked-${fleets}`);
+  const api = await startMessagesApi({ reply });
+  onTestFinished(async () => {
+    await test.close();
+    await api.close();
+  });
+  return { ...test, api };
+}
+
+describe('with FLEET_UNKNOWN=park', () => {
+  it('SIGTERM in the middle of a call: the job waits, the next worker parks it, and only a person sends the call again', async () => {
+    fleets += 1;
+    const { fleet, api, worker, close } = await startFleetProcesses(
+      redis,
+      `parked-${fleets}`,
+      (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
+      { FLEET_UNKNOWN: 'park', FLEET_DRAIN_SECONDS: '0' },
+    );
+    onTestFinished(() => close());
+    const stopped = await worker();
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await api.arrived(1);
+    expect(await stopped.end('SIGTERM')).toBe(0);
+    expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0, unknownCalls: [{ ask: 1 }] });
+    const next = await worker();
+    expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+      state: 'failed',
+      error: { code: 'call-unknown', retryable: false },
+    });
+    expect(await next.end('SIGTERM')).toBe(0);
+    expect(api.requests).toHaveLength(1);
+    await worker();
+    await retryJob(fleet, handle.id);
+    expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+    expect(api.requests).toHaveLength(2);
+  });
+
+  it('a worker that is told to stop while it parks a job has it parked: the call is not sent by the next one', async () => {
+    const { fleet, worker, api } = await startFleet((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
+    const first = await worker(runnerFor(api), { calls: PARK });
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await api.arrived(1);
+    await first.stop(0);
+    // Its runner goes on only once the worker has been told to stop, as if that came in the very moment.
+    const real = runnerFor(api);
+    let parked: () => void = () => undefined;
+    const parking = new Promise<void>((resolve) => {
+      parked = resolve;
+    });
+    let told: () => void = () => undefined;
+    const stopping = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const ask = async (...args: Parameters<typeof real.ask>) => {
+      try {
+        return await real.ask(...args);
+      } catch (thrown) {
+        parked();
+        await stopping;
+        throw thrown;
+      }
+    };
+    const second = await worker({ name: real.name, ask: ask as typeof real.ask }, { calls: PARK });
+    await parking;
+    const ended = second.stop(60_000);
+    second.abortRunning();
+    told();
+    await ended;
+    expect(await handle.view()).toMatchObject({ state: 'failed', error: { code: 'call-unknown' } });
+    await worker(runnerFor(api), { calls: PARK });
+    const other = await addSolutionCheck(fleet, { solution: { content: 'y = 1\n' } });
+    await other.result();
+    expect(api.requests).toHaveLength(2);
+    expect((await handle.view()).state).toBe('failed');
+  });
+
+  it('a worker that dies between asking a person and failing the job has not asked', async () => {
+    const { fleet, worker, api } = await startFleet((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
+    const first = await worker(runnerFor(api), { calls: PARK });
+    const handle = await addSolutionCheck(fleet, PAYLOAD);
+    await api.arrived(1);
+    await first.stop(0);
+    // What such a worker leaves behind: the mark, and a job that is taken over.
+    const key = fleet.queue('solution-check').toKey(handle.id);
+    await fleet.client.hset(key, { 'fleet:ledger:1:asked': 0, stc: 1 });
+    await worker(runnerFor(api), { calls: PARK });
+    expect(await handle.wait({ timeout: 60_000 })).toMatchObject({ error: { code: 'call-unknown' } });
+    expect(api.requests).toHaveLength(1);
+    await retryJob(fleet, handle.id);
+    expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+    expect(api.requests).toHaveLength(2);
+  });
+});
+
+it('a job whose last answer is found unusable while its worker stops has failed, and is not asked again', async () => {
+  let second: { abortRunning(): void } | undefined;
+  const { fleet, worker, api } = await startFleet(() => textReply('no JSON'));
+  const real = runnerFor(api);
+  const ask = async (...args: Parameters<typeof real.ask>) => {
+    try {
+      return await real.ask(...args);
+    } finally {
+      second?.abortRunning();
+    }
+  };
+  second = await worker({ name: real.name, ask: ask as typeof real.ask });
+  const handle = await addSolutionCheck(fleet, PAYLOAD);
+  expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+    state: 'failed',
+    error: { code: 'answer-invalid' },
+  });
+  expect(api.requests).toHaveLength(3);
+});
