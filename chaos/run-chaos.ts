@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { findJob } from '../src/producers/find-job.js';
+import { JobError } from '../src/errors.js';
+import { placeOf } from '../src/producers/find-job.js';
 import { hasEnded, viewJob } from '../src/producers/job-view.js';
 import { startTestRedis, type TestRedis } from '../test/support/redis.js';
 import { TcpProxy } from '../test/support/tcp-proxy.js';
 import { type FaultWindow, type Judgement, judge } from './judge.js';
-import { Pipeline } from './pipeline.js';
+import { type Accepted, Pipeline } from './pipeline.js';
 import { type FaultName, type PlannedFault, planFaults } from './plan.js';
 import { type Provider, startProvider } from './provider.js';
 import { LOCK_MS, WorkerPool } from './workers.js';
@@ -210,13 +211,18 @@ async function untilAllEnded({ fleet, accepted }: Pipeline, timeoutMs: number): 
   const giveUpAt = performance.now() + timeoutMs;
   let open = [...accepted];
   while (open.length > 0 && performance.now() < giveUpAt) {
-    const states = await Promise.all(
-      open.map(
-        async ({ id, queue }) =>
-          (await viewJob(fleet, await findJob(fleet, id, queue), { longTexts: false })).state,
-      ),
-    );
-    open = open.filter((_, at) => !hasEnded(states[at] ?? 'waiting'));
+    const ended = await Promise.all(open.map((job) => hasEndedOrIsGone(fleet, job)));
+    open = open.filter((_, at) => !ended[at]);
     await wait(200);
+  }
+}
+
+/** A job that is lost is the judge's to find. */
+async function hasEndedOrIsGone(fleet: Pipeline['fleet'], { id, queue }: Accepted): Promise<boolean> {
+  try {
+    return hasEnded((await viewJob(fleet, placeOf(fleet, id, queue), { longTexts: false })).state);
+  } catch (thrown) {
+    if (thrown instanceof JobError && thrown.code === 'job-not-found') return true;
+    throw thrown;
   }
 }
