@@ -53,11 +53,15 @@ function row(name: string, structured: unknown, atMost: number): BenchRow {
     runs: 5,
     run: async (context) => {
       const count = context.short ? 50 : 300;
-      const fleet = median(await fleetLatencies(context, structured, count));
-      const bare = median(await bareLatencies(context, count));
+      const series = {
+        fleet: await fleetLatencies(context, structured, count),
+        bare: await bareLatencies(context, count),
+      };
+      const [fleet, bare] = [median(series.fleet), median(series.bare)];
       return {
         ratio: fleet / bare,
         figures: { fleet: `${fleet.toFixed(2)} ms`, bare: `${bare.toFixed(2)} ms` },
+        series,
       };
     },
   };

@@ -79,6 +79,7 @@ function row(
           bare: `${Math.round((count / bare) * 1_000)} jobs/s`,
           'Redis commands a job': fleet.commands.toFixed(1),
         },
+        numbers: { rate: (count / fleet.ms) * 1_000 },
       };
     },
   };
