@@ -53,6 +53,11 @@ export class RunningJobs {
     return this.#jobs.size;
   }
 
+  /** How many jobs of one queue run here; `queueKey` is what their keys begin with, as in `fleet:extract:`. */
+  countOf(queueKey: string): number {
+    return [...this.#jobs.keys()].filter((key) => key.startsWith(queueKey)).length;
+  }
+
   /** Ids of the jobs that somebody cancelled: the announcement may have come while nobody could hear it. */
   async cancelledIds(): Promise<string[]> {
     const jobs = [...this.#jobs.values()];

@@ -2,6 +2,7 @@ import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
 import type { Logger } from './logger.js';
+import type { RunningJobs } from './running-jobs.js';
 import { allConnected, wakeWorker } from './worker-connections.js';
 
 /** A worker that is unwell for so long does not get well by itself, in milliseconds. */
@@ -16,6 +17,7 @@ export interface WatchdogParts {
   readonly subscriber: Redis;
   readonly logger: Logger;
   readonly concurrency: number;
+  readonly running: Pick<RunningJobs, 'countOf'>;
 }
 
 /**
@@ -27,13 +29,19 @@ export class Watchdog {
   readonly unwell: Promise<string>;
   readonly #parts: WatchdogParts;
   readonly #timer: NodeJS.Timeout;
+  readonly #idleMs: number;
   readonly #lastTaken = new Map<Worker, number>();
-  readonly #running = new Map<Worker, number>();
   #wellAt = performance.now();
   #looking = false;
 
-  constructor(parts: WatchdogParts, unwellMs: number, lookMs = Math.min(5_000, unwellMs / 4)) {
+  constructor(
+    parts: WatchdogParts,
+    unwellMs: number,
+    lookMs = Math.min(5_000, unwellMs / 4),
+    idleMs = IDLE_MS,
+  ) {
     this.#parts = parts;
+    this.#idleMs = idleMs;
     for (const worker of parts.workers) this.#follow(worker);
     let giveUp: (reason: string) => void = () => undefined;
     this.unwell = new Promise((resolve) => {
@@ -63,14 +71,7 @@ export class Watchdog {
 
   #follow(worker: Worker): void {
     this.#lastTaken.set(worker, performance.now());
-    this.#running.set(worker, 0);
-    const count = (by: number) => this.#running.set(worker, (this.#running.get(worker) ?? 0) + by);
-    worker.on('active', () => {
-      this.#lastTaken.set(worker, performance.now());
-      count(1);
-    });
-    worker.on('completed', () => count(-1));
-    worker.on('failed', () => count(-1));
+    worker.on('active', () => this.#lastTaken.set(worker, performance.now()));
   }
 
   async #look(): Promise<void> {
@@ -92,8 +93,8 @@ export class Watchdog {
 
   async #sleepsOverJobs(worker: Worker): Promise<boolean> {
     const idleMs = performance.now() - (this.#lastTaken.get(worker) ?? 0);
-    if (idleMs < IDLE_MS || (this.#running.get(worker) ?? 0) >= this.#parts.concurrency) return false;
-    const { ledger } = this.#parts;
+    const { ledger, running, concurrency } = this.#parts;
+    if (idleMs < this.#idleMs || running.countOf(worker.toKey('')) >= concurrency) return false;
     const key = (rest: string) => worker.toKey(rest);
     const [waiting, prioritized, paused, most] = await Promise.all([
       ledger.llen(key('wait')),

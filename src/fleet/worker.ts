@@ -200,7 +200,7 @@ export class FleetWorker {
       housekeeping: new Housekeeping(client, prefix, logger),
       reporter: new WorkerReporter(client, prefix, name, kinds, logger),
       watchdog: new Watchdog(
-        { workers, ledger, subscriber, logger, concurrency },
+        { workers, ledger, subscriber, logger, concurrency, running },
         options.unwellMs ?? DEFAULT_UNWELL_MS,
       ),
     });

@@ -1,0 +1,64 @@
+import { DelayedError, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RunningJobs } from '../../src/fleet/running-jobs.js';
+import { Watchdog } from '../../src/fleet/watchdog.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { workerConnection } from '../../src/queues/connection.js';
+import { redisOfFile } from '../support/redis.js';
+
+const redis = redisOfFile();
+
+describe('a worker that sleeps over waiting jobs', () => {
+  it('is woken, however many jobs it has handed back before', async () => {
+    const prefix = 'watched';
+    const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+    const ledger = new Redis(workerConnection(redis.url));
+    const running = new RunningJobs(ledger);
+    let handedBack = 0;
+    let woken: () => void = () => undefined;
+    const wakes = new Promise<void>((resolve) => {
+      woken = resolve;
+    });
+    const logger = pino({}, { write: (line: string) => line.includes('is woken') && woken() });
+    const worker = new Worker(
+      'solution-check',
+      async (job, token) => {
+        handedBack += 1;
+        await job.moveToDelayed(Date.now() + 3_600_000, token);
+        throw new DelayedError();
+      },
+      { prefix, connection: workerConnection(redis.url), concurrency: 1 },
+    );
+    worker.on('error', () => undefined);
+    const watchdog = new Watchdog(
+      { workers: [worker], ledger, subscriber: ledger, logger, concurrency: 1, running },
+      600_000,
+      50,
+      200,
+    );
+    onTestFinished(async () => {
+      watchdog.stop();
+      await worker.close();
+      ledger.disconnect();
+      await fleet.close();
+    });
+    for (let job = 0; job < 3; job += 1) {
+      await addSolutionCheck(fleet, { solution: { content: `x = ${job}\n` } });
+    }
+    await expect.poll(() => handedBack, { timeout: 30_000 }).toBe(3);
+    // What a worker that has stopped looking would leave: a job that waits, without the marker that wakes workers.
+    const queue = fleet.queue('solution-check');
+    const { id } = await addSolutionCheck(
+      fleet,
+      { solution: { content: 'x = 4\n' } },
+      { delayMs: 3_600_000 },
+    );
+    await fleet.client.zrem(queue.toKey('delayed'), id);
+    await fleet.client.lpush(queue.toKey('wait'), id);
+    await wakes;
+    await expect.poll(() => handedBack, { timeout: 30_000 }).toBe(4);
+  });
+});
