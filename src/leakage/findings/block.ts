@@ -53,12 +53,30 @@ function blockOf(source: string, leaky: Stmt, split: Stmt | undefined, joinedBy?
   return lineCount(source, span) > MAX_LINES ? own : span;
 }
 
+/** The block of a choice: from the scores of the candidates through the choice, and the loop that makes both. */
+function blockOfChoice(source: string, choice: Stmt, scoredBy: Stmt): Span {
+  const own = linesOf(source, choice);
+  const between = statementsBetween(scoredBy, choice);
+  let whole: Span | undefined = spanOf(source, between);
+  let loop = between?.[0]?.suite.owner;
+  while (loop?.type === 'for') {
+    whole = linesOf(source, loop);
+    // A grid of several parameters is a loop in a loop.
+    loop = loop.suite.statements.length === 1 ? loop.suite.owner : undefined;
+  }
+  return whole === undefined || lineCount(source, whole) > MAX_LINES ? own : whole;
+}
+
 /**
  * A block for each leak. Leaks that have to move behind the same split share one block: they can only be
  * moved together.
  */
 export function sharedBlocks(source: string, leaks: readonly Leak[]): Span[] {
-  const blocks = leaks.map((leak) => blockOf(source, leak.statement, leak.split?.statement, leak.joinedBy));
+  const blocks = leaks.map((leak) =>
+    leak.scoredBy === undefined
+      ? blockOf(source, leak.statement, leak.split?.statement, leak.joinedBy)
+      : blockOfChoice(source, leak.statement, leak.scoredBy),
+  );
   return leaks.map((leak, at) => {
     let block = blocks[at] ?? leak.statement;
     leaks.forEach((other, index) => {

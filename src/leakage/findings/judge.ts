@@ -21,6 +21,8 @@ export interface Leak {
   readonly split: Split | undefined;
   /** The statement that put rows of several origins together for this. */
   readonly joinedBy: Stmt | undefined;
+  /** Of a choice: the statement that computes the scores of the candidates. */
+  readonly scoredBy?: Stmt;
   /** Variables that hold the scored rows. */
   readonly scoredNames: readonly string[];
   readonly scoredText: string;
@@ -300,7 +302,7 @@ function leakOf(
   rows: readonly Region[],
   base: Pick<Leak, 'scoredText' | 'scoreNode' | 'scoredNames'>,
 ): Leak {
-  const { kind, subject, rowsText, node, statement, joinedBy } = fit;
+  const { kind, subject, rowsText, node, statement, joinedBy, scoredBy } = fit;
   const split = splitBetween(fit.rows, rows);
   return {
     kind,
@@ -311,6 +313,7 @@ function leakOf(
     nodes: [node],
     statement,
     joinedBy,
+    ...(scoredBy === undefined ? {} : { scoredBy }),
     split,
     ...base,
   };

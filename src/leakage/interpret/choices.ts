@@ -13,26 +13,34 @@ export function choiceEvents(
 ): FitEvent[] {
   return scores
     .filter((score) => score.rows.length > 0 && !score.folds)
-    .map((score) =>
-      machine.fit(
+    .map((score) => {
+      const event = machine.fit(
         'selection',
         subject,
         { rows: score.rows, certain: score.predictions.every((prediction) => prediction.certain) },
         machine.label(score.node),
         node,
-      ),
-    );
+      );
+      event.scoredBy ??= score.statement;
+      return event;
+    });
 }
 
 /** Choices that a branch depends on: its condition compares a score. */
 export function chosenBy(machine: Machine, condition: Value, test: Expr, statement: Stmt): FitEvent[] {
   const { scores } = factsOf(condition);
-  if (scores.length === 0 || test.type === 'name') return [];
+  if (scores.length === 0) return [...selectionFits(condition)];
+  if (test.type === 'name') return [];
   const outer = machine.statement;
   machine.statement = statement;
   const events = choiceEvents(machine, scores, `what is kept where \`${machine.label(test)}\``, test);
   machine.statement = outer;
   return events;
+}
+
+/** What a condition that picks columns was computed from: correlations, importances, tests against the label. */
+export function selectionFits(condition: Value): readonly FitEvent[] {
+  return factsOf(condition).fits.filter(({ kind }) => kind === 'feature-selection');
 }
 
 /** Remembers what a condition was computed from, where it is asked for each row: it decides on the row's value. */

@@ -2,7 +2,7 @@ import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../knowledge/me
 import type { Attribute, Call } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newEstimator, newSequence, newTable } from '../values/join.js';
-import { partOf } from '../values/region.js';
+import { partOf, type Region } from '../values/region.js';
 import type { Cell } from '../values/store.js';
 import {
   type Estimator,
@@ -86,7 +86,7 @@ export function estimatorMethod(
       : transformed(machine, estimator.cell.value, args);
   }
   if (FIT_METHODS.has(name)) {
-    fitted(machine, estimator, args, call);
+    fitted(machine, estimator, args, call, name === 'partial_fit');
     return self;
   }
   if (PREDICT_METHODS.has(name) && predicts(state)) {
@@ -127,9 +127,14 @@ function fitted(
   estimator: Estimator,
   args: Arguments,
   call: Call,
+  isPartial = false,
 ): FitEvent | 'trained' | undefined {
   const state = estimator.cell.value;
-  const { facts, expression } = fittedRows(machine, args);
+  const fittedOn = fittedRows(machine, args);
+  const { expression } = fittedOn;
+  const facts = isPartial
+    ? { ...fittedOn.facts, rows: wholeOfSlices(machine, fittedOn.facts.rows) }
+    : fittedOn.facts;
   if (state.role === 'stateless' || state.role === 'label-coder') return 'trained';
   const rowsText = expression === undefined ? '' : machine.label(expression);
   const subject = subjectOf(machine, call);
@@ -154,6 +159,21 @@ function fitted(
   const kept = pseudo ? { ...training, pseudo } : training;
   machine.store.write(estimator.cell, { ...state, training: kept, fits: training.fits });
   return 'trained';
+}
+
+/** Slices `X[i:i + n]` that a loop goes through are all rows in the end. */
+function wholeOfSlices(machine: Machine, rows: readonly Region[]): readonly Region[] {
+  const targets = machine.loops.flatMap((loop) =>
+    loop.type === 'for' && loop.target.type === 'name' ? [loop.target.id] : [],
+  );
+  const isSlice = ({ partition }: Region): boolean =>
+    partition?.key.startsWith('cut:') === true &&
+    targets.some((name) => new RegExp(`\\b${name}\\b`).test(partition.key.slice(4)));
+  return rows.map((region) => {
+    let current = region;
+    while (current.parent !== undefined && isSlice(current)) current = current.parent;
+    return current;
+  });
 }
 
 /** A transformer remembers the rows it was fitted on, but is no model that competes with one. */

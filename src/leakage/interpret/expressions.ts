@@ -9,7 +9,7 @@ import { accessorProperty, hasAccessor, isAccessor } from './accessors.js';
 import { assign } from './assign.js';
 import { attributeOf } from './attributes.js';
 import { evaluateCall } from './calls.js';
-import { noteRowTest } from './choices.js';
+import { markChosen, noteRowTest, selectionFits } from './choices.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
@@ -183,6 +183,8 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
   machine.scope = new Scope(outer);
   const results: { key: Value | undefined; value: Value }[] = [];
   let complete = true;
+  /** What the kept elements were picked by. */
+  const kept: FitEvent[] = [];
   const iterables: Value[] = [];
   const run = (depth: number): void => {
     const clause = expression.clauses[depth];
@@ -205,7 +207,9 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
       assign(machine, clause.target, element, clause.iterable);
       const sliding = slidingVariable(clause.target, clause.iterable);
       if (sliding !== undefined) machine.sliding.push(sliding);
-      const truths = clause.conditions.map((condition) => truthOf(evaluate(machine, condition)));
+      const conditions = clause.conditions.map((condition) => evaluate(machine, condition));
+      for (const condition of conditions) kept.push(...selectionFits(condition));
+      const truths = conditions.map(truthOf);
       if (!truths.includes(false)) run(depth + 1);
       if (sliding !== undefined) machine.sliding.pop();
     }
@@ -227,7 +231,8 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
   if (complete) return list(values);
   const [first, ...others] = values;
   if (first === undefined) return list([]);
-  const common = others.reduce((a, b) => newCell(a).join(a, b), first);
+  const all = others.reduce((a, b) => newCell(a).join(a, b), first);
+  const common = kept.length === 0 ? all : markChosen(all, [...new Set(kept)]);
   const rows = perRow(machine, expression, iterables, common, tests);
   if (rows !== undefined) return rows;
   return newSequence({ items: [], rest: common, tuple: false });

@@ -149,3 +149,23 @@ export function indexOwner(machine: Machine, index: Call['args'][number]['value'
   const owner = index.object.type === 'name' ? machine.scope.lookup(index.object.id)?.value : undefined;
   return owner?.type === 'table' ? owner.cell.value : undefined;
 }
+
+/** `shift(n)`: values of the rows before; of the rows after where `n` is negative, or the rows run backwards. */
+export function shifted(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+  const periods = argument(args, 0, 'periods', 'n');
+  const past: TableState = { ...state, from: [] };
+  if (periods?.type === 'constant' && typeof periods.value === 'number') {
+    if (periods.value === 0) return newTable(state);
+    if (periods.value < 0 !== (state.reversed === true))
+      return withRowEvent(machine, past, 'future-values', call);
+  }
+  return newTable(withNeighbours(machine, state, past, call));
+}
+
+/** Values of the rows before: whoever deals the rows out at random puts labels of one side into the other. */
+function withNeighbours(machine: Machine, state: TableState, past: TableState, call: Call): TableState {
+  if (state.from.length !== 1) return past;
+  const subject = `\`${machine.label(call)}\``;
+  const event = machine.fit('shuffled-time', subject, state, subject, call, undefined, state.from);
+  return { ...past, fits: union(past.fits, [event]) };
+}

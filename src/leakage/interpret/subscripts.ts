@@ -282,13 +282,19 @@ function sliceOfParts(machine: Machine, state: TableState, slice: Slice): readon
   return state.rows.slice(low ?? 0, high ?? state.rows.length);
 }
 
+/** `[::-1]` */
+function isReversal(machine: Machine, { step }: Slice): boolean {
+  return step !== undefined && machine.text(step) === '-1';
+}
+
 function sliceRows(machine: Machine, state: TableState, slice: Slice, inclusive = false): TableState {
   const labels = labelSteps(machine, slice);
   if (labels !== undefined) return pickRows(machine, state, labels);
   const parts = state.rows.length > 1 ? sliceOfParts(machine, state, slice) : undefined;
   if (parts !== undefined) return { ...state, rows: parts };
   const steps = sliceSteps(machine, slice, inclusive);
-  if (steps.length === 0) return state;
+  if (steps.length === 0)
+    return isReversal(machine, slice) ? { ...state, reversed: state.reversed !== true } : state;
   const windows = slidingWindow(machine, state, slice);
   // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
   return { ...pickRows(machine, windows, steps), certain: state.certain && state.rows.length <= 1 };

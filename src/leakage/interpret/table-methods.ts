@@ -27,7 +27,7 @@ import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
 import { meetLabels, pendingOf, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
-import { cut, drop, exploded, queried, sampled } from './row-methods.js';
+import { cut, drop, exploded, queried, sampled, shifted } from './row-methods.js';
 import { isRowWise } from './statistic-calls.js';
 import { columnOf, columnsOf, concatenated, namesOf, noteMissing } from './subscripts.js';
 import { sideBySide } from './table-calls.js';
@@ -94,7 +94,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
       type: 'view',
       form: 'window',
       table,
-      future: flag(args, 'center') === true,
+      future: flag(args, 'center') === true || state.reversed === true,
       node: call,
     };
   }
@@ -280,24 +280,6 @@ function maskMethod(machine: Machine, table: Table, name: string, args: Argument
     ...(isFrame ? {} : { mask: [mask] }),
     ...(/^(is|not)(na|null)$|null$/.test(name) ? { missing: true } : {}),
   });
-}
-
-function shifted(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
-  const periods = argument(args, 0, 'periods', 'n');
-  const past: TableState = { ...state, from: [] };
-  if (periods?.type === 'constant' && typeof periods.value === 'number') {
-    if (periods.value === 0) return newTable(state);
-    if (periods.value < 0) return withRowEvent(machine, past, 'future-values', call);
-  }
-  return newTable(withNeighbours(machine, state, past, call));
-}
-
-/** Values of the rows before: whoever deals the rows out at random puts labels of one side into the other. */
-function withNeighbours(machine: Machine, state: TableState, past: TableState, call: Call): TableState {
-  if (state.from.length !== 1) return past;
-  const subject = `\`${machine.label(call)}\``;
-  const event = machine.fit('shuffled-time', subject, state, subject, call, undefined, state.from);
-  return { ...past, fits: union(past.fits, [event]) };
 }
 
 /** Rows of the left frame; the right one is looked up, and what it was made with comes along. */

@@ -183,6 +183,7 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
         'nansum',
       ].map((name) => `numpy.${name}`),
       ...['mean', 'median', 'std', 'var', 'quantile', 'amin', 'amax'].map((name) => `torch.${name}`),
+      'collections.Counter',
       'scipy.stats.iqr',
       'scipy.stats.mode',
       'statistics.*',

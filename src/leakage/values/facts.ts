@@ -18,6 +18,8 @@ export interface FitEvent {
   readonly columns?: readonly string[];
   /** The statement that put rows of several origins together, where that was done for this. */
   readonly joinedBy: Stmt | undefined;
+  /** Of a choice: the statement that computes the scores of the candidates. */
+  scoredBy?: Stmt;
 }
 
 /** What a model was trained on. */
