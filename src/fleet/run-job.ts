@@ -162,8 +162,7 @@ async function payloadOf<K extends KindName>(
 ): Promise<PayloadOf<K>> {
   const payload = parsePayload(kind, await payloads.restore(job.data as unknown));
   const supplied = Object.keys(KINDS[kind].suppliedByChild);
-  const complete = supplied.every((field) => field in payload);
-  if (complete) return payload;
+  if (supplied.every((field) => field in payload)) return payload;
   return completePayload(kind, payload, await payloads.restore(await childResults(job)));
 }
 

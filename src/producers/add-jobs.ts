@@ -45,24 +45,31 @@ export async function addJobs(
   const outcomes: BatchItemOutcome[] = [];
   const firstOfId = new Map<string, Prepared>();
   const repeated: Prepared[] = [];
-  for (const [index, item] of items.entries()) {
-    try {
-      const job = prepare(fleet, item, index);
-      const first = firstOfId.get(job.id);
-      if (first === undefined) firstOfId.set(job.id, job);
-      else if (isDeepStrictEqual(first.data, job.data)) repeated.push(job);
-      else
-        throw new JobError('key-conflict', 'the batch has this key twice, with two payloads', {
-          field: 'key',
-        });
-    } catch (thrown) {
-      outcomes[index] = { error: toFleetError(thrown) };
+  // Redis takes the last jobs while the next ones are made ready.
+  let taking: Promise<void> = Promise.resolve();
+  for (let start = 0; start < items.length; start += CHUNK) {
+    const jobs: Prepared[] = [];
+    for (const [offset, item] of items.slice(start, start + CHUNK).entries()) {
+      const index = start + offset;
+      try {
+        const job = prepare(fleet, item, index);
+        const first = firstOfId.get(job.id);
+        if (first === undefined) {
+          firstOfId.set(job.id, job);
+          jobs.push(job);
+        } else if (isDeepStrictEqual(first.data, job.data)) repeated.push(job);
+        else
+          throw new JobError('key-conflict', 'the batch has this key twice, with two payloads', {
+            field: 'key',
+          });
+      } catch (thrown) {
+        outcomes[index] = { error: toFleetError(thrown) };
+      }
     }
+    const [ready] = await Promise.all([makeReady(fleet, jobs, outcomes), taking]);
+    taking = add(fleet, ready, outcomes);
   }
-  const jobs = [...firstOfId.values()];
-  for (let start = 0; start < jobs.length; start += CHUNK) {
-    await submit(fleet, jobs.slice(start, start + CHUNK), outcomes);
-  }
+  await taking;
   for (const job of repeated) {
     const outcome = outcomes[firstOfId.get(job.id)?.index ?? -1];
     outcomes[job.index] =
@@ -83,16 +90,24 @@ function prepare(
   return { kind, queue: kind, id: chooseJobId(kind, options.key), data, options, index };
 }
 
-async function submit(
+/** A job that only has to be written, with its long texts stored. */
+type Ready = Prepared & { readonly stored: Record<string, unknown> };
+
+/** Deals with the jobs whose keys name jobs that are there, and gives the others. */
+async function makeReady(
   fleet: FleetConnection,
   jobs: readonly Prepared[],
   outcomes: BatchItemOutcome[],
-): Promise<void> {
+): Promise<Ready[]> {
   const fresh: Prepared[] = [];
   await Promise.all(
     jobs.map(async (job) => {
+      if (job.options.key === undefined) {
+        fresh.push(job);
+        return;
+      }
       try {
-        if (job.options.key === undefined || (await existingJob(fleet, job)) === undefined) fresh.push(job);
+        if ((await existingJob(fleet, job)) === undefined) fresh.push(job);
         else outcomes[job.index] = { handle: await addJob(fleet, job.kind, job.data as never, job.options) };
       } catch (thrown) {
         outcomes[job.index] = { error: refusalOf(thrown) };
@@ -103,27 +118,35 @@ async function submit(
     fleet,
     fresh.map((job) => [job]),
   );
-  const stored = new Map<string, Record<string, unknown>>();
-  for (const job of fresh) stored.set(job.id, await storedData(fleet, job));
+  const stored = await Promise.all(fresh.map((job) => storedData(fleet, job)));
+  return fresh.map((job, at) => ({ ...job, stored: stored[at] ?? job.data }));
+}
+
+/** Turns are taken when the jobs before these wait: an urgent one then goes before those of its tenant that do not press. */
+async function add(
+  fleet: FleetConnection,
+  ready: readonly Ready[],
+  outcomes: BatchItemOutcome[],
+): Promise<void> {
   const turns = await turnsOf(
     fleet,
-    fresh.map((job) => ({ ...job, ...job.options })),
+    ready.map((job) => ({ ...job, ...job.options })),
   );
-  const kinds = new Set(fresh.map(({ kind }) => kind));
+  const kinds = new Set(ready.map(({ kind }) => kind));
   await Promise.all(
     [...kinds].map((kind) =>
       fleet.queue(kind).addBulk(
-        fresh
+        ready
           .filter((job) => job.kind === kind)
-          .map(({ id, data, options }) => ({
+          .map(({ id, stored, options }) => ({
             name: kind,
-            data: stored.get(id) ?? data,
+            data: stored,
             opts: jobOptions(fleet, kind, id, options, turns.get(id)),
           })),
       ),
     ),
   );
-  for (const { kind, id, index } of fresh)
+  for (const { kind, id, index } of ready)
     outcomes[index] = { handle: new JobHandle(fleet, kind, id, 'created') };
 }
 

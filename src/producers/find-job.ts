@@ -15,7 +15,7 @@ export interface FoundJob extends JobPlace {
   readonly job: Job;
 }
 
-function notFound(id: string): JobError {
+export function jobNotFound(id: string): JobError {
   return new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
 }
 
@@ -26,7 +26,7 @@ function notFound(id: string): JobError {
 export function placeOf(fleet: FleetConnection, id: string, queueName?: string): JobPlace {
   // Any other id could be one of BullMQ's own keys, such as `meta`.
   const kind = queueName ?? kindOfJobId(id);
-  if (kind === undefined) throw notFound(id);
+  if (kind === undefined) throw jobNotFound(id);
   return { kind, queue: fleet.queue(kind), id };
 }
 
@@ -37,6 +37,6 @@ export function placeOf(fleet: FleetConnection, id: string, queueName?: string):
 export async function findJob(fleet: FleetConnection, id: string, queueName?: string): Promise<FoundJob> {
   const place = placeOf(fleet, id, queueName);
   const job: Job | undefined = await place.queue.getJob(id);
-  if (job === undefined) throw notFound(id);
+  if (job === undefined) throw jobNotFound(id);
   return { ...place, job };
 }

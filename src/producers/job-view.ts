@@ -1,11 +1,10 @@
 import type { Job } from 'bullmq';
-import { JobError } from '../errors.js';
 import { type CallRecord, readCallRecords, usageOfRecords } from '../queues/call-record.js';
 import { childFailure, failedChildOf } from '../queues/child-failure.js';
 import { decodeFailure, type JobFailure } from '../queues/failure.js';
 import { type JobMarks, readMarks } from '../queues/job-marks.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
-import type { JobPlace } from './find-job.js';
+import { type JobPlace, jobNotFound } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 
 export const JOB_STATES = [
@@ -111,7 +110,7 @@ export async function viewJob(
     readMarks(fleet.client, queue.toKey(id)),
     readCallRecords(fleet.client, queue.toKey(id)),
   ]);
-  if (job === undefined) throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
+  if (job === undefined) throw jobNotFound(id);
   // It ended, or was run again, between the reads.
   if ((state === 'completed' || state === 'failed') && job.finishedOn === undefined) {
     return viewJob(fleet, place, options);

@@ -1,8 +1,10 @@
+import type { Redis } from 'ioredis';
 import { JobError, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import type { JobFailure } from '../queues/failure.js';
+import { readMarks } from '../queues/job-marks.js';
 import type { CompletedEvent } from './end-events.js';
-import { type JobPlace, placeOf } from './find-job.js';
+import { type JobPlace, jobNotFound, placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { hasEnded, type JobView, viewJob } from './job-view.js';
 
@@ -10,6 +12,19 @@ export interface WaitOptions {
   /** Longest wait in milliseconds; default: no limit. The job goes on after it. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;
+}
+
+/**
+ * Whether a job may have ended; most have not when a wait begins, and one short read tells.
+ * @throws JobError `job-not-found`.
+ */
+async function mayHaveEnded(client: Redis, key: string, id: string): Promise<boolean> {
+  const [[there, finished], { cancelled }] = await Promise.all([
+    client.hmget(key, 'name', 'finishedOn'),
+    readMarks(client, key),
+  ]);
+  if (there === null) throw jobNotFound(id);
+  return finished !== null || cancelled;
 }
 
 function isOutage(thrown: unknown): boolean {
@@ -76,18 +91,14 @@ async function waitForEnd<T>(
       finish();
     };
     const fail = (thrown: unknown) => settle(() => reject(thrown));
-    let seen = false;
+    const done = (end: T | undefined) => {
+      if (end !== undefined) settle(() => resolve(end));
+    };
     const look = (completed?: CompletedEvent) => {
-      read(completed).then(
-        (end) => {
-          seen = true;
-          if (end !== undefined) settle(() => resolve(end));
-        },
-        (thrown: unknown) => {
-          // The job goes on without us, and whoever listens is called again when the connection is back.
-          if (!seen || !isOutage(thrown)) fail(thrown);
-        },
-      );
+      read(completed).then(done, (thrown: unknown) => {
+        // The job goes on without us, and whoever listens is called again when the connection is back.
+        if (!isOutage(thrown)) fail(thrown);
+      });
     };
     const onAbort = () => fail(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -103,8 +114,12 @@ async function waitForEnd<T>(
       .then((stop) => {
         stopListening = stop;
         if (settled) stop();
-        // The job may have ended before anybody listened.
-        else look();
+        // It may have ended before anybody listened.
+        else {
+          mayHaveEnded(fleet.client, queue.toKey(id), id)
+            .then((may) => (may ? read() : undefined))
+            .then(done, fail);
+        }
       }, fail);
   });
 }

@@ -67,9 +67,11 @@ export function completePayload<K extends KindName>(
   children: readonly ChildResult[],
 ): PayloadOf<K> {
   const kind: JobKind = KINDS[kindName];
+  const given = payload as Readonly<Record<string, unknown>>;
+  const missing = Object.entries(kind.suppliedByChild).filter(([field]) => given[field] === undefined);
+  if (missing.length === 0) return payload;
   const complete: Record<string, unknown> = { ...payload };
-  for (const [field, supply] of Object.entries(kind.suppliedByChild)) {
-    if (complete[field] !== undefined) continue;
+  for (const [field, supply] of missing) {
     const value = children.map(supply).find((candidate) => candidate !== undefined);
     if (value === undefined) refuse(kind, field, 'is missing, and no child job supplies it');
     complete[field] = value;

@@ -152,10 +152,12 @@ while at < #ARGV do
   for count = 0, #ids - 1 do tags[#tags + 1] = math.min(start + count, ${HIGHEST_TAG}) end
   redis.call('ZADD', base .. ':next', math.min(start + #ids, ${HIGHEST_TAG}), tenant)
   tags = before_less_urgent(index, queue, tonumber(priority), tags)
+  local urgency, members = string.format('%07d:', priority), {}
   for number, id in ipairs(ids) do
-    redis.call('ZADD', index, tags[number], string.format('%07d:', priority) .. id)
+    members[2 * number - 1], members[2 * number] = tags[number], urgency .. id
     given[#given + 1] = tags[number]
   end
+  redis.call('ZADD', index, unpack(members))
   redis.call('EXPIRE', index, ARGV[2])
 end
 redis.call('EXPIRE', base .. ':next', ARGV[2])
