@@ -2,7 +2,7 @@ import { STATISTIC_METHODS } from '../knowledge/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
-import { factsOf, opaque, type Value, type View } from '../values/value.js';
+import { factsOf, opaque, type TableState, type Value, type View } from '../values/value.js';
 import { type Arguments, argumentsOf, callFunction } from './calls.js';
 import type { Machine } from './machine.js';
 import { tableMethod } from './table-methods.js';
@@ -25,7 +25,7 @@ export function viewMethod(machine: Machine, view: View, name: string, args: Arg
     const facts = factsOf(view);
     if (facts.scores.length > 0) return opaque(facts);
     // Predictions put together by group: the group is what is predicted.
-    if (facts.predictions.length > 0) return newTable(emptyTable(facts, 'column'));
+    if (facts.predictions.length > 0) return grouped(state, args);
     const subject = `\`${machine.label(call)}\``;
     const rowsText = machine.label(view.node);
     const event = machine.fit('group-statistics', subject, state, rowsText, call, undefined, state.from);
@@ -45,6 +45,17 @@ export function viewMethod(machine: Machine, view: View, name: string, args: Arg
   if (STATISTIC_METHODS.has(name) || name === 'nunique' || name === 'len') return statistics();
   if (name === 'get_group') return newTable(state);
   return statistics();
+}
+
+/** Rows put together by group, column by column; `agg(p=('proba', 'mean'))` names the columns anew. */
+function grouped(state: TableState, args: Arguments): Value {
+  const columns = new Map(state.columns);
+  for (const [name, value] of args.keywords) {
+    const [from] = value.type === 'sequence' ? value.cell.value.items : [];
+    const column = from?.type === 'constant' ? state.columns.get(String(from.value)) : undefined;
+    columns.set(name, column ?? { fits: [], predictions: [], from: [] });
+  }
+  return newTable({ ...state, columns });
 }
 
 function windowMethod(machine: Machine, view: View, call: Call): Value {
