@@ -1,7 +1,6 @@
 import { type Program, readProgram } from './code/program.js';
 import type { CodeLanguage } from './code/token.js';
 import { readWords, type Words } from './prose/words.js';
-import { type FoldedText, foldText } from './text/folded-text.js';
 import { codeView, type TextKind, textKind } from './text/language.js';
 import { type VisibleText, visibleText } from './text/visible-text.js';
 import type { SpanPair } from './types.js';
@@ -13,7 +12,6 @@ export class PreparedText {
   private readonly programs = new Map<CodeLanguage, Program>();
   private viewed: { readonly text: string; readonly language: CodeLanguage } | undefined;
   private readWordsOnce: Words | undefined;
-  private foldedOnce: FoldedText | undefined;
 
   constructor(readonly original: string) {}
 
@@ -53,12 +51,6 @@ export class PreparedText {
   get words(): Words {
     this.readWordsOnce ??= readWords(this.visible.text);
     return this.readWordsOnce;
-  }
-
-  /** Normal form of the binding checks. */
-  get folded(): FoldedText {
-    this.foldedOnce ??= foldText(this.original);
-    return this.foldedOnce;
   }
 }
 

@@ -1,6 +1,7 @@
 import { comparePair } from './compare-pair.js';
 import { PreparedText } from './prepared-text.js';
-import { trigramSimilarityOf } from './text/trigram-similarity.js';
+import { foldedText } from './text/folded-text.js';
+import { trigramSimilarity } from './text/trigram-similarity.js';
 import type { ReasoningResult } from './types.js';
 
 const EXPLORING: readonly RegExp[] = [
@@ -72,7 +73,7 @@ interface Thought {
 function distinctThoughts(chain: readonly string[]): Thought[] {
   const seen = new Map<string, Thought>();
   chain.forEach((text, index) => {
-    const key = text.toLowerCase().replace(/\s+/g, ' ').trim();
+    const key = foldedText(text);
     if (!seen.has(key)) seen.set(key, { text, index });
   });
   return [...seen.values()];
@@ -91,12 +92,12 @@ function findSolution(
   let place: number | undefined;
   let containment = 0;
   for (const solution of known) {
-    const shortest = solution.folded.units.length * LEAST_LENGTH_SHARE;
+    const shortest = foldedText(solution.original).length * LEAST_LENGTH_SHARE;
     for (const [at, { text }] of thoughts.entries()) {
       // Trigrams of much shorter text cannot reach the similarity, nor can it contain the solution.
       if (text.length < shortest) continue;
       const thought = new PreparedText(text);
-      const isSimilar = trigramSimilarityOf(thought.folded, solution.folded) > SOLUTION_SIMILARITY;
+      const isSimilar = trigramSimilarity(text, solution.original) > SOLUTION_SIMILARITY;
       const { containment: measure } = comparePair(thought, solution, {
         minimumTokens: settings.minimumTokens,
       }).measures;

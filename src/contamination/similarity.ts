@@ -1,6 +1,6 @@
 import type { PreparedText } from './prepared-text.js';
 import { commonRegions } from './text/common-regions.js';
-import { trigramSimilarityOf } from './text/trigram-similarity.js';
+import { trigramSimilarity } from './text/trigram-similarity.js';
 import type { SimilarityResult } from './types.js';
 
 const REGIONS = 5;
@@ -12,7 +12,7 @@ export function similarityResult(
   known: PreparedText,
   threshold: number,
 ): SimilarityResult {
-  const similarity = trigramSimilarityOf(output.folded, known.folded);
+  const similarity = trigramSimilarity(output.original, known.original);
   const spans = commonRegions(output.original, known.original, REGIONS);
   const matchedRegions = spans.map(({ output: [start, end] }) => {
     const region = output.original.slice(start, Math.min(end, start + REGION_LENGTH));
