@@ -1,0 +1,56 @@
+/**
+ * `npm run soak [-- --only NAME,NAME] [--list]`: situations of docs/field-reports.md that depend on time, at their full
+ * length and with the settings that a fleet has by default. A line a case; exit code 1 where one was not held.
+ */
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../src/errors.js';
+import { CALL_CASES } from './cases/calls.js';
+import { REDIS_CASES } from './cases/redis.js';
+import { SCALE_CASES } from './cases/scale.js';
+import { STOPPING_CASES } from './cases/stopping.js';
+import { Place, type SoakCase } from './soak-case.js';
+
+const CASES: readonly SoakCase[] = [...STOPPING_CASES, ...REDIS_CASES, ...CALL_CASES, ...SCALE_CASES];
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, list: { type: 'boolean' } } });
+const names = values.only?.split(',');
+const unknown = names?.filter((name) => !CASES.some((known) => known.name === name)) ?? [];
+if (unknown.length > 0 || values.list) {
+  if (unknown.length > 0) process.stderr.write(`there is no case ${unknown.join(', ')}; there are:\n`);
+  for (const { name, about, limitSeconds } of CASES) {
+    process.stdout.write(`${name}: ${about} (at most ${limitSeconds} s)\n`);
+  }
+  process.exit(values.list ? 0 : 2);
+}
+
+/** Why the case was not held; undefined where it was. */
+async function failureOf(soakCase: SoakCase): Promise<string | undefined> {
+  const place = await Place.open(`soak-${soakCase.name}`);
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    const late = () => reject(new Error(`it was not over after ${soakCase.limitSeconds} s`));
+    timer = setTimeout(late, soakCase.limitSeconds * 1_000);
+  });
+  try {
+    await Promise.race([soakCase.run(place), limit]);
+    return undefined;
+  } catch (thrown) {
+    return messageOf(thrown);
+  } finally {
+    clearTimeout(timer);
+    await place.close();
+  }
+}
+
+let broken = 0;
+for (const soakCase of CASES.filter(({ name }) => names?.includes(name) ?? true)) {
+  const started = performance.now();
+  const failure = await failureOf(soakCase);
+  const took = Math.round((performance.now() - started) / 1_000);
+  if (failure !== undefined) broken += 1;
+  const verdict = failure === undefined ? 'pass' : 'FAIL';
+  const rest = failure === undefined ? soakCase.about : `${soakCase.about}: ${failure}`;
+  process.stdout.write(`${verdict} ${soakCase.name} ${took} s: ${rest}\n`);
+}
+// What a case that was cut off still waits for must not keep the command.
+process.exit(broken > 0 ? 1 : 0);

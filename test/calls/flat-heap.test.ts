@@ -1,0 +1,25 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { leaks } from '../support/agent-answers.js';
+import { startMessagesApi } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
+import { heapOfWorker } from './heap-of-a-worker.js';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const redis = redisOfFile();
+
+it('a worker that has made hundreds of calls holds no more than after the first ones, and no listener warning came', async () => {
+  const api = await startMessagesApi({ reply: () => leaks() });
+  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: 'heap' });
+  onTestFinished(async () => {
+    await fleet.close();
+    await api.close();
+  });
+  const { bytes, warnings } = await heapOfWorker(fleet, redis.url, api.url, [200, 1_000]);
+  const [early = 0, late = 0] = bytes;
+  expect(early).toBeGreaterThan(0);
+  // 800 more calls: a kept message, signal or listener of each would be several kilobytes.
+  expect(late - early).toBeLessThan(3 * 2 ** 20);
+  expect(warnings).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { addJobs } from '../../src/producers/add-jobs.js';
+import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+
+const PROGRAM = fileURLToPath(new URL('counting-worker.ts', import.meta.url));
+
+export interface WorkerHeap {
+  /** Bytes of live heap after each number of jobs. */
+  readonly bytes: readonly number[];
+  readonly warnings: readonly string[];
+}
+
+/** Lets one worker process do jobs and measures its live heap after each of the numbers, which rise. */
+export async function heapOfWorker(
+  fleet: FleetConnection,
+  redisUrl: string,
+  apiUrl: string,
+  numbers: readonly number[],
+): Promise<WorkerHeap> {
+  const jobs = numbers.at(-1) ?? 0;
+  await addJobs(
+    fleet,
+    Array.from({ length: jobs }, (_, index) => ({
+      kind: 'solution-check' as const,
+      payload: { solution: { content: `x = ${index}\n` } },
+    })),
+  );
+  const child = spawn(
+    process.execPath,
+    ['--expose-gc', '--import', 'tsx', PROGRAM, redisUrl, fleet.prefix, apiUrl, numbers.join(',')],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const exited = once(child, 'exit');
+  const bytes: number[] = [];
+  const warnings: string[] = [];
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line.startsWith('warning ')) warnings.push(line);
+      if (line.startsWith('heap ')) bytes.push(Number(line.split(' ')[2]));
+      if (bytes.length === numbers.length) break;
+    }
+  } finally {
+    child.kill('SIGKILL');
+    await exited;
+  }
+  if (bytes.length < numbers.length) throw new Error('the worker ended before its jobs had');
+  return { bytes, warnings };
+}
