@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { analyzeLeakage } from '../../src/leakage/index.js';
 import { packagePath } from '../../src/package-root.js';
 import { parsesAsPython } from '../../src/solution/index.js';
+import { startTestRedis, type TestRedis } from '../../test/support/redis.js';
 import type { BenchRow } from '../harness/row.js';
 import { median, timed } from '../harness/statistics.js';
 
@@ -59,7 +60,7 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
 export const start: BenchRow = {
   name: 'start',
   work: '`fleet check` on one file, cold, to its result',
-  against: '`node -e ""`, as a floor',
+  against: '`node -e ""` and the start of a bare redis-server, as a floor',
   target: { atMost: 1.5 },
   unit: 's over the floor',
   runs: 5,
@@ -68,11 +69,20 @@ export const start: BenchRow = {
     await writeFile(join(folder, 'script.py'), SCRIPT);
     const main = packagePath('dist', 'cli', 'main.js');
     const check = await timed(() => run(process.execPath, [main, 'check', 'script.py'], folder));
-    const floor = await timed(() => run(process.execPath, ['-e', ''], folder));
+    const node = await timed(() => run(process.execPath, ['-e', ''], folder));
+    let server: TestRedis | undefined;
+    const redis = await timed(async () => {
+      server = await startTestRedis();
+    });
+    await server?.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     return {
-      ratio: (check - floor) / 1_000,
-      figures: { check: `${Math.round(check)} ms`, node: `${Math.round(floor)} ms` },
+      ratio: (check - node - redis) / 1_000,
+      figures: {
+        check: `${Math.round(check)} ms`,
+        node: `${Math.round(node)} ms`,
+        'redis-server': `${Math.round(redis)} ms`,
+      },
     };
   },
 };
