@@ -199,3 +199,107 @@ describe('a repair', () => {
     });
   });
 });
+
+describe('a rewrite leaves the script as good as it was', () => {
+  async function repairOf(lines: readonly string[]): Promise<string> {
+    const script = [...lines, ''].join('\n');
+    const [finding] = (await analyzeLeakage(script)).findings;
+    const repair = await repairLeak(script, finding?.codeBlock ?? '');
+    return repair.ok ? repair.replacement : repair.reason;
+  }
+  const head = [
+    'import numpy as np',
+    'import pandas as pd',
+    'from sklearn.linear_model import Ridge',
+    'from sklearn.model_selection import KFold, train_test_split',
+    'from sklearn.preprocessing import OneHotEncoder',
+    'train, test = pd.read_csv("train.csv"), pd.read_csv("test.csv")',
+    'y = train.pop("fare")',
+  ];
+
+  it('REQ-SF-019: a loop over tables goes over both parts in the fold, and the test table starts afresh in each', async () => {
+    const moved = (...names: string[]): string[] => [
+      `for part in (${names.join(', ')}):`,
+      '    if part["km"].dtype == "float":',
+      '        part["far"] = part["km"] > 10',
+    ];
+    const text = await repairOf([
+      ...head,
+      'middle = train["km"].median()',
+      'train["km"] = train["km"].fillna(middle)',
+      'test["km"] = test["km"].fillna(middle)',
+      ...moved('train', 'test'),
+      'scores = []',
+      'for tr, va in KFold(5).split(train):',
+      '    X_tr, X_va = train.iloc[tr], train.iloc[va]',
+      '    model = Ridge().fit(X_tr, y.iloc[tr])',
+      '    scores.append(model.score(X_va, y.iloc[va]))',
+      '    print(model.predict(test).mean())',
+      'print("Final Validation Performance:", np.mean(scores))',
+    ]);
+    expect(text.split('\n').slice(0, 10)).toEqual([
+      'scores = []',
+      'test_before = test',
+      'for tr, va in KFold(5).split(train):',
+      '    X_tr, X_va = train.iloc[tr], train.iloc[va]',
+      '    test = test_before.copy()',
+      '    middle = X_tr["km"].median()',
+      '    X_tr["km"] = X_tr["km"].fillna(middle)',
+      '    X_va["km"] = X_va["km"].fillna(middle)',
+      '    test["km"] = test["km"].fillna(middle)',
+      '    for part in (X_tr, X_va, test):',
+    ]);
+    expect(text.split('\n').slice(10, 12)).toEqual(
+      moved('')
+        .slice(1)
+        .map((line) => `    ${line}`),
+    );
+  });
+
+  const split = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, random_state=0)';
+  const score = [
+    'model = Ridge().fit(X_tr, y_tr)',
+    'print("Final Validation Performance:", model.score(X_va, y_va))',
+  ];
+
+  it('a loop over rows stays where it is', async () => {
+    const lines = [
+      'X = train.to_numpy()',
+      'usual = X.mean(axis=0)',
+      'for i in range(len(X)):',
+      '    X[i] = X[i] - usual',
+    ];
+    expect(await repairOf([...head, ...lines, split.replace(', random_state=0', ''), ...score])).toMatch(
+      /the fit stands in a loop over rows/,
+    );
+  });
+
+  it('what is made of the rows on the way is made of each part', async () => {
+    const lines = ['X = train[["km", "kg"]]', 'shifted = X - X.mean()', 'X["km"] = shifted["km"] / 2'];
+    expect(await repairOf([...head, ...lines, split, ...score])).toBe(
+      [
+        split,
+        'train_mean = X_tr.mean()',
+        'shifted_train = X_tr - train_mean',
+        'shifted_test = X_va - train_mean',
+        'X_tr["km"] = shifted_train["km"] / 2',
+        'X_va["km"] = shifted_test["km"] / 2',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    [
+      'in the block',
+      ['X = OneHotEncoder(drop=None).fit_transform(train[["zone"]])'],
+      'encoder = OneHotEncoder(drop=None, handle_unknown="ignore")',
+    ],
+    [
+      'above it',
+      ['encoder = OneHotEncoder()', 'X = encoder.fit_transform(train[["zone"]])'],
+      'encoder.set_params(handle_unknown="ignore")',
+    ],
+  ])('an encoder made %s goes on at categories that only the scored rows have', async (_, lines, told) => {
+    expect(await repairOf([...head, ...lines, split, ...score])).toContain(told);
+  });
+});

@@ -22,24 +22,12 @@ async function verdict(lines: readonly string[], block: readonly string[], rewri
   const text = block.join('\n');
   const start = source.indexOf(text);
   const analysis = await analyzeInDetail(source);
-  const { module, watched, watchedLists, watchedFrames } = analysis;
   const span = { start, end: start + text.length };
   const leaks = analysis.leaks.filter(
     ({ statement }) => statement.start >= span.start && statement.end <= span.end,
   );
   expect(leaks.length).toBeGreaterThan(0);
-  const context = {
-    source,
-    module,
-    block: span,
-    leaks,
-    watched,
-    watchedEarlier: watched,
-    watchedLists,
-    watchedFrames,
-    lineEnding: '\n',
-  };
-  return checkRewrite(context, analysis, rewrite.join('\n'));
+  return checkRewrite({ source, block: span, leaks }, analysis, rewrite.join('\n'));
 }
 
 const SPLIT = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, random_state=0)';

@@ -11,6 +11,7 @@ import { fitOnRowsPickedOnce } from './picked-once.js';
 import { fitOnPickedRows } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
+import { tolerateCategories } from './tolerate-categories.js';
 import { learnFromTrainingPart } from './training-part.js';
 import { onlyTransform } from './transform-only.js';
 
@@ -72,8 +73,9 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
       reasons.push(rewrite.declined);
       continue;
     }
-    const problem = await checkRewrite(context, analysis, rewrite.text);
-    if (problem === undefined) return { ok: true, replacement: rewrite.text };
+    const text = await tolerateCategories(context, rewrite.text);
+    const problem = await checkRewrite(context, analysis, text);
+    if (problem === undefined) return { ok: true, replacement: text };
     reasons.push(problem);
   }
   const [reason = 'no certain rewrite is known for this kind of leak'] = reasons;

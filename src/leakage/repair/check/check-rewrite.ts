@@ -22,7 +22,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
  * gone, and it treats rows, parts and names as it did before.
  */
 export async function checkRewrite(
-  context: RepairContext,
+  context: Pick<RepairContext, 'source' | 'block' | 'leaks'>,
   before: DetailedAnalysis,
   text: string,
 ): Promise<string | undefined> {

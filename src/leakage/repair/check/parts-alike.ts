@@ -7,8 +7,10 @@ import {
   newStatements,
   type PartPair,
   partPairs,
+  plainText,
   type ScriptChange,
   statementsInBlock,
+  type Version,
 } from './script-change.js';
 
 /**
@@ -73,9 +75,10 @@ export function repeated(change: ScriptChange): string | undefined {
   const { after, before } = change;
   const dividing = new Set(partPairs(change).flatMap(({ statements }) => statements.flatMap(loopsAround)));
   for (const loop of foldLoops(change)) dividing.add(loop);
+  const headers = new Set([...dividing].map((loop) => header(after, loop)));
   const earlier = new Set(
     [...statementsInBlock(before)]
-      .filter((statement) => loopsAround(statement).length > 0)
+      .filter((statement) => loopsAround(statement).some((loop) => headers.has(header(before, loop))))
       .flatMap((statement) => changesIn(before.module, statement).map(({ name }) => name)),
   );
   for (const statement of newStatements(change)) {
@@ -93,6 +96,10 @@ export function repeated(change: ScriptChange): string | undefined {
     }
   }
   return undefined;
+}
+
+function header({ module }: Version, loop: Stmt): string {
+  return loop.type === 'for' ? plainText(module, { start: loop.start, end: loop.iterable.end }) : '';
 }
 
 function namesOf(loop: Stmt): string[] {

@@ -58,7 +58,23 @@ export function mapParts(
   const pieces = [...plan.changed].flatMap(([name, { piece }]) =>
     piece && !divided.has(name) ? [name] : [],
   );
-  if (lost.length === 0) return { names, expressions, edits: [], assigned: [], pieces };
+  const taken = new Set<string>();
+  const fresh = (wanted: string): string => {
+    const name = freshName(context.source, wanted, taken);
+    taken.add(name);
+    return name;
+  };
+  // What is made of the rows on the way is made of each part, under a name of its own.
+  const divideMade = (): void => {
+    for (const name of plan.created.keys()) {
+      if (isRows(name) && !names.has(name))
+        names.set(name, { train: fresh(`${name}_train`), test: fresh(`${name}_test`) });
+    }
+  };
+  if (lost.length === 0) {
+    divideMade();
+    return { names, expressions, edits: [], assigned: [], pieces };
+  }
   if (!split.byCall) return 'the divided table is made by what has to move';
 
   const bases = baseNames(plan, isRows).filter((base) => !names.has(base));
@@ -88,12 +104,6 @@ export function mapParts(
   // Several tables, or one that is used in several ways: the tables they are made from are split.
   if (bases.length === 0 || bases.length > lost.length)
     return 'the tables that would have to be split are not clear';
-  const taken = new Set<string>();
-  const fresh = (wanted: string): string => {
-    const name = freshName(context.source, wanted, taken);
-    taken.add(name);
-    return name;
-  };
   const targets = split.statement.type === 'assign' ? split.statement.targets[0] : undefined;
   if (targets?.type !== 'sequence') return 'the split is not taken apart into names';
   const bounds = split.parts.map(({ source }) => source.end);
@@ -117,10 +127,7 @@ export function mapParts(
     if (value.type === 'name') names.set(value.id, parts);
     else assigned.push({ value, parts });
   });
-  for (const name of plan.created.keys()) {
-    if (isRows(name) && !names.has(name))
-      names.set(name, { train: fresh(`${name}_train`), test: fresh(`${name}_test`) });
-  }
+  divideMade();
   return { names, expressions, edits, assigned, pieces };
 }
 

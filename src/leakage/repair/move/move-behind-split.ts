@@ -4,6 +4,7 @@ import { overlapOf } from '../../values/region.js';
 import { declined, edited, type RepairContext, type Rewrite, statementsOf } from '../context.js';
 import { readSelections, readSplitCall, type SplitStatement } from '../split-parts.js';
 import { ColumnResolver } from './columns.js';
+import { type CopiedTables, copiedInFolds } from './copied-in-folds.js';
 import { type Mapping, mapParts } from './mapping.js';
 import { type Plan, planMoves } from './plan.js';
 import { NotReplayable, Replay } from './replay.js';
@@ -56,8 +57,12 @@ export function moveBehindSplit(context: RepairContext): Rewrite {
   if (typeof mapping === 'string') return declined(mapping);
   const later = usedLater(context, plan, mapping, split, isRows);
   if (later !== undefined) return declined(later);
+  const copied = copiedInFolds(context, plan, mapping, split);
+  if (typeof copied === 'string') return declined(copied);
   try {
-    return { text: assemble(context, plan, mapping, split, new Replay(context, leaks, mapping, isRows)) };
+    return {
+      text: assemble(context, plan, mapping, split, copied, new Replay(context, leaks, mapping, isRows)),
+    };
   } catch (error) {
     if (error instanceof NotReplayable) return declined(error.message);
     throw error;
@@ -130,6 +135,7 @@ function assemble(
   plan: Plan,
   mapping: Mapping,
   split: SplitStatement,
+  copied: CopiedTables,
   replay: Replay,
 ): string {
   const { source, block, lineEnding } = context;
@@ -143,10 +149,10 @@ function assemble(
   }
   // What was moved comes right behind the split.
   const behind = Math.min(lineEndOf(source, split.statement), block.end);
-  kept.push(edited(source, { start: at, end: behind }, mapping.edits));
-  const added = plan.moved.flatMap((statement) =>
-    withComments(source, statement, block, replay.say(statement, indent)),
-  );
+  kept.push(edited(source, { start: at, end: behind }, [...mapping.edits, ...copied.edits]));
+  const added = [...copied.lines];
+  for (const statement of plan.moved)
+    added.push(...withComments(source, statement, block, replay.say(statement, indent)));
   for (const { value, parts } of mapping.assigned) {
     added.push(
       `${parts.train} = ${replay.on('train', value, new Map())}`,

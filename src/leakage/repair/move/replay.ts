@@ -6,6 +6,7 @@ import {
   namesIn,
   namesInExpression,
   ownExpressions,
+  partsOf,
   rootName,
   statementsIn,
   suitesOf,
@@ -28,6 +29,8 @@ export class NotReplayable extends Error {}
 /** Says moved statements again after the split: once for the training part, then for the other. */
 export class Replay {
   private readonly taken = new Set<string>();
+  /** Whether the statement that is being said goes to another depth. */
+  private isShifted = false;
 
   constructor(
     private readonly context: RepairContext,
@@ -36,16 +39,23 @@ export class Replay {
     private readonly isRows: (name: string) => boolean,
   ) {}
 
-  /** Lines of one statement, without the indentation of the first. */
+  /** Lines of one statement that is put at a depth, without the indentation of the first. */
   say(statement: Stmt, indent: string): string[] {
-    if (!this.touchesParts(statement)) {
+    this.isShifted = this.indentOf(statement) !== indent;
+    return this.lines(statement);
+  }
+
+  private lines(statement: Stmt): string[] {
+    // Lines of a suite that goes elsewhere are indented one by one.
+    const isSuite = this.isShifted && suitesOf(statement).length > 0;
+    if (!this.touchesParts(statement) && !isSuite) {
       const isLeaky = this.leaks.some(
         ({ node }) => node.start >= statement.start && node.end <= statement.end,
       );
       if (isLeaky) throw new NotReplayable('the fit works on a table that the split does not divide');
       return [this.text(statement)];
     }
-    if (suitesOf(statement).length > 0) return this.compound(statement, indent);
+    if (suitesOf(statement).length > 0) return this.compound(statement);
     const dummies = this.dummies(statement);
     if (dummies !== undefined) return dummies;
     if (!worksRowByRow(statement))
@@ -197,21 +207,57 @@ export class Replay {
     ];
   }
 
-  private compound(statement: Stmt, indent: string): string[] {
+  private compound(statement: Stmt): string[] {
+    const own = this.indentOf(statement);
     if (statement.type === 'for') {
       if (statement.orelse !== undefined) throw new NotReplayable('the fit stands in a loop with an `else`');
-      const header = `for ${this.text(statement.target)} in ${this.on('train', statement.iterable, new Map())}:`;
-      return [header, ...this.suite(statement.start, statement.body, indent)];
+      const header = `for ${this.text(statement.target)} in ${this.turns(statement.iterable)}:`;
+      return [header, ...this.suite(statement.start, statement.body, own)];
     }
     if (statement.type !== 'if') throw new NotReplayable('the fit stands in a compound statement');
     let from = statement.start;
     return statement.branches.flatMap(({ test, body }, at) => {
       const word =
         test === undefined ? 'else' : `${at === 0 ? 'if' : 'elif'} ${this.condition(test, statement)}`;
-      const lines = [`${word}:`, ...this.suite(from, body, indent)];
+      const lines = [`${word}:`, ...this.suite(from, body, own)];
       from = body.statements.at(-1)?.end ?? from;
       return lines;
     });
+  }
+
+  /** White space before a statement on its line. */
+  private indentOf({ start }: Stmt): string {
+    const line = this.context.source.slice(this.context.source.lastIndexOf('\n', start - 1) + 1, start);
+    return /^\s*/.exec(line)?.[0] ?? '';
+  }
+
+  /** What a loop goes over: columns and what was learned are those of the training part, tables are all parts. */
+  private turns(iterable: Expr): string {
+    if (iterable.type !== 'sequence') {
+      if (this.goesOverRows(iterable)) throw new NotReplayable('the fit stands in a loop over rows');
+      return this.on('train', iterable, new Map());
+    }
+    const items = iterable.items.flatMap((item) => {
+      const parts = item.type === 'name' ? this.mapping.names.get(item.id) : undefined;
+      if (parts !== undefined) return [parts.train, parts.test];
+      if (this.goesOverRows(item)) throw new NotReplayable('the fit stands in a loop over tables');
+      return [this.on('train', item, new Map())];
+    });
+    const pieces = items.length > iterable.items.length ? this.mapping.pieces : [];
+    const all = [...items, ...pieces.filter((piece) => !items.includes(piece))].join(', ');
+    return iterable.form === 'list' ? `[${all}]` : `(${all}${items.length === 1 ? ',' : ''})`;
+  }
+
+  /** Whether a divided table is used for more than its columns, types, distinct values or statistics. */
+  private goesOverRows(expression: Expr): boolean {
+    if (expression.type === 'attribute' && /^(columns|dtypes|shape)$/.test(expression.name)) return false;
+    if (expression.type === 'call' && expression.callee.type === 'attribute') {
+      const { name } = expression.callee;
+      if (/^(select_dtypes|unique|keys|value_counts)$/.test(name) || isReduction(expression)) return false;
+    }
+    if (expression.type === 'name') return this.mapping.names.has(expression.id);
+    if (expression.type !== 'constant' && this.mapping.expressions.has(this.text(expression))) return true;
+    return partsOf(expression).some((part) => this.goesOverRows(part));
   }
 
   /** The statements of a suite, as deep below the header as they were; `from` is where the header begins. */
@@ -222,8 +268,9 @@ export class Replay {
     if (!header.includes('\n') || header.includes('#'))
       throw new NotReplayable('the fit stands in a compound statement on one line');
     const inner = header.slice(header.lastIndexOf('\n') + 1);
+    if (!inner.startsWith(indent)) throw new NotReplayable('tabs and spaces are mixed in the indentation');
     return statements.flatMap((part) =>
-      this.say(part, inner).map((line) => `${inner.slice(indent.length)}${line}`),
+      this.lines(part).map((line) => `${inner.slice(indent.length)}${line}`),
     );
   }
 
