@@ -7,6 +7,7 @@
  * calls are, with nothing sent in between, so all of the time is what the gate adds.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as passes } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { callControl } from '../../src/calls/call-control.js';
@@ -82,8 +83,12 @@ async function scriptsRun(): Promise<number> {
   );
 }
 
-/** Milliseconds that each of so many calls takes in its gate, `parallel` jobs of four calls at once. */
-async function measure(parallel: number): Promise<void> {
+/**
+ * Milliseconds that each of so many calls takes in its gate, `parallel` jobs of four calls at once, each of which is
+ * answered after `answerMs`. Without such a time the gate is all that there is to do, and what is measured is how long
+ * calls wait for one another.
+ */
+async function measure(parallel: number, answerMs = 0): Promise<void> {
   // Made beforehand: with many at once, every call would be charged for the texts of all others.
   const plans = [1, 2, 3, 4].map(plan);
   const outcome = answered();
@@ -97,8 +102,11 @@ async function measure(parallel: number): Promise<void> {
       for (const call of plans) {
         const start = performance.now();
         await gate.admit(call);
+        const sent = performance.now();
+        if (answerMs > 0) await passes(answerMs);
+        const received = performance.now();
         await gate.settle(call, outcome);
-        times.push(performance.now() - start);
+        times.push(sent - start + performance.now() - received);
       }
     }
   };
@@ -106,7 +114,7 @@ async function measure(parallel: number): Promise<void> {
   const trips = ((await scriptsRun()) - before) / times.length;
   times.sort((a, b) => a - b);
   process.stdout.write(
-    `${parallel} at once: p50 ${percentile(times, 0.5)} ms, p99 ${percentile(times, 0.99)} ms added a call; ` +
+    `${parallel} at once${answerMs > 0 ? `, answered after ${answerMs} ms` : ''}: p50 ${percentile(times, 0.5)} ms, p99 ${percentile(times, 0.99)} ms added a call; ` +
       `${trips.toFixed(2)} round trips a call (${times.length} calls of ${jobs} jobs; opening a ledger included)\n`,
   );
 }
@@ -150,7 +158,9 @@ async function measureReads(): Promise<void> {
 try {
   await measure(1);
   await measure(10);
+  await measure(10, 50);
   await measure(50);
+  await measure(50, 250);
   await measureReads();
 } finally {
   client.disconnect();
