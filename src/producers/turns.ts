@@ -25,8 +25,7 @@ export async function turnsOf(
   jobs: readonly TurnTaker[],
 ): Promise<ReadonlyMap<string, number>> {
   const turns = new Map<string, number>();
-  for (const queue of new Set(jobs.map((job) => job.queue))) {
-    if (!isKindName(queue)) continue;
+  const takeIn = async (queue: string) => {
     const takers = jobs.filter((job) => job.queue === queue);
     const requests = takers
       .map(({ id, data, tenant, priority }) => ({
@@ -38,6 +37,8 @@ export async function turnsOf(
       .sort((a, b) => (a.tenant === b.tenant ? a.priority - b.priority : a.tenant < b.tenant ? -1 : 1));
     const tags = await takeTurns(fleet.client, fleet.prefix, queue, requests);
     for (const [index, { id }] of requests.entries()) turns.set(id, tags[index] ?? HIGHEST_TAG);
-  }
+  };
+  const queues = [...new Set(jobs.map((job) => job.queue))];
+  await Promise.all(queues.filter((queue) => isKindName(queue)).map(takeIn));
   return turns;
 }
