@@ -168,7 +168,10 @@ function zipped(machine: Machine, args: Arguments, call: Call): Value {
 export function choose(machine: Machine, value: Value, call: Call): Value | undefined {
   const facts = factsOf(value);
   if (facts.scores.length === 0) return undefined;
-  const events = choiceEvents(machine, facts.scores, `the best by \`${machine.label(call)}\``, call);
+  // `max(best, score)` goes from one to the next.
+  const isRunning = call.args.filter(({ name }) => name === undefined).length > 1;
+  const subject = `the best by \`${machine.label(call)}\``;
+  const events = choiceEvents(machine, facts.scores, subject, call, isRunning);
   return opaque({ ...facts, fits: union(facts.fits, events) });
 }
 

@@ -1,8 +1,26 @@
 import type { Expr, Stmt } from '../syntax/ast.js';
 import { type FitEvent, joinFacts, type Score, union, withFits } from '../values/facts.js';
 import { newEstimator, newTable } from '../values/join.js';
+import type { Region } from '../values/region.js';
 import { factsOf, opaque, type Value } from '../values/value.js';
 import type { Machine } from './machine.js';
+
+/**
+ * Whether candidates are compared on the rows of one fold: the code stands inside the loop over the folds. With
+ * `nested`, it has to stand in a further loop, since `if score > best` in the loop over the folds itself compares
+ * fold with fold.
+ */
+function isWithinFold(machine: Machine, score: Score, nested: boolean): boolean {
+  return score.rows.every((region) => {
+    for (let current: Region | undefined = region; current !== undefined; current = current.parent) {
+      const loop = current.partition === undefined ? undefined : machine.foldLoops.get(current.partition);
+      if (loop === undefined) continue;
+      const at = machine.loops.lastIndexOf(loop);
+      return at >= 0 && (!nested || machine.loops.length > at + 1);
+    }
+    return false;
+  });
+}
 
 /** The event of choosing something by these scores; nothing where they belong to fold after fold. */
 export function choiceEvents(
@@ -10,9 +28,10 @@ export function choiceEvents(
   scores: readonly Score[],
   subject: string,
   node: Expr,
+  nested = false,
 ): FitEvent[] {
   return scores
-    .filter((score) => score.rows.length > 0 && !score.folds)
+    .filter((score) => score.rows.length > 0 && (!score.folds || isWithinFold(machine, score, nested)))
     .map((score) => {
       const event = machine.fit(
         'selection',
@@ -33,7 +52,7 @@ export function chosenBy(machine: Machine, condition: Value, test: Expr, stateme
   if (test.type === 'name') return [];
   const outer = machine.statement;
   machine.statement = statement;
-  const events = choiceEvents(machine, scores, `what is kept where \`${machine.label(test)}\``, test);
+  const events = choiceEvents(machine, scores, `what is kept where \`${machine.label(test)}\``, test, true);
   machine.statement = outer;
   return events;
 }

@@ -1,7 +1,7 @@
 import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../knowledge/methods.js';
 import type { Attribute, Call } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
-import { emptyTable, list, newEstimator, newSequence, newTable } from '../values/join.js';
+import { emptyTable, list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { partOf, type Region } from '../values/region.js';
 import type { Cell } from '../values/store.js';
 import {
@@ -23,6 +23,7 @@ import {
   predicts,
   subjectOf,
   trainingOf,
+  watchedFacts,
   watchedRows,
 } from './learning.js';
 import type { Machine } from './machine.js';
@@ -151,6 +152,12 @@ function fitted(
     return event;
   }
   if (facts.rows.length === 0) return undefined;
+  const validation = args.keywords.get('validation_data');
+  const watched = args.keywordExpressions.get('validation_data');
+  if (validation !== undefined && watched !== undefined) {
+    const validated = { facts: watchedFacts(machine, validation), rowsText: machine.label(watched) };
+    machine.validated.set(estimator.cell, validated);
+  }
   const label = labelsOf(machine, args, call);
   const extra = [...watchedRows(machine, state, args), ...chosenOptions(state), ...label.fits];
   const training = trainingOf(machine, subject, facts, rowsText, extra, call, undefined, label.columns);
@@ -265,6 +272,7 @@ export function readSearchResult(
 ): Value | undefined {
   const state = estimator.cell.value;
   const { training } = state;
+  if (name === 'history') return historyOf(machine, estimator, expression);
   if (/^best_(params|value|trial|values)$/.test(name)) {
     return opaque({ ...NO_FACTS, fits: state.fits, scores: state.held.scores });
   }
@@ -308,6 +316,19 @@ export function readSearchResult(
     return opaque({ ...NO_FACTS, fits: union([event], training.fits) });
   }
   return opaque({ ...NO_FACTS, fits: state.fits });
+}
+
+/** What Keras writes down after each epoch: under the names that begin with `val_`, scores of the validation rows. */
+function historyOf(machine: Machine, estimator: Estimator, expression: Attribute): Value | undefined {
+  const validated = machine.validated.get(estimator.cell);
+  if (validated === undefined || validated.facts.rows.length === 0) return undefined;
+  const prediction = predictionOf(estimator.cell, validated.facts, validated.rowsText, expression);
+  const score = machine.recordScore([prediction], validated.facts, [], expression);
+  const ofTraining = ['loss', 'accuracy', 'acc', 'auc', 'mae', 'mse', 'lr', 'learning_rate'];
+  return newMapping({
+    entries: new Map(ofTraining.map((key) => [key, UNKNOWN])),
+    rest: opaque({ ...NO_FACTS, scores: [score] }),
+  });
 }
 
 /** A score by cross-validation over rows: every row is scored by a model that did not see it. */

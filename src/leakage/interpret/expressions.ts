@@ -223,8 +223,12 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
     const entries = new Map<string, Value>();
     let rest: Value | undefined;
     for (const { key, value } of results) {
-      if (key?.type === 'constant') entries.set(String(key.value), value);
-      else rest = rest === undefined ? value : newCell(rest).join(rest, value);
+      if (key?.type === 'constant') {
+        entries.set(String(key.value), value);
+        continue;
+      }
+      const content = key === undefined ? value : keyed(key, value);
+      rest = rest === undefined ? content : newCell(rest).join(rest, content);
     }
     return newMapping({ entries, ...(rest === undefined ? {} : { rest }) });
   }
@@ -236,6 +240,13 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
   const rows = perRow(machine, expression, iterables, common, tests);
   if (rows !== undefined) return rows;
   return newSequence({ items: [], rest: common, tuple: false });
+}
+
+/** `{level: place for place, level in enumerate(order)}`: the value depends on what the keys were computed from. */
+function keyed(key: Value, value: Value): Value {
+  const { fits } = factsOf(key);
+  const isPlain = value.type === 'constant' || (value.type === 'opaque' && value.source === undefined);
+  return isPlain ? markChosen(value, fits) : value;
 }
 
 /** `[f(text) for text in frame['text']]`: one element for each row. */

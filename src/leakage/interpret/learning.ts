@@ -87,13 +87,20 @@ export function watchedRows(
   if (!stopsEarly(option)) return [];
   const events: FitEvent[] = [];
   for (const part of watchedParts(watched.value)) {
-    const facts = machine.dataOf(part);
+    const facts = watchedFacts(machine, part);
     if (facts.rows.length === 0) continue;
     events.push(
       machine.fit('early-stopping', 'training', facts, machine.label(watched.expression), watched.expression),
     );
   }
   return events;
+}
+
+/** Rows of `(X_val, y_val)`: those of the features, wherever the labels were read from. */
+export function watchedFacts(machine: Machine, part: Value): Facts {
+  const [first] = part.type === 'sequence' ? part.cell.value.items : [];
+  const features = first === undefined ? NO_FACTS : machine.dataOf(first);
+  return features.rows.length > 0 ? features : machine.dataOf(part);
 }
 
 /** `eval_set=[(X_train, y_train), (X_val, y_val)]`: one set of rows each. */

@@ -60,6 +60,10 @@ export class Machine {
   readonly rowTests: FitEvent[][] = [];
   /** Variables of the loops being run that go on by one. */
   readonly sliding: string[] = [];
+  /** Rows that a network was validated on after each epoch, by the state of the network. */
+  readonly validated = new Map<object, { facts: Facts; rowsText: string }>();
+  /** The loop that goes through the folds of a splitter. */
+  readonly foldLoops = new Map<Partition, Stmt>();
   /** Loops that are being run, innermost last. */
   readonly loops: Stmt[] = [];
   readonly global = new Scope(undefined);

@@ -2,7 +2,7 @@ import type { Compare, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, type Score, union, withFits } from '../values/facts.js';
 import { emptyTable, list, newSequence, newTable } from '../values/join.js';
-import { overlapOf } from '../values/region.js';
+import { dividedAlike, overlapOf } from '../values/region.js';
 import {
   constant,
   factsOf,
@@ -29,13 +29,22 @@ export interface OperatorPlace {
  * Where predictions meet labels of the same rows, a score is being computed: by a subtraction, a comparison or
  * any function that takes both.
  */
-export function meetLabels(machine: Machine, a: Facts, b: Facts, node: Expr): readonly Score[] {
+export function meetLabels(
+  machine: Machine,
+  a: Facts,
+  b: Facts,
+  node: Expr,
+  isMetric = false,
+): readonly Score[] {
   const [predicted, labels] = a.predictions.length > 0 ? [a, b] : [b, a];
   if (predicted.predictions.length === 0) return [];
   if (labels.predictions.length > 0 || labels.rows.length === 0) return [];
   const before = predicted.scores.flatMap((score) => [...score.predictions]);
   const scored = predicted.predictions.filter(
-    (prediction) => !before.includes(prediction) && overlapOf(prediction.rows, labels.rows) !== 'no',
+    (prediction) =>
+      !before.includes(prediction) &&
+      (overlapOf(prediction.rows, labels.rows) !== 'no' ||
+        dividedAlike(prediction.rows, labels.rows, isMetric)),
   );
   if (scored.length === 0) return [];
   return [machine.recordScore(scored, labels, predicted.fits, node)];

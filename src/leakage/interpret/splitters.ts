@@ -1,4 +1,4 @@
-import { type Region, sameRows } from '../values/region.js';
+import { type Partition, type Region, sameRows } from '../values/region.js';
 import type { EstimatorState, Value } from '../values/value.js';
 import type { Machine } from './machine.js';
 
@@ -36,6 +36,13 @@ export function validationOptions(cv: Value | undefined): {
     knowsGroups: knowsGroups(state),
     keepsGroups: keepsGroups(state),
   };
+}
+
+/** The folds that the sides in a value belong to: `train, val` or `fold, (train, val)`. */
+export function foldsIn(value: Value): readonly Partition[] {
+  if (value.type === 'sequence') return value.cell.value.items.slice(0, 4).flatMap(foldsIn);
+  const partition = value.type === 'positions' ? value.steps.at(-1)?.partition : undefined;
+  return partition?.form === 'folds' ? [partition] : [];
 }
 
 /** One pair of sides taken from a splitter, as by `next(splitter.split(X))`: a hold-out. */

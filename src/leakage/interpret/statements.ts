@@ -8,7 +8,7 @@ import { evaluate, truthOf } from './expressions.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
 import { binaryValue } from './operators.js';
-import { takeOneFold } from './splitters.js';
+import { foldsIn, takeOneFold } from './splitters.js';
 import { slidingVariable } from './windows.js';
 
 /** Where the code goes after a statement. */
@@ -209,6 +209,7 @@ function runFor(machine: Machine, statement: For): Flow {
     const sliding = slidingVariable(statement.target, statement.iterable);
     if (sliding !== undefined) machine.sliding.push(sliding);
     machine.loops.push(statement);
+    for (const partition of foldsIn(element)) machine.foldLoops.set(partition, statement);
     const flow = runSuite(machine, statement.body);
     machine.loops.pop();
     if (sliding !== undefined) machine.sliding.pop();

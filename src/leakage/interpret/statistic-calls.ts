@@ -142,7 +142,7 @@ export function metric(machine: Machine, args: Arguments, call: Call): Value {
   const [a, b] = args.positional.length >= 2 ? args.positional : args.all;
   if (a === undefined || b === undefined) return unknownCall(machine, args, call);
   const [left, right] = [groupedLabels(machine.dataOf(a)), groupedLabels(machine.dataOf(b))];
-  const scores = meetLabels(machine, left, right, call);
+  const scores = meetLabels(machine, left, right, call, true);
   const facts = joinFacts(left, right);
   return opaque({ ...facts, rows: [], predictions: [], scores: union(facts.scores, scores), certain: true });
 }

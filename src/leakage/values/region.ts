@@ -123,6 +123,22 @@ export function covers(outer: readonly Region[], inner: readonly Region[]): bool
   );
 }
 
+/**
+ * Whether rows of two sources were divided alike: features and labels that were read from two files stand side by
+ * side, row by row. Sources that were not divided at all count with `undivided`.
+ */
+export function dividedAlike(a: readonly Region[], b: readonly Region[], undivided: boolean): boolean {
+  const [left, right] = [a[0], b[0]];
+  if (a.length !== 1 || b.length !== 1 || left === undefined || right === undefined) return false;
+  if (left.parent === undefined && !undivided) return false;
+  let [x, y]: [Region, Region] = [left, right];
+  while (x.parent !== undefined && y.parent !== undefined) {
+    if (x.partition?.key !== y.partition?.key || x.side !== y.side) return false;
+    [x, y] = [x.parent, y.parent];
+  }
+  return x.parent === undefined && y.parent === undefined && x !== y;
+}
+
 export function sameRows(a: readonly Region[], b: readonly Region[]): boolean {
   return a === b || (a.length === b.length && a.every((region) => b.includes(region)));
 }
