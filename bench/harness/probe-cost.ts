@@ -6,7 +6,7 @@ import type { RowContext, Sample } from './row.js';
 import { median, timed } from './statistics.js';
 
 /** Jobs that are added and finished for one measurement. */
-const PROBE = 500;
+const PROBE = 1_000;
 
 /** A fleet whose queue holds many jobs, whatever is added to it and done. */
 export interface FilledFleet {
@@ -29,6 +29,8 @@ export async function openFilled(
 /** Milliseconds that a job costs: adding some and finishing as many, so that the depth stays as it is. */
 export async function costOfJob(context: RowContext, filled: FilledFleet): Promise<number> {
   const { prefix, kind, fleet } = filled;
+  const queue = fleet.queue(kind);
+  const before = await queue.getCompletedCount();
   const addMs = await timed(() => fill(fleet, kind, PROBE));
   const bench = await startBenchFleet(context, {
     runner: instantRunner({ structured: CLEAN, text: '' }),
@@ -36,17 +38,13 @@ export async function costOfJob(context: RowContext, filled: FilledFleet): Promi
     concurrency: 10,
     prefix,
   });
-  const queue = fleet.queue(kind);
   // What the worker does first is slower, whatever the depth.
-  const begun = (await queue.getCompletedCount()) + PROBE / 5;
-  await untilCompleted(fleet, kind, begun);
+  await untilCompleted(fleet, kind, before + PROBE / 5);
   const counted = await queue.getCompletedCount();
-  let done = 0;
-  const workMs = await timed(async () => {
-    await untilCompleted(fleet, kind, begun + (PROBE * 4) / 5);
-    done = (await queue.getCompletedCount()) - counted;
-  });
+  const workMs = await timed(() => untilCompleted(fleet, kind, before + PROBE));
+  const done = (await queue.getCompletedCount()) - counted;
   await bench.close();
+  if (done < PROBE / 4) throw new Error(`only ${done} of ${PROBE} jobs could be timed`);
   return addMs / PROBE + workMs / done;
 }
 
