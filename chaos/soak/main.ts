@@ -4,20 +4,15 @@
  */
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../src/errors.js';
-import { CALL_CASES } from './cases/calls.js';
-import { REDIS_CASES } from './cases/redis.js';
-import { SCALE_CASES } from './cases/scale.js';
-import { STOPPING_CASES } from './cases/stopping.js';
+import { SOAK_CASES } from './cases/all.js';
 import { Place, type SoakCase } from './soak-case.js';
-
-const CASES: readonly SoakCase[] = [...STOPPING_CASES, ...REDIS_CASES, ...CALL_CASES, ...SCALE_CASES];
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, list: { type: 'boolean' } } });
 const names = values.only?.split(',');
-const unknown = names?.filter((name) => !CASES.some((known) => known.name === name)) ?? [];
+const unknown = names?.filter((name) => !SOAK_CASES.some((known) => known.name === name)) ?? [];
 if (unknown.length > 0 || values.list) {
   if (unknown.length > 0) process.stderr.write(`there is no case ${unknown.join(', ')}; there are:\n`);
-  for (const { name, about, limitSeconds } of CASES) {
+  for (const { name, about, limitSeconds } of SOAK_CASES) {
     process.stdout.write(`${name}: ${about} (at most ${limitSeconds} s)\n`);
   }
   process.exit(values.list ? 0 : 2);
@@ -43,7 +38,7 @@ async function failureOf(soakCase: SoakCase): Promise<string | undefined> {
 }
 
 let broken = 0;
-for (const soakCase of CASES.filter(({ name }) => names?.includes(name) ?? true)) {
+for (const soakCase of SOAK_CASES.filter(({ name }) => names?.includes(name) ?? true)) {
   const started = performance.now();
   const failure = await failureOf(soakCase);
   const took = Math.round((performance.now() - started) / 1_000);

@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { SOAK_CASES } from '../../chaos/soak/cases/all.js';
 import { packagePath } from '../../src/package-root.js';
 
-const PAGE = readFileSync(packagePath('docs', 'field-reports.md'), 'utf8');
+const [PAGE = '', AT_FULL_LENGTH = ''] = readFileSync(packagePath('docs', 'field-reports.md'), 'utf8').split(
+  '## At full length',
+);
 
 /** Rows of the tables: a link, three texts, and the tests, each as a file and a part of a title. */
 const ROWS = PAGE.split('\n')
@@ -40,6 +43,15 @@ describe('docs/field-reports.md', () => {
   it.each(TESTS)('$file has “$title”', ({ file, title }) => {
     expect(existsSync(packagePath(file)), file).toBe(true);
     expect(textsOf(file).some((text) => text.includes(title))).toBe(true);
+  });
+
+  it('lists the cases of npm run soak with what must come out, and no other', () => {
+    const rows = [...AT_FULL_LENGTH.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].map(([, name, about]) => [
+      name,
+      about,
+    ]);
+    expect(rows).toEqual(SOAK_CASES.map(({ name, about }) => [name, about]));
+    for (const { limitSeconds } of SOAK_CASES) expect(limitSeconds).toBeGreaterThan(0);
   });
 
   it('names every file of test/field-reports', () => {
