@@ -2,8 +2,17 @@ import type { Machine, ScoredPredictions } from '../interpret/machine.js';
 import { ANY_LABEL } from '../interpret/windows.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
+import { sidesDisjoint } from '../values/comparison.js';
 import type { FitEvent, Prediction, Training } from '../values/facts.js';
-import { covers, overlapOf, type Partition, type Region, relationOf, sameRows } from '../values/region.js';
+import {
+  covers,
+  isCondition,
+  overlapOf,
+  type Partition,
+  type Region,
+  relationOf,
+  sameRows,
+} from '../values/region.js';
 import { statementsBetween } from './block.js';
 
 /** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
@@ -91,8 +100,9 @@ function isAcross(region: Region, row: Region, withFolds = false): boolean {
   if (region.partition.form === 'folds' && !withFolds) return false;
   let current: Region | undefined = row;
   while (current !== undefined) {
-    if (current.parent === region.parent && current.partition === region.partition) {
-      return relationOf(current, region) === 'disjoint';
+    if (current.partition === region.partition) {
+      if (current.parent === region.parent) return relationOf(current, region) === 'disjoint';
+      if (isCondition(region.partition) && sidesDisjoint(current.side, region.side)) return true;
     }
     current = current.parent;
   }

@@ -93,9 +93,26 @@ export function relationOf(a: Region, b: Region): Relation {
   }
   if (upA.parent !== upB.parent || upA.parent === undefined) return 'disjoint';
   // Children of one region: the partition decides; two different partitions may cut across each other.
+  if (conditionsExclude(a, b, upA.parent)) return 'disjoint';
   return upA.partition?.key === upB.partition?.key && sidesDisjoint(upA.side, upB.side)
     ? 'disjoint'
     : 'unknown';
+}
+
+/** A condition on the values of a row, which holds however many others are put to it before and after. */
+export function isCondition({ key }: Partition): boolean {
+  return key.startsWith('compare:') || key.startsWith('text:');
+}
+
+/** Whether conditions that were put to both below `above` exclude each other: one before a day, one after it. */
+function conditionsExclude(a: Region, b: Region, above: Region): boolean {
+  for (let x: Region | undefined = a; x !== undefined && x !== above; x = x.parent) {
+    if (x.partition === undefined || !isCondition(x.partition)) continue;
+    for (let y: Region | undefined = b; y !== undefined && y !== above; y = y.parent) {
+      if (y.partition === x.partition && sidesDisjoint(x.side, y.side)) return true;
+    }
+  }
+  return false;
 }
 
 export type Overlap = 'yes' | 'no' | 'unknown';
