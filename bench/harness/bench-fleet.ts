@@ -1,8 +1,10 @@
-import { open } from 'node:fs/promises';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { logDestination } from '../../src/fleet/logger.js';
 import { FleetWorker } from '../../src/fleet/worker.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import type { KindName } from '../../src/queues/registry.js';
@@ -25,12 +27,12 @@ export async function startBenchFleet(
   },
 ): Promise<BenchFleet> {
   const prefix = options.prefix ?? context.prefix();
-  const log = await open(join(tmpdir(), `${prefix}-${process.pid}.log`), 'w');
+  const destination = logDestination(openSync(join(tmpdir(), `${prefix}-${process.pid}.log`), 'w'));
   const worker = await FleetWorker.start({
     redisUrl: context.redis.url,
     prefix,
     runner: options.runner,
-    logger: pino({ level: 'info' }, pino.destination({ fd: log.fd, sync: false })),
+    logger: pino({ level: 'info' }, destination),
     kinds: options.kinds,
     concurrency: options.concurrency,
     lockMs: 20_000,
@@ -42,7 +44,9 @@ export async function startBenchFleet(
     close: async () => {
       await worker.stop(5_000);
       await fleet.close();
-      await log.close();
+      // Which closes the file.
+      destination.end();
+      await once(destination, 'close');
     },
   };
 }
