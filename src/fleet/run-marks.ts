@@ -49,6 +49,15 @@ if #left == 0 then redis.call('HDEL', KEYS[1], 'fleet:deaths')
 else redis.call('HSET', KEYS[1], 'fleet:deaths', table.concat(left, ' ')) end
 return #left`);
 
+/**
+ * Marks a run that was forgiven while it waited to be processed. KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 run.
+ * Returns 1, or 0 where the job is lost.
+ */
+const MARK = script(`
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])
+return 1`);
+
 export interface BegunRun {
   readonly run: string;
   /** Whether this worker still holds the job. */
@@ -84,6 +93,14 @@ export async function beginRun(
 /** The worker of the run stops in order, or turned out to live: the run is no death. */
 export async function forgiveRun(client: Redis, jobKey: string, run: string): Promise<void> {
   await runScript(client, END, [jobKey], [run, '']);
+}
+
+/**
+ * From here on the death of its worker is a death in this run, also where it was forgiven before.
+ * @returns false where another worker holds the job
+ */
+export async function markRun(client: Redis, jobKey: string, token: string, run: string): Promise<boolean> {
+  return (await runScript(client, MARK, [jobKey, `${jobKey}:lock`], [token, run])) === 1;
 }
 
 /** A person or a final failure has drawn the consequence: the next run starts with a clean sheet. */

@@ -1,5 +1,6 @@
 /**
  * A quarantine whose agent misbehaves as the script says: `KILL` kills its process, `DEAF` never ends, whatever it is told.
+ * With `TEST_NEVER_READY` it never gets as far as to take a job.
  * Other questions go to the Messages API at `TEST_API_URL`.
  */
 import { Redis } from 'ioredis';
@@ -18,11 +19,14 @@ const ask = async (request: { variables: Record<string, unknown> }, context: unk
   return anthropic.ask(request as never, context as never);
 };
 
-serveQuarantine(async ({ redisUrl, prefix }) => ({
-  runner: { name: 'anthropic', ask: ask as AgentRunner['ask'] },
-  contamination: {
-    judge: () => Promise.reject(new Error('no contamination jobs here')),
-  },
-  analysis: new AnalysisThread(),
-  calls: callControl(new Redis(workerConnection(redisUrl)), prefix),
-}));
+serveQuarantine(async ({ redisUrl, prefix }) => {
+  if (process.env.TEST_NEVER_READY !== undefined) await new Promise(() => undefined);
+  return {
+    runner: { name: 'anthropic', ask: ask as AgentRunner['ask'] },
+    contamination: {
+      judge: () => Promise.reject(new Error('no contamination jobs here')),
+    },
+    analysis: new AnalysisThread(),
+    calls: callControl(new Redis(workerConnection(redisUrl)), prefix),
+  };
+});

@@ -17,6 +17,9 @@ import { redisOfFile } from '../support/redis.js';
 // Processes start and die; on a busy machine each step takes seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
+/** How long a busy machine may take. */
+const PATIENCE = { timeout: 60_000 };
+
 const redis = redisOfFile();
 const PROGRAM = besideModule(import.meta.url, 'quarantine-program');
 
@@ -32,6 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   delete process.env.TEST_API_URL;
+  delete process.env.TEST_NEVER_READY;
 });
 
 const startWorker = (options: Partial<WorkerOptions> = {}) =>
@@ -162,6 +166,27 @@ describe('a job in whose run a worker died', () => {
     await startWorker();
     expect((await tried.result({ timeout: 100_000 })).status).toBe('clean');
     expect(await ended.wait({ timeout: 100_000 })).toMatchObject({ error: { code: 'killed-its-worker' } });
+  });
+
+  it('is not blamed for a death of its worker before it is at work there', async () => {
+    const marked = (handle: JobHandle<'solution-check'>) =>
+      test.fleet.client.hexists(keyOf(handle), 'fleet:run');
+    process.env.TEST_NEVER_READY = '1';
+    const waiting = await suspect('x = 1\n');
+    const stuck = await startWorker({ concurrency: 1 });
+    await expect.poll(async () => (await waiting.view()).state, PATIENCE).toBe('active');
+    await expect.poll(() => marked(waiting), PATIENCE).toBe(0);
+    // It can be told to stop there, too.
+    await stuck.stop(0);
+    expect((await waiting.view()).state).toBe('waiting');
+    delete process.env.TEST_NEVER_READY;
+    await waiting.cancel();
+    const working = await suspect('x = "DEAF"\n');
+    await startWorker({ abortGraceMs: 500 });
+    await test.logged('runs in a process of its own');
+    expect(await marked(working)).toBe(1);
+    await working.cancel();
+    expect((await working.wait({ timeout: 60_000 })).state).toBe('cancelled');
   });
 
   it('runs in its worker’s own process where no other can be started', async () => {

@@ -108,7 +108,10 @@ export class Quarantine {
       await ready;
       return child;
     } catch (thrown) {
-      if (this.#running === child) this.#child = undefined;
+      if (this.#running === child) {
+        this.#child = undefined;
+        this.#running = undefined;
+      }
       child.kill('SIGKILL');
       throw new InternalError('no quarantine could be started', { cause: thrown });
     }
@@ -158,10 +161,10 @@ export class Quarantine {
   }
 
   async #end(): Promise<void> {
-    // From here on nobody is given this process any more.
-    const ending = this.#child;
+    // From here on nobody is given this process any more, not even one that is still starting.
+    const child = this.#running;
     this.#child = undefined;
-    const child = await ending?.catch(() => undefined);
+    this.#running = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');

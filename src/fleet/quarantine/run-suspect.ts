@@ -1,8 +1,10 @@
 import { JobGate } from '../../calls/job-gate.js';
+import { lostJob } from '../../calls/refusals.js';
 import { JobError, messageOf } from '../../errors.js';
+import { abortable } from '../../processors/abortable.js';
 import type { KindName, PayloadOf, ResultOf } from '../../queues/registry.js';
 import { type ProcessedJob, type ProcessingLog, type ProcessingParts, processJob } from '../process-job.js';
-import { forgetDeaths } from '../run-marks.js';
+import { forgetDeaths, forgiveRun, markRun } from '../run-marks.js';
 import type { Quarantine } from './quarantine.js';
 
 /** A job in whose runs workers died. */
@@ -24,23 +26,38 @@ export async function runSuspect<K extends KindName>(
   log: ProcessingLog,
   parts: ProcessingParts,
 ): Promise<ResultOf<K>> {
-  try {
-    const pid = await quarantine.open();
-    log.info(`a worker died in an earlier run of this job, so it runs in a process of its own (${pid})`);
-  } catch (thrown) {
-    log.warn(
-      `a worker died in an earlier run of this job, and there is no process of its own for it: ${messageOf(thrown)}`,
-    );
-    return processJob(kind, payload, job, signal, log, parts);
-  }
+  const { client } = parts.calls;
+  // Until the job is processed it can kill nobody: a worker that dies meanwhile has another reason.
+  await forgiveRun(client, job.key, mark);
+  const pid = await startedProcess(quarantine, signal, log);
+  if (!(await markRun(client, job.key, job.token, mark))) throw lostJob();
+  if (pid === undefined) return processJob(kind, payload, job, signal, log, parts);
+  log.info(`a worker died in an earlier run of this job, so it runs in a process of its own (${pid})`);
   try {
     // The same processor as here, in the same version: its result is checked as any other is.
     return (await quarantine.run({ kind, payload, job }, signal, log)) as ResultOf<K>;
   } catch (thrown) {
     if (thrown instanceof JobError && thrown.code === 'killed-its-worker') {
-      await forgetDeaths(parts.calls.client, job.key, mark);
+      await forgetDeaths(client, job.key, mark);
       await new JobGate(parts.calls, { ...job, hasLedger: true, signal, warn: log.warn }).forgetOpenCalls();
     }
     throw thrown;
+  }
+}
+
+/** The id of the quarantine's process; undefined where none can be started. */
+async function startedProcess(
+  quarantine: Quarantine,
+  signal: AbortSignal,
+  log: ProcessingLog,
+): Promise<number | undefined> {
+  try {
+    return await abortable(quarantine.open(), signal);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    log.warn(
+      `a worker died in an earlier run of this job, and there is no process of its own for it: ${messageOf(thrown)}`,
+    );
+    return undefined;
   }
 }
