@@ -33,7 +33,7 @@ export interface Circumstances {
   readonly billed: readonly Billed[];
   /** When something was broken. */
   readonly windows: readonly FaultWindow[];
-  /** When Redis may have forgotten what it had said yes to; empty where it writes before it does. */
+  /** When Redis said yes to what it may have forgotten; empty where it writes before it does. */
   readonly forgotten: readonly FaultWindow[];
 }
 
@@ -84,7 +84,11 @@ export async function judge(
   const unknown = outcomes.flatMap(({ calls }) => calls.filter(({ state }) => state === 'unknown'));
   const brokenByProvider = billed.filter(({ broken }) => broken).length;
   const inFlightAtFaults = billed.filter((entry) => !entry.broken && inFlight(entry, windows)).length;
-  const repeats = paidRepeats(outcomes, billed, forgotten);
+  const repeats = paidRepeats(
+    outcomes,
+    billed,
+    forgotten.map((window) => sinceAnswers(window, windows)),
+  );
   const gone = outcomes.filter(({ view }) => view === undefined);
   const mayBeGone = gone.filter(({ job }) => isIn(job.acceptedAt, forgotten));
   return {
@@ -139,6 +143,14 @@ const WRITE_MS = 500;
 
 function inFlight({ arrivedAt, endedAt }: Billed, windows: readonly FaultWindow[]): boolean {
   return windows.some(({ from, to }) => arrivedAt <= to && (endedAt ?? to) + WRITE_MS >= from);
+}
+
+/** An answer that came while something was broken is written when that is over: it may be as old as that. */
+function sinceAnswers({ from, to }: FaultWindow, faults: readonly FaultWindow[]): FaultWindow {
+  const earliest = faults
+    .filter((fault) => fault.from < to && fault.to >= from)
+    .reduce((least, fault) => Math.min(least, fault.from - WRITE_MS), from);
+  return { from: earliest, to };
 }
 
 const nameOf = ({ job, view }: Outcome) =>
