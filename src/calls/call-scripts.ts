@@ -106,7 +106,7 @@ return {'sent', now, probe}`,
  * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model.
  * ARGV: 1 lock token, 2 run, 3 base of the spending keys, 4 time or '', 5 number of the call, 6 how it ended (JSON),
  *   7 the answer or '', 8 'paid', 'free' or 'unknown', 9 cost or '', 10-13 tokens (input, output, cache read, cache
- *   write), 14 model, 15 'answered', 'closed' or 'other', 16 ms to close for or '', 17 why, 18 when it was sent,
+ *   write), 14 model, 15 'answered', 'closed' or 'other', 16 ms to close for or '', 17 class of the outcome, 18 when it was sent,
  *   19-24 learnt limit and rest of requests, input, output or '', 25-27 booked, 28-30 used, 31-33 configured limits,
  *   34 longest time in ms that it may wait for the limiter.
  * Returns: {'kept', closed until}, {'late', ms waited}, {'lost'}.
@@ -137,7 +137,7 @@ end
 local lock = redis.call('GET', KEYS[2])
 if lock and lock ~= ARGV[1] then return {'lost'} end
 ledger_ended(KEYS[1], ARGV[5], ARGV[6], ARGV[7])
-spend_settle(ARGV[3], KEYS[3], ARGV[5] .. ' ' .. KEYS[1], ARGV[8], ARGV[9], {ARGV[10], ARGV[11], ARGV[12], ARGV[13]}, ARGV[14])
+spend_settle(ARGV[3], KEYS[3], ARGV[5] .. ' ' .. KEYS[1], ARGV[8], ARGV[9], {ARGV[10], ARGV[11], ARGV[12], ARGV[13]}, ARGV[14], ARGV[17])
 if ARGV[15] == 'answered' then
   redis.call('HDEL', KEYS[1], 'fleet:held')
 elseif ARGV[15] == 'closed' then

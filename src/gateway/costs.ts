@@ -13,6 +13,8 @@ export interface Spending {
   readonly calls: number;
   readonly unknownCalls: number;
   readonly callsUnderWay: number;
+  /** How the sendings of the day ended, by outcome class. */
+  readonly outcomes: Readonly<Record<string, number>>;
 }
 
 /** A model whose calls are held back for the whole fleet. */

@@ -5,9 +5,16 @@ import { parse } from 'yaml';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { packagePath } from '../../src/package-root.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
-import { runnerFor } from '../support/agent-answers.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { errorReply, startMessagesApi } from '../support/messages-api.js';
+import {
+  errorReply,
+  refusalReply,
+  resetReply,
+  startMessagesApi,
+  textReply,
+  truncatedReply,
+} from '../support/messages-api.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
@@ -111,4 +118,38 @@ describe('an alert for a Redis that is nearly full', () => {
     expect(await sample('fleet_redis_used_bytes')).toBeGreaterThan(0);
     expect(await sample('fleet_redis_limit_bytes')).toBeUndefined();
   });
+});
+
+it('every ended call counts by its outcome class, what is tried again and what is not', async () => {
+  await start();
+  const replies = [
+    errorReply(500),
+    truncatedReply('{'),
+    refusalReply(),
+    resetReply,
+    textReply('no JSON'),
+    leaks(),
+    errorReply(401),
+  ];
+  const api = await startMessagesApi({ reply: replies });
+  try {
+    await test.worker(runnerFor(api));
+    for (const name of ['first', 'second', 'third']) {
+      await (await addSolutionCheck(test.fleet, script(name))).wait({ timeout: 60_000 });
+    }
+    expect(api.requests).toHaveLength(replies.length);
+    const { text } = await gateway.send('GET', '/metrics');
+    const counted = [...text.matchAll(/^fleet_agent_call_outcomes_today\{outcome="([^"]+)"\} (\d+)$/gm)];
+    expect(Object.fromEntries(counted.map(([, outcome, count]) => [outcome, Number(count)]))).toEqual({
+      answered: 1,
+      overloaded: 1,
+      refused: 1,
+      'schema-invalid': 1,
+      truncated: 1,
+      unauthorised: 1,
+      unreachable: 1,
+    });
+  } finally {
+    await api.close();
+  }
 });

@@ -5,6 +5,7 @@
  *   `reserved` for calls under way (the most they can cost);
  * - `calls`, `unknownCalls`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
  * - `model:NAME:spent`, `model:NAME:calls`;
+ * - `outcome:CLASS` (of days only): how the sendings ended whose end was seen;
  * - `budget`, where there is one.
  * Calls under way stand in one hash: field \`NUMBER JOBKEY\`, value JSON.
  */
@@ -12,6 +13,7 @@ export const BUDGET_LUA = `
 local DAY_KEPT, RUN_KEPT = 400 * 86400, 90 * 86400
 
 local function spend_add(keys, field, amount)
+  if tonumber(amount) == 0 then return end
   for _, key in ipairs(keys) do redis.call('HINCRBY', key, field, amount) end
 end
 
@@ -94,13 +96,14 @@ local function spend_reserve(base, flights, member, flight, dayBudget, runBudget
 end
 
 -- The end of a call is known: 'paid' at a cost ('' without a known price), 'free', or 'unknown'.
-local function spend_settle(base, flights, member, billed, cost, tokens, model)
-  if billed == 'unknown' then return spend_unknown(base, flights, member) end
+local function spend_settle(base, flights, member, billed, cost, tokens, model, outcome)
   local raw = redis.call('HGET', flights, member)
   if not raw then return end
-  redis.call('HDEL', flights, member)
   local flight = cjson.decode(raw)
   local keys = spend_keys(base, flight.day, flight.run)
+  redis.call('HINCRBY', keys[1], 'outcome:' .. outcome, 1)
+  if billed == 'unknown' then return spend_unknown(base, flights, member) end
+  redis.call('HDEL', flights, member)
   spend_subtract(keys, 'reserved', flight.amount)
   if billed == 'free' then return end
   spend_add(keys, 'calls', 1)

@@ -26,6 +26,8 @@ export interface Costs {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly models: Readonly<Record<string, { readonly calls: number; readonly spentUsd: number }>>;
+  /** How the sendings of a day ended whose end was seen, by outcome class; nothing of a run. */
+  readonly outcomes: Readonly<Record<string, number>>;
   /** Day of the price list. */
   readonly pricesAsOf: string;
 }
@@ -92,6 +94,7 @@ async function readCosts(
     cacheReadTokens: amount('cacheRead'),
     cacheWriteTokens: amount('cacheWrite'),
     models: modelsOf(fields),
+    outcomes: outcomesOf(fields),
     pricesAsOf: PRICE_LIST.asOf,
   };
 }
@@ -114,4 +117,11 @@ function modelsOf(fields: ReadonlyMap<string, string>): Costs['models'] {
     models.push([model, { calls: Number(calls), spentUsd }]);
   }
   return Object.fromEntries(models.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function outcomesOf(fields: ReadonlyMap<string, string>): Costs['outcomes'] {
+  const outcomes = [...fields].flatMap(([field, count]): [string, number][] =>
+    field.startsWith('outcome:') ? [[field.slice('outcome:'.length), Number(count)]] : [],
+  );
+  return Object.fromEntries(outcomes.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -32,6 +32,7 @@ export class Metrics {
   readonly #budget: Gauge;
   readonly #underWay: Gauge;
   readonly #unknown: Gauge;
+  readonly #outcomes: Gauge<'outcome'>;
   readonly #closed: Gauge<'model' | 'why'>;
   readonly #totals: readonly TotalCounter[];
   readonly #durations = new DurationHistogram(
@@ -105,6 +106,11 @@ export class Metrics {
       'Agent calls since midnight UTC of which nobody knows whether they were billed.',
       [],
     );
+    this.#outcomes = gauge(
+      'fleet_agent_call_outcomes_today',
+      'Sendings of agent calls since midnight UTC whose end was seen, by outcome class.',
+      ['outcome'],
+    );
     this.#closed = gauge(
       'fleet_model_closed_seconds',
       'How much longer calls of a model are held back (429, 529).',
@@ -160,6 +166,8 @@ export class Metrics {
     else this.#budget.set(today.budgetUsd);
     this.#underWay.set(today.callsUnderWay);
     this.#unknown.set(today.unknownCalls);
+    this.#outcomes.reset();
+    for (const [outcome, count] of Object.entries(today.outcomes)) this.#outcomes.set({ outcome }, count);
     this.#closed.reset();
     for (const { model, why, seconds } of closed) this.#closed.set({ model, why }, seconds);
   }
