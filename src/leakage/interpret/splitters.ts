@@ -39,8 +39,11 @@ export function validationOptions(cv: Value | undefined): {
 }
 
 /** The folds that the sides in a value belong to: `train, val` or `fold, (train, val)`. */
-export function foldsIn(value: Value): readonly Partition[] {
-  if (value.type === 'sequence') return value.cell.value.items.slice(0, 4).flatMap(foldsIn);
+export function foldsIn(value: Value, depth = 0): readonly Partition[] {
+  if (depth > 2) return [];
+  if (value.type === 'sequence') {
+    return value.cell.value.items.slice(0, 4).flatMap((item) => foldsIn(item, depth + 1));
+  }
   const partition = value.type === 'positions' ? value.steps.at(-1)?.partition : undefined;
   return partition?.form === 'folds' ? [partition] : [];
 }

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { isRightBlock } from '../../src/leakage/evaluate.js';
+import { analyzeLeakage } from '../../src/leakage/index.js';
+import { labelledScripts } from './labelled-scripts.js';
+
+describe('clean scripts full of what looks like a leak', () => {
+  it.each(labelledScripts('look-alikes.txt'))('$id ($kind) is clean', async ({ script }) => {
+    const { findings, parsed } = await analyzeLeakage(script);
+    expect(parsed).toBe(true);
+    expect(findings.map(({ explanation }) => explanation)).toEqual([]);
+  });
+});
+
+describe('leaks in other words', () => {
+  it.each(labelledScripts('disguises.txt'))(
+    'REQ-SF-014: $id ($kind) is found, at the right block',
+    async (script) => {
+      const { findings } = await analyzeLeakage(script.script);
+      expect(findings.some((finding) => isRightBlock(finding, script))).toBe(true);
+    },
+  );
+});
