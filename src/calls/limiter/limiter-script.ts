@@ -15,10 +15,20 @@ local function limiter_number(key, field)
   return tonumber(redis.call('HGET', key, field) or '')
 end
 
+-- The limits that the provider named, by dimension. A script asks for them often and reads them once.
+local learnt_limits
+local function limiter_learnt(key, dimension)
+  if not learnt_limits then
+    learnt_limits = {}
+    local found = redis.call('HMGET', key, 'requests:limit', 'input:limit', 'output:limit')
+    for index, name in ipairs(DIMENSIONS) do learnt_limits[name] = tonumber(found[index] or '') end
+  end
+  return learnt_limits[dimension]
+end
+
 -- The limit in force and the level of a bucket; nil where no limit is known.
 local function limiter_bucket(key, dimension, configured, now)
-  local learnt = limiter_number(key, dimension .. ':limit')
-  local limit = learnt
+  local limit = limiter_learnt(key, dimension)
   if configured and (not limit or configured < limit) then limit = configured end
   if not limit or limit <= 0 then return nil end
   local level = limiter_number(key, dimension .. ':level') or limit
@@ -120,7 +130,10 @@ end
 local function limiter_learn(key, now, learnt, booked, used, configured)
   for index, dimension in ipairs(DIMENSIONS) do
     local limit, remaining = learnt[2 * index - 1], learnt[2 * index]
-    if limit then redis.call('HSET', key, dimension .. ':limit', string.format('%.0f', limit)) end
+    if limit then
+      redis.call('HSET', key, dimension .. ':limit', string.format('%.0f', limit))
+      learnt_limits = nil
+    end
     local present, level = limiter_bucket(key, dimension, configured[index], now)
     if present then
       level = math.min(present, level + booked[index] - used[index])
