@@ -2,6 +2,7 @@ import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
 import type { Leak } from '../findings/judge.js';
 import type { Span, Stmt } from '../syntax/ast.js';
 import { checkRewrite } from './check/check-rewrite.js';
+import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
 import { leaveOutScoredRows } from './concatenation.js';
 import { type RepairContext, type Rewrite, statementsOf } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
@@ -24,13 +25,13 @@ type Strategy = (context: RepairContext) => Rewrite;
 
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
   'training-rows': [learnFromTrainingPart, leaveOutScoredRows, learnOnRowsOfLaterSplit],
-  stacking: [learnFromTrainingPart],
+  stacking: [learnFromTrainingPart, chooseOnTrainingPart],
   'over-sampling': [sampleTrainingRows],
   'early-stopping': [stopOnHeldOutTrainingRows],
+  selection: [chooseOnTrainingPart],
 };
 /** Kinds whose repair is a decision about the experiment, which a rewrite must not take. */
 const DECISIONS: Readonly<Record<string, string>> = {
-  selection: 'which rows the choice is to be made on is a decision about the experiment',
   'group-overlap': 'how to divide the groups is a decision about the experiment',
   'shuffled-time': 'how to divide the time is a decision about the experiment',
   'label-in-features': 'which columns are features is a decision about the experiment',

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
+
+const SPLIT = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, test_size=0.2, random_state=7)';
+const FIT = ['model = LogisticRegression()', 'model.fit(X_tr, y_tr)', 'p = model.predict_proba(X_va)[:, 1]'];
+const GRID = [
+  'best, best_t = 0, 0.5',
+  'for t in np.arange(0.1, 0.9, 0.1):',
+  '    f1 = f1_score(y_va, p > t)',
+  '    if f1 > best:',
+  '        best, best_t = f1, t  # keep',
+];
+const PRINT = ['print("Final Validation Performance:", best)'];
+
+function script(...lines: string[]): string {
+  return [
+    'import numpy as np',
+    'import pandas as pd',
+    'from sklearn.linear_model import LogisticRegression',
+    'from sklearn.metrics import f1_score',
+    'from sklearn.model_selection import train_test_split',
+    'df = pd.read_csv("loans.csv")',
+    'X, y = df.drop(columns="bad"), df["bad"]',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+async function repairOf(source: string): Promise<string> {
+  const [finding] = (await analyzeLeakage(source)).findings;
+  const repair = await repairLeak(source, finding?.codeBlock ?? '');
+  return repair.ok ? repair.replacement : repair.reason;
+}
+
+describe('a choice on the scored rows', () => {
+  it('has the loop over the candidates as its block', async () => {
+    const [finding] = (await analyzeLeakage(script(SPLIT, ...FIT, ...GRID, ...PRINT))).findings;
+    expect(finding?.codeBlock).toBe(GRID.slice(1).join('\n'));
+  });
+
+  it('REQ-SF-019: is made on a part of the training rows, and what is chosen is scored as before', async () => {
+    expect(await repairOf(script(SPLIT, ...FIT, ...GRID, ...PRINT))).toBe(
+      [
+        'from sklearn.base import clone',
+        'fit_x, choose_x, fit_y, choose_y = train_test_split(X_tr, y_tr, test_size=0.2, random_state=7)',
+        'choose_p = clone(model).fit(fit_x, fit_y).predict_proba(choose_x)[:, 1]',
+        'for t in np.arange(0.1, 0.9, 0.1):',
+        '    f1 = f1_score(choose_y, choose_p > t)',
+        '    if f1 > best:',
+        '        best, best_t = f1, t  # keep',
+        't = best_t',
+        'f1 = f1_score(y_va, p > t)',
+        'best, best_t = f1, t',
+      ].join('\n'),
+    );
+  });
+
+  it('says which model predicted, where its variable holds another one now', async () => {
+    const replacement = await repairOf(script(SPLIT, ...FIT, 'model = None', ...GRID, ...PRINT));
+    expect(replacement).toContain(
+      'choose_p = LogisticRegression().fit(fit_x, fit_y).predict_proba(choose_x)',
+    );
+  });
+
+  it.each([
+    [
+      'the rows are not divided at random',
+      [SPLIT.replace('test_size=0.2', 'shuffle=False'), ...FIT, ...GRID, ...PRINT],
+    ],
+    [
+      'rows were added to the training part',
+      [SPLIT, 'X_tr, y_tr = SMOTE().fit_resample(X_tr, y_tr)', ...FIT, ...GRID, ...PRINT],
+    ],
+    [
+      'models are trained with weights',
+      [SPLIT, ...FIT.map((line) => line.replace('y_tr)', 'y_tr, sample_weight=w)')), ...GRID, ...PRINT],
+    ],
+    [
+      'models are trained on different tables',
+      [SPLIT, 'other = LogisticRegression().fit(X_tr[["a"]], y_tr)', ...FIT, ...GRID, ...PRINT],
+    ],
+    ['the training part changed after the training', [SPLIT, ...FIT, 'X_tr = X_tr * 2', ...GRID, ...PRINT]],
+    ['the predictions changed since', [SPLIT, ...FIT, 'p[p > 0.9] = 1', ...GRID, ...PRINT]],
+    [
+      'the best of all scores is read again',
+      [
+        SPLIT,
+        ...FIT,
+        'scores = {}',
+        'for t in np.arange(0.1, 0.9, 0.1):',
+        '    scores[t] = f1_score(y_va, p > t)',
+        'best_t = max(scores, key=scores.get)',
+        'print("Final Validation Performance:", max(scores.values()))',
+      ],
+    ],
+    [
+      'a model that saw all training rows predicts for each candidate',
+      [
+        SPLIT,
+        ...FIT,
+        'scores = []',
+        'cuts = np.arange(0.1, 0.9, 0.1)',
+        'scores = [f1_score(y_va, model.predict_proba(X_va)[:, 1] > cut) for cut in cuts]',
+        'cut = cuts[np.argmax(scores)]',
+        'print("Final Validation Performance:", f1_score(y_va, p > cut))',
+      ],
+    ],
+  ])('is left where %s', async (_, lines) => {
+    expect(await repairOf(script(...lines))).toMatch(/^Not rewritten/);
+  });
+});
