@@ -3,7 +3,7 @@ import { workerConnection } from '../../src/queues/connection.js';
 import { leaks } from '../../test/support/agent-answers.js';
 import type { Script } from '../../test/support/messages-api.js';
 import { untilCompleted } from '../harness/bench-fleet.js';
-import type { BenchRow, RowContext } from '../harness/row.js';
+import type { RowContext, RowGroup, Sample } from '../harness/row.js';
 import { percentile } from '../harness/statistics.js';
 import {
   killAll,
@@ -66,19 +66,28 @@ async function bareRecovery(context: RowContext): Promise<number[]> {
   return started;
 }
 
-export const recovery: BenchRow = {
-  name: 'recovery',
-  work: 'SIGKILL of a worker in mid-call to its jobs running elsewhere, p99',
-  against: "BullMQ's defaults",
-  target: { atMost: 0.5 },
-  runs: 3,
+async function sample(context: RowContext): Promise<Sample> {
+  const [ours, theirs] = await Promise.all([fleetRecovery(context), bareRecovery(context)]);
+  const [fleet, bare] = [percentile(ours, 0.99), percentile(theirs, 0.99)];
+  return {
+    ratio: fleet / bare,
+    figures: { fleet: `${(fleet / 1_000).toFixed(1)} s`, bare: `${(bare / 1_000).toFixed(1)} s` },
+  };
+}
+
+/** All of it is waiting for leases to run out, so the runs and both sides of each wait at the same time. */
+export const recovery: RowGroup = {
+  rows: [
+    {
+      name: 'recovery',
+      work: 'SIGKILL of a worker in mid-call to its jobs running elsewhere, p99',
+      against: "BullMQ's defaults",
+      target: { atMost: 0.5 },
+    },
+  ],
   shortSeconds: null,
-  run: async (context) => {
-    const fleet = percentile(await fleetRecovery(context), 0.99);
-    const bare = percentile(await bareRecovery(context), 0.99);
-    return {
-      ratio: fleet / bare,
-      figures: { fleet: `${(fleet / 1_000).toFixed(1)} s`, bare: `${(bare / 1_000).toFixed(1)} s` },
-    };
+  measure: async (context) => {
+    const runs = Array.from({ length: context.short ? 1 : 3 }, () => sample(context));
+    return { recovery: await Promise.all(runs) };
   },
 };

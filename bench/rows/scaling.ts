@@ -11,7 +11,7 @@ import {
 
 const CONCURRENCY = 50;
 const CALL_MS = 500;
-const ROUNDS = 12;
+const ROUNDS = 10;
 const PROCESSES = [2, 4, 8] as const;
 
 /** Jobs a second of so many worker processes, each call waiting half a second. */
