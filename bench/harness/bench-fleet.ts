@@ -51,6 +51,9 @@ export async function startBenchFleet(
   };
 }
 
+/** How often the count is looked at: seldom enough to cost nothing, in milliseconds. */
+const LOOK_MS = 20;
+
 /** Resolves when so many jobs of a kind have completed; by the queue's own count, which one event a job refreshes. */
 export async function untilCompleted(fleet: FleetConnection, kind: KindName, count: number): Promise<void> {
   const queue = fleet.queue(kind);
@@ -59,6 +62,6 @@ export async function untilCompleted(fleet: FleetConnection, kind: KindName, cou
       const [job] = await queue.getFailed(0, 0);
       throw new Error(`a job failed: ${job?.failedReason}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
