@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { FAULTS, planFaults } from '../../chaos/plan.js';
+import { runChaos } from '../../chaos/run-chaos.js';
 
 const MINUTE_MS = 60_000;
 
-// A whole run is `npm run chaos`: docs/reliability.md says what is known to break a promise in it.
 describe('chaos', () => {
+  it('a minute of it with a fixed seed: every promise is kept', async () => {
+    const report = await runChaos({ seed: 7, durationMs: MINUTE_MS });
+    expect(report.promises.filter(({ found, allowed }) => found > allowed)).toEqual([]);
+    expect(report.kept).toBe(true);
+    // The run was one: work was done while things broke.
+    expect(report.completed).toBeGreaterThan(30);
+    expect(report.faults['kill-worker']).toBeGreaterThan(1);
+  }, 600_000);
+
   it('the plan depends on the seed alone, knows every fault, and ends within the run', () => {
     const plan = planFaults(7, 20 * MINUTE_MS);
     expect(planFaults(7, 20 * MINUTE_MS)).toEqual(plan);
