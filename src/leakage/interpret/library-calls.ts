@@ -18,7 +18,7 @@ import { crossScore } from './estimator-methods.js';
 import { elementsOf } from './iterate.js';
 import { subjectOf, trainingOf, watchedRows } from './learning.js';
 import type { Machine } from './machine.js';
-import { validationOptions } from './splitters.js';
+import { namedGroups, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimised, statistic, withEvent } from './statistic-calls.js';
 import { pickRows } from './subscripts.js';
 import {
@@ -89,12 +89,14 @@ export function callLibrary(machine: Machine, path: string, args: Arguments, cal
       const subject = model === undefined ? 'the model' : `\`${machine.label(model)}\``;
       const labels = argument(args, 2, 'y');
       const options = validationOptions(argument(args, 9, 'cv', 'folds'));
-      const groups = argumentExpression(args, 9, 'groups');
+      const given = argumentExpression(args, 9, 'groups');
+      const named = options.random ? namedGroups(machine, facts.rows) : undefined;
+      const groups = given === undefined ? named : machine.label(given);
       return crossScore(machine, facts, subject, machine.label(expression), call, {
         labels: labels?.type === 'table' ? labels.cell.value.from : [],
         random: options.random,
         keepsGroups: options.keepsGroups,
-        ...(groups === undefined || options.knowsGroups ? {} : { groups: machine.label(groups) }),
+        ...(groups === undefined || options.knowsGroups ? {} : { groups }),
       });
     }
     case 'booster-training':
