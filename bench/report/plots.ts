@@ -71,8 +71,6 @@ function scalingPlot(rows: readonly MeasuredRow[]): Drawing | undefined {
     ...BASE,
     x: {
       label: 'worker processes',
-      type: 'log',
-      base: 2,
       ticks: [1, 2, 4, 8],
       tickFormat: (x: number) => String(x),
       labelAnchor: 'center',
