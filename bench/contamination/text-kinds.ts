@@ -103,10 +103,15 @@ export const TEXT_KINDS: readonly TextKind[] = [
   ),
   drawn('German', (random) => () => `${pick(random, german)} `),
   drawn('Chinese', (random) => () => byRank(random, chinese)),
-  drawn('any Unicode', (random) => () => String.fromCharCode(Math.floor(random() * 0x10000))),
   halfAlike(
     'one character',
     (size) => repeated('a', size),
     (size) => repeated('a', size),
   ),
 ];
+
+/** No text that anybody writes, but what it costs at worst: random UTF-16 units, nearly every trigram another. */
+export const NOISE: TextKind = drawn(
+  'random units',
+  (random) => () => String.fromCharCode(Math.floor(random() * 0x10000)),
+);
