@@ -29,14 +29,14 @@ svg { color: #1f2328; background: #ffffff; --fleet: #0757ba; --second: #b34700; 
 export type Drawing = (plot: PlotLibrary) => Readonly<Record<string, unknown>>;
 
 /** @throws where the library cannot be installed. */
-export async function loadDrawer(): Promise<(drawing: Drawing) => string> {
+export async function loadDrawer(): Promise<(title: string, drawing: Drawing) => string> {
   const loaded = await loadOnDemand(ON_DEMAND.plot);
   if ('missing' in loaded) throw new Error(loaded.missing);
   const library = loaded.module as PlotLibrary;
-  return (drawing) => {
+  return (title, drawing) => {
     const { document } = library.parseHTML('<!doctype html><html><body></body></html>');
     const svg = library.plot({ document, width: 680, height: 340, ...drawing(library) });
     svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-    return `${svg.outerHTML.replace(/(<svg[^>]*>)/, `$1<style>${STYLE}</style>`)}\n`;
+    return `${svg.outerHTML.replace(/(<svg[^>]*>)/, `$1<title>${title}</title><style>${STYLE}</style>`)}\n`;
   };
 }

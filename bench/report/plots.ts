@@ -140,21 +140,48 @@ function percentilePlot(
   });
 }
 
-function drawings(rows: readonly MeasuredRow[]): Readonly<Record<string, Drawing | undefined>> {
-  return {
-    'scaling.svg': scalingPlot(rows),
-    'depth.svg': depthPlot(rows),
-    'latency.svg': percentilePlot('ms from submission to result', [
-      { label: 'corrected', colour: 'second', times: seriesOf(rows, 'latency corrected', 'fleet') },
-      { label: 'clean', colour: 'fleet', times: seriesOf(rows, 'latency clean', 'fleet') },
-      { label: 'bare BullMQ', colour: 'bare', times: seriesOf(rows, 'latency clean', 'bare') },
-    ]),
-    'pick-up.svg': percentilePlot('ms until a job is started', [
-      { label: '1,000 others wait', colour: 'second', times: seriesOf(rows, 'pick-up crowded p50', 'fleet') },
-      { label: 'idle fleet', colour: 'fleet', times: seriesOf(rows, 'pick-up idle p50', 'fleet') },
-      { label: 'bare BullMQ, idle', colour: 'bare', times: seriesOf(rows, 'pick-up idle p50', 'bare') },
-    ]),
-  };
+/** A picture of `docs/plots`, and what it says to those who do not see it. */
+interface Picture {
+  readonly file: string;
+  readonly title: string;
+  readonly drawing: Drawing | undefined;
+}
+
+function pictures(rows: readonly MeasuredRow[]): readonly Picture[] {
+  return [
+    {
+      file: 'scaling.svg',
+      title: 'Jobs a second by number of worker processes',
+      drawing: scalingPlot(rows),
+    },
+    {
+      file: 'depth.svg',
+      title: 'Milliseconds to add and finish a job by number of jobs waiting',
+      drawing: depthPlot(rows),
+    },
+    {
+      file: 'latency.svg',
+      title: 'Milliseconds from submission to result by percentile',
+      drawing: percentilePlot('ms from submission to result', [
+        { label: 'corrected', colour: 'second', times: seriesOf(rows, 'latency corrected', 'fleet') },
+        { label: 'clean', colour: 'fleet', times: seriesOf(rows, 'latency clean', 'fleet') },
+        { label: 'bare BullMQ', colour: 'bare', times: seriesOf(rows, 'latency clean', 'bare') },
+      ]),
+    },
+    {
+      file: 'pick-up.svg',
+      title: 'Milliseconds until a job is started by percentile',
+      drawing: percentilePlot('ms until a job is started', [
+        {
+          label: '1,000 others wait',
+          colour: 'second',
+          times: seriesOf(rows, 'pick-up crowded p50', 'fleet'),
+        },
+        { label: 'idle fleet', colour: 'fleet', times: seriesOf(rows, 'pick-up idle p50', 'fleet') },
+        { label: 'bare BullMQ, idle', colour: 'bare', times: seriesOf(rows, 'pick-up idle p50', 'bare') },
+      ]),
+    },
+  ];
 }
 
 /** Writes those plots whose rows were measured. @returns The paths written. */
@@ -162,10 +189,10 @@ export async function writePlots(rows: readonly MeasuredRow[]): Promise<string[]
   const draw = await loadDrawer();
   await mkdir(FOLDER, { recursive: true });
   const written: string[] = [];
-  for (const [file, drawing] of Object.entries(drawings(rows))) {
+  for (const { file, title, drawing } of pictures(rows)) {
     if (drawing === undefined) continue;
     const path = join(FOLDER, file);
-    await writeFile(path, draw(drawing));
+    await writeFile(path, draw(title, drawing));
     written.push(path);
   }
   return written;
