@@ -39,7 +39,7 @@ describe('what is learned before a split with a seed', () => {
     const source = script(LEAK);
     const replacement = await repairOf(source);
     expect(replacement.split('\n').slice(0, 3)).toEqual([
-      'fit_rows, _ = train_test_split(range(len(df)), test_size=0.2, random_state=42)',
+      'fit_rows, rest_rows = train_test_split(range(len(df)), test_size=0.2, random_state=42)',
       'km_median = df.iloc[fit_rows].groupby("zone")["km"].median()',
       'df["km"] = df["km"].fillna(df["zone"].map(km_median).fillna(df["km"].iloc[fit_rows].median()))  # typical',
     ]);

@@ -51,9 +51,12 @@ async function repaired(source: string): Promise<string> {
 }
 
 describe.skipIf(python === undefined)('repaired scripts run under real scikit-learn', () => {
-  const scripts = ['runnable.txt', 'runnable-later-split.txt', 'runnable-choice.txt'].flatMap(
-    labelledScripts,
-  );
+  const scripts = [
+    'runnable.txt',
+    'runnable-later-split.txt',
+    'runnable-choice.txt',
+    'runnable-pipeline.txt',
+  ].flatMap(labelledScripts);
   const outputs = new Map<string, string>();
 
   beforeAll(async () => {

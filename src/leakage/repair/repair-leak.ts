@@ -12,6 +12,7 @@ import { fitOnRowsPickedOnce } from './picked-once.js';
 import { fitOnPickedRows } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
+import { learnOnceForTables } from './rows-first/tables-in-turn.js';
 import { tolerateCategories } from './tolerate-categories.js';
 import { learnFromTrainingPart } from './training-part.js';
 import { onlyTransform } from './transform-only.js';
@@ -45,6 +46,7 @@ const OTHERWISE: readonly Strategy[] = [
   fitInsideFolds,
   onlyTransform,
   learnOnRowsOfLaterSplit,
+  learnOnceForTables,
 ];
 
 /**
@@ -88,7 +90,9 @@ function strategiesFor({ kind, split, statement }: Leak): readonly Strategy[] {
   const known = STRATEGIES[kind];
   if (known !== undefined) return known;
   const isBehind = split !== undefined && split.statement.end <= statement.start;
-  return isBehind ? [learnFromTrainingPart, onlyTransform, leaveOutScoredRows, fitOnPickedRows] : OTHERWISE;
+  return isBehind
+    ? [learnFromTrainingPart, onlyTransform, leaveOutScoredRows, fitOnPickedRows, learnOnceForTables]
+    : OTHERWISE;
 }
 
 /** The split of a leak, where it stands behind the block. */

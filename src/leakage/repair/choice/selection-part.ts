@@ -82,7 +82,7 @@ export class SelectionPart {
       `random_state=${seed?.type === 'constant' || seed?.type === 'name' ? this.text(seed) : '0'}`,
       ...(isStratified ? [`stratify=${this.text(y)}`] : []),
     ];
-    const further = [...this.others].map(([, part]) => `_, ${part}`);
+    const further = [...this.others].map(([, part]) => `${part.replace('choose_', 'fit_')}, ${part}`);
     const names = [this.fitX, this.chooseX, this.fitY, this.chooseY, ...further].join(', ');
     const tables = [this.text(x), this.text(y), ...this.others.keys()].join(', ');
     const isImported = this.context.module.body.statements.some(

@@ -91,10 +91,12 @@ export function sayGroupwise(
   values: GroupwiseValues,
   ofFrame: string,
   fresh: (wanted: string) => string,
+  /** Another table that the statistics are learned from. */
+  learned?: string,
 ): { readonly lines: readonly string[]; readonly text: string } {
   const { frame, keys, column, grouping, how } = values;
   const columnText = source.slice(column.start, column.end);
-  const taken = `${frame}${ofFrame}`;
+  const taken = learned ?? `${frame}${ofFrame}`;
   const lines: string[] = [];
   const names = new Map<string, string>();
   const lookUp = (call: string): string => {
@@ -106,7 +108,7 @@ export function sayGroupwise(
       lines.push(`${name} = ${taken}.groupby(${grouping})[${columnText}].${call}`);
     }
     // Groups that these rows do not have get the statistic of all of them.
-    const overall = `${frame}[${columnText}]${ofFrame}.${call}`;
+    const overall = `${learned ?? frame}[${columnText}]${ofFrame}.${call}`;
     return `${looked(source, frame, keys, name)}.fillna(${overall})`;
   };
   if ('name' in how) return { lines, text: lookUp(`${how.name}()`) };

@@ -66,14 +66,14 @@ export function divideEarlier(
     if (text === undefined) return `\`${option.name}\` of the split is not known before the fit`;
     texts.push(`${option.name}=${text}`);
   }
-  const rows = freshName(source, 'fit_rows');
+  const [rows, rest] = [freshName(source, 'fit_rows'), freshName(source, 'rest_rows')];
   const callee = source.slice(call.callee.start, call.callee.end);
   const divide = (tables: readonly string[]): string => `${callee}(${[...tables, ...texts].join(', ')})`;
   const first = count === `len(${table})` ? '' : `[:${count}]`;
   return {
     ofFrame: `${first === '' ? '' : `.iloc${first}`}.iloc[${rows}]`,
     ofArray: `${first}[${rows}]`,
-    line: `${rows}, _ = ${divide([`range(${count})`])}`,
+    line: `${rows}, ${rest} = ${divide([`range(${count})`])}`,
     divide,
   };
 }

@@ -105,9 +105,10 @@ function divideForFit(
   if (hasOthers || !areKnown || tables.length === 0 || tables.length > 2) return undefined;
   const indent = source.slice(source.lastIndexOf('\n', anchor.start - 1) + 1, anchor.start);
   if (/\S/.test(indent)) throw new NotSaid('the fit shares its line');
-  const names = [freshName(source, 'fit_x'), freshName(source, 'fit_y')].slice(0, tables.length);
+  const names = ['x', 'y'].slice(0, tables.length).map((end) => freshName(source, `fit_${end}`));
+  const rests = ['x', 'y'].slice(0, tables.length).map((end) => freshName(source, `rest_${end}`));
   const texts = tables.map(({ start, end }) => source.slice(start, end));
-  const line = `${names.map((name) => `${name}, _`).join(', ')} = ${divide(texts)}${lineEnding}${indent}`;
+  const line = `${names.map((name, at) => `${name}, ${rests[at] ?? ''}`).join(', ')} = ${divide(texts)}${lineEnding}${indent}`;
   const edits = tables.map(({ start, end }, at) => ({ start, end, text: names[at] ?? '' }));
   return edited(source, block, [{ start: anchor.start, end: anchor.start, text: line }, ...edits]);
 }
