@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { packagePath } from '../../src/package-root.js';
+import { endWithBench } from './end-with-bench.js';
 
 /** A program of `bench/` as a process of its own. */
 export interface BenchProcess {
@@ -22,6 +23,7 @@ export async function startBenchProcess(
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  endWithBench(child);
   const exited = once(child, 'exit');
   const lines = createInterface({ input: child.stdout });
   const ended = exited.then(([code]) => {

@@ -3,6 +3,7 @@ import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import type { KindName } from '../../src/queues/registry.js';
 import { type RunningCommand, startFleetCommand } from '../../test/support/fleet-command.js';
 import { type Script, startMessagesApi } from '../../test/support/messages-api.js';
+import { endWithBench } from './end-with-bench.js';
 import type { RowContext } from './row.js';
 
 export interface ProcessOptions {
@@ -35,6 +36,7 @@ export async function startWorkerProcesses(
       },
     }),
   );
+  for (const { child } of commands) endWithBench(child);
   await Promise.all(commands.map((command) => command.printed('worker ready')));
   return commands;
 }

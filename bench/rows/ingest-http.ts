@@ -1,5 +1,6 @@
 import { startFleetCommand } from '../../test/support/fleet-command.js';
 import { BareBullmq } from '../harness/bare-bullmq.js';
+import { endWithBench } from '../harness/end-with-bench.js';
 import { CHECK_PAYLOAD } from '../harness/fill.js';
 import type { BenchRow } from '../harness/row.js';
 import { timed } from '../harness/statistics.js';
@@ -33,6 +34,7 @@ export const ingestHttp: BenchRow = {
         FLEET_LOG_LEVEL: 'info',
       },
     });
+    endWithBench(gateway.child);
     await gateway.printed('listening on ');
     const url = /listening on (\S+)/.exec(gateway.lines.join('\n'))?.[1] ?? '';
     const bare = new BareBullmq(context.redis.url, context.prefix());
