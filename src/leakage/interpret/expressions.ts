@@ -1,7 +1,7 @@
 import { estimatorFamily } from '../knowledge/estimators.js';
 import { functionFamily } from '../knowledge/functions.js';
 import type { Attribute, Comprehension, Expr } from '../syntax/ast.js';
-import { type FitEvent, joinFacts, NO_FACTS, withFits } from '../values/facts.js';
+import { type FitEvent, joinFacts, NO_FACTS, wholeFacts, withFits } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, factsOf, type Method, opaque, UNKNOWN, type Value } from '../values/value.js';
@@ -266,7 +266,7 @@ function perRow(
   if (state.shape === 'frame' || facts.rows.length > 0) return undefined;
   return newTable(
     emptyTable(
-      { ...withFits(facts, tests), rows: state.rows, certain: state.certain },
+      { ...withFits(wholeFacts(facts), tests), rows: state.rows, certain: state.certain },
       state.shape === 'row' ? 'row' : 'array',
     ),
   );

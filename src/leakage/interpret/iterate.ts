@@ -32,7 +32,7 @@ export function elementsOf(machine: Machine, value: Value, place: Span): Element
     case 'table': {
       // A loader gives batches of its rows: pairs of features and labels of the same rows.
       const state = value.cell.value;
-      return { common: state.shape === 'frame' ? value : newTable({ ...state, shape: 'row' }) };
+      return { common: state.shape === 'frame' ? value : newTable({ ...state, shape: 'row', single: true }) };
     }
     case 'view':
       return { common: list([UNKNOWN, value.table], true) };

@@ -8,6 +8,7 @@ import {
   NO_FACTS,
   type Prediction,
   type Score,
+  wholeFacts,
 } from '../values/facts.js';
 import { type Partition, type Region, sourceRegion } from '../values/region.js';
 import { Scope, Store } from '../values/store.js';
@@ -259,13 +260,14 @@ export class Machine {
   /** What a value carries; rows of a source that the code only hands on are taken to be rows here. */
   dataOf(value: Value, depth = 0): Facts {
     if (value.type === 'opaque' && value.source !== undefined && value.facts.rows.length === 0) {
-      return { ...value.facts, rows: [value.source] };
+      const single = value.element === true;
+      return { ...value.facts, rows: [value.source], ...(single ? { single } : {}) };
     }
     if (value.type === 'sequence' && depth < 4) {
       const { items, rest } = value.cell.value;
       let facts = NO_FACTS;
       for (const item of items.slice(0, 64)) facts = joinFacts(facts, this.dataOf(item, depth + 1));
-      return rest === undefined ? facts : joinFacts(facts, this.dataOf(rest, depth + 1));
+      return wholeFacts(rest === undefined ? facts : joinFacts(facts, this.dataOf(rest, depth + 1)));
     }
     if (value.type === 'instance' && depth < 4) {
       let facts = NO_FACTS;

@@ -39,7 +39,7 @@ export function statistic(
     if (blended !== facts) return newTable(emptyTable(blended));
   }
   if (facts.scores.length > 0) return opaque(facts);
-  if (isElement(first)) return newTable(emptyTable(facts, 'row'));
+  if (isElement(first) || facts.single === true) return newTable(emptyTable(facts, 'row'));
   // A list of arrays: one result per row, as in a blend.
   const overParts = first.type === 'sequence';
   const quantile = /(quantile|percentile)$/.test(machine.text(call.callee));

@@ -1,5 +1,5 @@
 import type { Call } from '../syntax/ast.js';
-import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
+import { type Facts, joinFacts, NO_FACTS, union, wholeFacts } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
 import { overlapOf, relationOf, sameRows } from '../values/region.js';
 import { factsOf, opaque, type Step, type TableState, UNKNOWN, type Value } from '../values/value.js';
@@ -127,13 +127,17 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
       : args.positional.length > 1 && others.every((value) => value.type === 'table')
         ? args.positional
         : [first ?? UNKNOWN];
-  const all = values.map((value) => machine.dataOf(value));
+  const isLiteral = call.args.some(({ value }) => value.type === 'sequence');
+  const all = values.map((value) => (isLiteral ? machine.dataOf(value) : wholeFacts(machine.dataOf(value))));
   const facts = all.filter((part) => part.rows.length > 0);
   const shape = values.some((value) => value.type === 'table' && value.cell.value.shape === 'frame')
     ? 'frame'
     : 'array';
   const result = concatenated(facts, shape);
   if (result.type !== 'table') return result;
+  // Numbers of one row put together.
+  if (isLiteral && all.some(({ single }) => single === true))
+    return newTable({ ...result.cell.value, shape: 'row', single: true });
   machine.recordJoin(result.cell.value.rows);
   const state = withSharedColumns(result.cell.value, values);
   // Different columns of the same rows, one under the other: texts for one vocabulary.
@@ -144,7 +148,7 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
   if (areColumns) return newTable(state);
   // What a loop put into a list is one part after another, not one part twice; beside a part that the code wrote
   // out it may be a copy of it.
-  const isWrittenOut = call.args.some(({ value }) => value.type === 'sequence') || args.positional.length > 1;
+  const isWrittenOut = isLiteral || args.positional.length > 1;
   const written = isWrittenOut
     ? all.length
     : first?.type === 'sequence'
@@ -217,6 +221,8 @@ export function sideBySide(machine: Machine, args: Arguments): Value {
     }
     facts = joinFacts(facts, next);
   }
+  // A list that a loop filled row by row holds all rows.
+  if (first?.type === 'sequence' && args.expressions[0]?.type !== 'sequence') facts = wholeFacts(facts);
   const frame = values.find((value) => value.type === 'table' && value.cell.value.shape === 'frame');
   const base = emptyTable({ ...facts, rows: rows?.rows ?? [] }, frame === undefined ? 'array' : 'frame');
   const result = { ...base, certain: (rows?.certain ?? true) && certain };

@@ -185,7 +185,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     }
     case 'iterrows':
     case 'itertuples':
-      return newTable({ ...state, shape: 'row' });
+      return newTable({ ...state, shape: 'row', single: true });
     case 'update': {
       const { fits } = args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
       machine.store.write(table.cell, { ...state, fits: union(state.fits, fits) });

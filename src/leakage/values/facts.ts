@@ -74,6 +74,8 @@ export interface Facts {
   readonly fits: readonly FitEvent[];
   readonly predictions: readonly Prediction[];
   readonly scores: readonly Score[];
+  /** Of one row, or one batch, in a loop over all rows. */
+  readonly single?: boolean;
 }
 
 const NOTHING: readonly never[] = [];
@@ -103,13 +105,23 @@ export function joinFacts(a: Facts, b: Facts): Facts {
   if (a === NO_FACTS) return b;
   const rows = union(a.rows, b.rows);
   const mixed = a.rows.length > 0 && b.rows.length > 0 && !sameRows(a.rows, b.rows);
+  const single =
+    a.rows.length === 0 ? b.single : b.rows.length === 0 ? a.single : a.single === true && b.single === true;
   return {
     rows,
     certain: a.certain && b.certain && !mixed,
     fits: union(a.fits, b.fits),
     predictions: union(a.predictions, b.predictions),
     scores: union(a.scores, b.scores),
+    ...(single === true ? { single } : {}),
   };
+}
+
+/** What a list that was filled row by row carries: all rows. */
+export function wholeFacts(facts: Facts): Facts {
+  if (facts.single === undefined) return facts;
+  const { single: _single, ...whole } = facts;
+  return whole;
 }
 
 export function withFits(facts: Facts, fits: readonly FitEvent[]): Facts {

@@ -61,7 +61,9 @@ const NO_COLUMNS: ReadonlyMap<string, Column> = new Map();
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 export function emptyTable(facts: Facts, shape: TableState['shape'] = 'array'): TableState {
+  const single = facts.single === true && facts.rows.length > 0;
   return {
+    ...(single ? { single } : {}),
     rows: facts.rows,
     certain: facts.certain,
     fits: facts.fits,
@@ -72,7 +74,7 @@ export function emptyTable(facts: Facts, shape: TableState['shape'] = 'array'): 
     closed: false,
     partial: true,
     from: [],
-    shape,
+    shape: single ? 'row' : shape,
   };
 }
 

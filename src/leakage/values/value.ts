@@ -15,6 +15,7 @@ import {
   type Prediction,
   type Training,
   union,
+  wholeFacts,
 } from './facts.js';
 import type { Partition, Region } from './region.js';
 import type { Cell, Scope } from './store.js';
@@ -217,7 +218,7 @@ export function constant(value: ConstantValue): ConstantOf {
 export function isElement(value: Value): boolean {
   return value.type === 'table'
     ? value.cell.value.shape === 'row'
-    : value.type === 'opaque' && value.element === true;
+    : value.type === 'opaque' && (value.element === true || value.facts.single === true);
 }
 
 /** Everything the columns of a table were made with. */
@@ -268,5 +269,5 @@ export function factsOf(value: Value, depth = 0): Facts {
 function joinAll(values: readonly Value[], depth: number): Facts {
   let facts = NO_FACTS;
   for (const value of values.slice(0, 64)) facts = joinFacts(facts, factsOf(value, depth + 1));
-  return facts;
+  return wholeFacts(facts);
 }
