@@ -18,11 +18,11 @@ const rowOf = (waiting: number): RowHead => ({
 /** Queues of three depths stand beside each other, filled once, and are measured in turn. */
 export const depth: RowGroup = {
   rows: DEEP.map(rowOf),
-  shortSeconds: 8,
+  shortSeconds: null,
   measure: async (context: RowContext) => {
     const depths: { label: string; filled: FilledFleet }[] = [];
     for (const [index, waiting] of [SHALLOW, ...DEEP].entries()) {
-      // The short form says little: it has no time for more.
+      // The short form only shows that the row works.
       const count = context.short ? SHALLOW * (1 + 4 * index) : waiting;
       let filled: FilledFleet | undefined;
       const ms = await timed(async () => {
