@@ -256,6 +256,24 @@ describe('a rewrite leaves the script as good as it was', () => {
     );
   });
 
+  it('rows of a group that the training part lacks get the mean of the groups, unless the model takes gaps', async () => {
+    const lines = (model: string): string[] => [
+      ...head,
+      `from lightgbm import LGBMRegressor`,
+      'train["fare"] = y',
+      'means = train.groupby("zone")["fare"].mean()',
+      'train["usual"] = train["zone"].map(means)',
+      'part, rest = train_test_split(train)',
+      `model = ${model}().fit(part[["usual"]], part["fare"])`,
+      'print("Final Validation Performance:", model.score(rest[["usual"]], rest["fare"]))',
+    ];
+    expect(await repairOf(lines('Ridge'))).toContain(
+      'part["usual"] = part["zone"].map(means)\nrest["usual"] = rest["zone"].map(means).fillna(means.mean())',
+    );
+    const boosted = lines('LGBMRegressor').filter((line) => !line.includes('Ridge'));
+    expect(await repairOf(boosted)).toMatch(/rest\["zone"\]\.map\(means\)$/);
+  });
+
   const split = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, random_state=0)';
   const score = [
     'model = Ridge().fit(X_tr, y_tr)',

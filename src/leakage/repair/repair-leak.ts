@@ -13,7 +13,7 @@ import { fitOnPickedRows } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
-import { tolerateCategories } from './tolerate-categories.js';
+import { tolerateUnknown } from './tolerate-unknown.js';
 import { learnFromTrainingPart } from './training-part.js';
 import { onlyTransform } from './transform-only.js';
 
@@ -76,7 +76,7 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
       reasons.push(rewrite.declined);
       continue;
     }
-    const text = await tolerateCategories(context, rewrite.text);
+    const text = await tolerateUnknown(context, rewrite.text);
     const problem = await checkRewrite(context, analysis, text);
     if (problem === undefined) return { ok: true, replacement: text };
     reasons.push(problem);

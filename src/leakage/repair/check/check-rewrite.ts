@@ -6,6 +6,7 @@ import { shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import type { ScriptChange } from './script-change.js';
 import { refusesCategories } from './unknown-categories.js';
+import { leavesGroupsOut } from './unknown-groups.js';
 
 /** What a rewrite must not do, each with the reason where it does; none of them asks which strategy wrote it. */
 const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
@@ -15,6 +16,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   stalePositions,
   shortened,
   refusesCategories,
+  leavesGroupsOut,
 ];
 
 /**

@@ -3,20 +3,25 @@ import { parseModule } from '../syntax/parse-module.js';
 import { namesIn } from '../syntax/walk.js';
 import { statementsInBlock } from './check/script-change.js';
 import { strictEncoders } from './check/unknown-categories.js';
+import { openLookups } from './check/unknown-groups.js';
 import { edited, type RepairContext, type TextEdit } from './context.js';
 
 /**
- * The rewritten text of a block with its encoders told to go on at categories that only the scored rows have: in the
- * call that makes the encoder, or right before it is fitted where that call stands above the block.
+ * The rewritten text of a block, made to go on at categories and groups that only the scored rows have. Encoders are
+ * told so in the call that makes them, or right before they are fitted where that call stands above the block; values
+ * looked up by group get the mean of the groups, or a count of zero.
  */
-export async function tolerateCategories(context: RepairContext, text: string): Promise<string> {
+export async function tolerateUnknown(context: RepairContext, text: string): Promise<string> {
   const { source, module, block, leaks } = context;
   const after = await parseModule(source.slice(0, block.start) + text + source.slice(block.end));
   const span = { start: block.start, end: block.start + text.length };
   const version = { module: after, block: span };
-  const encoders = strictEncoders({ leaks, before: { module, block }, after: version });
+  const change = { leaks, before: { module, block }, after: version };
   const edits: TextEdit[] = [];
-  for (const { variable, constructed, isStep, tolerant } of encoders) {
+  for (const { lookup, fallback } of openLookups(change)) {
+    if (fallback !== undefined) edits.push({ start: lookup.end, end: lookup.end, text: fallback });
+  }
+  for (const { variable, constructed, isStep, tolerant } of strictEncoders(change)) {
     if (tolerant === undefined) continue;
     const told = Object.entries(tolerant).map(([name, value]) => `${name}=${value}`);
     if (constructed.start >= span.start && constructed.end <= span.end) {

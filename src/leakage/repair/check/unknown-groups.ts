@@ -1,0 +1,88 @@
+import type { Call, Expr, Module, Span, Stmt } from '../../syntax/ast.js';
+import { expressionsIn, ownExpressions, rootName } from '../../syntax/walk.js';
+import { newStatements, partPairs, type ScriptChange, statementsInBlock, textOf } from './script-change.js';
+
+/** Models that stop at a missing value; boosting on trees takes it as it is. */
+const STOPS_AT_GAPS =
+  /\b(Ridge|Lasso|ElasticNet|LinearRegression|LogisticRegression|SGD|RandomForest|ExtraTrees|GradientBoosting|SVC|SVR|LinearSV|KNeighbors|GaussianNB|MLP|PCA|KMeans)/;
+const NUMBERS = /\.(mean|median|std|var|sum|count|size|min|max|quantile|agg|aggregate)\(/;
+
+/** A lookup of values by group, for rows of another part, that leaves rows of unknown groups without a value. */
+export interface OpenLookup {
+  readonly statement: Stmt;
+  /** `part[key].map(means)`, or the whole `part.merge(means, …)`. */
+  readonly lookup: Span;
+  /** What to put behind the lookup; nothing where it is not known. */
+  readonly fallback: string | undefined;
+}
+
+/**
+ * Lookups that a rewrite puts on a part with statistics by group that were taken over another part: a group that the
+ * training part lacks has none. Only where a model of the script stops at missing values.
+ */
+export function openLookups(change: ScriptChange): OpenLookup[] {
+  const { module } = change.after;
+  if (!STOPS_AT_GAPS.test(module.source)) return [];
+  const learned = learnedByGroup(change);
+  const scored = new Set(partPairs(change).map(({ test }) => test));
+  const found: OpenLookup[] = [];
+  for (const statement of newStatements(change)) {
+    for (const own of ownExpressions(statement)) {
+      for (const part of expressionsIn(own)) {
+        if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
+        const isMap = part.callee.name === 'map';
+        const [first, second] = part.args;
+        const isFunction = rootName(part.callee) === 'pd' && part.callee.name === 'merge';
+        const rows = isFunction ? first?.value : part.callee.object;
+        const values = isFunction ? second?.value : first?.value;
+        if (!isMap && part.callee.name !== 'merge') continue;
+        if (rows === undefined || values === undefined || !scored.has(rootName(rows) ?? '')) continue;
+        const maker = learned.get(rootName(values) ?? '');
+        if (maker === undefined || isFilled(own, part, module)) continue;
+        const fallback = isMap
+          ? mappedFallback(module, values, maker)
+          : mergedFallback(module, part, values, maker);
+        found.push({ statement, lookup: part, fallback });
+      }
+    }
+  }
+  return found;
+}
+
+export function leavesGroupsOut(change: ScriptChange): string | undefined {
+  return openLookups(change).length === 0
+    ? undefined
+    : 'rows of a group that the training part lacks would have no value, at which the model stops';
+}
+
+/** Variables of the block that hold a statistic for each group, with the text that makes them. */
+function learnedByGroup({ after }: ScriptChange): Map<string, string> {
+  const learned = new Map<string, string>();
+  for (const statement of statementsInBlock(after)) {
+    if (statement.type !== 'assign') continue;
+    const [target] = statement.targets;
+    const text = textOf(after.module, statement.value);
+    if (target?.type === 'name' && /\.(groupby|value_counts)\(/.test(text)) learned.set(target.id, text);
+  }
+  return learned;
+}
+
+function isFilled(whole: Expr, lookup: Expr, module: Module): boolean {
+  return /^\s*\)?\s*\.fillna\(/.test(module.source.slice(lookup.end, whole.end));
+}
+
+function mappedFallback(module: Module, values: Expr, maker: string): string | undefined {
+  if (/\.value_counts\(/.test(maker)) return '.fillna(0)';
+  if (!NUMBERS.test(maker)) return undefined;
+  const text = textOf(module, values);
+  if (!/\.to_dict\(/.test(maker)) return `.fillna(${text}.mean())`;
+  const pandas = /^import pandas as (\w+)/m.exec(module.source)?.[1];
+  return pandas === undefined ? undefined : `.fillna(${pandas}.Series(${text}).mean())`;
+}
+
+function mergedFallback(module: Module, merge: Call, values: Expr, maker: string): string | undefined {
+  const key = merge.args.find(({ name }) => name === 'on')?.value;
+  const hasKey = /\.reset_index\(\s*\)|as_index\s*=\s*False/.test(maker);
+  if (key === undefined || !hasKey || values.type !== 'name' || !NUMBERS.test(maker)) return undefined;
+  return `.fillna(${values.id}.drop(columns=${textOf(module, key)}).mean(numeric_only=True))`;
+}
