@@ -1,0 +1,57 @@
+/**
+ * Runs what the repair makes of labelled scripts, under real Python: npm run eval:repairs [-- FILE …]
+ *
+ * The files are those of test/leakage/cases, all of them where none is named. Each leaky script that is rewritten
+ * runs as it was and as rewritten on the same small made-up tables. A rewritten script that fails, prints no score or
+ * writes other rows where the original ran is wrong. EVAL_PYTHON names another Python. Boosting libraries that it
+ * lacks are stood in for by scikit-learn's; scripts that import other modules that it lacks are counted, not run.
+ */
+import { readdirSync } from 'node:fs';
+import { analyzeLeakage, repairLeak } from '../src/leakage/index.js';
+import { neutraliseMagics } from '../src/solution/index.js';
+import { labelledScripts } from '../test/leakage/labelled-scripts.js';
+import { damageOf, pythonWithSklearn, runPairs, type ScriptPair } from './repairs/run-pairs.js';
+
+async function rewritten(script: string): Promise<string> {
+  let text = script;
+  for (const { codeBlock } of (await analyzeLeakage(script)).findings) {
+    if (!text.includes(codeBlock)) continue;
+    const repair = await repairLeak(text, codeBlock);
+    if (repair.ok) text = text.replace(codeBlock, () => repair.replacement);
+  }
+  return text;
+}
+
+const python = pythonWithSklearn();
+const named = process.argv.slice(2);
+const files =
+  named.length > 0 ? named : readdirSync(new URL('../test/leakage/cases', import.meta.url)).sort();
+if (python === undefined) {
+  console.error('No python3 with scikit-learn and pandas: install python3-sklearn and python3-pandas.');
+  process.exitCode = 2;
+} else {
+  let wrong = 0;
+  for (const file of files) {
+    const pairs: ScriptPair[] = [];
+    for (const { id, script } of labelledScripts(file).filter(({ leaky }) => leaky)) {
+      const text = await rewritten(script);
+      if (text !== script)
+        pairs.push({ id, original: neutraliseMagics(script), rewritten: neutraliseMagics(text) });
+    }
+    const results = await runPairs(python, pairs);
+    const ran = results.filter((result) => result.ran);
+    const absent = results.filter((result) => !result.ran && result.why.startsWith('ModuleNotFoundError'));
+    console.log(
+      `${file.padEnd(26)} rewritten ${pairs.length}, original ran ${ran.length}, module absent ${absent.length}`,
+    );
+    for (const result of results) {
+      if (!result.ran) console.log(`  not run  ${result.id}: ${result.why.split('\n')[0]}`);
+      const damage = result.ran ? damageOf(result) : undefined;
+      if (damage === undefined) continue;
+      wrong += 1;
+      console.log(`  WRONG    ${result.id}: ${damage}`);
+    }
+  }
+  console.log(`${wrong} rewritten scripts are wrong.`);
+  process.exitCode = wrong > 0 ? 1 : 0;
+}

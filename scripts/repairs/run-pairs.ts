@@ -1,0 +1,86 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+/** A script, and what the repair made of it. */
+export interface ScriptPair {
+  readonly id: string;
+  readonly original: string;
+  readonly rewritten: string;
+}
+
+const RunSchema = z.object({
+  ok: z.boolean(),
+  error: z.string().optional(),
+  line: z.number().optional(),
+  text: z.string().optional(),
+  printed: z.string(),
+  /** Name, rows and values of each file. */
+  written: z.array(z.tuple([z.string(), z.number(), z.number()])),
+});
+const ResultSchema = z.discriminatedUnion('ran', [
+  z.object({ id: z.string(), ran: z.literal(false), why: z.string() }),
+  z.object({ id: z.string(), ran: z.literal(true), original: RunSchema, rewritten: RunSchema }),
+]);
+export type PairResult = z.infer<typeof ResultSchema>;
+type Run = z.infer<typeof RunSchema>;
+
+/** The first Python on this machine that has scikit-learn and pandas; Debian's own may, where another hides it. */
+export function pythonWithSklearn(): string | undefined {
+  return [process.env.EVAL_PYTHON ?? 'python3', '/usr/bin/python3', 'python'].find((candidate) => {
+    try {
+      execFileSync(candidate, ['-c', 'import sklearn, pandas'], { stdio: 'ignore', timeout: 60_000 });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * Runs each pair on the same made-up data, one after the other, each run in a process of its own.
+ *
+ * @throws Error where the driver itself fails.
+ */
+export async function runPairs(
+  python: string,
+  pairs: readonly ScriptPair[],
+  seconds = 60,
+): Promise<PairResult[]> {
+  const driver = fileURLToPath(new URL('run_pairs.py', import.meta.url));
+  const child = spawn(python, [driver], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, SECONDS_PER_RUN: String(seconds), PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  const [out, err]: [string[], string[]] = [[], []];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => out.push(text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => err.push(text));
+  child.stdin.end(JSON.stringify(pairs));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new Error(`the driver ended with ${code}: ${err.join('').slice(-2000)}`);
+  return out
+    .join('')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => ResultSchema.parse(JSON.parse(line)));
+}
+
+/** What is wrong with a rewritten script that ran, or did not, where its original ran; nothing where all is well. */
+export function damageOf({ original, rewritten }: { original: Run; rewritten: Run }): string | undefined {
+  if (!rewritten.ok)
+    return `${rewritten.error ?? ''} in line ${rewritten.line ?? 0}: ${rewritten.text ?? ''}`;
+  if (countScores(original.printed) > countScores(rewritten.printed)) return 'it prints no score any more';
+  const rows = (run: Run): string => JSON.stringify(run.written);
+  if (rows(original) !== rows(rewritten))
+    return `it writes ${rows(rewritten)} (name, rows, values) instead of ${rows(original)}`;
+  return undefined;
+}
+
+/** Lines with a finite number in them. */
+function countScores(printed: string): number {
+  const last = printed.trimEnd().split('\n').at(-1) ?? '';
+  return /\d/.test(last) && !/\b(nan|inf)\b/i.test(last) ? 1 : 0;
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { damageOf, pythonWithSklearn, runPairs, type ScriptPair } from '../../scripts/repairs/run-pairs.js';
+import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
+import { labelledScripts } from './labelled-scripts.js';
+
+const python = pythonWithSklearn();
+if (python === undefined)
+  console.warn(
+    'SKIPPED: no python3 with scikit-learn and pandas; install python3-sklearn and python3-pandas.',
+  );
+
+/** Scripts of every kind of rewrite that read files, and run in a second; all others: npm run eval:repairs. */
+const SAMPLE: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'kinds.txt',
+    ['target-encoding', 'group-statistics', 'encoding', 'clustering', 'vocabulary', 'statistics'],
+  ],
+  ['first.txt', ['A02', 'A04', 'A10', 'A11', 'A42', 'A46']],
+  ['third.txt', ['T07']],
+  ['seventh.jsonl', ['U11', 'U15', 'U29']],
+];
+
+async function rewritten(script: string): Promise<string> {
+  let text = script;
+  for (const { codeBlock } of (await analyzeLeakage(script)).findings) {
+    if (!text.includes(codeBlock)) continue;
+    const repair = await repairLeak(text, codeBlock);
+    if (repair.ok) text = text.replace(codeBlock, () => repair.replacement);
+  }
+  return text;
+}
+
+describe.skipIf(python === undefined)('rewritten scripts on made-up data', () => {
+  it('REQ-SF-019: run, print a score and write as many rows wherever the original did', async () => {
+    const pairs: ScriptPair[] = [];
+    for (const [file, ids] of SAMPLE) {
+      for (const { id, script } of labelledScripts(file)) {
+        if (!ids.includes(id)) continue;
+        const text = await rewritten(script);
+        if (text !== script) pairs.push({ id, original: script, rewritten: text });
+      }
+    }
+    const results = await runPairs(python ?? '', pairs);
+    const ran = results.filter((result) => result.ran);
+    expect(ran.length).toBeGreaterThanOrEqual(12);
+    expect(
+      ran.flatMap((result) =>
+        [damageOf(result)].flatMap((damage) => (damage === undefined ? [] : [`${result.id}: ${damage}`])),
+      ),
+    ).toEqual([]);
+  }, 240_000);
+
+  it('a rewrite that fails, loses its score or loses rows is told', async () => {
+    const original = [
+      'import pandas as pd',
+      'rows = pd.read_csv("test.csv")',
+      'print("Final Validation Performance:", rows["km"].mean())',
+      'rows.to_csv("submission.csv")',
+    ];
+    const pair = (id: string, from: string, to: string): ScriptPair => ({
+      id,
+      original: original.join('\n'),
+      rewritten: original.join('\n').replace(from, () => to),
+    });
+    const results = await runPairs(python ?? '', [
+      pair('same', '', ''),
+      pair('fails', '["km"]', '["miles"]'),
+      pair('silent', 'rows["km"].mean()', '""'),
+      pair('fewer', 'rows.to_csv', 'rows.head(9).to_csv'),
+    ]);
+    const said = results.map((result) => (result.ran ? damageOf(result) : 'not run'));
+    expect(said).toEqual([
+      undefined,
+      expect.stringMatching(/KeyError/),
+      'it prints no score any more',
+      expect.stringMatching(/submission\.csv",9/),
+    ]);
+  }, 120_000);
+});
