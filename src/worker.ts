@@ -3,6 +3,7 @@ export { chooseRunner, createRunner, type RunnerChoice } from './agents/select-r
 export type { CallControlOptions } from './calls/call-control.js';
 export { acquireEmbeddedRedis } from './fleet/embedded-redis.js';
 export { createLogger } from './fleet/logger.js';
+export { type QuarantineAgents, serveQuarantine } from './fleet/quarantine/serve-quarantine.js';
 export { checkRedis } from './fleet/redis-check.js';
 export { FleetWorker, type WorkerOptions } from './fleet/worker.js';
 export type { Processor, Work } from './processors/processor.js';

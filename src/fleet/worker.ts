@@ -52,7 +52,7 @@ export interface WorkerOptions {
   readonly offloadBytes?: number;
   /** What BullMQ writes its spans with; default: none are written. */
   readonly telemetry?: FleetTelemetry;
-  /** Program for jobs in whose runs a worker died (`serveQuarantine`); default: they run in this process. */
+  /** Program for jobs in whose runs a worker died (it calls `serveQuarantine`); default: they run in this process. */
   readonly quarantine?: URL;
 }
 

@@ -3,12 +3,8 @@
  * With `TEST_NEVER_READY` it never gets as far as to take a job.
  * Other questions go to the Messages API at `TEST_API_URL`.
  */
-import { Redis } from 'ioredis';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
-import { callControl } from '../../src/calls/call-control.js';
-import { AnalysisThread } from '../../src/fleet/analysis-thread.js';
 import { serveQuarantine } from '../../src/fleet/quarantine/serve-quarantine.js';
-import { workerConnection } from '../../src/queues/connection.js';
 import { runnerFor } from '../support/agent-answers.js';
 
 const anthropic = runnerFor({ url: process.env.TEST_API_URL ?? '' });
@@ -19,14 +15,7 @@ const ask = async (request: { variables: Record<string, unknown> }, context: unk
   return anthropic.ask(request as never, context as never);
 };
 
-serveQuarantine(async ({ redisUrl, prefix }) => {
+serveQuarantine(async () => {
   if (process.env.TEST_NEVER_READY !== undefined) await new Promise(() => undefined);
-  return {
-    runner: { name: 'anthropic', ask: ask as AgentRunner['ask'] },
-    contamination: {
-      judge: () => Promise.reject(new Error('no contamination jobs here')),
-    },
-    analysis: new AnalysisThread(),
-    calls: callControl(new Redis(workerConnection(redisUrl)), prefix),
-  };
+  return { runner: { name: 'anthropic', ask: ask as AgentRunner['ask'] } };
 });

@@ -15,7 +15,7 @@ import { type MessagesApi, type Script, textReply } from '../support/messages-ap
 import { redisOfFile } from '../support/redis.js';
 
 // Processes start and die; on a busy machine each step takes seconds.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** How long a busy machine may take. */
 const PATIENCE = { timeout: 60_000 };

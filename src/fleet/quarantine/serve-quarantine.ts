@@ -1,15 +1,29 @@
+import { Redis } from 'ioredis';
+import type { AgentRunner } from '../../agents/agent-runner.js';
+import { type CallControlOptions, callControl } from '../../calls/call-control.js';
+import { connectProducer, workerConnection } from '../../queues/connection.js';
 import type { PayloadOf } from '../../queues/registry.js';
+import { AnalysisThread } from '../analysis-thread.js';
+import { ContaminationThreads } from '../contamination-threads.js';
 import { type ProcessingLog, type ProcessingParts, processJob } from '../process-job.js';
 import type { FromQuarantine, QuarantinedJob, QuarantineSettings, ToQuarantine } from './messages.js';
 import { toWire } from './wire-error.js';
 
+/** What a worker's program has to say to its quarantine: the same as it says to `FleetWorker.start`. */
+export interface QuarantineAgents {
+  readonly runner: AgentRunner;
+  readonly calls?: CallControlOptions;
+}
+
 /**
- * The other end of a `Quarantine`, in the process that it started: processes one job after the other as it is told, and
- * ends when its worker does, however that ends.
+ * Makes this process the one in which a worker runs jobs that may have killed a worker (`WorkerOptions.quarantine`):
+ * it processes one job after the other as it is told, and ends when its worker does, however that ends.
  *
- * @param prepare Makes what jobs are processed with.
+ * @example
+ * // quarantine.ts, beside a program that calls FleetWorker.start({ quarantine: new URL('./quarantine.js', import.meta.url), … })
+ * serveQuarantine(async () => ({ runner: myRunner() }));
  */
-export function serveQuarantine(prepare: (settings: QuarantineSettings) => Promise<ProcessingParts>): void {
+export function serveQuarantine(agents: () => Promise<QuarantineAgents>): void {
   if (process.send === undefined) throw new TypeError('a quarantine is started by its worker');
   const tell = (message: FromQuarantine) => {
     // A worker that is gone is told nothing, and the end of its connection ends this process.
@@ -23,7 +37,7 @@ export function serveQuarantine(prepare: (settings: QuarantineSettings) => Promi
   process.on('message', (message: ToQuarantine) => {
     switch (message.tell) {
       case 'settings':
-        parts = prepare(message);
+        parts = partsOf(message, agents);
         parts.then(
           () => tell({ tell: 'ready' }),
           (thrown: unknown) => {
@@ -60,4 +74,22 @@ async function run(
   } catch (thrown) {
     tell({ tell: 'error', error: toWire(thrown) });
   }
+}
+
+async function partsOf(
+  { redisUrl, prefix }: QuarantineSettings,
+  agents: () => Promise<QuarantineAgents>,
+): Promise<ProcessingParts> {
+  const { runner, calls } = await agents();
+  // Waits for a Redis that is away, as the worker's own ledger does.
+  const ledger = new Redis(workerConnection(redisUrl));
+  const client = await connectProducer(redisUrl);
+  // The worker has the same trouble at the same time, and says so.
+  for (const connection of [ledger, client]) connection.on('error', () => undefined);
+  return {
+    runner,
+    contamination: new ContaminationThreads(client, { redisUrl, prefix }),
+    analysis: new AnalysisThread(),
+    calls: callControl(ledger, prefix, calls),
+  };
 }
