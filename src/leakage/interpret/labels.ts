@@ -42,24 +42,14 @@ function labelCopy(
 ): { column: string; madeBy: Stmt | undefined } | undefined {
   if (features?.type !== 'table' || labels?.type !== 'table') return undefined;
   const [x, y] = [features.cell.value, labels.cell.value];
-  if (x.shape !== 'frame' || !sameRows(x.rows, y.rows)) return undefined;
+  const [label] = y.from;
+  if (label === undefined || y.from.length !== 1 || x.shape !== 'frame' || !sameRows(x.rows, y.rows))
+    return undefined;
   if (x.partial && !x.closed) return undefined;
-  const names = labelNames(y);
   for (const [column, { from, madeBy }] of x.columns) {
-    if (!names.includes(column) && names.some((label) => from.includes(label))) return { column, madeBy };
+    if (column !== label && from.includes(label)) return { column, madeBy };
   }
-  const left = names.find((label) => hasColumn(x, label));
-  return left === undefined ? undefined : { column: left, madeBy: x.selectedBy };
-}
-
-/**
- * The column that the label is. A label column that was computed from one other column, row by row, is that other
- * column as well (`df['log_price'] = np.log1p(df['price'])`); not where other rows came in (`shift(-1)`).
- */
-function labelNames({ from, selected, fits }: TableState): readonly string[] {
-  if (from.length === 1) return from;
-  const isDerived = from.length === 2 && selected !== undefined && from.includes(selected);
-  return isDerived && fits.length === 0 ? from : [];
+  return hasColumn(x, label) ? { column: label, madeBy: x.selectedBy } : undefined;
 }
 
 function hasColumn(state: TableState, name: string): boolean {

@@ -86,7 +86,6 @@ export function columnOf(state: TableState, name: string): TableState {
   const column = state.columns.get(name);
   return {
     ...emptyTable(state, 'column'),
-    selected: name,
     fits: column === undefined ? state.fits : union(column.fits, state.fits),
     predictions: column === undefined ? state.predictions : union(column.predictions, state.predictions),
     from: column === undefined || column.from.length === 0 ? [name] : union([name], column.from),

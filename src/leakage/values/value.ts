@@ -77,8 +77,6 @@ export interface TableState extends Facts {
   readonly selectedBy?: Stmt;
   /** For a single column: the columns it was computed from, row by row. */
   readonly from: readonly string[];
-  /** The name of the column that it is, where it is one. */
-  readonly selected?: string;
   /** Only says where values are missing. */
   readonly missing?: boolean;
   /** For a Boolean column: which rows it picks. */
