@@ -75,6 +75,8 @@ describe('what is learned before a split with a seed', () => {
     ['rows are dropped between', LEAK, { between: ['df = df.dropna()'] }],
     ['rows are dropped in place', LEAK, { between: ['df.drop_duplicates(inplace=True)'] }],
     ['rows are dropped by condition', LEAK, { between: ['df = df[df["km"] > 0]'] }],
+    ['rows are dropped by a function', LEAK, { between: ['df = df[(np.abs(df[["km"]]) < 3).all(axis=1)]'] }],
+    ['rows are dropped by a mask', LEAK, { between: ['df = df.loc[~df.duplicated()].copy()'] }],
     ['rows are put in another order', LEAK, { between: ['df = df.sort_values("km")'] }],
     ['rows are added', LEAK, { between: ['df = pd.concat([df, df])'] }],
     [

@@ -61,6 +61,11 @@ function changesRows(statement: Stmt): boolean {
     statement.type === 'return' ||
     (statement.type === 'expression' && isInPlace(statement.value));
   if (!isKept) return false;
+  if (statement.type === 'assign' && statement.targets.some(({ type }) => type !== 'subscript')) {
+    const values = statement.value.type === 'sequence' ? statement.value.items : [statement.value];
+    if (values.some(picksRows)) return true;
+  }
+  if (statement.type === 'return' && statement.value !== undefined && picksRows(statement.value)) return true;
   for (const own of ownExpressions(statement)) {
     for (const part of expressionsIn(own)) {
       if (part.type !== 'call') continue;
@@ -72,6 +77,20 @@ function changesRows(statement: Stmt): boolean {
     }
   }
   return false;
+}
+
+/** `frame[frame["a"] > 0]`, `frame.loc[~mask].copy()`: rows by a condition, not columns by their names. */
+function picksRows(value: Expr): boolean {
+  if (value.type === 'attribute') return picksRows(value.object);
+  if (value.type === 'call') return value.callee.type === 'attribute' && picksRows(value.callee.object);
+  if (value.type !== 'subscript') return false;
+  const [index] = value.indices;
+  const isCondition =
+    index?.type === 'compare' ||
+    index?.type === 'unary' ||
+    (index?.type === 'binary' && index.operator !== '+') ||
+    (index?.type === 'call' && !/^(list|sorted|tuple)$/.test(calleeName(index)));
+  return isCondition || picksRows(value.object);
 }
 
 function isInPlace(value: Expr): boolean {
