@@ -274,6 +274,17 @@ describe('a rewrite leaves the script as good as it was', () => {
     expect(await repairOf(boosted)).toMatch(/rest\["zone"\]\.map\(means\)$/);
   });
 
+  it('a statistic of a column that the split does not divide stays before it', async () => {
+    const lines = [
+      'train["fare"] = y',
+      'order = train.groupby("zone")["fare"].mean().sort_values().index',
+      'train["zone"] = train["zone"].map({zone: at for at, zone in enumerate(order)})',
+      'X_tr, X_va, y_tr, y_va = train_test_split(train[["zone", "km"]], y)',
+    ];
+    const score = 'print("Final Validation Performance:", Ridge().fit(X_tr, y_tr).score(X_va, y_va))';
+    expect(await repairOf([...head, ...lines, score])).toMatch(/^Not rewritten: column `fare` is not among/);
+  });
+
   const split = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, random_state=0)';
   const score = [
     'model = Ridge().fit(X_tr, y_tr)',

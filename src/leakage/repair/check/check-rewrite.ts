@@ -2,6 +2,7 @@ import { neutraliseMagics } from '../../../solution/notebook-magics.js';
 import { firstSyntaxError } from '../../../solution/syntax-error.js';
 import { analyzeInDetail, type DetailedAnalysis } from '../../analyze.js';
 import type { RepairContext } from '../context.js';
+import { columnNotDivided } from './lost-columns.js';
 import { shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import type { ScriptChange } from './script-change.js';
@@ -17,6 +18,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   shortened,
   refusesCategories,
   leavesGroupsOut,
+  columnNotDivided,
 ];
 
 /**
