@@ -55,6 +55,9 @@ interface Held {
 /** How long a job that must run apart from another one like it stays away, in milliseconds. */
 const SUSPECT_WAIT_MS = 500;
 
+/** How long a job stays away whose earlier run still goes on in the same worker, in milliseconds. */
+const STILL_RUNNING_WAIT_MS = 1_000;
+
 /**
  * The run of one job: begin → refuse what is cancelled or kills its workers → validate → complete from children →
  * process → validate the result → end → report. What it throws tells BullMQ what to do: `UnrecoverableError` ends the
@@ -114,10 +117,18 @@ interface Begun {
 
 /**
  * Marks the job as running here.
- * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run apart.
+ * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run apart, or runs here
+ *   already.
  */
 async function begin({ job, token }: Held, { calls, running, quarantine }: JobContext): Promise<Begun> {
   const key = jobKey(job);
+  const earlier = running.runOf(key);
+  if (earlier !== undefined) {
+    // This worker stood still for longer than the lease, and took its own job over. The run that goes on here is no
+    // death, and what its call brings is for the next one: two at once would pay for it twice.
+    await forgiveRun(calls.client, key, earlier);
+    throw new CallDeferred(STILL_RUNNING_WAIT_MS, 'an earlier run of it has not ended in this worker yet');
+  }
   const { run, held, cancelled, deaths, hasLedger } = await beginRun(
     calls.client,
     key,

@@ -49,6 +49,11 @@ export class RunningJobs {
     return this.#jobs.get(key)?.run === run && this.#jobs.delete(key);
   }
 
+  /** The run of a job that goes on here; undefined where none does. */
+  runOf(key: string): string | undefined {
+    return this.#jobs.get(key)?.run;
+  }
+
   get size(): number {
     return this.#jobs.size;
   }
