@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { type RunningCommand, startFleetCommand } from '../test/support/fleet-command.js';
 
-/** Lease of a job in the run, in milliseconds: short, so that a dead worker's jobs are taken over within the run. */
-export const LOCK_MS = 2_000;
+/**
+ * Lease of a job in the run, in milliseconds: short, so that a dead worker's jobs are taken over within the run, and long
+ * enough for a living one to renew it on a machine that is busy.
+ */
+export const LOCK_MS = 4_000;
 
 /** Worker processes, each started again when it is gone. */
 export class WorkerPool {

@@ -89,6 +89,8 @@ export async function runJob<K extends KindName>(
     return checked;
   } catch (thrown) {
     log.stopped();
+    if (begun !== undefined && lostTheJob(thrown, held.signal))
+      context.running.forgive(begun.running, logger);
     return await settleFailure(thrown, held, context, logger, log);
   } finally {
     deadline.release();

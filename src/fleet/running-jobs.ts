@@ -1,7 +1,9 @@
 import type { Redis } from 'ioredis';
+import { messageOf } from '../errors.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { readMarks } from '../queues/job-marks.js';
 import { runScript, script } from '../queues/run-script.js';
+import type { Logger } from './logger.js';
 import { forgiveRun } from './run-marks.js';
 
 /** A job that runs in this process. */
@@ -27,9 +29,14 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('SREM', KEYS[3], ARGV[3])
 return 1`);
 
+/** More jobs than can be on their way to their end at once. */
+const MOST_ENDED = 1_000;
+
 /** The jobs that run in this process, for what has to be done about all of them or one of them from outside. */
 export class RunningJobs {
   readonly #jobs = new Map<string, RunningJob>();
+  /** The last runs that ended here, by their jobs. */
+  readonly #ended = new Map<string, string>();
   #draining = false;
 
   constructor(private readonly client: Redis) {}
@@ -46,7 +53,24 @@ export class RunningJobs {
 
   /** False where it was not there any more. */
   remove({ key, run }: RunningJob): boolean {
-    return this.#jobs.get(key)?.run === run && this.#jobs.delete(key);
+    if (this.#jobs.get(key)?.run !== run) return false;
+    this.#ended.set(key, run);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+    return this.#jobs.delete(key);
+  }
+
+  /** Whoever took the job over counts the run as a death; but its worker lives. */
+  forgive({ key, run }: Pick<RunningJob, 'key' | 'run'>, logger: Logger): void {
+    forgiveRun(this.client, key, run).catch((thrown: unknown) => {
+      logger.warn({ reason: messageOf(thrown) }, 'a run that lost its job could not be forgiven');
+    });
+  }
+
+  /** The same for a run that had ended when the end of its job was refused, since the job had been taken over. */
+  forgiveEnded(key: string, logger: Logger): void {
+    const run = this.#ended.get(key);
+    if (run !== undefined) this.forgive({ key, run }, logger);
   }
 
   /** The run of a job that goes on here; undefined where none does. */

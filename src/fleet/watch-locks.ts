@@ -31,6 +31,8 @@ export function watchLocks(
   worker.on('error', ({ message }) => {
     if (!/\block\b/i.test(message)) return;
     logger.warn(`a job was lost with its lock (event loop lag: up to ${lagMs()} ms): ${message}`);
+    const jobId = /\bjob (\S+?)[.\s]/.exec(message)?.[1];
+    if (jobId !== undefined) running.forgiveEnded(`${queueKey}:${jobId}`, logger);
   });
   worker.on('lockRenewalFailed', (jobIds: string[]) => {
     const eventLoopLagMs = lagMs();

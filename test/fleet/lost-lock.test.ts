@@ -1,0 +1,59 @@
+import { expect, it, vi } from 'vitest';
+import type { AgentRunner } from '../../src/agents/agent-runner.js';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { sweepReservations } from '../../src/calls/budget/sweep-reservations.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { fleetOfTest } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const redis = redisOfFile();
+const PATIENCE = { timeout: 60_000 };
+
+it.each([
+  ['when its call is refused', true],
+  ['when its end is refused', false],
+])(
+  'a run that lost its job to another worker, and notices %s, is no death of its worker',
+  async (_, calls) => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { test, api } = await fleetOfTest(redis, 'lost-lock', async () => {
+      await released;
+      return leaks();
+    });
+    const offline = createOfflineRunner();
+    let asked = false;
+    const ask = async (request: unknown, context: unknown) => {
+      asked = true;
+      if (!calls) await released;
+      return (calls ? runnerFor(api) : offline).ask(request as never, context as never);
+    };
+    await test.worker({ name: 'offline', ask: ask as AgentRunner['ask'] }, { lockMs: 600_000 });
+    const handle = await addSolutionCheck(test.fleet, { solution: { content: 'x = 1\n' } });
+    const { client } = test.fleet;
+    const key = test.fleet.queue('solution-check').toKey(handle.id);
+    await expect.poll(() => asked, PATIENCE).toBe(true);
+    if (calls) await api.arrived(1);
+    // What another worker does that takes the job over: it holds the lock, and counts the run before as a death.
+    const run = (await client.hget(key, 'fleet:run')) ?? '';
+    const token = (await client.get(`${key}:lock`)) ?? '';
+    await client
+      .multi()
+      .set(`${key}:lock`, 'another')
+      .hset(key, 'fleet:deaths', run, 'fleet:run', 'later@1')
+      .exec();
+    release();
+    await expect.poll(() => client.hget(key, 'fleet:deaths'), PATIENCE).toBeNull();
+    expect(await client.hget(key, 'fleet:run')).toBe('later@1');
+    // The other worker gives it back, so that nothing is left behind.
+    await client.set(`${key}:lock`, token);
+    const job = await test.fleet.queue('solution-check').getJob(handle.id);
+    await job?.moveToFailed(new Error('the end of the test'), token);
+    await sweepReservations(client, test.fleet.prefix);
+  },
+);
