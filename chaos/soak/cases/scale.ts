@@ -22,7 +22,7 @@ export const SCALE_CASES: readonly SoakCase[] = [
   {
     name: 'fleet-killed-with-5000',
     about:
-      'a fleet is killed with 5,000 running jobs: a new job of somebody else starts within 10 s of the restart',
+      'a fleet is killed with nearly 5,000 running jobs: a new job of somebody else starts within 10 s of the restart',
     limitSeconds: 900,
     run: async (place) => {
       const WORKERS = 10;
