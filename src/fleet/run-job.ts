@@ -52,9 +52,6 @@ interface Held {
   readonly signal: AbortSignal;
 }
 
-/** How long a job that must run apart from another one like it stays away, in milliseconds. */
-const SUSPECT_WAIT_MS = 500;
-
 /** How long a job stays away whose earlier run still goes on in the same worker, in milliseconds. */
 const STILL_RUNNING_WAIT_MS = 1_000;
 
@@ -160,7 +157,7 @@ async function begin({ job, token }: Held, { calls, running, quarantine }: JobCo
     if (running.draining) await forgiveRun(calls.client, key, run);
     return { running: begun, hasLedger };
   }
-  throw new CallDeferred(SUSPECT_WAIT_MS, 'its last worker died; it runs apart from others like it');
+  throw new CallDeferred(running.putOffMs(), 'its last worker died; it runs apart from others like it');
 }
 
 /** Key of the job's hash in Redis. */

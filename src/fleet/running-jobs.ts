@@ -32,11 +32,18 @@ return 1`);
 /** More jobs than can be on their way to their end at once. */
 const MOST_ENDED = 1_000;
 
+/** Bounds of how long a job that must run apart stays away, and what each other one adds, in milliseconds. */
+const SHORTEST_PUT_OFF_MS = 500;
+const LONGEST_PUT_OFF_MS = 120_000;
+const PUT_OFF_SPREAD_MS = 100;
+
 /** The jobs that run in this process, for what has to be done about all of them or one of them from outside. */
 export class RunningJobs {
   readonly #jobs = new Map<string, RunningJob>();
   /** The last runs that ended here, by their jobs. */
   readonly #ended = new Map<string, string>();
+  /** Jobs that were told to come again, since another one like them runs here. */
+  readonly #putOff = new Set<string>();
   #draining = false;
 
   constructor(private readonly client: Redis) {}
@@ -46,7 +53,16 @@ export class RunningJobs {
    * at once could not be told apart if this worker died as well.
    */
   add(job: RunningJob): boolean {
-    if (job.suspect && [...this.#jobs.values()].some(({ suspect }) => suspect)) return false;
+    if (job.suspect && [...this.#jobs.values()].some(({ suspect }) => suspect)) {
+      this.#putOff.add(job.key);
+      return false;
+    }
+    if (job.suspect) {
+      const [oldest] = this.#putOff;
+      this.#putOff.delete(job.key);
+      // Another worker may have taken one meanwhile.
+      if (oldest !== undefined) this.#putOff.delete(oldest);
+    }
     this.#jobs.set(job.key, job);
     return true;
   }
@@ -76,6 +92,15 @@ export class RunningJobs {
   /** The run of a job that goes on here; undefined where none does. */
   runOf(key: string): string | undefined {
     return this.#jobs.get(key)?.run;
+  }
+
+  /**
+   * How long a job that was put off should stay away, in milliseconds: the more there are of them, the longer. Thousands
+   * that came again every moment would go before every new job, and leave no time for it.
+   */
+  putOffMs(random: () => number = Math.random): number {
+    const spread = Math.min(this.#putOff.size * PUT_OFF_SPREAD_MS, LONGEST_PUT_OFF_MS);
+    return Math.round(SHORTEST_PUT_OFF_MS + random() * spread);
   }
 
   get size(): number {
