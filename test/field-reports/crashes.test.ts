@@ -41,12 +41,14 @@ describe('a job that ends because its workers died', () => {
     onTestFinished(() => pipeline.close());
     const ends: string[] = [];
     await fleet.events('solution-check').listen(handles.check.id, () => ends.push('end'));
-    for (const asked of [1, 2]) {
-      const doomed = await worker();
-      await api.arrived(asked);
-      await doomed.end('SIGKILL');
-    }
-    await worker();
+    const doomed = await worker();
+    await api.arrived(1);
+    await doomed.end('SIGKILL');
+    // Its next run is alone in a process of its own, whose death is proof.
+    const next = await worker();
+    await api.arrived(2);
+    const alone = next.lines.find((line) => line.includes('runs in a process of its own'));
+    process.kill(Number(/process of its own \((\d+)\)/.exec(alone ?? '')?.[1]), 'SIGKILL');
     expect(await handles.check.wait({ timeout: 60_000 })).toMatchObject({
       state: 'failed',
       error: { code: 'killed-its-worker' },
@@ -84,7 +86,9 @@ describe('a fleet that is killed with hundreds of running jobs', () => {
     const RUNNING = 200;
     let restarted = false;
     const { fleet, api, worker } = await start(() => (restarted ? leaks() : { kind: 'hang' }));
-    const doomed = await worker({ FLEET_CONCURRENCY: String(RUNNING) });
+    // Long enough that a busy worker with so many jobs does not lose them before it is killed.
+    const lease = { FLEET_LOCK_MS: '8000' };
+    const doomed = await worker({ ...lease, FLEET_CONCURRENCY: String(RUNNING) });
     await addJobs(
       fleet,
       Array.from({ length: RUNNING }, (_, index) => ({
@@ -95,7 +99,7 @@ describe('a fleet that is killed with hundreds of running jobs', () => {
     await api.arrived(RUNNING);
     await doomed.end('SIGKILL');
     restarted = true;
-    await worker();
+    await worker(lease);
     const queue = fleet.queue('solution-check');
     await expect.poll(() => queue.getJobCountByTypes('active'), { timeout: 60_000 }).toBeLessThan(RUNNING);
     const fresh = await addSolutionCheck(fleet, script('new', 'morning'));

@@ -9,6 +9,7 @@ import type { JobHandle } from '../../src/producers/job-handle.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
+import { isRunning } from '../support/embedded-redis-users.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { startFleetCommand } from '../support/fleet-command.js';
 import { type MessagesApi, type Script, textReply } from '../support/messages-api.js';
@@ -60,18 +61,7 @@ async function quarantinePid(): Promise<number> {
 }
 
 async function gone(pid: number): Promise<void> {
-  await expect
-    .poll(
-      () => {
-        try {
-          return process.kill(pid, 0);
-        } catch {
-          return false;
-        }
-      },
-      { timeout: 30_000 },
-    )
-    .toBe(false);
+  await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
 }
 
 describe('a job in whose run a worker died', () => {
@@ -241,7 +231,7 @@ describe('the built worker', () => {
     await first.printed('runs in a process of its own');
     const line = first.lines.find((text) => text.includes('runs in a process of its own'));
     const pid = Number(/process of its own \((\d+)\)/.exec(line ?? '')?.[1]);
-    expect(process.kill(pid, 0)).toBe(true);
+    expect(isRunning(pid)).toBe(true);
     const ended = once(first.child, 'exit');
     await first.end('SIGKILL');
     await ended;
