@@ -27,6 +27,7 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
     const belongs = divisions.some((other) => scored.has(other.test));
     if (belongs && !scored.has(train)) scored.add(test);
   }
+  const textOf = ({ start, end }: Expr): string => context.source.slice(start, end);
   let unequal = 0;
   for (const statement of statementsOf(context)) {
     for (const own of ownExpressions(statement)) {
@@ -41,16 +42,27 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
           unequal += 1;
           continue;
         }
-        if (kept.length !== 1 || only === undefined) {
-          return declined('more than one part would be left in the concatenation');
-        }
-        edits.push({ start: part.start, end: part.end, text: context.source.slice(only.start, only.end) });
+        if (only === undefined) return declined('nothing would be left in the concatenation');
+        const left = kept.length === 1 ? textOf(only) : withItems(context.source, part, kept);
+        if (left === undefined) return declined('more than one part would be left in the concatenation');
+        edits.push({ start: part.start, end: part.end, text: left });
       }
     }
   }
   if (edits.length === 0) return declined('no concatenation with the scored rows in this block');
   if (unequal > 0) return declined('features and labels are not put together in the same way');
   return { text: edited(context.source, context.block, edits) };
+}
+
+/** The concatenation of some of its items, where they stand in a list and rows are put below rows. */
+function withItems(source: string, call: Expr, kept: readonly Expr[]): string | undefined {
+  if (call.type !== 'call') return undefined;
+  const [list] = call.args;
+  const callee = source.slice(call.callee.start, call.callee.end);
+  if (list?.value.type !== 'sequence' || /(^|\.)(hstack|append)$/.test(callee)) return undefined;
+  const { start, end } = list.value;
+  const items = kept.map((item) => source.slice(item.start, item.end)).join(', ');
+  return `${source.slice(call.start, start + 1)}${items}${source.slice(end - 1, call.end)}`;
 }
 
 function concatenatedItems(source: string, expression: Expr): readonly Expr[] | undefined {

@@ -48,7 +48,9 @@ export function divideEarlier(
   if (call.args.some(({ name, star }) => star !== '' || (name !== undefined && !OPTIONS.test(name))))
     return 'the split takes other arguments';
   const seed = options.find(({ name }) => name === 'random_state')?.value;
-  if (seed === undefined || !isFixed(seed)) return 'the split has no fixed seed, so it cannot be made twice';
+  const isInOrder = options.some(({ name, value }) => name === 'shuffle' && isFalse(value));
+  if (!isInOrder && (seed === undefined || !isFixed(seed)))
+    return 'the split has no fixed seed, so it cannot be made twice';
   const route = routeTo(module, anchor, statement);
   if (typeof route === 'string') return route;
 
@@ -76,6 +78,10 @@ export function divideEarlier(
     line: `${rows}, ${rest} = ${divide([`range(${count})`])}`,
     divide,
   };
+}
+
+function isFalse(value: Expr): boolean {
+  return value.type === 'constant' && value.value === false;
 }
 
 function isFixed(seed: Expr): boolean {
@@ -219,7 +225,8 @@ function labelsBefore(context: RepairContext, labels: Expr, anchor: Stmt, split:
   const made = labels.type === 'name' ? assignedBetween(module, labels.id, anchor, split) : labels;
   const column = made === undefined ? undefined : plainColumn(made);
   if (made === undefined || column === undefined) return undefined;
-  if (!isKnownBefore(module, column.frame, anchor, split, column.name)) return undefined;
+  const lists = context.watchedLists;
+  if (!isKnownBefore(module, column.frame, anchor, split, { name: column.name, lists })) return undefined;
   return source.slice(column.node.start, column.node.end);
 }
 
@@ -265,16 +272,35 @@ function assignments(module: Module, name: string, from: number, to: number): nu
 }
 
 /** Whether a variable holds before the anchor what it holds at the split; of a table, one column of it. */
-function isKnownBefore(module: Module, id: string, anchor: Stmt, split: Stmt, column?: string): boolean {
+function isKnownBefore(
+  module: Module,
+  id: string,
+  anchor: Stmt,
+  split: Stmt,
+  column?: { readonly name: string; readonly lists: ReadonlyMap<string, readonly string[]> },
+): boolean {
   if (!isAssignedBefore(module, id, anchor)) return false;
   if (column === undefined) return !isChangedBetween(module, anchor.start, split.start, id);
   for (const change of changesBetweenPlaces(module, anchor.start, split.start, id)) {
     const fills = /\.fillna\(/.test(module.source.slice(change.statement.start, change.statement.end));
-    const isOther = change.index !== undefined && isAnotherColumn(module.source, change.index, column);
+    const isOther =
+      change.index !== undefined &&
+      (isAnotherColumn(module.source, change.index, column.name) ||
+        isOfOtherColumns(change.index, column.name, column.lists));
     // Labels that decide the proportions have no gaps to fill.
     if (!isOther && !fills) return false;
   }
   return true;
+}
+
+/** `frame[columns]`, where the variable holds a list of columns without this one. */
+function isOfOtherColumns(
+  index: Expr,
+  column: string,
+  lists: ReadonlyMap<string, readonly string[]>,
+): boolean {
+  const names = index.type === 'name' ? lists.get(index.id) : undefined;
+  return names !== undefined && names.length > 0 && !names.includes(column);
 }
 
 /** Whether an index surely names another column: by a constant, or by a part of the name that is one. */

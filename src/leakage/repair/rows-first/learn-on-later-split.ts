@@ -19,6 +19,7 @@ import {
   statementsOf,
   type TextEdit,
 } from '../context.js';
+import { isChangedBetween } from '../divisions.js';
 import { isRowValue } from '../row-values.js';
 import { readGroupwise, sayGroupwise } from './group-lookup.js';
 import { divideEarlier, type EarlierDivision } from './later-split.js';
@@ -235,7 +236,7 @@ class Saying {
       if (edits.length === 0) throw new NotSaid('features and labels are not divided by one split');
       return edits;
     });
-    if (name === 'fit') return picked;
+    if (name === 'fit') return [...picked, ...this.labelsOf(node, object, rows.value, made)];
     const second = name === 'fit_transform' ? 'transform' : name === 'fit_predict' ? 'predict' : undefined;
     if (second === undefined || (second === 'predict' && !PREDICTS.test(made)))
       throw new NotSaid('what is fitted cannot be applied to other rows');
@@ -244,6 +245,39 @@ class Saying {
       ...picked,
       { start: node.end, end: node.end, text: `.${second}(${this.text(rows.value)})` },
     ];
+  }
+
+  /** `kmeans.labels_` behind a fit on some rows: the clusters of all rows are what the fitted object predicts. */
+  private labelsOf(node: Call, object: Expr, rows: Expr, made: string): TextEdit[] {
+    const { module, source } = this.context;
+    const fitted = new Set(object.type === 'name' ? [object.id] : []);
+    const edits: TextEdit[] = [];
+    for (const outer of module.body.statements) {
+      for (const statement of statementsIn(outer)) {
+        if (statement.end < node.end) continue;
+        if (statement.type === 'assign' && statement.value === node) {
+          for (const target of statement.targets) if (target.type === 'name') fitted.add(target.id);
+        }
+        for (const own of ownExpressions(statement)) {
+          for (const part of expressionsIn(own)) {
+            if (part.type !== 'attribute' || !/^(labels_|row_labels_|embedding_)$/.test(part.name)) continue;
+            const isFitted = part.object === node || fitted.has(rootName(part.object) ?? '');
+            if (!isFitted) continue;
+            const { block } = this.context;
+            const canPredict =
+              part.name === 'labels_' &&
+              PREDICTS.test(made) &&
+              rows.type === 'name' &&
+              !isChangedBetween(module, node.end, part.start, rows.id);
+            if (!canPredict || part.object === node || part.start < block.start || part.end > block.end)
+              throw new NotSaid('what is fitted says nothing about other rows');
+            const text = `${source.slice(part.object.start, part.object.end)}.predict(${this.text(rows)})`;
+            edits.push({ start: part.start, end: part.end, text });
+          }
+        }
+      }
+    }
+    return edits;
   }
 
   /** The rows of the training part instead of all, wherever a table stands in an expression. */

@@ -70,7 +70,7 @@ function changesRows(statement: Stmt): boolean {
     for (const part of expressionsIn(own)) {
       if (part.type !== 'call') continue;
       const name = calleeName(part);
-      if (CHANGING.test(name)) return true;
+      if (CHANGING.test(name) && !(name === 'reindex' && isOfColumns(part))) return true;
       if (/^(concat|vstack|concatenate|r_)$/.test(name) && !isSideBySide(part)) return true;
       if (name === 'merge' && !isLeft(part)) return true;
       if (name === 'drop' && dropsRows(part)) return true;
@@ -109,6 +109,11 @@ function isLeft(call: Call): boolean {
   return call.args.some(
     ({ name, value }) => name === 'how' && value.type === 'constant' && value.value === 'left',
   );
+}
+
+/** `frame.reindex(columns=other.columns, fill_value=0)`: other columns, the same rows. */
+function isOfColumns(call: Call): boolean {
+  return call.args.every(({ name }) => name === 'columns' || name === 'fill_value');
 }
 
 /** `frame.drop(frame[...].index)` and `frame.drop(index=…)`, not `frame.drop("column", axis=1)`. */

@@ -7,6 +7,8 @@ export type TableKind = 'frame' | 'array';
 const ARRAY_END = /(\.values|\.(to_numpy|toarray|transform|fit_transform)\(.*\)|\.astype\(np\.\w+\))$/s;
 const ARRAY_START = /^(np|numpy)\.\w+\(/;
 const FRAME_START = /^(pd|pandas)\.(read_\w+|DataFrame|Series|concat|merge|get_dummies)\(/;
+/** `frame[["first", "second"]]`: columns by their names. */
+const NAMED_COLUMNS = /^\w+\[\s*\[[^\]]*["'][^\]]*\]\s*\](\.copy\(\))?$/;
 /** What pandas has and arrays have not. */
 const FRAME_USES =
   'groupby|fillna|iloc|loc|columns|value_counts|quantile|median|mode|map|isnull|isna|notnull|notna|dtypes|select_dtypes|drop|merge|rename|describe|apply|nunique|corr|pop|head|info|skew|rank';
@@ -22,7 +24,7 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   const assigned = lastAssigned(module, name, from, before.start);
   const text = assigned === undefined ? '' : source.slice(assigned.start, assigned.end).trim();
   if (/\bpolars\b|\bdask\b/.test(source)) return undefined;
-  if (FRAME_START.test(text) && !ARRAY_END.test(text)) return 'frame';
+  if ((FRAME_START.test(text) && !ARRAY_END.test(text)) || NAMED_COLUMNS.test(text)) return 'frame';
   if (ARRAY_START.test(text) || ARRAY_END.test(text)) return 'array';
   if (/return_X_y\s*=\s*True/.test(text) && !/as_frame/.test(text)) return 'array';
   const next = nextAssigned(module, name, before.end);
@@ -31,7 +33,9 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
     Math.min(next ?? source.length, scope?.end ?? source.length),
   );
   const used = new RegExp(`(?<![\\w.])${name}(\\[[^\\]]*\\]{1,2})?\\.(${FRAME_USES})\\b`);
-  return used.test(since) || used.test(text) ? 'frame' : undefined;
+  // Columns have names in a frame alone.
+  const named = new RegExp(`(?<![\\w.])${name}\\[\\s*\\[?\\s*["']`);
+  return used.test(since) || used.test(text) || named.test(since) ? 'frame' : undefined;
 }
 
 /** The function that a statement stands in. */
