@@ -150,8 +150,11 @@ export function judge(machine: Machine): Leak[] {
         ...base,
       });
     }
-    if (overlap === 'no' && training.predictions.some(isInSample)) {
+    const inSample = training.predictions.find(isInSample)?.training;
+    if (overlap === 'no' && inSample !== undefined) {
       const { subject, rowsText, rows, node, statement } = training;
+      // The first models are to be mended, not the second: the block begins with their fit.
+      const isFirst = inSample.statement.start < statement.start;
       add({
         kind: 'stacking',
         subject,
@@ -161,6 +164,7 @@ export function judge(machine: Machine): Leak[] {
         nodes: [node],
         statement,
         split: undefined,
+        ...(isFirst ? { scoredBy: inSample.statement } : {}),
         joinedBy: undefined,
         ...base,
       });
@@ -216,6 +220,11 @@ function finalReports({ reports }: Machine): ReadonlySet<Expr> {
   return new Set((top === 0 ? named.slice(-1) : named).map(({ node }) => node));
 }
 
+/** Whether two texts name the same rows: by another name they may be a part, divided in a way not followed. */
+function isSameText(a: string, b: string): boolean {
+  return a.replaceAll(/\s+/g, '') === b.replaceAll(/\s+/g, '');
+}
+
 /** Scores of training rows that the script prints as validation scores, where it has no other score. */
 function claimedInSample(machine: Machine, scored: readonly ScoredPredictions[]): Leak[] {
   // Rows that are not followed may be the held-out ones.
@@ -229,6 +238,7 @@ function claimedInSample(machine: Machine, scored: readonly ScoredPredictions[])
     const { training } = prediction;
     if (training === undefined || !machine.claimed.has(score) || !covers(training.rows, prediction.rows))
       return [];
+    if (!isSameText(training.rowsText, prediction.rowsText)) return [];
     const { subject, rowsText, rows, node, statement } = training;
     return [
       {

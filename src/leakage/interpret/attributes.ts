@@ -63,7 +63,7 @@ export function attributeOf(machine: Machine, object: Value, name: string, expre
       const state = object.cell.value;
       if (name === 'shape') return list([lengthOf(machine, object), UNKNOWN], true);
       if (name === 'height') return lengthOf(machine, object);
-      if (name === 'index') return { type: 'positions', steps: [] };
+      if (name === 'index') return { type: 'positions', steps: [], of: state.rows };
       if (name === 'columns' || name === 'dtypes' || name === 'dtype' || name === 'size' || name === 'ndim') {
         return opaque({ ...NO_FACTS, fits: state.fits });
       }

@@ -18,6 +18,8 @@ import { crossScore } from './estimator-methods.js';
 import { elementsOf } from './iterate.js';
 import { subjectOf, trainingOf, watchedRows } from './learning.js';
 import type { Machine } from './machine.js';
+import { handMadePrediction } from './products.js';
+import { leftOut, membership, pickPositions } from './row-labels.js';
 import { namedGroups, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimised, statistic, withEvent } from './statistic-calls.js';
 import { pickRows } from './subscripts.js';
@@ -27,6 +29,7 @@ import {
   concatenate,
   container,
   holdout,
+  isAcross,
   parts,
   positions,
   sideBySide,
@@ -217,12 +220,33 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
     const all = start === undefined ? items : [start, ...items];
     return all.reduce((left, right) => callValue(machine, fn, argumentsOf([left, right]), call));
   }
+  const [every, some] = args.positional;
+  const [left, right] = args.expressions;
+  if (/^(numpy|torch)\.(dot|matmul|mm|mv)$/.test(path) && every && some && left && right) {
+    const predicted = handMadePrediction(machine, every, some, { node: call, left, right });
+    if (predicted !== undefined) return predicted;
+  }
+  if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'positions' && args.keywords.size === 0)
+    return membership(machine, every, some, call);
+  if (path === 'numpy.setdiff1d' && every?.type === 'positions')
+    return { ...every, steps: [...every.steps, leftOut(machine, every.of ?? [], some, call)] };
+  if (
+    path === 'numpy.delete' &&
+    every !== undefined &&
+    !isAcross(args) &&
+    machine.dataOf(every).rows.length > 0
+  ) {
+    const state = asTable(machine, every);
+    const axis = argument(args, 2, 'axis');
+    if (axis?.type === 'constant' && axis.value !== 0) return newTable({ ...state, partial: true });
+    return newTable(pickRows(machine, state, [leftOut(machine, state.rows, some, call)]));
+  }
   const column = polarsExpression(machine, path, args, call);
   if (column !== undefined) return column;
   if (name === 'Subset' && args.positional.length === 2) {
     const [data, at] = args.positional;
     if (data !== undefined && at?.type === 'positions')
-      return newTable(pickRows(machine, asTable(machine, data), at.steps));
+      return newTable(pickPositions(machine, asTable(machine, data), at, call));
   }
   if (
     /^(timm|torchvision\.models|transformers|segmentation_models_pytorch|torch\.hub)\b/.test(path) &&

@@ -18,6 +18,7 @@ import {
 import { choiceEvents } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
+import { handMadePrediction } from './products.js';
 
 export interface OperatorPlace {
   readonly node: Expr;
@@ -87,6 +88,13 @@ export function binaryValue(
       ...(rest === undefined ? {} : { rest }),
     });
   }
+  if (operator === '@') {
+    const predicted = handMadePrediction(machine, left, right, place);
+    if (predicted !== undefined) return predicted;
+  }
+  // `np.arange(n) % 5`: a number for each row.
+  if (left.type === 'positions' || right.type === 'positions')
+    return newTable(emptyTable(NO_FACTS, 'column'));
   if (left.type === 'sequence' && operator === '*') return repeated(left, right);
   const [a, b] = [withWeights(machine, factsOf(left), factsOf(right), place.node), factsOf(right)];
   const scores = operator === '&' || operator === '|' ? [] : meetLabels(machine, a, b, place.node);

@@ -17,6 +17,7 @@ import { markChosen } from './choices.js';
 import { expressionMethod } from './column-expressions.js';
 import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
+import { positionsMethod } from './row-labels.js';
 import { tableMethod } from './table-methods.js';
 
 /** Methods of lists, dicts, strings and everything without structure. */
@@ -29,7 +30,8 @@ export function containerMethod(
 ): Value {
   if (receiver.type === 'sequence') return sequenceMethod(machine, receiver, name, args, call);
   if (receiver.type === 'mapping') return mappingMethod(machine, receiver, name, args, call);
-  if (receiver.type === 'positions') return receiver;
+  if (receiver.type === 'positions')
+    return positionsMethod(machine, receiver, name, args.positional[0], call);
   const result = unknownCall(machine, args, call);
   return result.type === 'opaque' && result.facts === NO_FACTS ? opaque(factsOf(receiver)) : result;
 }

@@ -9,7 +9,8 @@ import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
 import { otherSide, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
-import { namesOf, pickRows } from './subscripts.js';
+import { leftOut, stepsToLabels } from './row-labels.js';
+import { namesOf, pickRows, sliceSteps } from './subscripts.js';
 export function sampled(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
   const fraction = argument(args, 1, 'frac', 'fraction');
   const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
@@ -47,6 +48,24 @@ export function cut(machine: Machine, state: TableState, name: string, args: Arg
   const key = name === 'tail' && matching !== undefined ? matching : `cut:${text}`;
   const partition = machine.partition(key, 'selection', call);
   return newTable(pickRows(machine, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
+}
+
+/** `slice(offset, length)` of polars: `slice(0, n)` and `slice(n)` are the two sides of one cut. */
+export function sliced(machine: Machine, state: TableState, call: Call): Value {
+  const [offset, length] = ['offset', 'length'].map(
+    (name, at) =>
+      (
+        call.args.find((part) => part.name === name) ??
+        call.args.filter((part) => part.name === undefined)[at]
+      )?.value,
+  );
+  if (offset === undefined) return newTable(state);
+  const isStart = offset.type === 'constant' && offset.value === 0;
+  const { start, end } = call;
+  const bounds = isStart ? (length === undefined ? {} : { upper: length }) : { lower: offset };
+  const steps = sliceSteps(machine, { type: 'slice', start, end, ...bounds });
+  const further = isStart || length === undefined ? [] : [textStep(machine, call)];
+  return newTable(pickRows(machine, state, [...steps, ...further]));
 }
 
 /** `query('fold == 0')` and `filter(pl.col('fold') == 0)`. */
@@ -141,7 +160,10 @@ export function drop(machine: Machine, state: TableState, args: Arguments, call:
     const step: Step = { partition: last.partition, side: `!${last.side}` };
     return newTable(pickRows(machine, state, [step]));
   }
-  return newTable(state);
+  const isPart = columns?.type === 'positions' && stepsToLabels(state.rows, columns)?.length !== 0;
+  return newTable(
+    isPart ? pickRows(machine, state, [leftOut(machine, state.rows, columns, index ?? call)]) : state,
+  );
 }
 
 export function indexOwner(machine: Machine, index: Call['args'][number]['value']): TableState | undefined {

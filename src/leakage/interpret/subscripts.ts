@@ -19,6 +19,7 @@ import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
+import { pickPositions } from './row-labels.js';
 import { takeOneFold } from './splitters.js';
 import { slidingWindow } from './windows.js';
 
@@ -114,7 +115,10 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
         return item;
       }
       if (first?.type === 'slice') return sequenceSlice(machine, items, rest, tuple, first);
-      return items.reduce((a, b) => joinItems(a, b), rest ?? items[0] ?? UNKNOWN);
+      return pickedBy(
+        index,
+        items.reduce((a, b) => joinItems(a, b), rest ?? items[0] ?? UNKNOWN),
+      );
     }
     case 'mapping': {
       const key = first === undefined ? UNKNOWN : evaluate(machine, first);
@@ -122,11 +126,7 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       if (key.type === 'constant') return entries.get(String(key.value)) ?? rest ?? UNKNOWN;
       const values = rest === undefined ? [...entries.values()] : [...entries.values(), rest];
       const any = values.reduce((a, b) => joinItems(a, b), values[0] ?? UNKNOWN);
-      // `scores[best]`: what is looked up was chosen as its key was.
-      return markChosen(
-        any,
-        factsOf(key).fits.filter(({ kind }) => kind === 'selection'),
-      );
+      return pickedBy(key, any);
     }
     case 'positions': {
       if (first?.type === 'slice')
@@ -184,6 +184,14 @@ function picksRows(machine: Machine, { indices }: Subscript): boolean {
   if (indices.length > 1 || first.type === 'slice') return true;
   const value = evaluate(machine, first);
   return value.type === 'positions' || value.type === 'table';
+}
+
+/** `scores[best]`: what is looked up was chosen as its key was. */
+function pickedBy(key: Value, value: Value): Value {
+  return markChosen(
+    value,
+    factsOf(key).fits.filter(({ kind }) => kind === 'selection'),
+  );
 }
 
 function joinItems(a: Value, b: Value): Value {
@@ -330,7 +338,7 @@ function frameIndex(machine: Machine, state: TableState, index: Expr): Value {
       return newTable(pickRows(machine, state, [textStep(machine, index)]));
     }
   }
-  if (value.type === 'positions') return newTable(pickRows(machine, state, value.steps));
+  if (value.type === 'positions') return newTable(pickPositions(machine, state, value, index));
   return selectColumns(machine, state, value, index.type === 'sequence');
 }
 
@@ -355,7 +363,7 @@ function rowIndex(machine: Machine, state: TableState, index: Expr): TableState 
   const value = evaluate(machine, index);
   switch (value.type) {
     case 'positions':
-      return pickRows(machine, state, value.steps);
+      return pickPositions(machine, state, value, index);
     case 'table': {
       const { mask } = value.cell.value;
       return pickRows(machine, state, mask ?? [textStep(machine, index)]);

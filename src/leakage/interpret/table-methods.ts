@@ -26,10 +26,11 @@ import { fillKind } from './column-expressions.js';
 import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
 import { meetLabels, pendingOf, textStep } from './operators.js';
+import { handMadePrediction } from './products.js';
 import { withRowEvent } from './row-events.js';
-import { cut, drop, exploded, queried, sampled, shifted } from './row-methods.js';
+import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
 import { isRowWise } from './statistic-calls.js';
-import { columnOf, columnsOf, concatenated, namesOf, noteMissing } from './subscripts.js';
+import { columnOf, columnsOf, concatenated, namesOf, noteMissing, pickRows } from './subscripts.js';
 import { sideBySide } from './table-calls.js';
 
 /** Calls a method of a frame, a column, an array or a tensor. */
@@ -114,6 +115,17 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
       return cut(machine, state, name, args, call);
     case 'explode':
       return exploded(machine, state, call);
+    case 'dot':
+    case 'matmul': {
+      const [weights] = args.positional;
+      const [right] = args.expressions;
+      if (weights === undefined || right === undefined || call.callee.type !== 'attribute')
+        return combined(machine, table, args, call);
+      const places = { node: call, left: call.callee.object, right };
+      return handMadePrediction(machine, table, weights, places) ?? combined(machine, table, args, call);
+    }
+    case 'slice':
+      return sliced(machine, state, call);
     case 'query':
     case 'filter':
       return queried(machine, state, args, call);
@@ -155,7 +167,7 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     }
     case 'merge':
     case 'join':
-      return merged(machine, state, args);
+      return merged(machine, state, args, call);
     case 'append':
     case 'vstack':
       return concatenated([facts, ...args.positional.map((value) => machine.dataOf(value))], state.shape);
@@ -283,10 +295,14 @@ function maskMethod(machine: Machine, table: Table, name: string, args: Argument
 }
 
 /** Rows of the left frame; the right one is looked up, and what it was made with comes along. */
-function merged(machine: Machine, state: TableState, args: Arguments): Value {
+function merged(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
   const [right] =
     args.positional.length > 0 ? args.positional : [args.keywords.get('right') ?? args.keywords.get('other')];
   if (right === undefined) return newTable(state);
+  const how = args.keywords.get('how');
+  // Rows that the other table has, or lacks.
+  if (how?.type === 'constant' && (how.value === 'anti' || how.value === 'semi'))
+    return newTable(pickRows(machine, state, [textStep(machine, call)]));
   const facts = machine.dataOf(right);
   return newTable({
     ...state,

@@ -1,0 +1,46 @@
+import type { Expr } from '../syntax/ast.js';
+import { joinFacts, NO_FACTS } from '../values/facts.js';
+import { emptyTable, newEstimator, newTable } from '../values/join.js';
+import { overlapOf, type Region } from '../values/region.js';
+import type { Value } from '../values/value.js';
+import { predictionOf, trainingOf } from './learning.js';
+import type { Machine } from './machine.js';
+
+function originOf(region: Region): Region {
+  let origin = region;
+  while (origin.parent !== undefined) origin = origin.parent;
+  return origin;
+}
+
+/**
+ * `X_val @ w`, where `w` was computed from other rows of the same table: row by row the two do not fit, so `w` is
+ * what a model written by hand has learned, and the product is its prediction. `undefined` for other products.
+ */
+export function handMadePrediction(
+  machine: Machine,
+  left: Value,
+  right: Value,
+  places: { readonly node: Expr; readonly left: Expr; readonly right: Expr },
+): Value | undefined {
+  const [rows, weights] = [machine.dataOf(left), machine.dataOf(right)];
+  if (rows.predictions.length > 0 || weights.predictions.length > 0 || rows.single === true) return undefined;
+  if (rows.rows.length === 0 || weights.rows.length === 0) return undefined;
+  const origins = rows.rows.map(originOf);
+  if (!weights.rows.every((region) => origins.includes(originOf(region)))) return undefined;
+  if (overlapOf(rows.rows, weights.rows) !== 'no') return undefined;
+  const model = newEstimator({
+    path: 'numpy.matmul',
+    role: 'model',
+    options: new Map(),
+    steps: [],
+    training: undefined,
+    fits: weights.fits,
+    held: NO_FACTS,
+  });
+  const text = machine.label(places.right);
+  const training = trainingOf(machine, `\`${text}\``, weights, text, [], places.node);
+  model.cell.value = { ...model.cell.value, training };
+  const prediction = predictionOf(model.cell, rows, machine.label(places.left), places.node);
+  const facts = joinFacts(rows, { ...NO_FACTS, fits: weights.fits });
+  return newTable(emptyTable({ ...facts, predictions: [prediction] }));
+}

@@ -1,0 +1,86 @@
+import type { Expr } from '../syntax/ast.js';
+import { NO_FACTS } from '../values/facts.js';
+import { emptyTable, newTable } from '../values/join.js';
+import type { Region } from '../values/region.js';
+import type { Positions, Step, TableState, Value } from '../values/value.js';
+import type { Machine } from './machine.js';
+import { otherSide, textStep } from './operators.js';
+import { pickRows } from './subscripts.js';
+
+/** The steps that lead from the rows of a source to a part of them. */
+function pathOf(region: Region): Step[] {
+  const steps: Step[] = [];
+  for (let part: Region | undefined = region; part?.partition !== undefined; part = part.parent) {
+    const { partition, side, role } = part;
+    steps.unshift({ partition, side, ...(role === undefined ? {} : { role }) });
+  }
+  return steps;
+}
+
+function startsWith(path: readonly Step[], start: readonly Step[]): boolean {
+  return start.every((step, at) => path[at]?.partition === step.partition && path[at]?.side === step.side);
+}
+
+/**
+ * The steps that lead from some rows to those that carry the labels: none where the labels are those of all rows,
+ * `undefined` where nobody knows how the two lie to each other.
+ */
+export function stepsToLabels(rows: readonly Region[], labels: Positions): readonly Step[] | undefined {
+  if (labels.of === undefined) return labels.steps;
+  const [own, wanted] = [rows[0], labels.of[0]];
+  if (own === undefined || wanted === undefined || rows.length > 1 || labels.of.length > 1) return undefined;
+  const [from, to] = [pathOf(own), pathOf(wanted)];
+  if (startsWith(to, from)) return [...to.slice(from.length), ...labels.steps];
+  return startsWith(from, to) && labels.steps.length === 0 ? [] : undefined;
+}
+
+/** Rows of a table by position, or by the labels of another table: `y.loc[X_train.index]`. */
+export function pickPositions(machine: Machine, state: TableState, at: Positions, node: Expr): TableState {
+  return pickRows(machine, state, stepsToLabels(state.rows, at) ?? [textStep(machine, node)]);
+}
+
+/** The rows that positions leave out. */
+export function leftOut(
+  machine: Machine,
+  rows: readonly Region[],
+  positions: Value | undefined,
+  node: Expr,
+): Step {
+  const steps = positions?.type === 'positions' ? stepsToLabels(rows, positions) : undefined;
+  const [only] = steps ?? [];
+  return otherSide(steps?.length === 1 && only !== undefined ? only : textStep(machine, node));
+}
+
+/** A mask of the rows whose positions or labels are among others. */
+export function membership(
+  machine: Machine,
+  all: Positions | undefined,
+  among: Value | undefined,
+  node: Expr,
+): Value {
+  const step = otherSide(leftOut(machine, all?.of ?? [], among, node));
+  return newTable({ ...emptyTable(NO_FACTS, 'column'), mask: [step] });
+}
+
+/** Methods of positions and of the labels of rows: `index.isin(train.index)`, `index.difference(held)`. */
+export function positionsMethod(
+  machine: Machine,
+  receiver: Positions,
+  name: string,
+  other: Value | undefined,
+  node: Expr,
+): Value {
+  switch (name) {
+    case 'isin':
+      return membership(machine, receiver, other, node);
+    case 'difference':
+    case 'drop':
+    case 'delete':
+      return { ...receiver, steps: [...receiver.steps, leftOut(machine, receiver.of ?? [], other, node)] };
+    case 'sample':
+    case 'intersection':
+      return { ...receiver, steps: [...receiver.steps, textStep(machine, node)] };
+    default:
+      return receiver;
+  }
+}
