@@ -227,9 +227,9 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
     if (predicted !== undefined) return predicted;
   }
   if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'positions' && args.keywords.size === 0)
-    return membership(machine, every, some, call);
+    return membership(machine, every, some, right ?? call);
   if (path === 'numpy.setdiff1d' && every?.type === 'positions')
-    return { ...every, steps: [...every.steps, leftOut(machine, every.of ?? [], some, call)] };
+    return { ...every, steps: [...every.steps, leftOut(machine, every.of ?? [], some, right ?? call)] };
   if (
     path === 'numpy.delete' &&
     every !== undefined &&
@@ -239,7 +239,7 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
     const state = asTable(machine, every);
     const axis = argument(args, 2, 'axis');
     if (axis?.type === 'constant' && axis.value !== 0) return newTable({ ...state, partial: true });
-    return newTable(pickRows(machine, state, [leftOut(machine, state.rows, some, call)]));
+    return newTable(pickRows(machine, state, [leftOut(machine, state.rows, some, right ?? call)]));
   }
   const column = polarsExpression(machine, path, args, call);
   if (column !== undefined) return column;

@@ -31,7 +31,7 @@ export function containerMethod(
   if (receiver.type === 'sequence') return sequenceMethod(machine, receiver, name, args, call);
   if (receiver.type === 'mapping') return mappingMethod(machine, receiver, name, args, call);
   if (receiver.type === 'positions')
-    return positionsMethod(machine, receiver, name, args.positional[0], call);
+    return positionsMethod(machine, receiver, name, args.positional[0], call.args[0]?.value ?? call);
   const result = unknownCall(machine, args, call);
   return result.type === 'opaque' && result.facts === NO_FACTS ? opaque(factsOf(receiver)) : result;
 }
@@ -79,6 +79,11 @@ function sequenceMethod(
       machine.store.write(receiver.cell, { ...state, rest });
       return UNKNOWN;
     }
+    case 'index':
+      // `scores.index(max(scores))` was chosen as the maximum was.
+      return first === undefined
+        ? UNKNOWN
+        : opaque({ ...NO_FACTS, fits: factsOf(first).fits.filter(({ kind }) => kind === 'selection') });
     case 'copy':
       return newSequence(state);
     case 'pop':
@@ -87,7 +92,6 @@ function sequenceMethod(
     case 'sort':
     case 'reverse':
     case 'clear':
-    case 'index':
     case 'count':
       return UNKNOWN;
     default:
@@ -184,6 +188,11 @@ const CHOOSING = new Set([
 
 const REPORTING = new Set(['info', 'warning', 'debug', 'write', 'log', 'log_metric', 'dump']);
 
+/** Whether a value stands for all rows of a table: their number, or their positions. */
+function isRange(value: Value): boolean {
+  return value.type === 'positions' || (value.type === 'opaque' && value.countOf !== undefined);
+}
+
 /** Methods of numbers, texts, losses, and objects of unknown libraries. */
 export function opaqueMethod(
   machine: Machine,
@@ -206,6 +215,11 @@ export function opaqueMethod(
   }
   if (receiver.source !== undefined && name === 'pop') return receiver;
   if (REPORTING.has(name)) report(machine, args.all, call);
+  const [population] = args.positional;
+  if (name === 'choice' && population !== undefined && isRange(population)) {
+    const partition = machine.partition(`drawn:${machine.placeKey(call)}`, 'selection', call);
+    return { type: 'positions', steps: [{ partition, side: 'drawn' }] };
+  }
   if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };
   const result = unknownCall(machine, args, call);
   if (receiver.source !== undefined && result.type === 'opaque' && result.facts === NO_FACTS) {

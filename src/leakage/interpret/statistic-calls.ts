@@ -114,7 +114,13 @@ export function chosen(machine: Machine, args: Arguments, call: Call): Value {
 export function curveFit(machine: Machine, args: Arguments, call: Call): Value {
   const facts = args.all.map((value) => machine.dataOf(value)).reduce(joinFacts, NO_FACTS);
   const [prediction] = facts.predictions;
-  if (prediction === undefined) return statistic(machine, 'statistics', args, call);
+  if (prediction === undefined) {
+    const result = statistic(machine, 'statistics', args, call);
+    // The weights of a linear model: `X_val @ w` is its prediction.
+    return machine.text(call.callee).endsWith('lstsq')
+      ? newTable(emptyTable({ ...factsOf(result), rows: facts.rows, certain: facts.certain }))
+      : result;
+  }
   const subject = `what \`${machine.label(call.callee)}\` finds`;
   const event = machine.fit('selection', subject, prediction, prediction.rowsText, call);
   return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
