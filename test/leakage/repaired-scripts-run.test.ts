@@ -56,6 +56,7 @@ describe.skipIf(python === undefined)('repaired scripts run under real scikit-le
     'runnable-later-split.txt',
     'runnable-choice.txt',
     'runnable-pipeline.txt',
+    'runnable-folds.txt',
   ].flatMap(labelledScripts);
   const outputs = new Map<string, string>();
 

@@ -9,6 +9,7 @@ import {
   statementsOf,
   type TextEdit,
 } from './context.js';
+import { trainingIndex } from './folds/fold-loop.js';
 
 /**
  * `Z = scaler.fit_transform(X)` before a loop over folds: inside the loop the scaler is fitted on the training
@@ -31,15 +32,6 @@ export function fitOnPickedRows(context: RepairContext): Rewrite {
   const train = loop === undefined ? undefined : trainingIndex(loop);
   if (loop === undefined || train === undefined) return declined('no loop over folds stands in the block');
   return intoLoop(context, statement, target.id, call, loop, train);
-}
-
-/** `for tr, va in kf.split(X)`, `for fold, (tr, va) in enumerate(kf.split(X))`: the name of the first of the two. */
-function trainingIndex(loop: For): string | undefined {
-  if (loop.target.type !== 'sequence') return undefined;
-  const nested = loop.target.items.find((item) => item.type === 'sequence');
-  const pair = nested?.type === 'sequence' ? nested.items : loop.target.items;
-  const [first] = pair;
-  return pair.length === 2 && first?.type === 'name' ? first.id : undefined;
 }
 
 function intoLoop(

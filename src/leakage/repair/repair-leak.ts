@@ -6,6 +6,8 @@ import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
 import { leaveOutScoredRows } from './concatenation.js';
 import { type RepairContext, type Rewrite, statementsOf } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
+import { onlyFoldLoop } from './folds/fold-loop.js';
+import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
 import { findSplit, moveBehindSplit } from './move/move-behind-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
 import { fitOnRowsPickedOnce } from './picked-once.js';
@@ -22,7 +24,7 @@ export type Repair =
   | { readonly ok: true; readonly replacement: string }
   | { readonly ok: false; readonly reason: string };
 
-type Strategy = (context: RepairContext) => Rewrite;
+type Strategy = (context: RepairContext) => Rewrite | Promise<Rewrite>;
 
 const STRATEGIES: Readonly<Record<string, readonly Strategy[]>> = {
   'training-rows': [learnFromTrainingPart, leaveOutScoredRows, learnOnRowsOfLaterSplit],
@@ -47,6 +49,7 @@ const OTHERWISE: readonly Strategy[] = [
   onlyTransform,
   learnOnRowsOfLaterSplit,
   learnOnceForTables,
+  prepareInEachFold,
 ];
 
 /**
@@ -60,7 +63,9 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
   const block = { start, end: start + codeBlock.length };
   const plain = contextOf(await analyzeInDetail(source), block);
   // Variables are looked at where the rows are divided: at the split, or at the loop over folds.
-  const loop = statementsOf(plain).find((statement) => statement.type === 'for');
+  const loop =
+    onlyFoldLoop(statementsOf(plain))?.statement ??
+    statementsOf(plain).find((statement) => statement.type === 'for');
   const split = (findSplit(plain)?.statement ?? loop ?? splitBehind(plain) ?? plain.leaks[0]?.statement)
     ?.start;
   const analysis = await analyzeInDetail(source, split, anchorOf(plain)?.start);
@@ -71,7 +76,7 @@ export async function repairLeak(source: string, codeBlock: string): Promise<Rep
   const decision = DECISIONS[first.kind];
   const reasons: string[] = decision === undefined ? [] : [decision];
   for (const strategy of decision === undefined ? strategiesFor(first) : []) {
-    const rewrite = strategy(context);
+    const rewrite = await strategy(context);
     if ('declined' in rewrite) {
       reasons.push(rewrite.declined);
       continue;

@@ -27,7 +27,7 @@ import { withFallbacks } from './mapped-groups.js';
 import { calleeName } from './row-order.js';
 import { tableKind } from './table-kind.js';
 
-const LEARNS = new Set([
+export const LEARNS: ReadonlySet<string> = new Set([
   'training-rows',
   'scaling',
   'imputation',
@@ -48,7 +48,8 @@ const PREDICTS = /KMeans|GaussianMixture|Birch|MeanShift|AffinityPropagation|Iso
 const FUNCTIONS =
   /^(nan)?(mean|median|std|var|min|max|percentile|quantile|sum|ptp|amin|amax|average)$|^(mutual_info_(classif|regression)|f_(classif|regression)|chi2)$/;
 
-class NotSaid extends Error {}
+/** Thrown where a computation cannot be said for some rows; the message says why. */
+export class NotSaid extends Error {}
 
 /** The first statement of the block that holds a leak: what is learned has to be known before it. */
 export function anchorOf(context: RepairContext): Stmt | undefined {
@@ -134,7 +135,7 @@ function hasRows(context: RepairContext, leak: Leak, name: string): boolean {
 }
 
 /** Says the computations of the block for some rows. */
-class Saying {
+export class Saying {
   /** Lines to put in before a statement. */
   private readonly lines = new Map<Stmt, readonly string[]>();
   private readonly taken = new Set<string>();
@@ -143,7 +144,7 @@ class Saying {
     private readonly context: RepairContext,
     private readonly leak: Leak,
     private readonly anchor: Stmt,
-    private readonly earlier: EarlierDivision,
+    private readonly earlier: Pick<EarlierDivision, 'ofFrame' | 'ofArray'>,
   ) {}
 
   edits(): TextEdit[] {
@@ -164,8 +165,9 @@ class Saying {
   }
 
   /** The edits, with the lines that have to stand before their statements; the division stands before the anchor. */
-  withLines(edits: readonly TextEdit[], division: string): TextEdit[] {
-    this.lines.set(this.anchor, [division, ...(this.lines.get(this.anchor) ?? [])]);
+  withLines(edits: readonly TextEdit[], division?: string): TextEdit[] {
+    const first = division === undefined ? [] : [division];
+    this.lines.set(this.anchor, [...first, ...(this.lines.get(this.anchor) ?? [])]);
     const all = [...edits];
     for (const [{ start }, lines] of this.lines) {
       const indent = this.context.source.slice(this.context.source.lastIndexOf('\n', start - 1) + 1, start);

@@ -26,6 +26,7 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   if (/\bpolars\b|\bdask\b/.test(source)) return undefined;
   if ((FRAME_START.test(text) && !ARRAY_END.test(text)) || NAMED_COLUMNS.test(text)) return 'frame';
   if (ARRAY_START.test(text) || ARRAY_END.test(text)) return 'array';
+  if (assigned !== undefined && isOfArray(module, assigned, from)) return 'array';
   if (/return_X_y\s*=\s*True/.test(text) && !/as_frame/.test(text)) return 'array';
   const next = nextAssigned(module, name, before.end);
   const since = source.slice(
@@ -36,6 +37,14 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   // Columns have names in a frame alone.
   const named = new RegExp(`(?<![\\w.])${name}\\[\\s*\\[?\\s*["']`);
   return used.test(since) || used.test(text) || named.test(since) ? 'frame' : undefined;
+}
+
+/** `scaled = raw / norms`, where `raw` is an array. */
+function isOfArray(module: Module, value: Expr, from: number): boolean {
+  if (value.type !== 'binary' || value.left.type !== 'name') return false;
+  const made = lastAssigned(module, value.left.id, from, value.start);
+  const text = made === undefined ? '' : module.source.slice(made.start, made.end).trim();
+  return ARRAY_START.test(text) || ARRAY_END.test(text);
 }
 
 /** The function that a statement stands in. */

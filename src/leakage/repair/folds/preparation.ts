@@ -1,0 +1,107 @@
+import type { Stmt } from '../../syntax/ast.js';
+import { namesIn, namesInExpression, ownExpressions, statementsIn } from '../../syntax/walk.js';
+import type { RepairContext } from '../context.js';
+import { effectsOf, NotFollowed } from './effects.js';
+
+const WRITES = /\.(to_csv|to_parquet|to_feather|to_pickle|savefig|dump|save|show)\(|\bopen\(/;
+const RANDOM = /\b(np|numpy)\.random\.|\brandom\.\w+\(|\brng\b|\.sample\(/;
+
+/** The statements that every fold has to make again, and the variables that it needs of its own. */
+export interface Preparation {
+  readonly statements: readonly Stmt[];
+  /** Every variable that they assign, change or fit. */
+  readonly names: ReadonlySet<string>;
+  /** Variables that a fold starts with: as they were before, or a copy of that where they are changed in place. */
+  readonly starts: ReadonlyMap<string, 'same' | 'copy'>;
+  /** Transformers and models that are made before, and fitted here. */
+  readonly fitted: ReadonlySet<string>;
+}
+
+/** What depends on the first statement, and all that changes what those statements work on. */
+export function preparationFrom(context: RepairContext, statements: readonly Stmt[]): Preparation {
+  const [first] = statements;
+  const names = new Set<string>();
+  let chosen: Stmt[] = [];
+  const affected = new Map(statements.map((statement) => [statement, effectsIfKnown(context, statement)]));
+  const anywhere = new Set([...affected.values()].flatMap((effects) => effects.map(({ name }) => name)));
+  for (let size = -1; size !== names.size; ) {
+    size = names.size;
+    chosen = statements.filter(
+      (statement) =>
+        statement.type !== 'delete' &&
+        !makesRoom(statement) &&
+        (statement === first || [...namesIn(statement)].some(({ id }) => names.has(id))) &&
+        effectsOf(context, statement).length > 0,
+    );
+    for (const statement of chosen) {
+      for (const { name } of affected.get(statement) ?? []) names.add(name);
+      // What is read here and changed by another line on the way is not the same in the fold.
+      for (const { id } of namesIn(statement)) if (anywhere.has(id)) names.add(id);
+    }
+  }
+  for (const statement of chosen) {
+    const text = context.source.slice(statement.start, statement.end);
+    if (/"""|'''/.test(text)) throw new NotFollowed('a text of several lines stands in the preparation');
+    if (WRITES.test(text)) throw new NotFollowed('the preparation writes a file');
+    if (RANDOM.test(text)) throw new NotFollowed('the preparation draws at random');
+    const isPlain = [...statementsIn(statement)].every(({ type }) =>
+      /^(assign|augmented|expression|for|if)$/.test(type),
+    );
+    if (!isPlain) throw new NotFollowed('the preparation holds more than assignments, loops and conditions');
+  }
+  return { statements: chosen, names, ...startsOf(context, chosen, names) };
+}
+
+/** What a statement does, where that is known; it only has to be known of those that are made again. */
+function effectsIfKnown(context: RepairContext, statement: Stmt): ReturnType<typeof effectsOf> {
+  try {
+    return effectsOf(context, statement);
+  } catch (error) {
+    if (error instanceof NotFollowed) return [];
+    throw error;
+  }
+}
+
+/** `np.zeros(len(X))`: room for the predictions of all folds, which says nothing about the rows. */
+function makesRoom(statement: Stmt): boolean {
+  if (statement.type !== 'assign' || statement.value.type !== 'call') return false;
+  const { callee } = statement.value;
+  return callee.type === 'attribute' && /^(zeros|ones|empty|full)(_like)?$/.test(callee.name);
+}
+
+function startsOf(
+  context: RepairContext,
+  statements: readonly Stmt[],
+  names: ReadonlySet<string>,
+): Pick<Preparation, 'starts' | 'fitted'> {
+  const starts = new Map<string, 'same' | 'copy'>();
+  const fitted = new Set<string>();
+  const made = new Set<string>();
+  for (const statement of statements) {
+    for (const inner of statementsIn(statement)) {
+      const targets = new Set(plainTargets(inner));
+      for (const own of ownExpressions(inner)) {
+        for (const name of namesInExpression(own)) {
+          const isRead = !targets.has(name) && names.has(name.id) && !made.has(name.id);
+          if (isRead && !starts.has(name.id)) starts.set(name.id, 'same');
+        }
+      }
+      // What a branch assigns may not be assigned at all.
+      const isSure = statement.type !== 'if' && inner.suite.owner?.type !== 'if';
+      if (isSure) for (const target of targets) if (target.type === 'name') made.add(target.id);
+    }
+    for (const { name, how } of effectsOf(context, statement)) {
+      if (!starts.has(name)) continue;
+      if (how === 'fits') fitted.add(name);
+      else if (how === 'changes') starts.set(name, 'copy');
+    }
+  }
+  for (const name of fitted) starts.delete(name);
+  return { starts, fitted };
+}
+
+function plainTargets(statement: Stmt): ReturnType<typeof ownExpressions> {
+  const targets =
+    statement.type === 'assign' ? statement.targets : statement.type === 'for' ? [statement.target] : [];
+  return targets.flatMap((target) => (target.type === 'sequence' ? target.items : [target]));
+}

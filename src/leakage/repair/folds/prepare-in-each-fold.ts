@@ -1,0 +1,243 @@
+import type { Module, Stmt } from '../../syntax/ast.js';
+import { parseModule } from '../../syntax/parse-module.js';
+import {
+  expressionsIn,
+  namesIn,
+  namesInExpression,
+  ownExpressions,
+  rootName,
+  statementsIn,
+} from '../../syntax/walk.js';
+import { sameRows } from '../../values/region.js';
+import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
+import { isChangedBetween } from '../divisions.js';
+import { anchorOf, LEARNS, NotSaid, Saying } from '../rows-first/learn-on-later-split.js';
+import { rowChangeBetween } from '../rows-first/row-order.js';
+import { NotFollowed } from './effects.js';
+import { type FoldLoop, onlyFoldLoop } from './fold-loop.js';
+import { type Preparation, preparationFrom } from './preparation.js';
+import { usedWithFoldModels } from './used-after-folds.js';
+
+const CLONED = /^(sklearn|imblearn|category_encoders|feature_engine|lightgbm|xgboost)\b/;
+
+/**
+ * What is learned from all rows before a loop over folds is learned again in each fold, from its training rows: the lines
+ * from the fit up to the loop are made once more at the beginning of the fold, under names of its own. The lines before
+ * the loop stay as they are, for all that does not belong to a fold.
+ */
+export async function prepareInEachFold(context: RepairContext): Promise<Rewrite> {
+  const anchor = anchorOf(context);
+  if (anchor === undefined) return declined('no leak in this block');
+  if (context.leaks.some(({ kind }) => !LEARNS.has(kind) || kind === 'training-rows'))
+    return declined('the block holds a leak that cannot be moved');
+  const statements = anchor.suite.statements.slice(anchor.suite.statements.indexOf(anchor));
+  const loop = onlyFoldLoop(statements);
+  if (loop === undefined || loop.outer === anchor)
+    return declined('no loop over folds stands behind the fit');
+  if (loop.outer.end > context.block.end) return declined('the loop over folds goes on behind the block');
+  try {
+    return { text: await preparedInFold(context, anchor, loop, statements) };
+  } catch (error) {
+    if (error instanceof NotFollowed || error instanceof NotSaid) return declined(error.message);
+    throw error;
+  }
+}
+
+async function preparedInFold(
+  context: RepairContext,
+  anchor: Stmt,
+  loop: FoldLoop,
+  statements: readonly Stmt[],
+): Promise<string> {
+  const { source, module, block, lineEnding } = context;
+  const preparation = preparationFrom(context, statements.slice(0, statements.indexOf(loop.outer)));
+  checkRows(context, anchor, loop);
+  checkOtherNames(context, preparation, loop);
+  checkFunctions(module, preparation.names);
+  const conflict = usedWithFoldModels(context, loop, preparation.names);
+  if (conflict !== undefined) throw new NotFollowed(conflict);
+  for (const name of preparation.fitted) {
+    if (!CLONED.test(importOf(context, name) ?? ''))
+      throw new NotFollowed(`whether \`${name}\` can be made anew for each fold is not known`);
+  }
+
+  const taken = new Set<string>();
+  const fresh = (wanted: string): string => {
+    const name = freshName(source, wanted, taken);
+    taken.add(name);
+    return name;
+  };
+  const own = new Map([...preparation.names].map((name) => [name, fresh(`fold_${name}`)]));
+  const before: string[] = [];
+  const lines: string[] = [];
+  for (const [name, how] of preparation.starts) {
+    const whole = fresh(`${name}_before`);
+    before.push(`${whole} = ${name}${how === 'copy' ? '.copy()' : ''}`);
+    lines.push(`${own.get(name)} = ${whole}${how === 'copy' ? '.copy()' : ''}`);
+  }
+  const isImported = /^from sklearn\.base import .*\bclone\b(?! as)/m.test(source);
+  if (preparation.fitted.size > 0 && !isImported) before.unshift('from sklearn.base import clone');
+  for (const name of preparation.fitted) lines.push(`${own.get(name)} = clone(${name})`);
+  lines.push(...(await replayed(context, anchor, loop, preparation, own)));
+
+  const [first] = loop.statement.body.statements;
+  const [indent, inner] = [indentBefore(source, anchor), first && indentBefore(source, first)];
+  if (first === undefined || indent === undefined || inner === undefined)
+    throw new NotFollowed('the fit or the loop shares its line');
+  const put = (at: number, texts: readonly string[], depth: string): TextEdit => ({
+    start: at,
+    end: at,
+    text: texts.map((line) => `${line}${lineEnding}${depth}`).join(''),
+  });
+  const edits = [put(anchor.start, before, indent), put(first.start, lines, inner)];
+  for (const statement of loop.statement.body.statements) edits.push(...renamed(statement, own));
+  return edited(source, block, joinedAt(edits, first.start));
+}
+
+/** The statements once more, learned from the training rows of the fold, in its own names. */
+async function replayed(
+  context: RepairContext,
+  anchor: Stmt,
+  loop: FoldLoop,
+  preparation: Preparation,
+  own: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const { source } = context;
+  const [leak] = context.leaks;
+  const indent = indentBefore(source, anchor);
+  if (leak === undefined || indent === undefined) throw new NotFollowed('the fit shares its line');
+  const saying = new Saying(context, leak, anchor, {
+    ofFrame: `.iloc[${loop.train}]`,
+    ofArray: `[${loop.train}]`,
+  });
+  const edits = saying.withLines(saying.edits());
+  const lines: string[] = [];
+  for (const statement of preparation.statements) {
+    const text = edited(source, statement, edits);
+    for (const line of text.split(/\r?\n/)) {
+      lines.push(line.startsWith(indent) ? line.slice(indent.length) : line);
+    }
+    // The first line stands behind its indentation.
+    lines[lines.length - text.split(/\r?\n/).length] = text.split(/\r?\n/)[0] ?? '';
+  }
+  const text = lines.join('\n');
+  const module = await parseModule(text);
+  if (!module.parsed) throw new NotFollowed('the lines cannot be said once more');
+  const names = module.body.statements.flatMap((statement) => renamed(statement, own));
+  return edited(text, { start: 0, end: text.length }, names).split('\n');
+}
+
+function renamed(statement: Stmt, own: ReadonlyMap<string, string>): TextEdit[] {
+  return [...namesIn(statement)].flatMap(({ id, start, end }) => {
+    const text = own.get(id);
+    return text === undefined ? [] : [{ start, end, text }];
+  });
+}
+
+/** Positions of the fold have to mean the same rows in what is fitted. */
+function checkRows(
+  { module, watched, watchedEarlier, leaks }: RepairContext,
+  anchor: Stmt,
+  loop: FoldLoop,
+): void {
+  const change = rowChangeBetween(module, anchor.start, loop.statement.start, (name) => watched.has(name));
+  if (change !== undefined) throw new NotFollowed('rows change between the fit and the loop over folds');
+  const divided = watched.get(loop.table) ?? watchedEarlier.get(loop.table);
+  const rows = leaks
+    .flatMap(({ node }) => [...namesInExpression(node)])
+    .map(({ id }) => watchedEarlier.get(id));
+  const isSame = rows.some(
+    (table) => table !== undefined && divided !== undefined && sameRows(table, divided),
+  );
+  if (!isSame) throw new NotFollowed(`\`${loop.table}\` is not known to hold the rows of the fit`);
+}
+
+/** What the fold reads beside its own variables has to be what it was, and its own may not be changed by it. */
+function checkOtherNames({ module, source }: RepairContext, preparation: Preparation, loop: FoldLoop): void {
+  const { names, statements } = preparation;
+  for (const statement of loop.statement.body.statements.flatMap((part) => [...statementsIn(part)])) {
+    if (/^(function|class|global)$/.test(statement.type))
+      throw new NotFollowed('a function is defined in the folds');
+  }
+  for (const statement of [...statements, loop.statement]) {
+    for (const { id } of statement === loop.statement ? [] : namesIn(statement)) {
+      if (!names.has(id) && isChangedBetween(module, statement.end, loop.statement.end, id))
+        throw new NotFollowed(`\`${id}\` is changed between the fit and the folds`);
+    }
+    for (const inner of statementsIn(statement)) {
+      for (const own of ownExpressions(inner)) {
+        for (const part of expressionsIn(own)) {
+          if (part.type === 'lambda' && part.params.some(({ name }) => names.has(name)))
+            throw new NotFollowed('a lambda hides a variable of the preparation');
+        }
+      }
+    }
+  }
+  const { start, end } = loop.statement.body.statements[0] ?? loop.statement;
+  const first = Math.min(start, end);
+  for (const name of names) {
+    if (isChangedBetween(module, first, loop.statement.end, name))
+      throw new NotFollowed(`\`${name}\` is changed in the folds`);
+    if (new RegExp(`["'][^"'\\n]*@${name}\\b`).test(source))
+      throw new NotFollowed(`\`${name}\` is read in a query`);
+  }
+  for (const outer of statements[0]?.suite.statements ?? []) {
+    if (outer.type !== 'delete' || outer.start > loop.statement.end) continue;
+    for (const target of outer.targets) {
+      const name = rootName(target);
+      const isNeeded =
+        preparation.fitted.has(name ?? '') ||
+        (!names.has(name ?? '') &&
+          statements.some((statement) => [...namesIn(statement)].some(({ id }) => id === name)));
+      if (isNeeded) throw new NotFollowed(`\`${name}\` is deleted before the folds`);
+    }
+  }
+}
+
+/** A function that reads a variable of the preparation from outside would read that of all rows. */
+function checkFunctions(module: Module, names: ReadonlySet<string>): void {
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      if (statement.type !== 'function') continue;
+      const known = new Set(statement.params.map(({ name }) => name));
+      for (const inner of statement.body.statements.flatMap((part) => [...statementsIn(part)])) {
+        if (inner.type === 'assign')
+          for (const target of inner.targets)
+            for (const name of target.type === 'name' ? [target] : [...namesInExpression(target)])
+              known.add(name.id);
+        if (inner.type === 'for') for (const { id } of namesInExpression(inner.target)) known.add(id);
+      }
+      const read = [...namesIn(statement)].find(({ id }) => names.has(id) && !known.has(id));
+      if (read !== undefined)
+        throw new NotFollowed(`\`${statement.name}\` reads \`${read.id}\` from outside`);
+    }
+  }
+}
+
+/** The module that a variable's constructor is imported from. */
+function importOf({ source, module }: RepairContext, name: string): string | undefined {
+  const made = [...source.matchAll(new RegExp(`(?<![\\w.])${name}\\s*=\\s*(\\w+)[\\w.]*\\(`, 'g'))];
+  const [maker, ...others] = new Set(made.map(([, root]) => root));
+  if (others.length > 0) return undefined;
+  for (const outer of module.body.statements) {
+    for (const statement of statementsIn(outer)) {
+      if (statement.type !== 'import') continue;
+      const binding = statement.bindings.find((one) => one.name === maker);
+      if (binding !== undefined) return binding.path;
+    }
+  }
+  return undefined;
+}
+
+function indentBefore(source: string, { start }: Stmt): string | undefined {
+  const indent = source.slice(source.lastIndexOf('\n', start - 1) + 1, start);
+  return /\S/.test(indent) ? undefined : indent;
+}
+
+/** Lines put in before a statement come before a name at its very start. */
+function joinedAt(edits: readonly TextEdit[], at: number): TextEdit[] {
+  const put = edits.find((edit) => edit.start === at && edit.end === at);
+  const name = edits.find((edit) => edit.start === at && edit.end > at);
+  if (put === undefined || name === undefined) return [...edits];
+  return [...edits.filter((edit) => edit !== put && edit !== name), { ...name, text: put.text + name.text }];
+}

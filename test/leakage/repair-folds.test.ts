@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
+import { labelledScripts } from './labelled-scripts.js';
+
+const PREPARATION = [
+  'import numpy as np',
+  'import pandas as pd',
+  'from sklearn.linear_model import Ridge',
+  'from sklearn.model_selection import KFold',
+  'from sklearn.preprocessing import StandardScaler',
+  'data = pd.read_csv("train.csv")',
+  'test = pd.read_csv("test.csv")',
+  'y = data.pop("price")',
+  'scaler = StandardScaler()',
+  'X = pd.DataFrame(scaler.fit_transform(data), columns=data.columns)',
+  'X["both"] = X["a"] * X["b"]',
+];
+const FOLDS = [
+  'scores = []',
+  'for tr, va in KFold(5, shuffle=True, random_state=0).split(X):',
+  '    model = Ridge()',
+  '    model.fit(X.iloc[tr], y.iloc[tr])',
+  '    scores.append(model.score(X.iloc[va], y.iloc[va]))',
+];
+const SCORE = ['print("Final Validation Performance:", np.mean(scores))'];
+
+async function repairOf(lines: readonly string[]) {
+  const source = `${lines.join('\n')}\n`;
+  const [finding] = (await analyzeLeakage(source)).findings;
+  if (finding === undefined) throw new Error('nothing was found');
+  const repair = await repairLeak(source, finding.codeBlock);
+  return repair.ok ? source.replace(finding.codeBlock, () => repair.replacement) : repair.reason;
+}
+
+describe('what was learned from all rows before a loop over folds', () => {
+  it('REQ-SF-019: is learned again in each fold, under names of the fold; the lines before stay', async () => {
+    const text = await repairOf([...PREPARATION, ...FOLDS, ...SCORE]);
+    expect(text).toContain(PREPARATION.slice(-2).join('\n'));
+    expect(text).toContain(
+      [
+        'for tr, va in KFold(5, shuffle=True, random_state=0).split(X):',
+        '    fold_scaler = clone(scaler)',
+        '    fold_x = pd.DataFrame(fold_scaler.fit(data.iloc[tr]).transform(data), columns=data.columns)',
+        '    fold_x["both"] = fold_x["a"] * fold_x["b"]',
+        '    model = Ridge()',
+        '    model.fit(fold_x.iloc[tr], y.iloc[tr])',
+        '    scores.append(model.score(fold_x.iloc[va], y.iloc[va]))',
+      ].join('\n'),
+    );
+    expect((await analyzeLeakage(text)).findings).toEqual([]);
+  });
+
+  it('REQ-SF-019: a table that the fold changes starts afresh in every fold', async () => {
+    const [script] = labelledScripts('runnable-folds.txt').filter(({ id }) => id === 'F04');
+    const text = await repairOf((script?.script ?? '').split('\n'));
+    expect(text).toContain('test_before = test.copy()\nfor column in features:');
+    expect(text).toContain('    fold_test = test_before.copy()\n');
+    expect(text).toContain('    fold_features = features_before.copy()\n');
+  });
+
+  it.each([
+    [
+      'a model of the folds goes on behind them',
+      [...PREPARATION, ...FOLDS, ...SCORE, 'print(model.predict(X))'],
+    ],
+    [
+      'a table of all rows reaches the models of the folds in a list',
+      [
+        ...PREPARATION,
+        'models = []',
+        ...FOLDS,
+        '    models.append(model)',
+        ...SCORE,
+        'print(np.mean([one.predict(X) for one in models], axis=0))',
+      ],
+    ],
+    [
+      'a function reads the table from outside',
+      [
+        ...PREPARATION.slice(0, 5),
+        'def width():',
+        '    return X.shape[1]',
+        ...PREPARATION.slice(5),
+        ...FOLDS.slice(0, 2),
+        '    print(width())',
+        ...FOLDS.slice(2),
+        ...SCORE,
+      ],
+    ],
+    [
+      'rows are dropped on the way',
+      [...PREPARATION, 'X = X[X["a"] < 3]', 'y = y.loc[X.index]', ...FOLDS, ...SCORE],
+    ],
+    [
+      'the preparation draws at random',
+      [...PREPARATION, 'X["noise"] = X["a"] + np.random.normal(size=len(X))', ...FOLDS, ...SCORE],
+    ],
+    ['the folds change the table', [...PREPARATION, ...FOLDS, '    X["fold"] = 1', ...SCORE]],
+  ])('REQ-SF-019: declines where %s', async (_, lines) => {
+    expect(await repairOf(lines)).toMatch(/^Not rewritten: /);
+  });
+
+  it('REQ-SF-019: a model that is made and fitted behind the folds may go on with all rows', async () => {
+    const final = ['model = Ridge()', 'model.fit(X, y)', 'print(model.predict(X))'];
+    expect(await repairOf([...PREPARATION, ...FOLDS, ...SCORE, ...final])).toContain('fold_scaler');
+  });
+});
