@@ -48,11 +48,14 @@ describe.each(SETS)('labelled scripts of %s', (file) => {
   });
 });
 
-describe('labelled scripts of seventh.jsonl', () => {
+describe.each([
+  ['seventh.jsonl', 30, 30],
+  ['eighth.jsonl', 42, 14],
+])('labelled scripts of %s', (file, leaky, clean) => {
   it('accuses no clean script, rewrites none wrongly, and misses no leak', async () => {
-    const scripts = labelledScripts('seventh.jsonl');
-    expect(scripts.filter(({ leaky }) => leaky)).toHaveLength(30);
-    expect(scripts.filter(({ leaky }) => !leaky)).toHaveLength(30);
+    const scripts = labelledScripts(file);
+    expect(scripts.filter((script) => script.leaky)).toHaveLength(leaky);
+    expect(scripts.filter((script) => !script.leaky)).toHaveLength(clean);
     const { mistakes, stillLeaky } = await evaluateLeakage(scripts);
     expect(mistakes).toEqual([]);
     expect(stillLeaky.count).toBe(0);

@@ -3,8 +3,8 @@ import { isRightBlock } from '../../src/leakage/evaluate.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
 import { labelledScripts } from './labelled-scripts.js';
 
-describe('clean scripts full of what looks like a leak', () => {
-  it.each(labelledScripts('look-alikes.txt'))('$id ($kind) is clean', async ({ script }) => {
+describe.each(['look-alikes.txt', 'divided-rows.txt'])('clean scripts of %s', (file) => {
+  it.each(labelledScripts(file))('$id ($kind) is clean', async ({ script }) => {
     const { findings, parsed } = await analyzeLeakage(script);
     expect(parsed).toBe(true);
     expect(findings.map(({ explanation }) => explanation)).toEqual([]);

@@ -28,7 +28,7 @@ import {
 } from './learning.js';
 import type { Machine } from './machine.js';
 import { meetLabels } from './operators.js';
-import { isRandomSplitter, keepsGroups, knowsGroups, namedGroups } from './splitters.js';
+import { countedGroups, isRandomSplitter, keepsGroups, knowsGroups, namedGroups } from './splitters.js';
 import { optimised } from './statistic-calls.js';
 
 /** Methods that give the object itself back. */
@@ -253,7 +253,10 @@ function foldsOf(machine: Machine, state: EstimatorState, args: Arguments, call:
   partition.keepsGroups = keepsGroups(state);
   const groups = argumentExpression(args, 2, 'groups');
   const [divided] = args.positional;
-  const named = divided === undefined ? undefined : namedGroups(machine, machine.dataOf(divided).rows);
+  const named =
+    divided === undefined
+      ? undefined
+      : (namedGroups(machine, machine.dataOf(divided).rows) ?? countedGroups(machine, divided));
   const known = groups === undefined ? (partition.random ? named : undefined) : machine.label(groups);
   if (known !== undefined && !knowsGroups(state)) partition.ignoredGroups = { text: known };
   const pair = list(

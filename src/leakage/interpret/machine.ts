@@ -65,6 +65,8 @@ export class Machine {
   readonly validated = new Map<object, { facts: Facts; rowsText: string }>();
   /** The loop that goes through the folds of a splitter. */
   readonly foldLoops = new Map<Partition, Stmt>();
+  /** Columns of identifiers whose rows the code counts, with the rows. */
+  readonly counted: { readonly column: string; readonly rows: readonly Region[] }[] = [];
   /** Loops that are being run, innermost last. */
   readonly loops: Stmt[] = [];
   readonly global = new Scope(undefined);

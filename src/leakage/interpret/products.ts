@@ -1,8 +1,9 @@
-import type { Expr } from '../syntax/ast.js';
+import type { Call, Expr } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { emptyTable, newEstimator, newTable } from '../values/join.js';
 import { overlapOf, type Region } from '../values/region.js';
 import type { Value } from '../values/value.js';
+import type { Arguments } from './calls.js';
 import { predictionOf, trainingOf } from './learning.js';
 import type { Machine } from './machine.js';
 
@@ -43,4 +44,12 @@ export function handMadePrediction(
   const prediction = predictionOf(model.cell, rows, machine.label(places.left), places.node);
   const facts = joinFacts(rows, { ...NO_FACTS, fits: weights.fits });
   return newTable(emptyTable({ ...facts, predictions: [prediction] }));
+}
+
+/** `X_val.dot(w)` */
+export function productMethod(machine: Machine, left: Value, args: Arguments, call: Call): Value | undefined {
+  const [weights] = args.positional;
+  const [right] = args.expressions;
+  if (weights === undefined || right === undefined || call.callee.type !== 'attribute') return undefined;
+  return handMadePrediction(machine, left, weights, { node: call, left: call.callee.object, right });
 }

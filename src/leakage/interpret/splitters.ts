@@ -57,6 +57,31 @@ export function takeOneFold(pair: Value): void {
   }
 }
 
+/** Identifiers of those who are measured again and again. */
+const MEASURED =
+  /^(patient|subject|participant|speaker|person|donor|animal|writer)[\s_]?(id|code|no|nr|number)$/i;
+
+/** Notes that the code counts how many rows each value of a column has. */
+export function noteCounted(machine: Machine, column: string | undefined, rows: readonly Region[]): void {
+  if (column === undefined || !MEASURED.test(column)) return;
+  if (/^assert\b/.test(machine.text(machine.statement))) return;
+  machine.counted.push({ column, rows });
+}
+
+/**
+ * Groups that the code counts the rows of, and takes out of the features: it knows that several rows belong to one
+ * patient. A table of one row for each has no such groups.
+ */
+export function countedGroups(machine: Machine, value: Value | undefined): string | undefined {
+  if (value?.type !== 'table') return undefined;
+  const { rows, dropped, closed, columns, shape } = value.cell.value;
+  if (shape === 'column') return undefined;
+  return machine.counted.find(
+    (known) =>
+      sameRows(known.rows, rows) && (dropped.has(known.column) || (closed && !columns.has(known.column))),
+  )?.column;
+}
+
 const GROUPS = ['groups', 'group', 'group_ids', 'group_id'];
 
 /** A variable that the code itself calls the groups of these rows. */

@@ -7,7 +7,7 @@ import { columnFrom } from './assign.js';
 import { type Arguments, flag } from './calls.js';
 import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
-import { namedGroups } from './splitters.js';
+import { countedGroups, namedGroups } from './splitters.js';
 import { concatenated, pickRows } from './subscripts.js';
 export function sourceTable(machine: Machine, path: string, args: Arguments, call: Call): Value {
   // A state that was saved because it scored best.
@@ -51,7 +51,10 @@ export function holdout(machine: Machine, args: Arguments, call: Call): Value {
   const partition = machine.partition(`holdout:${key}`, 'holdout', call);
   partition.random = flag(args, 'shuffle') !== false;
   const [divided] = args.positional;
-  const groups = divided === undefined ? undefined : namedGroups(machine, machine.dataOf(divided).rows);
+  const groups =
+    divided === undefined
+      ? undefined
+      : (namedGroups(machine, machine.dataOf(divided).rows) ?? countedGroups(machine, divided));
   if (groups !== undefined && partition.random) partition.ignoredGroups = { text: groups };
   const sides: Step[] = [
     { partition, side: 'train', role: 'train' },

@@ -26,7 +26,7 @@ import { fillKind } from './column-expressions.js';
 import { learnFromLoss } from './learning.js';
 import type { Machine } from './machine.js';
 import { meetLabels, pendingOf, textStep } from './operators.js';
-import { handMadePrediction } from './products.js';
+import { productMethod } from './products.js';
 import { withRowEvent } from './row-events.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
 import { isRowWise } from './statistic-calls.js';
@@ -113,17 +113,15 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     case 'tail':
     case 'limit':
       return cut(machine, state, name, args, call);
+    case 'drop_duplicates':
+    case 'unique':
+      machine.counted.length = 0;
+      return combined(machine, table, args, call);
     case 'explode':
       return exploded(machine, state, call);
     case 'dot':
-    case 'matmul': {
-      const [weights] = args.positional;
-      const [right] = args.expressions;
-      if (weights === undefined || right === undefined || call.callee.type !== 'attribute')
-        return combined(machine, table, args, call);
-      const places = { node: call, left: call.callee.object, right };
-      return handMadePrediction(machine, table, weights, places) ?? combined(machine, table, args, call);
-    }
+    case 'matmul':
+      return productMethod(machine, table, args, call) ?? combined(machine, table, args, call);
     case 'slice':
       return sliced(machine, state, call);
     case 'query':

@@ -5,6 +5,8 @@ import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, opaque, type TableState, type Value, type View } from '../values/value.js';
 import { type Arguments, argumentsOf, callFunction } from './calls.js';
 import type { Machine } from './machine.js';
+import { noteCounted } from './splitters.js';
+import { columnNames } from './subscripts.js';
 import { tableMethod } from './table-methods.js';
 
 /** Methods of grouped rows that give one result per row from the row and the rows before it. */
@@ -20,6 +22,10 @@ export function viewMethod(machine: Machine, view: View, name: string, args: Arg
   const state = view.table.cell.value;
   if (PER_ROW.has(name) || name === 'rolling' || name === 'expanding' || name === 'ewm') {
     return tableMethod(machine, newTable(state) as Value & { type: 'table' }, name, args, call);
+  }
+  if (name === 'size' || name === 'count') {
+    const [key] = view.node.type === 'call' ? view.node.args : [];
+    noteCounted(machine, columnNames(machine, key?.value)?.at(0), state.rows);
   }
   const statistics = (): Value => {
     const facts = factsOf(view);
