@@ -155,6 +155,8 @@ function checkRows(
 /** What the fold reads beside its own variables has to be what it was, and its own may not be changed by it. */
 function checkOtherNames({ module, source }: RepairContext, preparation: Preparation, loop: FoldLoop): void {
   const { names, statements } = preparation;
+  if (/\.(labels_|row_labels_|embedding_)\b/.test(source.slice(loop.statement.start, loop.statement.end)))
+    throw new NotFollowed('the folds read what the fit says of its own rows');
   for (const statement of loop.statement.body.statements.flatMap((part) => [...statementsIn(part)])) {
     if (/^(function|class|global)$/.test(statement.type))
       throw new NotFollowed('a function is defined in the folds');

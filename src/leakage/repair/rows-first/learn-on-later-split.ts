@@ -19,11 +19,13 @@ import {
   statementsOf,
   type TextEdit,
 } from '../context.js';
-import { isChangedBetween } from '../divisions.js';
 import { isRowValue } from '../row-values.js';
+import { clustersOfAllRows } from './fitted-clusters.js';
 import { readGroupwise, sayGroupwise } from './group-lookup.js';
+import { groupLoopAround, lookupsWithFallback } from './group-loop.js';
 import { divideEarlier, type EarlierDivision } from './later-split.js';
 import { withFallbacks } from './mapped-groups.js';
+import { type QuantileBins, readQuantileBins, sayQuantileBins } from './quantile-bins.js';
 import { calleeName } from './row-order.js';
 import { tableKind } from './table-kind.js';
 
@@ -127,6 +129,8 @@ function firstTable(context: RepairContext, leak: Leak): string {
 function* enclosing(statement: Stmt, node: Expr): Generator<Expr> {
   yield* namesInExpression(node);
   for (const own of ownExpressions(statement)) yield* namesInExpression(own);
+  const loop = groupLoopAround(statement, node);
+  if (loop !== undefined) yield loop.frame;
 }
 
 function hasRows(context: RepairContext, leak: Leak, name: string): boolean {
@@ -161,7 +165,12 @@ export class Saying {
     }
     const fallbacks = withFallbacks(this.context, this.context.leaks, this.earlier.ofFrame);
     if (typeof fallbacks === 'string') throw new NotSaid(fallbacks);
-    return [...edits, ...fallbacks];
+    // Several statistics of one loop over groups ask for the same edit.
+    const isFirst = (edit: TextEdit, at: number): boolean =>
+      edits.findIndex(
+        ({ start, end, text }) => start === edit.start && end === edit.end && text === edit.text,
+      ) === at;
+    return [...edits.filter(isFirst), ...fallbacks];
   }
 
   /** The edits, with the lines that have to stand before their statements; the division stands before the anchor. */
@@ -208,6 +217,10 @@ export class Saying {
   private onRows(leak: Leak, node: Expr): TextEdit[] {
     if (node.type !== 'call') throw new NotSaid('no fit and no statistic in this block');
     const name = calleeName(node);
+    const groups = this.groupLoop(leak, node);
+    if (groups !== undefined) return groups;
+    const bins = readQuantileBins(this.context.source, node);
+    if (bins !== undefined) return this.quantileBins(leak, node, bins);
     if (node.callee.type === 'attribute' && FIT_METHODS.has(name)) return this.fit(leak, node, node.callee);
     if (node.callee.type === 'attribute' && STATISTIC_METHODS.has(name) && !isModule(node.callee.object)) {
       if (insideLambda(leak.statement, node)) throw new NotSaid('the statistic is computed inside a lambda');
@@ -216,6 +229,41 @@ export class Saying {
     if (FUNCTIONS.test(name))
       return node.args.filter(isPositional).flatMap(({ value }) => this.pick(value, true));
     throw new NotSaid('what is computed over all rows gives a value for each row');
+  }
+
+  /** Statistics of one group after another: the loop goes over the groups of the training rows. */
+  private groupLoop(leak: Leak, node: Call): TextEdit[] | undefined {
+    const loop = groupLoopAround(leak.statement, node);
+    if (loop === undefined || !hasRows(this.context, this.leak, loop.frame.id)) return undefined;
+    const nodes = this.context.leaks.flatMap((other) => [...other.nodes, other.node]);
+    const isOnlyLearned = loop.uses.every((use) =>
+      nodes.some((other) => use.start >= other.start && use.end <= other.end),
+    );
+    if (!isOnlyLearned) throw new NotSaid('the loop over groups does more than to learn from them');
+    if (this.check(loop.frame.id) !== 'frame') throw new NotSaid('the groups are not those of a frame');
+    const { module, block } = this.context;
+    const lookups = lookupsWithFallback(module, block, leak.statement);
+    if (lookups === undefined) throw new NotSaid('a group that the training rows lack would have no value');
+    const { end } = loop.frame;
+    return [{ start: end, end, text: this.earlier.ofFrame }, ...lookups];
+  }
+
+  private quantileBins(leak: Leak, node: Call, bins: QuantileBins): TextEdit[] {
+    const { column } = bins;
+    const table = rootName(column);
+    if (table === undefined || !hasRows(this.context, this.leak, table) || this.check(table) !== 'frame')
+      throw new NotSaid('the rows of the bins have no name before them');
+    if (insideLambda(leak.statement, node)) throw new NotSaid('the statistic is computed inside a lambda');
+    const index = column.type === 'subscript' ? column.indices[0] : undefined;
+    const label = index?.type === 'constant' ? `${index.value}` : index?.type === 'name' ? index.id : 'bin';
+    const { line, text } = sayQuantileBins(
+      this.context.source,
+      bins,
+      this.earlier.ofFrame,
+      this.fresh(`${label}_edges`),
+    );
+    this.lines.set(leak.statement, [...(this.lines.get(leak.statement) ?? []), line]);
+    return [{ start: node.start, end: node.end, text }];
   }
 
   private fit(leak: Leak, node: Call, callee: Expr & { type: 'attribute' }): TextEdit[] {
@@ -238,7 +286,11 @@ export class Saying {
       if (edits.length === 0) throw new NotSaid('features and labels are not divided by one split');
       return edits;
     });
-    if (name === 'fit') return [...picked, ...this.labelsOf(node, object, rows.value, made)];
+    if (name === 'fit') {
+      const clusters = clustersOfAllRows(this.context, node, object, rows.value, PREDICTS.test(made));
+      if (clusters === undefined) throw new NotSaid('what is fitted says nothing about other rows');
+      return [...picked, ...clusters];
+    }
     const second = name === 'fit_transform' ? 'transform' : name === 'fit_predict' ? 'predict' : undefined;
     if (second === undefined || (second === 'predict' && !PREDICTS.test(made)))
       throw new NotSaid('what is fitted cannot be applied to other rows');
@@ -247,39 +299,6 @@ export class Saying {
       ...picked,
       { start: node.end, end: node.end, text: `.${second}(${this.text(rows.value)})` },
     ];
-  }
-
-  /** `kmeans.labels_` behind a fit on some rows: the clusters of all rows are what the fitted object predicts. */
-  private labelsOf(node: Call, object: Expr, rows: Expr, made: string): TextEdit[] {
-    const { module, source } = this.context;
-    const fitted = new Set(object.type === 'name' ? [object.id] : []);
-    const edits: TextEdit[] = [];
-    for (const outer of module.body.statements) {
-      for (const statement of statementsIn(outer)) {
-        if (statement.end < node.end) continue;
-        if (statement.type === 'assign' && statement.value === node) {
-          for (const target of statement.targets) if (target.type === 'name') fitted.add(target.id);
-        }
-        for (const own of ownExpressions(statement)) {
-          for (const part of expressionsIn(own)) {
-            if (part.type !== 'attribute' || !/^(labels_|row_labels_|embedding_)$/.test(part.name)) continue;
-            const isFitted = part.object === node || fitted.has(rootName(part.object) ?? '');
-            if (!isFitted) continue;
-            const { block } = this.context;
-            const canPredict =
-              part.name === 'labels_' &&
-              PREDICTS.test(made) &&
-              rows.type === 'name' &&
-              !isChangedBetween(module, node.end, part.start, rows.id);
-            if (!canPredict || part.object === node || part.start < block.start || part.end > block.end)
-              throw new NotSaid('what is fitted says nothing about other rows');
-            const text = `${source.slice(part.object.start, part.object.end)}.predict(${this.text(rows)})`;
-            edits.push({ start: part.start, end: part.end, text });
-          }
-        }
-      }
-    }
-    return edits;
   }
 
   /** The rows of the training part instead of all, wherever a table stands in an expression. */
