@@ -94,11 +94,12 @@ async function waitForEnd<T>(
     const done = (end: T | undefined) => {
       if (end !== undefined) settle(() => resolve(end));
     };
+    const refused = (thrown: unknown) => {
+      // The job goes on without us, and whoever listens is called again when the connection is back.
+      if (!isOutage(thrown)) fail(thrown);
+    };
     const look = (completed?: CompletedEvent) => {
-      read(completed).then(done, (thrown: unknown) => {
-        // The job goes on without us, and whoever listens is called again when the connection is back.
-        if (!isOutage(thrown)) fail(thrown);
-      });
+      read(completed).then(done, refused);
     };
     const onAbort = () => fail(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -118,7 +119,7 @@ async function waitForEnd<T>(
         else {
           mayHaveEnded(fleet.client, queue.toKey(id), id)
             .then((may) => (may ? read() : undefined))
-            .then(done, fail);
+            .then(done, refused);
         }
       }, fail);
   });
