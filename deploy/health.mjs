@@ -14,7 +14,8 @@ async function askGateway() {
 }
 
 async function askRedis() {
-  const { connectWithin, redisOptionsFrom } = await import('../dist/queues/connection.js');
+  const { connectWithin } = await import('../dist/queues/connection.js');
+  const { redisOptionsFrom } = await import('../dist/queues/redis-address.js');
   const options = { ...redisOptionsFrom(process.env.FLEET_REDIS_URL ?? ''), commandTimeout: LIMIT_MS };
   const client = await connectWithin(options, LIMIT_MS);
   await client.ping().finally(() => client.disconnect());
