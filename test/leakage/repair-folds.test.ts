@@ -95,6 +95,16 @@ describe('what was learned from all rows before a loop over folds', () => {
       'the preparation draws at random',
       [...PREPARATION, 'X["noise"] = X["a"] + np.random.normal(size=len(X))', ...FOLDS, ...SCORE],
     ],
+    [
+      'what was learned is put together with what the folds give',
+      [
+        ...PREPARATION,
+        ...FOLDS,
+        '    last = model.predict(X.iloc[va])',
+        ...SCORE,
+        'print(scaler.inverse_transform(last))',
+      ],
+    ],
     ['the folds change the table', [...PREPARATION, ...FOLDS, '    X["fold"] = 1', ...SCORE]],
   ])('REQ-SF-019: declines where %s', async (_, lines) => {
     expect(await repairOf(lines)).toMatch(/^Not rewritten: /);

@@ -35,6 +35,18 @@ export function usedWithFoldModels(
             for (const { id } of namesInExpression(target)) models.add(id);
       }
       for (const part of own) {
+        // What the folds predicted is in the units of their own preparation.
+        const mixes =
+          part.type === 'binary' &&
+          /^[-+*/]$/.test(part.operator) &&
+          mentions(namesInExpression(part), models) &&
+          mentions(namesInExpression(part), prepared);
+        const turnsBack =
+          part.type === 'call' &&
+          part.callee.type === 'attribute' &&
+          prepared.has(rootName(part.callee.object) ?? '') &&
+          part.args.some(({ value }) => mentions(namesInExpression(value), models));
+        if (mixes || turnsBack) return 'what the folds give is put together with the preparation behind them';
         if (part.type !== 'call') continue;
         const { callee } = part;
         const isApplied =
