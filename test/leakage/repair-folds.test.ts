@@ -105,6 +105,20 @@ describe('what was learned from all rows before a loop over folds', () => {
         'print(scaler.inverse_transform(last))',
       ],
     ],
+    [
+      'the labels are scaled with the features, and compared with what the folds predict',
+      [
+        ...PREPARATION.slice(0, 7),
+        'scaler = StandardScaler()',
+        'data = pd.DataFrame(scaler.fit_transform(data), columns=data.columns)',
+        'y = data["price"]',
+        'X = data.drop(columns="price")',
+        'oof = np.zeros(len(X))',
+        ...FOLDS,
+        '    oof[va] = model.predict(X.iloc[va])',
+        'print("Final Validation Performance:", np.corrcoef(y, oof)[0, 1])',
+      ],
+    ],
     ['the folds change the table', [...PREPARATION, ...FOLDS, '    X["fold"] = 1', ...SCORE]],
   ])('REQ-SF-019: declines where %s', async (_, lines) => {
     expect(await repairOf(lines)).toMatch(/^Not rewritten: /);

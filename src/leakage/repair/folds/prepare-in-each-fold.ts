@@ -16,7 +16,7 @@ import { rowChangeBetween } from '../rows-first/row-order.js';
 import { NotFollowed } from './effects.js';
 import { type FoldLoop, onlyFoldLoop } from './fold-loop.js';
 import { type Preparation, preparationFrom } from './preparation.js';
-import { usedWithFoldModels } from './used-after-folds.js';
+import { isReadBehind, usedWithFoldModels } from './used-after-folds.js';
 
 const CLONED = /^(sklearn|imblearn|category_encoders|feature_engine|lightgbm|xgboost)\b/;
 
@@ -54,6 +54,7 @@ async function preparedInFold(
   checkRows(context, anchor, loop);
   checkOtherNames(context, preparation, loop);
   checkFunctions(module, preparation.names);
+  checkLabels(context, preparation, loop);
   const conflict = usedWithFoldModels(context, loop, preparation.names);
   if (conflict !== undefined) throw new NotFollowed(conflict);
   for (const name of preparation.fitted) {
@@ -193,6 +194,29 @@ function checkOtherNames({ module, source }: RepairContext, preparation: Prepara
           statements.some((statement) => [...namesIn(statement)].some(({ id }) => id === name)));
       if (isNeeded) throw new NotFollowed(`\`${name}\` is deleted before the folds`);
     }
+  }
+}
+
+/** Labels that are taken from a table which the fit has replaced are in its units, and so is what the folds predict. */
+function checkLabels({ leaks }: RepairContext, { statements }: Preparation, loop: FoldLoop): void {
+  const replaced = new Set(
+    leaks.flatMap(({ statement }) =>
+      statement.type === 'assign'
+        ? statement.targets.flatMap((target) => (target.type === 'name' ? [target.id] : []))
+        : [],
+    ),
+  );
+  for (const statement of statements) {
+    if (statement.type !== 'assign' || !replaced.has(rootName(statement.value) ?? '')) continue;
+    const [target] = statement.targets;
+    const isColumn = [...expressionsIn(statement.value)].some(
+      (part) =>
+        (part.type === 'subscript' && part.indices[0]?.type === 'constant') ||
+        (part.type === 'attribute' && part.name === 'pop'),
+    );
+    if (!isColumn || target?.type !== 'name') continue;
+    if (isReadBehind(loop.statement, target.id))
+      throw new NotFollowed(`\`${target.id}\` is read again behind the folds`);
   }
 }
 

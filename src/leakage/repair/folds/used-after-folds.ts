@@ -78,6 +78,11 @@ export function usedWithFoldModels(
   return undefined;
 }
 
+/** Whether a variable is read behind a loop. */
+export function isReadBehind(loop: Stmt, name: string): boolean {
+  return [...statementsBehind(loop)].some((statement) => mentions(namesIn(statement), new Set([name])));
+}
+
 function mentions(names: Iterable<{ readonly id: string }>, wanted: ReadonlySet<string>): boolean {
   for (const { id } of names) if (wanted.has(id)) return true;
   return false;
