@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { evaluateLeakage, isRightBlock, wilson } from '../../src/leakage/evaluate.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
+import { packagePath } from '../../src/package-root.js';
 import { labelledScripts } from './labelled-scripts.js';
 
 const SETS = [
@@ -59,6 +61,36 @@ describe.each([
     const { mistakes, stillLeaky } = await evaluateLeakage(scripts);
     expect(mistakes).toEqual([]);
     expect(stillLeaky.count).toBe(0);
+  });
+});
+
+describe('the ninth set, for which nothing was changed', () => {
+  it('measures as the document says', async () => {
+    const document = await readFile(packagePath('docs', 'leakage.md'), 'utf8');
+    const measured = await evaluateLeakage(labelledScripts('ninth.jsonl'));
+    const { precision, recall, blocksRight, corrected, stillLeaky, mistakes } = measured;
+    const rows = {
+      precision,
+      recall,
+      'blocks right': blocksRight,
+      corrected,
+      'still leaky after': stillLeaky,
+    };
+    const start = document.indexOf('| | ninth set |');
+    const table = document.slice(start, document.indexOf('\n\n', start));
+    for (const [name, { value, count, of, low, high }] of Object.entries(rows)) {
+      const line = table.split('\n').find((text) => text.startsWith(`| ${name}`));
+      const shown = (share: number | null) => (share ?? 0).toFixed(2);
+      expect(line).toContain(`| ${count} of ${of} (${shown(value)}) | ${shown(low)} to ${shown(high)} |`);
+    }
+    const list = document.slice(start, document.indexOf('**The eighth set**'));
+    expect(mistakes.map(({ id, mistake }) => `${mistake} ${id}`)).toEqual([
+      'missed P03',
+      'accused P32 (fixed)',
+      'missed P45',
+      'missed P49',
+    ]);
+    for (const { id } of mistakes) expect(list).toContain(`(${id.replace(' (fixed)', '')})`);
   });
 });
 
