@@ -37,7 +37,7 @@ describe('a handler that ignores its abort', () => {
   it('is let go of at the end of its time and named, and its slot is free', async () => {
     const { fleet, worker, logged } = await startFleet();
     const { runner } = deafRunner();
-    await worker(runner, { concurrency: 1, jobTimeoutMs: 2_000, abortGraceMs: 100 });
+    await worker(runner, { concurrency: 1, jobTimeoutMs: 8_000, abortGraceMs: 100 });
     const deaf = await addSolutionCheck(fleet, script('deaf'));
     const next = await addSolutionCheck(fleet, script('next'));
     expect(await deaf.wait()).toMatchObject({ state: 'failed', error: { code: 'handler-ignored-abort' } });

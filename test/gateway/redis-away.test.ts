@@ -5,6 +5,9 @@ import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
+// Outages are waited for, and on a busy machine each request of them takes its time.
+vi.setConfig({ testTimeout: 180_000 });
+
 const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 const SUBMIT = '/v1/jobs/solution-check';
 
