@@ -7,20 +7,10 @@
  * lacks are stood in for by scikit-learn's; scripts that import other modules that it lacks are counted, not run.
  */
 import { readdirSync } from 'node:fs';
-import { analyzeLeakage, repairLeak } from '../src/leakage/index.js';
 import { neutraliseMagics } from '../src/solution/index.js';
 import { labelledScripts } from '../test/leakage/labelled-scripts.js';
+import { rewrittenScript } from './repairs/rewritten-script.js';
 import { damageOf, pythonWithSklearn, runPairs, type ScriptPair } from './repairs/run-pairs.js';
-
-async function rewritten(script: string): Promise<string> {
-  let text = script;
-  for (const { codeBlock } of (await analyzeLeakage(script)).findings) {
-    if (!text.includes(codeBlock)) continue;
-    const repair = await repairLeak(text, codeBlock);
-    if (repair.ok) text = text.replace(codeBlock, () => repair.replacement);
-  }
-  return text;
-}
 
 const python = pythonWithSklearn();
 const named = process.argv.slice(2);
@@ -34,7 +24,7 @@ if (python === undefined) {
   for (const file of files) {
     const pairs: ScriptPair[] = [];
     for (const { id, script } of labelledScripts(file).filter(({ leaky }) => leaky)) {
-      const text = await rewritten(script);
+      const text = await rewrittenScript(script);
       if (text !== script)
         pairs.push({ id, original: neutraliseMagics(script), rewritten: neutraliseMagics(text) });
     }

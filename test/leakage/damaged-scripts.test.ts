@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { rewrittenScript } from '../../scripts/repairs/rewritten-script.js';
 import { damageOf, pythonWithSklearn, runPairs, type ScriptPair } from '../../scripts/repairs/run-pairs.js';
-import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
 import { labelledScripts } from './labelled-scripts.js';
 
 const python = pythonWithSklearn();
@@ -20,23 +20,13 @@ const SAMPLE: readonly (readonly [string, readonly string[]])[] = [
   ['seventh.jsonl', ['U11', 'U15', 'U29']],
 ];
 
-async function rewritten(script: string): Promise<string> {
-  let text = script;
-  for (const { codeBlock } of (await analyzeLeakage(script)).findings) {
-    if (!text.includes(codeBlock)) continue;
-    const repair = await repairLeak(text, codeBlock);
-    if (repair.ok) text = text.replace(codeBlock, () => repair.replacement);
-  }
-  return text;
-}
-
 describe.skipIf(python === undefined)('rewritten scripts on made-up data', () => {
   it('REQ-SF-019: run, print a score and write as many rows wherever the original did', async () => {
     const pairs: ScriptPair[] = [];
     for (const [file, ids] of SAMPLE) {
       for (const { id, script } of labelledScripts(file)) {
         if (!ids.includes(id)) continue;
-        const text = await rewritten(script);
+        const text = await rewrittenScript(script);
         if (text !== script) pairs.push({ id, original: script, rewritten: text });
       }
     }
