@@ -2,10 +2,19 @@ import { setTimeout as passes } from 'node:timers/promises';
 import { addJobs } from '../../../src/producers/add-jobs.js';
 import { addSolutionCheck } from '../../../src/producers/solution-check.js';
 import { leaks } from '../../../test/support/agent-answers.js';
-import { hold, type SoakCase, script, seconds, until } from '../soak-case.js';
+import { hold, type Place, type SoakCase, script, seconds, until } from '../soak-case.js';
 
 /** A dead worker is noticed within its lease and the look that follows it; the rest is for a busy machine. */
 const TAKEN_OVER_MS = 30_000;
+
+/** A job whose first call hangs, in a worker that is about to end; later calls are answered. */
+async function heldJob(place: Place) {
+  const processes = await place.processes((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
+  const doomed = await processes.worker();
+  const handle = await addSolutionCheck(processes.fleet, script('held'));
+  await processes.api.arrived(1);
+  return { ...processes, doomed, handle };
+}
 
 export const STOPPING_CASES: readonly SoakCase[] = [
   {
@@ -33,12 +42,7 @@ export const STOPPING_CASES: readonly SoakCase[] = [
       'SIGTERM, and SIGKILL 5 s later: the next worker has the job within a lease, and no death is counted',
     limitSeconds: 120,
     run: async (place) => {
-      const { fleet, api, worker } = await place.processes((_, index) =>
-        index === 0 ? { kind: 'hang' } : leaks(),
-      );
-      const doomed = await worker();
-      const handle = await addSolutionCheck(fleet, script('held'));
-      await api.arrived(1);
+      const { fleet, api, worker, doomed, handle } = await heldJob(place);
       doomed.child.kill('SIGTERM');
       await passes(5_000);
       await doomed.end('SIGKILL');
@@ -61,12 +65,7 @@ export const STOPPING_CASES: readonly SoakCase[] = [
     about: 'SIGKILL 10 s into a call: another worker has the job within a lease, not after the longest run',
     limitSeconds: 120,
     run: async (place) => {
-      const { fleet, api, worker } = await place.processes((_, index) =>
-        index === 0 ? { kind: 'hang' } : leaks(),
-      );
-      const doomed = await worker();
-      const handle = await addSolutionCheck(fleet, script('held'));
-      await api.arrived(1);
+      const { api, worker, doomed, handle } = await heldJob(place);
       await worker();
       await passes(10_000);
       await doomed.end('SIGKILL');
