@@ -2,11 +2,13 @@ import { Worker as QueueWorker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
 import { type CallControlOptions, callControl } from '../calls/call-control.js';
+import { MOST_TAKEOVERS } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
 import { RedisPayloadStore } from '../payloads/payload-store.js';
 import { PROCESSED_KINDS } from '../processors/registry.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
 import { connectProducer, workerConnection } from '../queues/connection.js';
+import { endClient } from '../queues/end-client.js';
 import { refuseForeignPrefix } from '../queues/redis-address.js';
 import type { KindName } from '../queues/registry.js';
 import { ABORT_REASONS } from './abort-reasons.js';
@@ -55,13 +57,6 @@ export interface WorkerOptions {
   /** Program for jobs in whose runs a worker died (it calls `serveQuarantine`); default: they run in this process. */
   readonly quarantine?: URL;
 }
-
-/**
- * How often BullMQ lets a job be taken over. It also counts locks that ran out under a worker that lives, so it only
- * ends a job that no worker can hold, since it blocks each one's event loop, say; the fleet's own count of workers that
- * really died (`run-marks.ts`) ends one much sooner.
- */
-const MOST_TAKEOVERS = 10;
 
 /** How long what must be written and closed at the end may take beyond the drain, in milliseconds. */
 const FAREWELL_MS = 15_000;
@@ -245,9 +240,9 @@ export class FleetWorker {
       await this.#parts.housekeeping.stop();
       await this.#parts.reporter.stop();
       await Promise.all([this.#parts.contamination.close(), this.#parts.analysis.close()]);
-      this.#parts.subscriber.disconnect();
-      this.#parts.ledger.disconnect();
-      this.#parts.client.disconnect();
+      endClient(this.#parts.subscriber);
+      endClient(this.#parts.ledger);
+      endClient(this.#parts.client);
     }
   }
 

@@ -1,6 +1,7 @@
-import { type Queue, QueueEvents } from 'bullmq';
+import { type Queue, QueueEvents, type RedisQueueBackend } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { asRedisError } from '../queues/connection.js';
+import { endClient } from '../queues/end-client.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
 
 /** A job that has completed, as its event tells it. */
@@ -25,6 +26,7 @@ export class EndEvents {
   readonly #client: Redis;
   readonly #connection: RedisConnectionOptions;
   #events: Promise<QueueEvents> | undefined;
+  #closed = false;
 
   /** @param client for single commands; @param connection options of the stream's own, blocking connection. */
   constructor(queue: Queue, client: Redis, connection: RedisConnectionOptions) {
@@ -53,14 +55,21 @@ export class EndEvents {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     const events = await this.#events?.catch(() => undefined);
-    await events?.close();
+    if (events === undefined) return;
+    endClient(await (events.getBackend() as RedisQueueBackend).client);
+    await events.close();
   }
 
   async #open(): Promise<QueueEvents> {
     const [last] = await this.#client.xrevrange(this.#queue.toKey('events'), '+', '-', 'COUNT', 1);
     const events = new QueueEvents(this.#queue.name, {
-      connection: this.#connection,
+      // Opening waits for as long as Redis is away, but no longer than somebody wants it.
+      connection: {
+        ...this.#connection,
+        retryStrategy: (times) => (this.#closed ? null : this.#connection.retryStrategy?.(times)),
+      },
       prefix: this.#queue.opts.prefix ?? 'bull',
       lastEventId: last?.[0] ?? '0-0',
     });

@@ -2,6 +2,7 @@ import { FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
 import { connectProducer, workerConnection } from '../queues/connection.js';
+import { endClient } from '../queues/end-client.js';
 import { refuseForeignPrefix } from '../queues/redis-address.js';
 import { KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits } from '../queues/validate.js';
@@ -101,6 +102,6 @@ export class FleetConnection {
     await Promise.all([...this.#events.values()].map((events) => events.close()));
     await this.#flows?.close();
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
-    this.client.disconnect();
+    endClient(this.client);
   }
 }

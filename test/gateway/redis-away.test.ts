@@ -69,6 +69,25 @@ describe('while Redis is away', () => {
     expect((await server.send('POST', SUBMIT, CHECK)).status).toBe(202);
   });
 
+  it('the gateway can be closed, also while somebody listens to its events', async () => {
+    redis = await startTestRedis();
+    gateway = await startTestGateway(redis, 'away');
+    const accepted = await gateway.send('POST', SUBMIT, CHECK);
+    const stream = await fetch(`${gateway.url}/v1/jobs/${accepted.json.id}/events`);
+    expect(stream.status).toBe(200);
+    // Closing breaks it off.
+    const told = stream.text().catch(() => 'broken off');
+    await redis.kill();
+    const server = gateway;
+    await expect
+      .poll(async () => (await server.send('GET', '/healthz')).status, { timeout: 60_000 })
+      .toBe(503);
+    await server.close();
+    gateway = undefined;
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+    await told;
+  });
+
   it('on a dead link every request is answered, and nothing that was refused is done afterwards', async () => {
     redis = await startTestRedis();
     proxy = await TcpProxy.start({ path: redis.socketPath });

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../errors.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { workerConnection } from '../../queues/connection.js';
+import { endClient } from '../../queues/end-client.js';
 
 /** One event of a queue's stream. */
 export interface QueueEvent {
@@ -111,7 +112,7 @@ export class EventFeed {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#reader.disconnect();
+    endClient(this.#reader);
     await this.#reading;
   }
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../errors.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { workerConnection } from '../../queues/connection.js';
+import { endClient } from '../../queues/end-client.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { countJob } from './count-job.js';
 import { ENDED_JOB_FIELDS, type EndedJob, endedJob } from './ended-job.js';
@@ -41,7 +42,7 @@ export class Collector {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#reader.disconnect();
+    endClient(this.#reader);
     await this.#running;
   }
 

@@ -1,0 +1,21 @@
+import { expect, it, vi } from 'vitest';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { startTestRedis } from '../support/redis.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+it('a pipeline that listens for the end of a job can close its connection while Redis is away', async () => {
+  const redis = await startTestRedis();
+  try {
+    const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: 'leaving' });
+    const handle = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
+    await fleet.events('solution-check').listen(handle.id, () => undefined);
+    await redis.kill();
+    await expect.poll(() => fleet.client.status, { timeout: 30_000 }).toBe('reconnecting');
+    await fleet.close();
+    await expect.poll(() => fleet.client.status, { timeout: 30_000 }).toBe('end');
+  } finally {
+    await redis.stop();
+  }
+});
