@@ -73,8 +73,12 @@ function row(inPlace: InPlace, thenJob: RetryRow['thenJob'], why: string): Retry
  */
 export const MOST_WORKER_DEATHS = 2;
 
-/** The same with a process for suspects, for deaths that took that process with them, so that nothing is proven. */
-export const MOST_UNPROVEN_DEATHS = 6;
+/**
+ * How often a job may be taken over from workers that no longer hold it, for whatever reason: they died, they were paused,
+ * their lock ran out. BullMQ counts. Deaths that prove nothing end a job only here, for it may have run on twenty
+ * machines that were taken away.
+ */
+export const MOST_TAKEOVERS = 20;
 
 /** Bounds of what is tried again, as the documentation names them. */
 export const RETRY_BOUNDS = {
@@ -85,7 +89,7 @@ export const RETRY_BOUNDS = {
   'jobs.attempts': DEFAULT_JOB.attempts,
   'jobs.backoffMs': DEFAULT_JOB.backoffMs,
   'jobs.workerDeaths': MOST_WORKER_DEATHS,
-  'jobs.unprovenDeaths': MOST_UNPROVEN_DEATHS,
+  'jobs.takeovers': MOST_TAKEOVERS,
 } as const;
 
 /** Whether the same request may be sent again in place: a passing failure that the server did not call final. */

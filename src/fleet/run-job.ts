@@ -2,7 +2,7 @@ import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq
 import type { Redis } from 'ioredis';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
-import { MOST_UNPROVEN_DEATHS, MOST_WORKER_DEATHS } from '../calls/retry-table.js';
+import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
 import {
   AgentError,
   CallRefusedError,
@@ -137,15 +137,15 @@ async function begin({ job, token }: Held, { calls, running, quarantine }: JobCo
   const jobId = job.id ?? '';
   if (!held) throw new JobError('lock-lost', 'another worker holds the job', { jobId });
   const begun = { key, token, run, suspect: deaths > 0 };
-  // What dies apart is proof; a worker's death is only that where nothing can run apart, or after many.
-  const most = quarantine === undefined ? MOST_WORKER_DEATHS : MOST_UNPROVEN_DEATHS;
-  if (cancelled || deaths >= most) {
+  // Where a suspect can run apart, only the end of its own process proves anything; however many workers died.
+  const guilty = quarantine === undefined && deaths >= MOST_WORKER_DEATHS;
+  if (cancelled || guilty) {
     await forgetDeaths(calls.client, key, run);
     // The job ends without opening its ledger, where a dead worker's reservation would have come back.
     if (deaths > 0) await sweepReservations(calls.client, calls.prefix);
   }
   if (cancelled) throw new JobError('job-cancelled', 'the job was cancelled', { jobId });
-  if (deaths >= most) {
+  if (guilty) {
     throw new JobError(
       'killed-its-worker',
       `the job killed its worker: ${deaths} workers died while they ran it`,

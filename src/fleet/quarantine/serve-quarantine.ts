@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { AgentRunner } from '../../agents/agent-runner.js';
 import { type CallControlOptions, callControl } from '../../calls/call-control.js';
+import { messageOf } from '../../errors.js';
 import { connectProducer, workerConnection } from '../../queues/connection.js';
 import type { PayloadOf } from '../../queues/registry.js';
 import { AnalysisThread } from '../analysis-thread.js';
@@ -25,6 +27,7 @@ export interface QuarantineAgents {
  */
 export function serveQuarantine(agents: () => Promise<QuarantineAgents>): void {
   if (process.send === undefined) throw new TypeError('a quarantine is started by its worker');
+  goFirstWithoutMemory();
   const tell = (message: FromQuarantine) => {
     // A worker that is gone is told nothing, and the end of its connection ends this process.
     if (process.connected) process.send?.(message);
@@ -57,6 +60,19 @@ export function serveQuarantine(agents: () => Promise<QuarantineAgents>): void {
         break;
     }
   });
+}
+
+/**
+ * Makes this process the first that Linux ends when memory runs out, so that a job that takes too much is ended alone, which
+ * is proof, and not its worker with all its neighbours. A process may always raise its own score.
+ */
+function goFirstWithoutMemory(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch (thrown) {
+    process.stderr.write(`the quarantine cannot offer itself for memory: ${messageOf(thrown)}\n`);
+  }
 }
 
 async function run(
