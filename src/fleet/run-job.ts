@@ -204,9 +204,8 @@ async function process<K extends KindName>(
   log: JobLog,
 ): Promise<ResultOf<K>> {
   const processed = { key: jobKey(job), token, hasLedger, ...budgetOf(job) };
-  const { quarantine } = context;
-  if (!suspect || quarantine === undefined) return processJob(kind, payload, processed, signal, log, context);
-  return runSuspect(quarantine, kind, payload, { ...processed, mark }, signal, log, context);
+  if (!suspect) return processJob(kind, payload, processed, signal, log, context);
+  return runSuspect(kind, payload, { ...processed, mark }, signal, log, context);
 }
 
 /** Whose budget pays for the job's calls: its run's; a job with a budget and without a run is a run of its own. */

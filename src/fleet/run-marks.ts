@@ -14,7 +14,8 @@ import { replyList, replyText, runScript, script } from '../queues/run-script.js
  */
 
 /**
- * Begins a run. A run before it from which the job was taken over has died. The queue's virtual time follows the job.
+ * Begins a run. A run before it from which the job was taken over has died. A job with deaths behind it is not marked yet:
+ * until it is its turn to be processed (`markRun`) it can kill nobody. The queue's virtual time follows the job.
  * KEYS: 1 job hash, 2 job lock, 3 virtual time of the queue. ARGV: 1 lock token, 2 run.
  * Returns {1 held or 0 lost, 1 cancelled or 0, deaths, 1 where the job has a ledger or 0}.
  */
@@ -28,7 +29,8 @@ if before and takeovers(before) < takeovers(ARGV[2]) then
   deaths = deaths == '' and before or deaths .. ' ' .. before
   redis.call('HSET', KEYS[1], 'fleet:deaths', deaths)
 end
-redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])`,
+if deaths == '' then redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])
+elseif before then redis.call('HDEL', KEYS[1], 'fleet:run') end`,
   advanceLua(1, 3),
   `return {1, marks[3] and 1 or 0, deaths, marks[4] and 1 or 0}`,
 );
@@ -50,7 +52,7 @@ else redis.call('HSET', KEYS[1], 'fleet:deaths', table.concat(left, ' ')) end
 return #left`);
 
 /**
- * Marks a run that was forgiven while it waited to be processed. KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 run.
+ * Marks a run of a job with deaths behind it. KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 run.
  * Returns 1, or 0 where the job is lost.
  */
 const MARK = script(`
@@ -96,7 +98,7 @@ export async function forgiveRun(client: Redis, jobKey: string, run: string): Pr
 }
 
 /**
- * From here on the death of its worker is a death in this run, also where it was forgiven before.
+ * From here on the death of its worker is a death in this run of a job with deaths behind it.
  * @returns false where another worker holds the job
  */
 export async function markRun(client: Redis, jobKey: string, token: string, run: string): Promise<boolean> {

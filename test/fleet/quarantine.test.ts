@@ -187,6 +187,24 @@ describe('a job in whose run a worker died', () => {
     expect((await working.wait({ timeout: 60_000 })).state).toBe('cancelled');
   });
 
+  it('is not blamed for a death of its worker while another suspect runs there', async () => {
+    for (const apart of [true, false]) {
+      replies = () => ({ kind: 'hang' });
+      const arrived = api.requests.length;
+      const first = await suspect('x = 1\n');
+      const worker = apart ? await startWorker() : await test.worker(runnerFor(api));
+      await api.arrived(arrived + 1);
+      const second = await suspect('y = 1\n');
+      await expect.poll(async () => (await second.view()).state, PATIENCE).toBe('delayed');
+      expect(await test.fleet.client.hexists(keyOf(first), 'fleet:run')).toBe(1);
+      expect(await test.fleet.client.hexists(keyOf(second), 'fleet:run')).toBe(0);
+      await second.cancel();
+      await first.cancel();
+      expect((await first.wait({ timeout: 60_000 })).state).toBe('cancelled');
+      await worker.stop(0);
+    }
+  });
+
   it('runs in its worker’s own process where no other can be started', async () => {
     const handle = await suspect('x = 1\n');
     await startWorker({ quarantine: new URL('no-such-program.ts', import.meta.url) });

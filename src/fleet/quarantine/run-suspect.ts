@@ -5,6 +5,7 @@ import { abortable } from '../../processors/abortable.js';
 import type { KindName, PayloadOf, ResultOf } from '../../queues/registry.js';
 import { type ProcessedJob, type ProcessingLog, type ProcessingParts, processJob } from '../process-job.js';
 import { forgetDeaths, forgiveRun, markRun } from '../run-marks.js';
+import type { RunningJobs } from '../running-jobs.js';
 import type { Quarantine } from './quarantine.js';
 
 /** A job in whose runs workers died. */
@@ -13,25 +14,33 @@ export interface Suspect extends ProcessedJob {
   readonly mark: string;
 }
 
+/** What a suspect is processed with. */
+export interface SuspectParts extends ProcessingParts {
+  readonly running: RunningJobs;
+  /** Without it, suspects are processed in this process. */
+  readonly quarantine?: Quarantine | undefined;
+}
+
 /**
- * Processes a suspect apart, so that its guilt is proven or it does its work.
+ * Processes a suspect apart where that is possible, so that its guilt is proven or it does its work.
  * @throws JobError `killed-its-worker` where it is: the next run, if a person wants one, then starts with a clean sheet.
  */
 export async function runSuspect<K extends KindName>(
-  quarantine: Quarantine,
   kind: K,
   payload: PayloadOf<K>,
   { mark, ...job }: Suspect,
   signal: AbortSignal,
   log: ProcessingLog,
-  parts: ProcessingParts,
+  parts: SuspectParts,
 ): Promise<ResultOf<K>> {
+  const { running, quarantine } = parts;
   const { client } = parts.calls;
-  // Until the job is processed it can kill nobody: a worker that dies meanwhile has another reason.
-  await forgiveRun(client, job.key, mark);
-  const pid = await startedProcess(quarantine, signal, log);
+  const pid = quarantine === undefined ? undefined : await startedProcess(quarantine, signal, log);
   if (!(await markRun(client, job.key, job.token, mark))) throw lostJob();
-  if (pid === undefined) return processJob(kind, payload, job, signal, log, parts);
+  // A worker that is already stopping may be killed at any time, and that would be no death.
+  if (running.draining) await forgiveRun(client, job.key, mark);
+  if (quarantine === undefined || pid === undefined)
+    return processJob(kind, payload, job, signal, log, parts);
   log.info(`a worker died in an earlier run of this job, so it runs in a process of its own (${pid})`);
   try {
     // The same processor as here, in the same version: its result is checked as any other is.
