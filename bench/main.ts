@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--only NAME] [--short] [--json] [--plot] [--markdown]`: every row a ratio measured in one run against
+ * `npm run bench -- [--only NAME] [--short] [--json] [--plot] [--markdown] [--compare FILE]`: every row a ratio measured in one run against
  * a peer that does the same work on the same Redis. Median of several runs, min and max shown.
  */
 import { cpus, totalmem } from 'node:os';
@@ -8,7 +8,8 @@ import { startBenchRedis } from './harness/bench-redis.js';
 import type { RowContext, RowHead } from './harness/row.js';
 import { groupsOf, matches, runRows } from './harness/run-rows.js';
 import { renderTable } from './harness/table.js';
-import { writeMarkdown } from './report/markdown.js';
+import { compareRuns, readEarlierRun } from './report/compare-runs.js';
+import { measuredCommit, writeMarkdown } from './report/markdown.js';
 import { writePlots } from './report/plots.js';
 import { ROWS } from './rows/all.js';
 
@@ -19,6 +20,7 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
     plot: { type: 'boolean', default: false },
     markdown: { type: 'boolean', default: false },
+    compare: { type: 'string' },
   },
 });
 
@@ -52,6 +54,9 @@ if (unknown.length > 0) {
 }
 const wanted = ({ name }: RowHead) => options.only?.some((asked) => matches(name, asked)) ?? true;
 
+const earlier = options.compare === undefined ? undefined : await readEarlierRun(options.compare);
+// Writing the plots is a change as well.
+const commit = await measuredCommit();
 const redis = await startBenchRedis();
 let prefixes = 0;
 const context: RowContext = {
@@ -72,14 +77,16 @@ try {
   });
   const minutes = (performance.now() - started) / 60_000;
   const machine = `${describeMachine()}, Redis ${await redis.version()}`;
+  const measurements = measured.map(({ measurement }) => measurement);
   if (options.json) {
-    const measurements = measured.map(({ measurement }) => measurement);
     process.stdout.write(`${JSON.stringify(measurements, null, 2)}\n`);
   } else {
     process.stdout.write(`${machine}\n${renderTable(measured)}\n${minutes.toFixed(1)} minutes\n`);
   }
   if (options.plot) for (const path of await writePlots(measured)) sayProgress(`written: ${path}`);
-  if (options.markdown) sayProgress(`written: ${await writeMarkdown(measured, { machine, minutes })}`);
+  if (options.markdown)
+    sayProgress(`written: ${await writeMarkdown(measured, { machine, minutes, commit })}`);
+  if (earlier !== undefined) for (const line of compareRuns(measurements, earlier)) sayProgress(line);
   if (measured.some(({ notMeasured }) => notMeasured?.startsWith('failed'))) process.exitCode = 1;
 } finally {
   await redis.close();

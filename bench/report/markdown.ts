@@ -13,6 +13,8 @@ const DOCUMENT = 'performance.md';
 export interface RunFacts {
   readonly machine: string;
   readonly minutes: number;
+  /** As `measuredCommit` names it. */
+  readonly commit: string;
 }
 
 function benchmarkTable(rows: readonly MeasuredRow[]): string {
@@ -27,7 +29,7 @@ function benchmarkTable(rows: readonly MeasuredRow[]): string {
 }
 
 /** Short name of the commit that was measured, and whether anything was changed since. */
-async function commit(): Promise<string> {
+export async function measuredCommit(): Promise<string> {
   const git = async (...args: string[]) =>
     (await promisify(execFile)('git', args, { cwd: packagePath() })).stdout.trim();
   try {
@@ -41,7 +43,7 @@ async function commit(): Promise<string> {
 /** Writes the tables of `docs/performance.md` from one run of all rows. @returns The document. */
 export async function writeMarkdown(rows: readonly MeasuredRow[], run: RunFacts): Promise<string> {
   const date = new Date().toISOString().slice(0, 10);
-  const facts = `${run.machine}. ${date}, ${await commit()}, ${run.minutes.toFixed(0)} minutes in all.`;
+  const facts = `${run.machine}. ${date}, ${run.commit}, ${run.minutes.toFixed(0)} minutes in all.`;
   writeTable(DOCUMENT, 'run', facts);
   writeTable(DOCUMENT, 'benchmarks', benchmarkTable(rows.filter(({ row }) => !isCommands(row.name))));
   writeTable(DOCUMENT, 'redis commands', commandsTable(rows));

@@ -75,7 +75,7 @@ function row(name: string, work: string, measure: typeof refinement): BenchRow {
     work,
     against: 'bare FlowProducer, parent and child',
     target: { atMost: 2.2 },
-    runs: 5,
+    runs: 9,
     run: async (context) => {
       const count = context.short ? 30 : 200;
       const fleet = await measure(context, count);

@@ -24,7 +24,7 @@ export const ingestHttp: BenchRow = {
   work: `${JOBS.toLocaleString('en')} jobs through POST /v1/jobs:batch of a gateway process`,
   against: 'raw addBulk',
   target: { atLeast: 0.5 },
-  runs: 5,
+  runs: 9,
   run: async (context) => {
     const count = context.short ? 2_000 : JOBS;
     const gateway = startFleetCommand(['serve', '--port', '0'], {

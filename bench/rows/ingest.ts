@@ -11,7 +11,7 @@ export const ingest: BenchRow = {
   work: "10,000 jobs through a producer's batch",
   against: 'raw addBulk',
   target: { atLeast: 0.7 },
-  runs: 5,
+  runs: 9,
   run: async (context) => {
     const count = context.short ? 1_000 : 10_000;
     const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix: context.prefix() });

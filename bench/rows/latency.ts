@@ -50,7 +50,7 @@ function row(name: string, structured: unknown, atMost: number): BenchRow {
     work: 'one solution-check from submit to result, agent of 0 ms, idle fleet',
     against: 'bare BullMQ add → result by events',
     target: { atMost },
-    runs: 5,
+    runs: 9,
     run: async (context) => {
       const count = context.short ? 50 : 300;
       const series = {

@@ -35,7 +35,7 @@ export const staticCheck: BenchRow = {
   work: 'offline leakage check of a 300-line script, warm',
   against: "python's ast.parse alone of the same script, in a running interpreter",
   target: null,
-  runs: 5,
+  runs: 9,
   run: async () => {
     const analyse: number[] = [];
     const parse: number[] = [];
@@ -63,7 +63,7 @@ export const start: BenchRow = {
   against: '`node -e ""` and the start of a bare redis-server, as a floor',
   target: { atMost: 1.5 },
   unit: 's over the floor',
-  runs: 5,
+  runs: 9,
   run: async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fleet-start-'));
     await writeFile(join(folder, 'script.py'), SCRIPT);

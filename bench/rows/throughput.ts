@@ -81,7 +81,7 @@ function row(
     work,
     against: 'bare BullMQ worker, same concurrency, no-op',
     target: { atLeast },
-    runs: 3,
+    runs: 5,
     run: async (context) => {
       const count = context.short ? 1_000 : 20_000;
       const fleet = await fleetDrain(context, kind, count);
