@@ -23,12 +23,25 @@ const KeptAnswerSchema = z.object({
 
 /** Answers are small; the fastest level already takes most of what there is to take. */
 const LEVEL = 1;
+/** Below so many bytes there is little to take, and setting the compression up is a third of what a call costs a worker. */
+const LEAST_COMPRESSED_BYTES = 512;
 /** No answer has more; a stored text that claims to is not one. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 /** A whole message as the bytes that are stored. */
 export function packAnswer(message: ReceivedMessage): Buffer {
-  return deflateRawSync(Buffer.from(JSON.stringify(message), 'utf8'), { level: LEVEL });
+  const bytes = Buffer.from(JSON.stringify(message), 'utf8');
+  return bytes.length < LEAST_COMPRESSED_BYTES ? storedBlock(bytes) : deflateRawSync(bytes, { level: LEVEL });
+}
+
+/** A deflate stream (RFC 1951, section 3.2.4) of one block that is not compressed: whoever expands it sees no difference. */
+function storedBlock(bytes: Buffer): Buffer {
+  const block = Buffer.allocUnsafe(5 + bytes.length);
+  block.writeUInt8(1);
+  block.writeUInt16LE(bytes.length, 1);
+  block.writeUInt16LE(0xffff - bytes.length, 3);
+  bytes.copy(block, 5);
+  return block;
 }
 
 /** The message of stored bytes, or why they cannot be understood. */
