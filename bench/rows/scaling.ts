@@ -1,39 +1,107 @@
-import { leaks } from '../../test/support/agent-answers.js';
+import { cpus } from 'node:os';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { untilCompleted } from '../harness/bench-fleet.js';
+import { type BenchProcess, startBenchProcess } from '../harness/child-process.js';
+import { processorMs } from '../harness/processor-time.js';
 import type { RowContext, RowGroup, Sample } from '../harness/row.js';
-import { timed } from '../harness/statistics.js';
-import {
-  killAll,
-  startWorkerProcesses,
-  submitChecks,
-  withProcessBench,
-} from '../harness/worker-processes.js';
+import { killAll, startWorkerProcesses, submitChecks } from '../harness/worker-processes.js';
 
 const CONCURRENCY = 50;
 const CALL_MS = 500;
+/** Fills of all slots: what is measured, and what a process does before, since its first jobs cost it more. */
 const ROUNDS = 10;
+const WARM_ROUNDS = 3;
 const PROCESSES = [2, 4, 8] as const;
 
-/** Jobs a second of so many worker processes, each call waiting half a second. */
-async function rateOf(context: RowContext, processes: number): Promise<number> {
-  const count = processes * CONCURRENCY * (context.short ? 2 : ROUNDS);
-  return withProcessBench(
-    context,
-    () => ({ ...leaks(), delayMs: CALL_MS }),
-    async ({ fleet, api, prefix }) => {
-      const workers = await startWorkerProcesses(context, processes, {
-        prefix,
-        apiUrl: api.url,
-        concurrency: CONCURRENCY,
-      });
-      const ms = await timed(async () => {
-        await submitChecks(fleet, count);
-        await untilCompleted(fleet, 'solution-check', count);
-      });
-      await killAll(workers);
-      return (count / ms) * 1_000;
-    },
+/** Milliseconds of processor time since some start, by who used them; undefined where the system does not tell. */
+type ProcessorTimes = Readonly<Record<'workers' | 'provider' | 'Redis' | 'submitter', number | undefined>>;
+
+/** What was done between two moments in which all slots were busy. */
+interface Steady {
+  readonly jobsPerSecond: number;
+  /** Milliseconds of processor time that a job costs, by whom. */
+  readonly costs: ProcessorTimes;
+  /** Processors that were busy with it. */
+  readonly busy: number | undefined;
+}
+
+async function steadyStateOf(
+  context: RowContext,
+  provider: BenchProcess,
+  processes: number,
+): Promise<Steady> {
+  const prefix = context.prefix();
+  const slots = processes * CONCURRENCY;
+  const rounds = context.short ? 2 : ROUNDS;
+  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  const workers = await startWorkerProcesses(context, processes, {
+    prefix,
+    apiUrl: provider.firstLine,
+    concurrency: CONCURRENCY,
+  });
+  const moment = async (completed: number) => {
+    await untilCompleted(fleet, 'solution-check', completed);
+    const { cpuUs } = await context.redis.work();
+    const { user, system } = process.cpuUsage();
+    const times: ProcessorTimes = {
+      workers: sum(workers.map(({ child }) => processorMs(child.pid))),
+      provider: processorMs(provider.child.pid),
+      Redis: cpuUs / 1_000,
+      submitter: (user + system) / 1_000,
+    };
+    const jobs = await fleet.queue('solution-check').getCompletedCount();
+    return { jobs, at: performance.now(), times };
+  };
+  try {
+    // One round more than is measured, so that no slot is without a job at the end.
+    await submitChecks(fleet, slots * (WARM_ROUNDS + rounds + 1));
+    const from = await moment(slots * WARM_ROUNDS);
+    const to = await moment(slots * (WARM_ROUNDS + rounds));
+    return between(from, to);
+  } finally {
+    await killAll(workers);
+    await fleet.close();
+  }
+}
+
+type Moment = { readonly jobs: number; readonly at: number; readonly times: ProcessorTimes };
+
+function between(from: Moment, to: Moment): Steady {
+  const jobs = to.jobs - from.jobs;
+  const ms = to.at - from.at;
+  const cost = (who: keyof ProcessorTimes) => {
+    const [first, last] = [from.times[who], to.times[who]];
+    return first === undefined || last === undefined ? undefined : (last - first) / jobs;
+  };
+  const costs: ProcessorTimes = {
+    workers: cost('workers'),
+    provider: cost('provider'),
+    Redis: cost('Redis'),
+    submitter: cost('submitter'),
+  };
+  const whole = sum(Object.values(costs));
+  return {
+    jobsPerSecond: (jobs / ms) * 1_000,
+    costs,
+    busy: whole === undefined ? undefined : (whole * jobs) / ms,
+  };
+}
+
+function sum(values: readonly (number | undefined)[]): number | undefined {
+  return values.reduce<number | undefined>(
+    (total, value) => (total === undefined || value === undefined ? undefined : total + value),
+    0,
   );
+}
+
+function figuresOf(processes: number, one: Steady, many: Steady): Record<string, string> {
+  const costs = Object.entries(many.costs).map(([who, ms]) => `${who} ${ms?.toFixed(2) ?? '?'}`);
+  return {
+    one: `${one.jobsPerSecond.toFixed(0)} jobs/s`,
+    [`all ${processes}`]: `${many.jobsPerSecond.toFixed(0)} jobs/s`,
+    'processor time a job:': `${costs.join(', ')} ms`,
+    'processors busy:': `${many.busy?.toFixed(2) ?? '?'} of ${cpus().length}`,
+  };
 }
 
 const nameOf = (processes: number) => `scaling ${processes}`;
@@ -49,17 +117,22 @@ export const scaling: RowGroup = {
   shortSeconds: null,
   measure: async (context) => {
     const samples = new Map<string, Sample[]>(PROCESSES.map((processes) => [nameOf(processes), []]));
-    for (let run = 0; run < (context.short ? 1 : 3); run += 1) {
-      await context.redis.flush();
-      const one = await rateOf(context, 1);
-      for (const processes of PROCESSES) {
-        const many = await rateOf(context, processes);
-        samples.get(nameOf(processes))?.push({
-          ratio: many / (processes * one),
-          figures: { one: `${one.toFixed(0)} jobs/s`, [`all ${processes}`]: `${many.toFixed(0)} jobs/s` },
-          series: { one: [one], many: [many] },
-        });
+    const provider = await startBenchProcess('waiting-provider-main.ts', { CALL_MS: String(CALL_MS) });
+    try {
+      for (let run = 0; run < (context.short ? 1 : 3); run += 1) {
+        await context.redis.flush();
+        const one = await steadyStateOf(context, provider, 1);
+        for (const processes of PROCESSES) {
+          const many = await steadyStateOf(context, provider, processes);
+          samples.get(nameOf(processes))?.push({
+            ratio: many.jobsPerSecond / (processes * one.jobsPerSecond),
+            figures: figuresOf(processes, one, many),
+            series: { one: [one.jobsPerSecond], many: [many.jobsPerSecond] },
+          });
+        }
       }
+    } finally {
+      await provider.kill();
     }
     return Object.fromEntries(samples);
   },
