@@ -5,10 +5,11 @@ import { checkTextSizes, completePayload, parsePayload } from '../queues/validat
 import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
+import { turnOption } from './placing-backend.js';
 import { indexRuns } from './run-index.js';
 import { checkSubmission } from './submission-fields.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from './submit-once.js';
-import { turnsOf } from './turns.js';
+import { turnRequest } from './turns.js';
 
 /** How a submission is named. */
 export interface KeyOptions {
@@ -105,8 +106,10 @@ export async function addJob<K extends KindName>(
   const create = async () => {
     await indexRuns(fleet, [[submission]]);
     const stored = await storedData(fleet, submission);
-    const turn = (await turnsOf(fleet, [{ ...submission, ...options }])).get(submission.id);
-    await fleet.queue(kind).add(kind, stored, jobOptions(fleet, kind, submission.id, options, turn));
+    const turn = turnOption(turnRequest({ ...submission, ...options }));
+    await fleet
+      .queue(kind)
+      .add(kind, stored, { ...jobOptions(fleet, kind, submission.id, options), ...turn });
   };
   const outcome =
     options.key === undefined ? 'created' : await submitByKey(fleet, submission, options, create);

@@ -7,6 +7,7 @@ import { refuseForeignPrefix } from '../queues/redis-address.js';
 import { KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits } from '../queues/validate.js';
 import { EndEvents } from './end-events.js';
+import { placingBackend } from './placing-backend.js';
 
 export interface FleetConnectionOptions {
   /** As `redisOptionsFrom` reads it. */
@@ -38,6 +39,7 @@ export class FleetConnection {
   readonly payloads: PayloadStore;
   readonly #redisUrl: string;
   readonly #queueOptions: QueueOptions;
+  readonly #backend: ReturnType<typeof placingBackend>;
   readonly #queues = new Map<string, Queue>();
   readonly #events = new Map<string, EndEvents>();
   #flows: FlowProducer | undefined;
@@ -49,6 +51,7 @@ export class FleetConnection {
     this.retentionSeconds = Math.ceil((options.retentionDays ?? 7) * SECONDS_A_DAY);
     this.payloads = new RedisPayloadStore(client, this.prefix, options.offloadBytes);
     this.#redisUrl = options.redisUrl;
+    this.#backend = placingBackend(client);
     this.#queueOptions = {
       connection: client,
       prefix: this.prefix,
@@ -72,7 +75,7 @@ export class FleetConnection {
   queue(name: string): Queue {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      queue = new Queue(name, { ...this.#queueOptions, skipMetasUpdate: true });
+      queue = new Queue(name, { ...this.#queueOptions, skipMetasUpdate: true }, this.#backend);
       queue.on('error', () => undefined);
       this.#queues.set(name, queue);
     }
@@ -84,7 +87,7 @@ export class FleetConnection {
   }
 
   get flows(): FlowProducer {
-    this.#flows ??= new FlowProducer(this.#queueOptions);
+    this.#flows ??= new FlowProducer(this.#queueOptions, this.#backend);
     return this.#flows;
   }
 

@@ -1,4 +1,4 @@
-import { takeTurns } from '../queues/fairness/take-turns.js';
+import { type TurnRequest, takeTurns } from '../queues/fairness/take-turns.js';
 import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
@@ -15,6 +15,18 @@ export interface TurnTaker {
   readonly priority?: number | undefined;
 }
 
+/** What a job's turn is asked with. */
+export function turnRequest({ id, data, tenant, priority }: TurnTaker): TurnRequest {
+  return { id, tenant: tenant ?? runOf(data) ?? '', priority: priority ?? 0 };
+}
+
+/** Requests in the order in which their turns are taken: jobs that come together make no room for each other. */
+export function inOrderOfTurns(requests: readonly TurnRequest[]): TurnRequest[] {
+  return [...requests].sort((a, b) =>
+    a.tenant === b.tenant ? a.priority - b.priority : a.tenant < b.tenant ? -1 : 1,
+  );
+}
+
 /**
  * Finds the turns of jobs that are about to be submitted. Jobs of the pipeline's own queues have none: their order is
  * the pipeline's affair.
@@ -27,14 +39,7 @@ export async function turnsOf(
   const turns = new Map<string, number>();
   const takeIn = async (queue: string) => {
     const takers = jobs.filter((job) => job.queue === queue);
-    const requests = takers
-      .map(({ id, data, tenant, priority }) => ({
-        id,
-        tenant: tenant ?? runOf(data) ?? '',
-        priority: priority ?? 0,
-      }))
-      // Jobs that come together are not waiting yet, and so cannot make room for a more urgent one among them.
-      .sort((a, b) => (a.tenant === b.tenant ? a.priority - b.priority : a.tenant < b.tenant ? -1 : 1));
+    const requests = inOrderOfTurns(takers.map(turnRequest));
     const tags = await takeTurns(fleet.client, fleet.prefix, queue, requests);
     for (const [index, { id }] of requests.entries()) turns.set(id, tags[index] ?? HIGHEST_TAG);
   };

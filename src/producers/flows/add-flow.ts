@@ -1,9 +1,11 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
+import { isKindName } from '../../queues/registry.js';
 import { type KeyOptions, storedData } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
+import { type TurnOption, turnOption } from '../placing-backend.js';
 import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from '../submit-once.js';
-import { turnsOf } from '../turns.js';
+import { turnRequest } from '../turns.js';
 
 /** A job of a flow: what is submitted, how, and the jobs that must end before it starts. */
 export interface FlowNode extends Submission {
@@ -14,20 +16,23 @@ export interface FlowNode extends Submission {
 
 /** BullMQ's own form of flows: their long texts are stored, and their jobs have their turns. */
 export async function toFlowJobs(fleet: FleetConnection, roots: readonly FlowNode[]): Promise<FlowJob[]> {
-  const turns = await turnsOf(fleet, roots.flatMap(allOf));
   const convert = async (node: FlowNode): Promise<FlowJob> => {
-    const turn = turns.get(node.id);
     const children: FlowJob[] = [];
     for (const child of node.children ?? []) children.push(await convert(child));
     return {
       name: node.name,
       queueName: node.queue,
       data: await storedData(fleet, node),
-      opts: { ...node.options, jobId: node.id, ...(turn === undefined ? {} : { priority: turn }) },
+      opts: { ...node.options, jobId: node.id, ...turnOf(node) },
       ...(node.children === undefined ? {} : { children }),
     };
   };
   return Promise.all(roots.map(convert));
+}
+
+/** Jobs of the pipeline's own queues have no turns: their order is the pipeline's affair. */
+function turnOf(node: FlowNode): JobsOptions | TurnOption {
+  return isKindName(node.queue) ? turnOption(turnRequest(node)) : {};
 }
 
 /** A node and everything below it. */

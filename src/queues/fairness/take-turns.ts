@@ -34,6 +34,35 @@ function tenantName(tenant: string): string {
   return tenant.length <= LONGEST_TENANT ? tenant : createHash('sha256').update(tenant).digest('hex');
 }
 
+/** Keys and arguments of `TAKE_TURNS`. */
+interface TurnCall {
+  readonly keys: readonly [string];
+  readonly args: readonly (string | number)[];
+}
+
+/**
+ * The calls of the script that give jobs of one queue their turns.
+ * @param added Whether the jobs are there as `UNPLACED`, and are given their places with their turns.
+ */
+export function turnCalls(
+  prefix: string,
+  queue: string,
+  requests: readonly TurnRequest[],
+  { added, rebaseAt = REBASE_AT }: { readonly added: boolean; readonly rebaseAt?: number },
+): TurnCall[] {
+  const calls: TurnCall[] = [];
+  for (let start = 0; start < requests.length; start += CHUNK) {
+    const jobs = requests
+      .slice(start, start + CHUNK)
+      .flatMap(({ id, tenant, priority }) => [tenantName(tenant), Math.min(priority, HIGHEST_TAG), id]);
+    calls.push({
+      keys: [fairBase(prefix, queue)],
+      args: [`${prefix}:${queue}:`, TENANT_KEPT_SECONDS, rebaseAt, added ? '1' : '', ...jobs],
+    });
+  }
+  return calls;
+}
+
 /**
  * Gives jobs of one queue their turns, so that tenants are served in rotation however many jobs each has waiting, and
  * every tenant's own in the order of their priority.
@@ -44,15 +73,12 @@ export async function takeTurns(
   prefix: string,
   queue: string,
   requests: readonly TurnRequest[],
-  rebaseAt: number = REBASE_AT,
+  rebaseAt?: number,
 ): Promise<number[]> {
   const tags: number[] = [];
-  for (let start = 0; start < requests.length; start += CHUNK) {
-    const jobs = requests
-      .slice(start, start + CHUNK)
-      .flatMap(({ id, tenant, priority }) => [tenantName(tenant), Math.min(priority, HIGHEST_TAG), id]);
-    const args = [`${prefix}:${queue}:`, TENANT_KEPT_SECONDS, rebaseAt, ...jobs];
-    const reply = replyList(await runScript(client, TAKE_TURNS, [fairBase(prefix, queue)], args));
+  const options = { added: false, ...(rebaseAt === undefined ? {} : { rebaseAt }) };
+  for (const { keys, args } of turnCalls(prefix, queue, requests, options)) {
+    const reply = replyList(await runScript(client, TAKE_TURNS, keys, args));
     tags.push(...reply.map(Number));
   }
   return tags;

@@ -10,11 +10,15 @@ import { script } from '../run-script.js';
  * Keys of a queue (`BASE` is `PREFIX::fair:QUEUE`):
  * - `BASE:now` virtual time;
  * - `BASE:next` sorted set: tenant by its finish tag; entries at or below the virtual time say nothing and are removed;
- * - `BASE:tenant:NAME` sorted set: the tenant's jobs by start tag, each as `PRIORITY:ID` with seven digits of priority.
+ * - `BASE:tenant:NAME` sorted set: the tenant's jobs by start tag, each as `PRIORITY:ID` with seven digits of priority. Jobs
+ *   of priority 0 are not in it (earlier versions wrote them): nothing is more urgent, so they never make room.
  */
 
 /** BullMQ's highest priority number. */
 export const HIGHEST_TAG = 2 ** 21 - 1;
+
+/** Priority of a job that was added and has not been given its place yet: behind all tags. */
+export const UNPLACED = HIGHEST_TAG + 1;
 
 /** Where the virtual time has come so far, all tags are moved down by it as soon as few jobs are there. */
 export const REBASE_AT = 2 ** 16;
@@ -39,6 +43,13 @@ local function set_tag(queue, id, tag)
   redis.call('HSET', queue .. id, 'priority', tag)
 end
 
+-- Gives a job that was added without a place the one that it has now. Any other job of its id is left alone.
+local function place(queue, id, tag)
+  if tag_of(queue, id) ~= ${UNPLACED} then return end
+  if redis.call('ZSCORE', queue .. 'prioritized', id) then set_tag(queue, id, tag)
+  else redis.call('HSET', queue .. id, 'priority', tag) end
+end
+
 -- Whether it is time to move all tags down.
 local function rebase_due(queue, now, early)
   if now <= early then return false end
@@ -56,9 +67,11 @@ local function rebase(base, queue, by)
   for at = 1, #waiting, 2 do
     local score = tonumber(waiting[at + 1])
     local tag = math.floor(score / 4294967296)
-    local moved = math.max(1, tag - by)
-    redis.call('ZADD', queue .. 'prioritized', moved * 4294967296 + score % 4294967296, waiting[at])
-    redis.call('HSET', queue .. waiting[at], 'priority', moved)
+    if tag < ${UNPLACED} then
+      local moved = math.max(1, tag - by)
+      redis.call('ZADD', queue .. 'prioritized', moved * 4294967296 + score % 4294967296, waiting[at])
+      redis.call('HSET', queue .. waiting[at], 'priority', moved)
+    end
   end
   -- Jobs that will come back with the tag that they have.
   local others = redis.call('LRANGE', queue .. 'active', 0, -1)
@@ -67,7 +80,7 @@ local function rebase(base, queue, by)
   end
   for _, id in ipairs(others) do
     local tag = tag_of(queue, id)
-    if tag > 0 then redis.call('HSET', queue .. id, 'priority', math.max(1, tag - by)) end
+    if tag > 0 and tag < ${UNPLACED} then redis.call('HSET', queue .. id, 'priority', math.max(1, tag - by)) end
   end
   local tenants = redis.call('ZRANGE', base .. ':next', 0, -1, 'WITHSCORES')
   for at = 1, #tenants, 2 do
@@ -117,9 +130,10 @@ end
 `;
 
 /**
- * Gives jobs that are about to be submitted their start tags.
+ * Gives jobs that are about to be submitted their start tags, and those that were added as `UNPLACED` their places.
  * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which
- * tenants are forgotten, 3 virtual time from which tags may be moved down, then tenant, priority, id of each job. Returns the tags.
+ * tenants are forgotten, 3 virtual time from which tags may be moved down, 4 '1' where the jobs were added before, then
+ * tenant, priority, id of each job. Returns the tags.
  */
 export const TAKE_TURNS = script(
   LIBRARY,
@@ -130,6 +144,7 @@ if not now then
   -- Nothing is remembered: whatever waits is no older than this.
   local head = redis.call('ZRANGE', queue .. 'prioritized', 0, 0, 'WITHSCORES')
   now = math.max(1, math.floor(tonumber(head[2] or '0') / 4294967296))
+  if now >= ${UNPLACED} then now = 1 end
 end
 if rebase_due(queue, now, tonumber(ARGV[3])) then
   rebase(base, queue, now - 1)
@@ -137,7 +152,7 @@ if rebase_due(queue, now, tonumber(ARGV[3])) then
 end
 redis.call('SET', base .. ':now', now, 'EX', ARGV[2])
 redis.call('ZREMRANGEBYSCORE', base .. ':next', '-inf', now)
-local given, at = {}, 4
+local given, at = {}, 5
 while at < #ARGV do
   -- Jobs of one tenant and one priority that come together are placed together.
   local tenant, priority, ids = ARGV[at], ARGV[at + 1], {}
@@ -152,13 +167,18 @@ while at < #ARGV do
   for count = 0, #ids - 1 do tags[#tags + 1] = math.min(start + count, ${HIGHEST_TAG}) end
   redis.call('ZADD', base .. ':next', math.min(start + #ids, ${HIGHEST_TAG}), tenant)
   tags = before_less_urgent(index, queue, tonumber(priority), tags)
-  local urgency, members = string.format('%07d:', priority), {}
-  for number, id in ipairs(ids) do
-    members[2 * number - 1], members[2 * number] = tags[number], urgency .. id
-    given[#given + 1] = tags[number]
+  if tonumber(priority) > 0 then
+    local urgency, members = string.format('%07d:', priority), {}
+    for number, id in ipairs(ids) do
+      members[2 * number - 1], members[2 * number] = tags[number], urgency .. id
+    end
+    redis.call('ZADD', index, unpack(members))
+    redis.call('EXPIRE', index, ARGV[2])
   end
-  redis.call('ZADD', index, unpack(members))
-  redis.call('EXPIRE', index, ARGV[2])
+  for number, id in ipairs(ids) do
+    given[#given + 1] = tags[number]
+    if ARGV[4] == '1' then place(queue, id, tags[number]) end
+  end
 end
 redis.call('EXPIRE', base .. ':next', ARGV[2])
 return given`,
@@ -169,5 +189,5 @@ export function advanceLua(job: number, now: number): string {
   return `
 local tag = tonumber(redis.call('HGET', KEYS[${job}], 'priority') or '0') or 0
 local time = tonumber(redis.call('GET', KEYS[${now}]) or '')
-if time and tag > time then redis.call('SET', KEYS[${now}], tag, 'KEEPTTL') end`;
+if time and tag > time and tag < ${UNPLACED} then redis.call('SET', KEYS[${now}], tag, 'KEEPTTL') end`;
 }

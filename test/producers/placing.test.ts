@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
+import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { fleetOfTest } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+
+const BAND = 2 ** 32;
+const redis = redisOfFile();
+let fleet: FleetConnection;
+beforeEach(async () => {
+  ({
+    test: { fleet },
+  } = await fleetOfTest(redis, 'place'));
+});
+
+const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
+const key = (queue: string, id: string) => fleet.queue(queue).toKey(id);
+
+/** Priority in the job itself and, where it waits, in the order of the queue. */
+async function placeOf(queue: string, id: string) {
+  const score = await fleet.client.zscore(key(queue, 'prioritized'), id);
+  const own = Number(await fleet.client.hget(key(queue, id), 'priority'));
+  return { own, waiting: score === null ? undefined : Math.floor(Number(score) / BAND) };
+}
+
+describe('a new job is given its place in the step that adds it', () => {
+  it('each job of a tenant behind the last', async () => {
+    const ids = [];
+    for (const name of ['a', 'b', 'c']) ids.push((await addSolutionCheck(fleet, script(name))).id);
+    const places = await Promise.all(ids.map((id) => placeOf('solution-check', id)));
+    expect(places).toEqual([1, 2, 3].map((tag) => ({ own: tag, waiting: tag })));
+  });
+
+  it('a delayed job comes back with its turn', async () => {
+    const { id } = await addSolutionCheck(fleet, script('late'), { delayMs: 60_000 });
+    expect(await placeOf('solution-check', id)).toEqual({ own: 1, waiting: undefined });
+  });
+
+  it('the jobs of a flow, also those that wait for children', async () => {
+    const step = { ablationCode: 'x', rawOutput: 'a: 1', ...script('x'), previousBlocks: [] };
+    await addRefinementStep(fleet, step);
+    const { extract, summarize } = await addRefinementStep(fleet, step);
+    expect(await placeOf('summarize', summarize.id)).toEqual({ own: 2, waiting: 2 });
+    expect(await placeOf('extract', extract.id)).toEqual({ own: 2, waiting: undefined });
+  });
+
+  it('every job of a flow with more jobs than are placed at once', async () => {
+    const count = 1_203;
+    await addCandidateBatch(fleet, {
+      candidates: Array.from({ length: count }, (_, at) => script(`candidate${at}`)),
+      evaluation: { queue: 'evaluate', name: 'score' },
+    });
+    const waiting = await fleet.client.zrange(
+      key('solution-check', 'prioritized'),
+      '-inf',
+      '+inf',
+      'BYSCORE',
+    );
+    expect(waiting).toHaveLength(count);
+    const places = await Promise.all(waiting.map((id) => placeOf('solution-check', id)));
+    expect(places).toEqual(waiting.map((_, at) => ({ own: at + 1, waiting: at + 1 })));
+  });
+
+  it('a job that is there under the same id keeps its place', async () => {
+    const options = { key: 'same' };
+    const [first] = await Promise.all(
+      [0, 1, 2, 3].map(() => addSolutionCheck(fleet, script('same'), options)),
+    );
+    expect(await placeOf('solution-check', first?.id ?? '')).toEqual({ own: 1, waiting: 1 });
+    expect(await fleet.queue('solution-check').getPrioritizedCount()).toBe(1);
+  });
+
+  it('by a Redis that has forgotten its scripts too', async () => {
+    await addSolutionCheck(fleet, script('before'));
+    await fleet.client.script('FLUSH');
+    const { id } = await addSolutionCheck(fleet, script('after'));
+    expect(await placeOf('solution-check', id)).toEqual({ own: 2, waiting: 2 });
+  });
+
+  it('in the transaction that adds it, so that no worker sees it without', async () => {
+    const placed: number[] = [];
+    const monitor = await fleet.client.duplicate().monitor();
+    const transactions = new Promise<void>((resolve) => {
+      let left = 2;
+      monitor.on('monitor', (_time: string, [command, , ...args]: string[]) => {
+        if (command?.toUpperCase() === 'HSET' && args[0] === 'priority') placed.push(Number(args[1]));
+        if (command?.toUpperCase() !== 'EXEC') return;
+        placed.push(Number.NaN);
+        left -= 1;
+        if (left === 0) resolve();
+      });
+    });
+    await addSolutionCheck(fleet, script('one'));
+    const step = { ablationCode: 'x', rawOutput: 'a: 1', ...script('x'), previousBlocks: [] };
+    await addRefinementStep(fleet, step);
+    await transactions;
+    monitor.disconnect();
+    expect(placed).toEqual([1, Number.NaN, 1, 1, Number.NaN]);
+  });
+});
