@@ -11,6 +11,17 @@ export interface JobLimits {
 
 export const DEFAULT_JOB_LIMITS: JobLimits = { timeoutMs: 14_400_000, graceMs: 10_000 };
 
+/** A handler that is waited for. */
+interface Awaited {
+  /** Ends the waiting, not the handler. */
+  readonly letGo: (reason: JobError) => void;
+  /** When the job was told to stop, by `performance.now()`. */
+  toldAt?: number;
+  grace?: NodeJS.Timeout;
+  /** Whether it was let go of. */
+  late?: boolean;
+}
+
 /**
  * The end of a job's patience: tells a handler to stop when its time is over, and lets go of one that was told to stop
  * and does not, so that it cannot keep a slot for ever.
@@ -18,21 +29,32 @@ export const DEFAULT_JOB_LIMITS: JobLimits = { timeoutMs: 14_400_000, graceMs: 1
 export class JobDeadline {
   /** Aborted when the job is to stop, for whatever reason. */
   readonly signal: AbortSignal;
+  readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  readonly #letGo: () => void;
+  #awaited: Awaited | undefined;
 
+  /** @param given Aborted when the job is to stop, except at the end of its time. */
   constructor(
-    signal: AbortSignal,
+    private readonly given: AbortSignal,
     private readonly limits: JobLimits,
   ) {
-    const stop = new AbortController();
-    this.signal = stop.signal;
-    this.#timer = setTimeout(() => stop.abort(ABORT_REASONS.timeout), limits.timeoutMs);
-    // `AbortSignal.any` does this as well, at many times the price.
-    const pass = () => stop.abort(signal.reason);
-    this.#letGo = () => signal.removeEventListener('abort', pass);
-    if (signal.aborted) pass();
-    else signal.addEventListener('abort', pass, { once: true });
+    this.signal = this.#stop.signal;
+    this.#timer = setTimeout(timeIsOver, limits.timeoutMs, this);
+    // `AbortSignal.any` does this as well, at many times the price; so would a function made for each job.
+    if (given.aborted) this.handleEvent();
+    else given.addEventListener('abort', this);
+  }
+
+  /** Hears that the job is to stop. */
+  handleEvent(): void {
+    this.stop(this.given.reason);
+  }
+
+  /** Tells the job to stop, unless it was told so before. */
+  stop(reason: unknown): void {
+    if (this.signal.aborted) return;
+    this.#stop.abort(reason);
+    if (this.#awaited !== undefined) this.#beginGrace(this.#awaited);
   }
 
   /**
@@ -40,43 +62,50 @@ export class JobDeadline {
    * @param onLate Called when a handler that was let go of ends after all, with the milliseconds since it was told to.
    * @throws JobError `handler-ignored-abort`; whatever the handler throws.
    */
-  async guard<T>(handler: Promise<T>, onLate: (ms: number) => void): Promise<T> {
-    let grace: NodeJS.Timeout | undefined;
-    let letGo = false;
-    let toldAt = 0;
-    const ended = () => {
-      if (letGo) onLate(Math.round(performance.now() - toldAt));
-    };
-    handler.then(ended, ended);
-    let begin: (() => void) | undefined;
-    const ignored = new Promise<never>((_, reject) => {
-      begin = () => {
-        toldAt = performance.now();
-        grace = setTimeout(() => {
-          letGo = true;
-          const { graceMs } = this.limits;
-          const why = String(this.signal.reason);
-          reject(
-            new JobError(
-              'handler-ignored-abort',
-              `the handler ignored its abort: it was told to stop (${why}) and still ran ${graceMs} ms later`,
-            ),
-          );
-        }, this.limits.graceMs);
+  guard<T>(handler: Promise<T>, onLate: (ms: number) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const awaited: Awaited = { letGo: reject };
+      const ended = () => {
+        this.#awaited = undefined;
+        clearTimeout(awaited.grace);
+        if (awaited.late) onLate(Math.round(performance.now() - (awaited.toldAt ?? 0)));
       };
-      if (this.signal.aborted) begin();
-      else this.signal.addEventListener('abort', begin, { once: true });
+      handler.then(
+        (value) => {
+          ended();
+          resolve(value);
+        },
+        (thrown: unknown) => {
+          ended();
+          reject(thrown);
+        },
+      );
+      this.#awaited = awaited;
+      if (this.signal.aborted) this.#beginGrace(awaited);
     });
-    try {
-      return await Promise.race([handler, ignored]);
-    } finally {
-      clearTimeout(grace);
-      if (begin !== undefined) this.signal.removeEventListener('abort', begin);
-    }
   }
 
   release(): void {
     clearTimeout(this.#timer);
-    this.#letGo();
+    this.given.removeEventListener('abort', this);
   }
+
+  #beginGrace(awaited: Awaited): void {
+    awaited.toldAt = performance.now();
+    awaited.grace = setTimeout(() => {
+      awaited.late = true;
+      const { graceMs } = this.limits;
+      const why = String(this.signal.reason);
+      awaited.letGo(
+        new JobError(
+          'handler-ignored-abort',
+          `the handler ignored its abort: it was told to stop (${why}) and still ran ${graceMs} ms later`,
+        ),
+      );
+    }, this.limits.graceMs);
+  }
+}
+
+function timeIsOver(deadline: JobDeadline): void {
+  deadline.stop(ABORT_REASONS.timeout);
 }

@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
-import type { WorkLog } from '../agents/agent-runner.js';
 import { messageOf } from '../errors.js';
 import type { Logger } from './logger.js';
+import type { ProcessingLog } from './process-job.js';
 
 /** Longest line that is kept on a job, in characters. */
 const LONGEST_LINE = 4_000;
@@ -9,52 +9,63 @@ const LONGEST_LINE = 4_000;
 /** How soon a step shows on its job, in milliseconds: what is over sooner, nobody could have seen. */
 const STEP_SHOWN_MS = 50;
 
-export interface JobLog extends WorkLog {
-  /** Shows on the job what it is doing, unless it has done so within a moment. */
-  readonly progress: (step: string) => void;
-  /** Shows the last step at once: the job stops there. */
-  stopped(): void;
-  /** The job has done what it was to do: its last step need not be shown any more. */
-  completed(): void;
-}
-
 /**
  * Log lines and progress of one job: they go to the worker's log, and to the job itself. Nothing waits for that: they
  * go over the same connection as the job's end, and so come before it and in their order. What Redis did not take is
  * reported and does not stop the job.
  */
-export function jobLog(job: Job, logger: Logger): JobLog {
-  let shownStep: string | undefined;
-  let lastStep: string | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const stored = (written: Promise<unknown>) => {
+export class JobLog implements ProcessingLog {
+  #shownStep: string | undefined;
+  #lastStep: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly job: Job,
+    private readonly logger: Logger,
+  ) {}
+
+  info(message: string): void {
+    this.logger.info(message);
+    this.#keep('INFO', message);
+  }
+
+  warn(message: string): void {
+    this.logger.warn(message);
+    this.#keep('WARN', message);
+  }
+
+  /** Shows on the job what it is doing, unless it has done so within a moment. */
+  progress(step: string): void {
+    this.logger.debug({ step }, 'progress');
+    this.#lastStep = step;
+    this.#timer ??= setTimeout(showStep, STEP_SHOWN_MS, this);
+  }
+
+  /** Shows the last step at once: the job stops there. */
+  stopped(): void {
+    this.completed();
+    if (this.#lastStep === undefined || this.#lastStep === this.#shownStep) return;
+    this.#shownStep = this.#lastStep;
+    this.#stored(this.job.updateProgress(this.#lastStep));
+  }
+
+  /** The job has done what it was to do: its last step need not be shown any more. */
+  completed(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #keep(level: string, message: string): void {
+    this.#stored(this.job.log(`${level} ${message.slice(0, LONGEST_LINE)}`));
+  }
+
+  #stored(written: Promise<unknown>): void {
     written.catch((thrown: unknown) => {
-      logger.warn({ reason: messageOf(thrown) }, 'a log line of the job could not be stored');
+      this.logger.warn({ reason: messageOf(thrown) }, 'a log line of the job could not be stored');
     });
-  };
-  const line = (level: 'info' | 'warn', message: string) => {
-    logger[level](message);
-    stored(job.log(`${level.toUpperCase()} ${message.slice(0, LONGEST_LINE)}`));
-  };
-  const forgetTimer = () => {
-    clearTimeout(timer);
-    timer = undefined;
-  };
-  const show = () => {
-    forgetTimer();
-    if (lastStep === undefined || lastStep === shownStep) return;
-    shownStep = lastStep;
-    stored(job.updateProgress(lastStep));
-  };
-  return {
-    info: (message) => line('info', message),
-    warn: (message) => line('warn', message),
-    progress: (step) => {
-      logger.debug({ step }, 'progress');
-      lastStep = step;
-      timer ??= setTimeout(show, STEP_SHOWN_MS);
-    },
-    stopped: show,
-    completed: forgetTimer,
-  };
+  }
+}
+
+function showStep(log: JobLog): void {
+  log.stopped();
 }

@@ -2,8 +2,8 @@ import { type Logger, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** Bytes that are written together; a line each would cost a worker more than the rest of a small job. */
-const TOGETHER_BYTES = 4_096;
+/** Bytes that are written together, at least and at most; a line each would cost a worker more than the rest of a small job. */
+const TOGETHER_BYTES = { least: 16_384, most: 65_536 };
 
 /** How long a line waits for others at most, in milliseconds. */
 const LONGEST_WAIT_MS = 100;
@@ -16,7 +16,8 @@ export function logDestination(fileDescriptor: number): ReturnType<typeof pino.d
   return pino.destination({
     dest: fileDescriptor,
     sync: false,
-    minLength: TOGETHER_BYTES,
+    minLength: TOGETHER_BYTES.least,
+    maxWrite: TOGETHER_BYTES.most,
     periodicFlush: LONGEST_WAIT_MS,
   });
 }

@@ -35,13 +35,16 @@ export async function processJob<K extends KindName>(
   { runner, contamination, analysis, calls }: ProcessingParts,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
-  const gates = jobGates(calls, { ...job, signal, warn: log.warn });
+  const gated = { ...job, signal, warn: (message: string) => log.warn(message) };
   return processor(payload, {
-    runner: gatedRunner(runner, gates),
-    analyst: analysis.analystFor(signal),
+    // Many a job asks no agent and reads no script: what these need is made for the first that does.
+    runner: gatedRunner(runner, () => jobGates(calls, gated)),
+    get analyst() {
+      return analysis.analystFor(signal);
+    },
     contamination,
     signal,
     log,
-    progress: log.progress,
+    progress: (step) => log.progress(step),
   });
 }

@@ -23,12 +23,13 @@ import { addUsage, NO_USAGE } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { JobDeadline, type JobLimits } from './job-deadline.js';
-import { type JobLog, jobLog } from './job-log.js';
+import { JobLog } from './job-log.js';
 import type { Logger } from './logger.js';
 import { type ProcessingParts, processJob } from './process-job.js';
 import type { Quarantine } from './quarantine/quarantine.js';
 import { runSuspect } from './quarantine/run-suspect.js';
-import { beginRun, forgetDeaths, forgiveRun } from './run-marks.js';
+import { forgetDeaths, forgiveRun } from './run-marks.js';
+import type { RunStarter } from './run-starter.js';
 import type { RunningJob, RunningJobs } from './running-jobs.js';
 
 export interface JobContext extends ProcessingParts {
@@ -36,6 +37,7 @@ export interface JobContext extends ProcessingParts {
   /** For the fleet's own marks on jobs. */
   readonly client: Redis;
   readonly running: RunningJobs;
+  readonly starter: RunStarter;
   readonly limits: JobLimits;
   /** Where long texts of payloads and results are kept. */
   readonly payloads: PayloadStore;
@@ -71,7 +73,7 @@ export async function runJob<K extends KindName>(
   const logger = context.logger.child({ jobId: job.id, kind, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
-  const log = jobLog(job, logger);
+  const log = new JobLog(job, logger);
   let begun: Begun | undefined;
   try {
     begun = await begin(held, context);
@@ -119,7 +121,10 @@ interface Begun {
  * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run apart, or runs here
  *   already.
  */
-async function begin({ job, token }: Held, { calls, running, quarantine }: JobContext): Promise<Begun> {
+async function begin(
+  { job, token }: Held,
+  { calls, running, starter, quarantine }: JobContext,
+): Promise<Begun> {
   const key = jobKey(job);
   const earlier = running.runOf(key);
   if (earlier !== undefined) {
@@ -128,12 +133,7 @@ async function begin({ job, token }: Held, { calls, running, quarantine }: JobCo
     await forgiveRun(calls.client, key, earlier);
     throw new CallDeferred(STILL_RUNNING_WAIT_MS, 'an earlier run of it has not ended in this worker yet');
   }
-  const { run, held, cancelled, deaths, hasLedger } = await beginRun(
-    calls.client,
-    key,
-    token,
-    job.stalledCounter,
-  );
+  const { run, held, cancelled, deaths, hasLedger } = await starter.begin(key, token, job.stalledCounter);
   const jobId = job.id ?? '';
   if (!held) throw new JobError('lock-lost', 'another worker holds the job', { jobId });
   const begun = { key, token, run, suspect: deaths > 0 };

@@ -1,9 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { virtualTimeKey } from '../queues/fairness/take-turns.js';
-import { advanceLua } from '../queues/fairness/turn-script.js';
-import { parseJobKey } from '../queues/job-key.js';
-import { replyList, replyText, runScript, script } from '../queues/run-script.js';
+import { runScript, script } from '../queues/run-script.js';
 
 /*
  * Marks in a job's hash that tell a worker's death from everything else that makes a job start anew:
@@ -12,28 +8,6 @@ import { replyList, replyText, runScript, script } from '../queues/run-script.js
  * between has ended in order, so that no run need take its mark away.
  * `fleet:deaths` are the runs that ended in no order, separated by spaces.
  */
-
-/**
- * Begins a run. A run before it from which the job was taken over has died. A job with deaths behind it is not marked yet:
- * until it is its turn to be processed (`markRun`) it can kill nobody. The queue's virtual time follows the job.
- * KEYS: 1 job hash, 2 job lock, 3 virtual time of the queue. ARGV: 1 lock token, 2 run.
- * Returns {1 held or 0 lost, 1 cancelled or 0, deaths, 1 where the job has a ledger or 0}.
- */
-const BEGIN = script(
-  `
-if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0, 0, '', 0} end
-local marks = redis.call('HMGET', KEYS[1], 'fleet:run', 'fleet:deaths', 'fleet:cancelled', 'fleet:ledger')
-local before, deaths = marks[1], marks[2] or ''
-local function takeovers(run) return tonumber(string.match(run, '@(%d+)$') or '-1') end
-if before and takeovers(before) < takeovers(ARGV[2]) then
-  deaths = deaths == '' and before or deaths .. ' ' .. before
-  redis.call('HSET', KEYS[1], 'fleet:deaths', deaths)
-end
-if deaths == '' then redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])
-elseif before then redis.call('HDEL', KEYS[1], 'fleet:run') end`,
-  advanceLua(1, 3),
-  `return {1, marks[3] and 1 or 0, deaths, marks[4] and 1 or 0}`,
-);
 
 /**
  * Says of a run that it is no death, whatever becomes of its worker, also where it was counted as one.
@@ -59,38 +33,6 @@ const MARK = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])
 return 1`);
-
-export interface BegunRun {
-  readonly run: string;
-  /** Whether this worker still holds the job. */
-  readonly held: boolean;
-  readonly cancelled: boolean;
-  /** How many workers died in runs of this job. */
-  readonly deaths: number;
-  /** Whether agent calls of earlier runs are written on the job. */
-  readonly hasLedger: boolean;
-}
-
-/** @param takeovers how often the job was taken over from a worker that no longer held it */
-export async function beginRun(
-  client: Redis,
-  jobKey: string,
-  token: string,
-  takeovers: number,
-): Promise<BegunRun> {
-  const run = `${randomUUID()}@${takeovers}`;
-  const { prefix, queue } = parseJobKey(jobKey);
-  const keys = [jobKey, `${jobKey}:lock`, virtualTimeKey(prefix, queue)];
-  const [held, cancelled, deaths, ledger] = replyList(await runScript(client, BEGIN, keys, [token, run]));
-  const names = replyText(deaths) ?? '';
-  return {
-    run,
-    held: held === 1,
-    cancelled: cancelled === 1,
-    deaths: names === '' ? 0 : names.split(' ').length,
-    hasLedger: ledger === 1,
-  };
-}
 
 /** The worker of the run stops in order, or turned out to live: the run is no death. */
 export async function forgiveRun(client: Redis, jobKey: string, run: string): Promise<void> {

@@ -21,6 +21,7 @@ import { reviveParent } from './parent-link.js';
 import { Quarantine } from './quarantine/quarantine.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
+import { RunStarter } from './run-starter.js';
 import { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { watchLocks } from './watch-locks.js';
@@ -137,6 +138,7 @@ export class FleetWorker {
       logger,
       client,
       running,
+      starter: new RunStarter(ledger),
       limits: {
         timeoutMs: options.jobTimeoutMs ?? DEFAULT_JOB_LIMITS.timeoutMs,
         graceMs,

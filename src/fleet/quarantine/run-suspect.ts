@@ -48,7 +48,12 @@ export async function runSuspect<K extends KindName>(
   } catch (thrown) {
     if (thrown instanceof JobError && thrown.code === 'killed-its-worker') {
       await forgetDeaths(client, job.key, mark);
-      await new JobGate(parts.calls, { ...job, hasLedger: true, signal, warn: log.warn }).forgetOpenCalls();
+      await new JobGate(parts.calls, {
+        ...job,
+        hasLedger: true,
+        signal,
+        warn: (message) => log.warn(message),
+      }).forgetOpenCalls();
     }
     throw thrown;
   }
