@@ -42,6 +42,8 @@ return 1`);
 
 /** Where long texts of jobs are kept, so that queues stay small and the same script is stored once. */
 export interface PayloadStore {
+  /** Whether data hold a text that `offload` would store. */
+  holdsLongText(data: unknown): boolean;
   /**
    * Stores the long texts of JSON data, before any job names them, and gives the data with references in their place.
    * @param holders Keys of the jobs that will name them: a text is kept as long as one of these exists.
@@ -66,13 +68,17 @@ export class RedisPayloadStore implements PayloadStore {
     this.#offloadBytes = Math.max(offloadBytes, SMALLEST_STORED_BYTES);
   }
 
-  async offload<T>(data: T, holders: readonly string[]): Promise<T> {
+  holdsLongText(data: unknown): boolean {
     let anyLong = false;
     eachText(data, (found) => {
       anyLong ||= typeof found === 'string' && this.#isLong(found);
     });
+    return anyLong;
+  }
+
+  async offload<T>(data: T, holders: readonly string[]): Promise<T> {
     // Most data are short, and need no copy.
-    if (!anyLong) return data;
+    if (!this.holdsLongText(data)) return data;
     const texts = new Map<string, EncodedText>();
     const replaced = mapTexts(data, (found) => {
       if (typeof found !== 'string' || !this.#isLong(found)) return found;

@@ -28,6 +28,13 @@ type Prepared = Submission & {
   readonly index: number;
 };
 
+/** A job that only has to be written: its long texts are stored, and it has its turn. */
+interface Ready {
+  readonly job: Prepared;
+  readonly stored: Record<string, unknown>;
+  readonly turn: number | undefined;
+}
+
 /** Jobs that Redis takes at once, so that it answers others in between. */
 const CHUNK = 1_000;
 
@@ -38,46 +45,135 @@ const CHUNK = 1_000;
  * @returns the outcomes in the order of the items.
  * @throws RedisError where Redis went away; a batch with keys can be sent again as it is.
  */
-export async function addJobs(
-  fleet: FleetConnection,
-  items: readonly BatchItem[],
-): Promise<BatchItemOutcome[]> {
-  const outcomes: BatchItemOutcome[] = [];
-  const firstOfId = new Map<string, Prepared>();
-  const repeated: Prepared[] = [];
-  // Redis takes the last jobs while the next ones are made ready.
-  let taking: Promise<void> = Promise.resolve();
-  for (let start = 0; start < items.length; start += CHUNK) {
+export function addJobs(fleet: FleetConnection, items: readonly BatchItem[]): Promise<BatchItemOutcome[]> {
+  return new Batch(fleet, items).submit();
+}
+
+class Batch {
+  readonly #fleet: FleetConnection;
+  readonly #items: readonly BatchItem[];
+  readonly #outcomes: BatchItemOutcome[] = [];
+  readonly #firstOfId = new Map<string, Prepared>();
+  readonly #repeated: Prepared[] = [];
+
+  constructor(fleet: FleetConnection, items: readonly BatchItem[]) {
+    this.#fleet = fleet;
+    this.#items = items;
+  }
+
+  async submit(): Promise<BatchItemOutcome[]> {
+    // An urgent job goes before those of its tenant that wait: the jobs before it have to, when its turn is taken.
+    const inStep = this.#items.some(({ options }) => options?.priority !== undefined);
+    const additions: Promise<void>[] = [];
+    let coming = this.#makeReady(0);
+    for (let start = 0; start < this.#items.length; start += CHUNK) {
+      const ready = await coming;
+      const next = start + CHUNK;
+      // Redis is asked for what the next jobs need before it is given these, and takes these while those are written.
+      if (next < this.#items.length && !inStep) coming = this.#makeReady(next);
+      const addition = this.#add(ready);
+      additions.push(addition);
+      // It is awaited below, or something before it has failed as well.
+      addition.catch(() => undefined);
+      if (inStep) await addition;
+      if (inStep && next < this.#items.length) coming = this.#makeReady(next);
+    }
+    await Promise.all(additions);
+    for (const job of this.#repeated) {
+      const outcome = this.#outcomes[this.#firstOfId.get(job.id)?.index ?? -1];
+      this.#outcomes[job.index] =
+        outcome !== undefined && 'error' in outcome
+          ? outcome
+          : { handle: new JobHandle(this.#fleet, job.kind, job.id) };
+    }
+    return this.#outcomes;
+  }
+
+  /** Validates the jobs from `start` on, deals with those whose keys name jobs that are there, and gives the others. */
+  async #makeReady(start: number): Promise<Ready[]> {
+    const fleet = this.#fleet;
+    const fresh = await this.#withoutExisting(this.#prepareEach(start));
+    await indexRuns(
+      fleet,
+      fresh.map((job) => [job]),
+    );
+    const stored = new Map<string, Record<string, unknown>>();
+    for (const job of fresh)
+      if (fleet.payloads.holdsLongText(job.data)) stored.set(job.id, await storedData(fleet, job));
+    const turns = await turnsOf(
+      fleet,
+      fresh.map(({ queue, id, data, options }) => ({
+        queue,
+        id,
+        data,
+        tenant: options.tenant,
+        priority: options.priority,
+      })),
+    );
+    return fresh.map((job) => ({ job, stored: stored.get(job.id) ?? job.data, turn: turns.get(job.id) }));
+  }
+
+  #prepareEach(start: number): Prepared[] {
     const jobs: Prepared[] = [];
-    for (const [offset, item] of items.slice(start, start + CHUNK).entries()) {
+    for (const [offset, item] of this.#items.slice(start, start + CHUNK).entries()) {
       const index = start + offset;
       try {
-        const job = prepare(fleet, item, index);
-        const first = firstOfId.get(job.id);
+        const job = prepare(this.#fleet, item, index);
+        const first = this.#firstOfId.get(job.id);
         if (first === undefined) {
-          firstOfId.set(job.id, job);
+          this.#firstOfId.set(job.id, job);
           jobs.push(job);
-        } else if (isDeepStrictEqual(first.data, job.data)) repeated.push(job);
+        } else if (isDeepStrictEqual(first.data, job.data)) this.#repeated.push(job);
         else
           throw new JobError('key-conflict', 'the batch has this key twice, with two payloads', {
             field: 'key',
           });
       } catch (thrown) {
-        outcomes[index] = { error: toFleetError(thrown) };
+        this.#outcomes[index] = { error: toFleetError(thrown) };
       }
     }
-    const [ready] = await Promise.all([makeReady(fleet, jobs, outcomes), taking]);
-    taking = add(fleet, ready, outcomes);
+    return jobs;
   }
-  await taking;
-  for (const job of repeated) {
-    const outcome = outcomes[firstOfId.get(job.id)?.index ?? -1];
-    outcomes[job.index] =
-      outcome !== undefined && 'error' in outcome
-        ? outcome
-        : { handle: new JobHandle(fleet, job.kind, job.id) };
+
+  async #withoutExisting(jobs: readonly Prepared[]): Promise<Prepared[]> {
+    const fleet = this.#fleet;
+    const fresh = jobs.filter(({ options }) => options.key === undefined);
+    await Promise.all(
+      jobs.map(async (job) => {
+        if (job.options.key === undefined) return;
+        try {
+          if ((await existingJob(fleet, job)) === undefined) fresh.push(job);
+          else
+            this.#outcomes[job.index] = {
+              handle: await addJob(fleet, job.kind, job.data as never, job.options),
+            };
+        } catch (thrown) {
+          this.#outcomes[job.index] = { error: refusalOf(thrown) };
+        }
+      }),
+    );
+    return fresh;
   }
-  return outcomes;
+
+  async #add(ready: readonly Ready[]): Promise<void> {
+    const fleet = this.#fleet;
+    const kinds = new Set(ready.map(({ job }) => job.kind));
+    await Promise.all(
+      [...kinds].map((kind) =>
+        fleet.queue(kind).addBulk(
+          ready
+            .filter(({ job }) => job.kind === kind)
+            .map(({ job: { id, options }, stored, turn }) => ({
+              name: kind,
+              data: stored,
+              opts: jobOptions(fleet, kind, id, options, turn),
+            })),
+        ),
+      ),
+    );
+    for (const { job } of ready)
+      this.#outcomes[job.index] = { handle: new JobHandle(fleet, job.kind, job.id, 'created') };
+  }
 }
 
 function prepare(
@@ -88,66 +184,6 @@ function prepare(
   checkSubmission(options);
   const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
   return { kind, queue: kind, id: chooseJobId(kind, options.key), data, options, index };
-}
-
-/** A job that only has to be written, with its long texts stored. */
-type Ready = Prepared & { readonly stored: Record<string, unknown> };
-
-/** Deals with the jobs whose keys name jobs that are there, and gives the others. */
-async function makeReady(
-  fleet: FleetConnection,
-  jobs: readonly Prepared[],
-  outcomes: BatchItemOutcome[],
-): Promise<Ready[]> {
-  const fresh: Prepared[] = [];
-  await Promise.all(
-    jobs.map(async (job) => {
-      if (job.options.key === undefined) {
-        fresh.push(job);
-        return;
-      }
-      try {
-        if ((await existingJob(fleet, job)) === undefined) fresh.push(job);
-        else outcomes[job.index] = { handle: await addJob(fleet, job.kind, job.data as never, job.options) };
-      } catch (thrown) {
-        outcomes[job.index] = { error: refusalOf(thrown) };
-      }
-    }),
-  );
-  await indexRuns(
-    fleet,
-    fresh.map((job) => [job]),
-  );
-  const stored = await Promise.all(fresh.map((job) => storedData(fleet, job)));
-  return fresh.map((job, at) => ({ ...job, stored: stored[at] ?? job.data }));
-}
-
-/** Turns are taken when the jobs before these wait: an urgent one then goes before those of its tenant that do not press. */
-async function add(
-  fleet: FleetConnection,
-  ready: readonly Ready[],
-  outcomes: BatchItemOutcome[],
-): Promise<void> {
-  const turns = await turnsOf(
-    fleet,
-    ready.map((job) => ({ ...job, ...job.options })),
-  );
-  const kinds = new Set(ready.map(({ kind }) => kind));
-  await Promise.all(
-    [...kinds].map((kind) =>
-      fleet.queue(kind).addBulk(
-        ready
-          .filter((job) => job.kind === kind)
-          .map(({ id, stored, options }) => ({
-            name: kind,
-            data: stored,
-            opts: jobOptions(fleet, kind, id, options, turns.get(id)),
-          })),
-      ),
-    ),
-  );
-  for (const { kind, id, index } of ready)
-    outcomes[index] = { handle: new JobHandle(fleet, kind, id, 'created') };
 }
 
 /** The refusal of one job; what concerns them all is thrown. */

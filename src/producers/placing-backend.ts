@@ -23,6 +23,12 @@ function turnRequestOf({ opts }: JobJson): TurnRequest | undefined {
   return (opts as Partial<TurnOption>)[TURN];
 }
 
+/** A job with the options that are stored with it: its id is not among them, since it is in its key. */
+function withStoredOptions(job: JobJson): JobJson {
+  const { jobId: _, ...opts } = job.opts;
+  return { ...job, opts: turnRequestOf(job) === undefined ? opts : { ...opts, priority: UNPLACED } };
+}
+
 /** Name of the script among the commands of the connection. */
 const TAKE_TURNS_COMMAND = 'fleetTakeTurns';
 
@@ -97,9 +103,7 @@ export class PlacingBackend extends RedisQueueBackend {
   ): Promise<string> {
     const flow = this.#flows.get(job);
     if (flow !== undefined) this.#flowOf.set(client, flow);
-    const unplaced =
-      turnRequestOf(job) === undefined ? job : { ...job, opts: { ...job.opts, priority: UNPLACED } };
-    return super.addJobToTransaction(client, unplaced, ...rest);
+    return super.addJobToTransaction(client, withStoredOptions(job), ...rest);
   }
 
   override execCommand(...args: Parameters<RedisQueueBackend['execCommand']>): unknown {

@@ -28,6 +28,7 @@ const SubmissionSchema = z.object(SUBMISSION_FIELDS);
  * @throws PayloadError with the field at fault: a budget that is no number would else be none.
  */
 export function checkSubmission(options: object): void {
+  if (Object.keys(options).length === 0) return;
   const issue = SubmissionSchema.safeParse(options).error?.issues[0];
   if (issue === undefined) return;
   const field = issue.path.join('.');

@@ -52,15 +52,25 @@ export function turnCalls(
 ): TurnCall[] {
   const calls: TurnCall[] = [];
   for (let start = 0; start < requests.length; start += CHUNK) {
-    const jobs = requests
-      .slice(start, start + CHUNK)
-      .flatMap(({ id, tenant, priority }) => [tenantName(tenant), Math.min(priority, HIGHEST_TAG), id]);
+    const jobs = groupArguments(requests.slice(start, start + CHUNK), added);
     calls.push({
       keys: [fairBase(prefix, queue)],
       args: [`${prefix}:${queue}:`, TENANT_KEPT_SECONDS, rebaseAt, added ? '1' : '', ...jobs],
     });
   }
   return calls;
+}
+
+/** Requests of one tenant and one priority that come together, as the script takes them. */
+function groupArguments(requests: readonly TurnRequest[], added: boolean): (string | number)[] {
+  const args: (string | number)[] = [];
+  for (let start = 0, end = 0; start < requests.length; start = end) {
+    const { tenant, priority } = requests[start] as TurnRequest;
+    while (requests[end]?.tenant === tenant && requests[end]?.priority === priority) end += 1;
+    args.push(tenantName(tenant), Math.min(priority, HIGHEST_TAG), end - start);
+    if (added || priority > 0) for (const { id } of requests.slice(start, end)) args.push(id);
+  }
+  return args;
 }
 
 /**

@@ -133,7 +133,8 @@ end
  * Gives jobs that are about to be submitted their start tags, and those that were added as `UNPLACED` their places.
  * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which
  * tenants are forgotten, 3 virtual time from which tags may be moved down, 4 '1' where the jobs were added before, then
- * tenant, priority, id of each job. Returns the tags.
+ * for jobs of one tenant and one priority that are placed together: tenant, priority, how many, and the id of each where it
+ * is needed (added before, or a priority above 0). Returns the tags.
  */
 export const TAKE_TURNS = script(
   LIBRARY,
@@ -154,18 +155,18 @@ redis.call('SET', base .. ':now', now, 'EX', ARGV[2])
 redis.call('ZREMRANGEBYSCORE', base .. ':next', '-inf', now)
 local given, at = {}, 5
 while at < #ARGV do
-  -- Jobs of one tenant and one priority that come together are placed together.
-  local tenant, priority, ids = ARGV[at], ARGV[at + 1], {}
-  while ARGV[at] == tenant and ARGV[at + 1] == priority and at < #ARGV do
-    ids[#ids + 1] = ARGV[at + 2]
-    at = at + 3
+  local tenant, priority, count, ids = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), {}
+  at = at + 3
+  if tonumber(priority) > 0 or ARGV[4] == '1' then
+    for number = 1, count do ids[number] = ARGV[at + number - 1] end
+    at = at + count
   end
   local index = base .. ':tenant:' .. tenant
   redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. now)
   local start = math.max(now, tonumber(redis.call('ZSCORE', base .. ':next', tenant) or '0'))
   local tags = {}
-  for count = 0, #ids - 1 do tags[#tags + 1] = math.min(start + count, ${HIGHEST_TAG}) end
-  redis.call('ZADD', base .. ':next', math.min(start + #ids, ${HIGHEST_TAG}), tenant)
+  for number = 1, count do tags[number] = math.min(start + number - 1, ${HIGHEST_TAG}) end
+  redis.call('ZADD', base .. ':next', math.min(start + count, ${HIGHEST_TAG}), tenant)
   tags = before_less_urgent(index, queue, tonumber(priority), tags)
   if tonumber(priority) > 0 then
     local urgency, members = string.format('%07d:', priority), {}
@@ -175,9 +176,9 @@ while at < #ARGV do
     redis.call('ZADD', index, unpack(members))
     redis.call('EXPIRE', index, ARGV[2])
   end
-  for number, id in ipairs(ids) do
+  for number = 1, count do
     given[#given + 1] = tags[number]
-    if ARGV[4] == '1' then place(queue, id, tags[number]) end
+    if ARGV[4] == '1' then place(queue, ids[number], tags[number]) end
   end
 end
 redis.call('EXPIRE', base .. ':next', ARGV[2])
