@@ -16,12 +16,6 @@ local function now_ms(given)
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
-
-local function numbers(first, count)
-  local list = {}
-  for index = 1, count do list[index] = tonumber(ARGV[first + index - 1]) or false end
-  return list
-end
 `;
 
 /**
@@ -43,7 +37,8 @@ for number = 1, tonumber(redis.call('HGET', KEYS[1], LEDGER) or '0') do
   local field = LEDGER .. ':' .. number
   local by = redis.call('HGET', KEYS[1], field .. ':by')
   if by and by ~= ARGV[2] and ledger_forget(KEYS[1], number, by, now) then
-    spend_unknown(ARGV[3], KEYS[3], number .. ' ' .. KEYS[1])
+    local flight = spend_land(KEYS[3], number .. ' ' .. KEYS[1])
+    if flight then spend_unknown(ARGV[3], flight) end
   end
   for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':end', field .. ':answer')) do
     found[#found + 1] = value
@@ -55,16 +50,31 @@ end
 return found`,
 );
 
+/** What a call is, in numbers; false stands for what is not known or not limited. Money in nano-dollars. */
+export interface AdmittedCall {
+  /** Number of the call in the job's ledger. */
+  readonly number: number;
+  /** The most it can cost. */
+  readonly most: number;
+  readonly likely: number;
+  /** Budgets of the day and of the run. */
+  readonly budgets: readonly [day: number | false, run: number | false];
+  /** Requests, input and output tokens that are booked for it. */
+  readonly booked: readonly number[];
+  /** Configured limits of these a minute. */
+  readonly limits: readonly (number | false)[];
+  /** Longest time in ms that it may wait for the limiter. */
+  readonly patienceMs: number | false;
+}
+
 /**
- * Lets a call leave, or says what it has to wait for. A call that may go is written as \`sent\`, booked in the limiter,
+ * Lets a call leave, or says what it has to wait for. A call that may go is written as `sent`, booked in the limiter,
  * and its most possible cost is reserved.
  *
  * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model.
- * ARGV: 1 lock token, 2 run, 3 base of the spending keys, 4 time or '', 5 number of the call, 6 what is asked (JSON),
- *   7 most it can cost, 8 what it likely costs, 9 budget of the day or '', 10 name of the run or '', 11 its budget or '',
- *   12-14 booked requests, input and output tokens, 15-17 configured limits of these a minute or '',
- *   18 longest time in ms that it may wait for the limiter. Money in nano-dollars.
- * Returns: {'sent', now, 1 where it is the probe}; {'lost'}; {'wait', ms, why, closed until};
+ * ARGV: 1 lock token, 2 run, 3 base of the spending keys, 4 time or '', 5 `AdmittedCall` (JSON), 6 what is asked (JSON),
+ *   7 name of the run or ''.
+ * Returns: {'sent', now, 1 where it is the probe}; {'lost'}; {'wait', ms, why};
  *   {'late', ms waited}: it waited longer than it may; {'over' or 'busy', scope, limit, spent, reserved}: a budget has
  *   no room, for good or until calls under way have ended.
  */
@@ -72,80 +82,122 @@ export const ADMIT_CALL = script(
   SHARED,
   `
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {'lost'} end
--- The first write decides whether a Redis that is full takes the script: this one asks for memory, so no call leaves.
-redis.call('HSETNX', KEYS[1], LEDGER, '0')
 local now = now_ms(ARGV[4])
-if ledger_has_sent(KEYS[1], ARGV[5], ARGV[6], ARGV[2]) then return {'sent', now, 0} end
-local needs, configured = numbers(12, 3), numbers(15, 3)
-local wait, why, closed = limiter_check(KEYS[4], now, needs, configured)
+local call = cjson.decode(ARGV[5])
+local before = ledger_read(KEYS[1], call.number)
+-- A command can arrive twice when a connection breaks.
+if before.by == ARGV[2] and before.content == ARGV[6] then return {'sent', now, 0} end
+-- The first write decides whether a Redis that is full takes a script. Each one below asks for memory, so no call leaves.
+limiter_load(KEYS[4])
+local wait, why, closed = limiter_check(now, call.booked, call.limits)
 if wait > 0 then
-  redis.call('HSETNX', KEYS[1], 'fleet:held', string.format('%.0f', now))
+  if not before.held then redis.call('HSET', KEYS[1], 'fleet:held', string.format('%.0f', now)) end
   -- The time for which the model was closed is not held against a job that never had its turn.
-  local since = math.max(tonumber(redis.call('HGET', KEYS[1], 'fleet:held')), closed)
-  if now - since > tonumber(ARGV[18]) then return {'late', now - since} end
-  return {'wait', math.ceil(wait), why, closed}
+  local since = math.max(tonumber(before.held or now), closed)
+  if call.patienceMs and now - since > call.patienceMs then return {'late', now - since} end
+  return {'wait', math.ceil(wait), why}
 end
-local amount = tonumber(ARGV[7])
 local day = string.format('%.0f', math.floor(now / 86400000))
-local room = spend_check(ARGV[3], KEYS[3], now, day, ARGV[10], tonumber(ARGV[9]), tonumber(ARGV[11]), amount)
+local books = spend_books(ARGV[3], day, ARGV[7], call.budgets)
+local room = spend_check(books, call.most)
+if room[1] == 'wait' then
+  redis.call('HSETNX', KEYS[1], LEDGER, '0')
+  spend_sweep(ARGV[3], KEYS[3], now)
+  books = spend_books(ARGV[3], day, ARGV[7], call.budgets)
+  room = spend_check(books, call.most)
+end
 if room[1] ~= 'free' then
   return {room[1] == 'over' and 'over' or 'busy', room[2], string.format('%.0f', room[3]), string.format('%.0f', room[4]), string.format('%.0f', room[5])}
 end
-local probe = limiter_take(KEYS[4], now, needs, configured, ARGV[2])
-limiter_keep(KEYS[4], now)
-spend_reserve(ARGV[3], KEYS[3], ARGV[5] .. ' ' .. KEYS[1],
-  {token = ARGV[1], by = ARGV[2], amount = ARGV[7], likely = ARGV[8], day = day, run = ARGV[10]}, ARGV[9], ARGV[11])
-ledger_sent(KEYS[1], ARGV[5], ARGV[6], ARGV[2])
+ledger_sent(KEYS[1], call.number, ARGV[6], ARGV[2], before)
+spend_reserve(books, KEYS[3], call.number .. ' ' .. KEYS[1], {
+  token = ARGV[1], by = ARGV[2], amount = string.format('%.0f', call.most), likely = string.format('%.0f', call.likely),
+  day = day, run = ARGV[7],
+}, call.budgets)
+local probe = limiter_take(now, call.booked, call.limits, ARGV[2])
+limiter_store(KEYS[4], now)
 return {'sent', now, probe}`,
 );
+
+/** How a call ended, in numbers and fixed words; false stands for what is not known or not limited. */
+export interface SettledNumbers {
+  /** Number of the call in the job's ledger. */
+  readonly number: number;
+  readonly billed: 'paid' | 'free' | 'unknown';
+  /** In nano-dollars. */
+  readonly cost: number | false;
+  /** Input, output, cache read, cache write. */
+  readonly tokens: readonly number[];
+  /** What it says about the model: open, closed to all, or neither. */
+  readonly says: 'answered' | 'closed' | 'other';
+  /** How long the model is closed, where the provider said so. */
+  readonly closedMs: number | false;
+  /** Class of the outcome. */
+  readonly outcome: string;
+  /** When it was sent, by the clock of the scripts. */
+  readonly sentAt: number;
+  /** Limit and rest of requests, of input and of output tokens, as the provider named them. */
+  readonly learnt: readonly (number | false)[];
+  /** Requests, input and output tokens that were booked, that were used, and their configured limits a minute. */
+  readonly booked: readonly number[];
+  readonly used: readonly number[];
+  readonly limits: readonly (number | false)[];
+  /** Longest time in ms that the job may wait for the limiter. */
+  readonly patienceMs: number | false;
+}
 
 /**
  * Writes how a call ended, before anything is made of it. Nothing is written for a run that has lost the job. A lock
  * that has lapsed without a successor is no loss: the answer is paid for and stands for whoever comes next.
  *
  * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model.
- * ARGV: 1 lock token, 2 run, 3 base of the spending keys, 4 time or '', 5 number of the call, 6 how it ended (JSON),
- *   7 the answer or '', 8 'paid', 'free' or 'unknown', 9 cost or '', 10-13 tokens (input, output, cache read, cache
- *   write), 14 model, 15 'answered', 'closed' or 'other', 16 ms to close for or '', 17 class of the outcome, 18 when it was sent,
- *   19-24 learnt limit and rest of requests, input, output or '', 25-27 booked, 28-30 used, 31-33 configured limits,
- *   34 longest time in ms that it may wait for the limiter.
- * Returns: {'kept', closed until}, {'late', ms waited}, {'lost'}.
+ * ARGV: 1 lock token, 2 run, 3 base of the spending keys, 4 time or '', 5 `SettledNumbers` (JSON), 6 how it ended (JSON),
+ *   7 the answer or '', 8 model that answered.
+ * Returns: {'kept'}, {'late', ms waited}, {'lost'}.
  */
 export const SETTLE_CALL = script(
   SHARED,
   `
 local now = now_ms(ARGV[4])
-local field = LEDGER .. ':' .. ARGV[5]
-local sentAt, closed = tonumber(ARGV[18]), 0
+local call = cjson.decode(ARGV[5])
+local field = LEDGER .. ':' .. call.number
+local found = redis.call('HMGET', KEYS[1], field .. ':by', field .. ':end', 'fleet:held')
+local awaited, held = found[1] == ARGV[2], found[3]
+-- A command can arrive twice when a connection breaks.
+if not awaited and found[2] == ARGV[6] then return {'kept'} end
+local lock = redis.call('GET', KEYS[2])
+local ours = awaited and (not lock or lock == ARGV[1])
 -- The first write decides whether a Redis that is full takes the script: this one asks for no memory, so that an answer
 -- which is paid for is written all the same.
-redis.call('HDEL', KEYS[1], field .. ':asked')
--- What the provider said about its limits is true whoever heard it.
-limiter_learn(KEYS[4], now, numbers(19, 6), numbers(25, 3), numbers(28, 3), numbers(31, 3))
-if ARGV[15] == 'answered' then
-  limiter_accepted(KEYS[4], now, sentAt)
-elseif ARGV[15] == 'closed' then
-  closed = limiter_close(KEYS[4], now, sentAt, tonumber(ARGV[16]), ARGV[17])
+if ours then
+  redis.call('HDEL', KEYS[1], field .. ':by', field .. ':asked', call.says == 'answered' and 'fleet:held' or '')
+  if ARGV[7] ~= '' then
+    redis.call('HSET', KEYS[1], field .. ':end', ARGV[6], field .. ':answer', ARGV[7])
+  else
+    redis.call('HSET', KEYS[1], field .. ':end', ARGV[6])
+  end
+  spend_settle(ARGV[3], KEYS[3], call.number .. ' ' .. KEYS[1], call.billed, call.cost, call.tokens, ARGV[8], call.outcome)
 else
-  limiter_end_probe(KEYS[4], ARGV[2])
+  redis.call('HDEL', KEYS[4], '')
 end
-limiter_keep(KEYS[4], now)
-if redis.call('HGET', KEYS[1], field .. ':by') ~= ARGV[2] then
-  if redis.call('HGET', KEYS[1], field .. ':end') == ARGV[6] then return {'kept', closed} end
-  return {'lost'}
+-- What the provider said about its limits is true whoever heard it.
+limiter_load(KEYS[4])
+limiter_learn(now, call.learnt, call.booked, call.used, call.limits)
+if call.says == 'answered' then
+  limiter_accepted(now, call.sentAt)
+elseif call.says == 'closed' then
+  limiter_close(now, call.sentAt, call.closedMs, call.outcome)
+else
+  limiter_end_probe(ARGV[2])
 end
-local lock = redis.call('GET', KEYS[2])
-if lock and lock ~= ARGV[1] then return {'lost'} end
-ledger_ended(KEYS[1], ARGV[5], ARGV[6], ARGV[7])
-spend_settle(ARGV[3], KEYS[3], ARGV[5] .. ' ' .. KEYS[1], ARGV[8], ARGV[9], {ARGV[10], ARGV[11], ARGV[12], ARGV[13]}, ARGV[14], ARGV[17])
-if ARGV[15] == 'answered' then
-  redis.call('HDEL', KEYS[1], 'fleet:held')
-elseif ARGV[15] == 'closed' then
-  redis.call('HSETNX', KEYS[1], 'fleet:held', string.format('%.0f', now))
-  local waited = now - tonumber(redis.call('HGET', KEYS[1], 'fleet:held'))
-  if waited > tonumber(ARGV[34]) then return {'late', waited} end
+limiter_store(KEYS[4], now)
+if not ours then return {'lost'} end
+if call.says == 'closed' then
+  if not held then redis.call('HSET', KEYS[1], 'fleet:held', string.format('%.0f', now)) end
+  local waited = now - tonumber(held or now)
+  if call.patienceMs and waited > call.patienceMs then return {'late', waited} end
 end
-return {'kept', closed}`,
+return {'kept'}`,
 );
 
 /**
@@ -156,7 +208,10 @@ return {'kept', closed}`,
 export const PROBE_ACCEPTED = script(
   SHARED,
   `
-limiter_accepted(KEYS[1], now_ms(ARGV[2]), tonumber(ARGV[1]))
+local now = now_ms(ARGV[2])
+limiter_load(KEYS[1])
+limiter_accepted(now, tonumber(ARGV[1]))
+limiter_store(KEYS[1], now)
 return 1`,
 );
 
@@ -168,7 +223,11 @@ return 1`,
 export const RENEW_PROBE = script(
   SHARED,
   `
-return limiter_renew_probe(KEYS[1], now_ms(ARGV[2]), ARGV[1]) and 1 or 0`,
+local now = now_ms(ARGV[2])
+limiter_load(KEYS[1])
+local renewed = limiter_renew_probe(now, ARGV[1])
+limiter_store(KEYS[1], now)
+return renewed and 1 or 0`,
 );
 
 /**

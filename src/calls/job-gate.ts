@@ -6,9 +6,17 @@ import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
 import { type CallControl, flightsKey, limiterKey, spendBase } from './call-control.js';
 import { CallDeferred } from './call-deferred.js';
 import type { CallGate, PlannedCall } from './call-gate.js';
-import { ADMIT_CALL, OPEN_LEDGER, PARK_CALL, PROBE_ACCEPTED, SETTLE_CALL } from './call-scripts.js';
+import {
+  ADMIT_CALL,
+  type AdmittedCall,
+  OPEN_LEDGER,
+  PARK_CALL,
+  PROBE_ACCEPTED,
+  SETTLE_CALL,
+  type SettledNumbers,
+} from './call-scripts.js';
 import { waitFor } from './clock.js';
-import { JobLedger } from './ledger/job-ledger.js';
+import { identityOf, JobLedger } from './ledger/job-ledger.js';
 import { packAnswer } from './ledger/kept-answer.js';
 import { holdProbe } from './limiter/hold-probe.js';
 import { limitsOf } from './limiter/model-limits.js';
@@ -66,6 +74,7 @@ export class JobGate implements CallGate {
   readonly name = 'job';
   /** This run of the job, as the ledger names it. */
   readonly #by: string;
+  /** By identity: calls of one job may be under way at the same time, each in its own question. */
   readonly #flights = new Map<string, Flight>();
   #ledger: Promise<JobLedger> | undefined;
 
@@ -111,12 +120,12 @@ export class JobGate implements CallGate {
 
   /** A later gate refused the call: it is written as one that never left. */
   async release(call: PlannedCall): Promise<void> {
-    if (!this.#flights.has(idOf(call))) return;
+    if (!this.#flights.has(identityOf(call))) return;
     await this.settle(call, { class: 'cancelled', detail: 'another gate refused it', neverSent: true });
   }
 
   accepted(call: PlannedCall): void {
-    const flight = this.#flights.get(idOf(call));
+    const flight = this.#flights.get(identityOf(call));
     if (flight?.probe !== true) return;
     flight.letGo();
     const keys = [limiterKey(this.control.prefix, call.model)];
@@ -133,22 +142,25 @@ export class JobGate implements CallGate {
 
   /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`. */
   async settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
-    const flight = this.#flights.get(idOf(call));
+    const identity = identityOf(call);
+    const flight = this.#flights.get(identity);
     if (flight === undefined) throw new RangeError(`${call.step}: call ${call.ask} was not admitted`);
-    this.#flights.delete(idOf(call));
+    this.#flights.delete(identity);
     flight.letGo();
     const { end, billed, costNano } = settledCall(outcome, call.model, this.control.clock.now());
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
+    const numbers: SettledNumbers = {
+      number: flight.number,
+      billed,
+      cost: costNano ?? false,
+      tokens: billedTokens(end),
+      ...this.#limiterNumbers(call, outcome, flight, end),
+    };
     const [verdict, value] = await this.#script(SETTLE_CALL, this.#callKeys(call), [
-      flight.number,
+      JSON.stringify(numbers),
       JSON.stringify(end),
       answer ?? '',
-      billed,
-      costNano ?? '',
-      ...billedTokens(end),
       outcome.message?.model ?? call.model,
-      ...this.#limiterArguments(call, outcome, flight, end),
-      this.control.callWaitMs,
     ]);
     if (replyText(verdict) === 'lost') throw lostJob();
     (await this.#ledger)?.ended(call, flight.number, end, answer);
@@ -194,27 +206,25 @@ export class JobGate implements CallGate {
   ): Promise<CallDeferred | undefined> {
     const { budgetUsd, callWaitMs } = this.control;
     const { run, runBudgetUsd } = this.job;
+    const numbers: AdmittedCall = {
+      number,
+      most: estimate.mostNano,
+      likely: estimate.likelyNano,
+      budgets: [limit(budgetUsd && toNano(budgetUsd)), limit(runBudgetUsd && toNano(runBudgetUsd))],
+      booked: bookedFor(estimate),
+      limits: this.#configured(call.model),
+      patienceMs: limit(callWaitMs),
+    };
     const reply = await this.#script(
       ADMIT_CALL,
       this.#callKeys(call),
-      [
-        number,
-        JSON.stringify(sent),
-        estimate.mostNano,
-        estimate.likelyNano,
-        budgetUsd === undefined ? '' : toNano(budgetUsd),
-        run ?? '',
-        runBudgetUsd === undefined ? '' : toNano(runBudgetUsd),
-        ...[1, estimate.inputTokens, estimate.outputTokens],
-        ...this.#configured(call.model),
-        callWaitMs,
-      ],
+      [JSON.stringify(numbers), JSON.stringify(sent), run ?? ''],
       signal,
     );
     const [verdict, ...values] = reply;
     switch (replyText(verdict)) {
       case 'sent':
-        this.#flights.set(idOf(call), {
+        this.#flights.set(identityOf(call), {
           number,
           sent,
           sentAt: Number(values[0]),
@@ -259,33 +269,32 @@ export class JobGate implements CallGate {
     return [key, `${key}:lock`, flightsKey(prefix), limiterKey(prefix, call.model)];
   }
 
-  #configured(model: string): (number | string)[] {
+  #configured(model: string): (number | false)[] {
     const limits = limitsOf(model, this.control.limits);
-    return DIMENSIONS.map((dimension) => limits[dimension] ?? '');
+    return DIMENSIONS.map((dimension) => limit(limits[dimension]));
   }
 
-  /** Arguments 15 to 33 of the settling script. */
-  #limiterArguments(
+  #limiterNumbers(
     call: PlannedCall,
     outcome: CallOutcome,
     { sentAt, estimate }: Flight,
-    end: EndedCall,
-  ): (number | string)[] {
+    { tokens }: EndedCall,
+  ): Omit<SettledNumbers, 'number' | 'billed' | 'cost' | 'tokens'> {
     const headers = outcome.headers ?? {};
     const learnt = learntLimits(headers);
     const closed = closesModel(outcome);
-    const tokens = end.tokens;
     const input = tokens === undefined ? 0 : tokens.inputTokens + tokens.cacheWriteTokens;
-    return [
-      closed ? 'closed' : wasTaken(outcome) ? 'answered' : 'other',
-      (closed ? stayAwayMs(headers, this.control.clock.now()) : undefined) ?? '',
-      outcome.class,
+    return {
+      says: closed ? 'closed' : wasTaken(outcome) ? 'answered' : 'other',
+      closedMs: limit(closed ? stayAwayMs(headers, this.control.clock.now()) : undefined),
+      outcome: outcome.class,
       sentAt,
-      ...DIMENSIONS.flatMap((name) => [learnt[name].limit ?? '', learnt[name].remaining ?? '']),
-      ...[1, estimate.inputTokens, estimate.outputTokens],
-      ...[outcome.neverSent ? 0 : 1, input, tokens?.outputTokens ?? 0],
-      ...this.#configured(call.model),
-    ];
+      learnt: DIMENSIONS.flatMap((name) => [limit(learnt[name].limit), limit(learnt[name].remaining)]),
+      booked: bookedFor(estimate),
+      used: [outcome.neverSent ? 0 : 1, input, tokens?.outputTokens ?? 0],
+      limits: this.#configured(call.model),
+      patienceMs: limit(this.control.callWaitMs),
+    };
   }
 
   #time(): number | string {
@@ -331,9 +340,14 @@ export class JobGate implements CallGate {
   }
 }
 
-/** Calls of one job may be under way at the same time, each in its own question. */
-function idOf({ step, ask, digest }: PlannedCall): string {
-  return JSON.stringify([step, ask, digest]);
+/** A limit as the scripts take it: no JSON has a number for "none". */
+function limit(value: number | undefined): number | false {
+  return value !== undefined && Number.isFinite(value) ? value : false;
+}
+
+/** Requests, input and output tokens that a call is booked with. */
+function bookedFor({ inputTokens, outputTokens }: CallEstimate): number[] {
+  return [1, inputTokens, outputTokens];
 }
 
 function isFull(thrown: unknown): boolean {

@@ -1,24 +1,27 @@
 /**
  * Money, as Lua functions that the scripts of `call-scripts.ts` begin with. Amounts are whole nano-dollars, so that
- * sums are exact. A day (`BASE:day:N`, N days since 1970, UTC) and a run (`BASE:run:NAME`) each are one hash:
+ * sums are exact (up to 2^53 of them, nine million dollars). A day (`BASE:day:N`, N days since 1970, UTC) and a run
+ * (`BASE:run:NAME`) each are one hash:
  * - `spent` for ended calls, `unknown` for calls of which nobody knows the end (their likely price),
  *   `reserved` for calls under way (the most they can cost);
  * - `calls`, `unknownCalls`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
  * - `model:NAME:spent`, `model:NAME:calls`;
  * - `outcome:CLASS` (of days only): how the sendings ended whose end was seen;
- * - `budget`, where there is one.
+ * - `budget`, where there is one; `keptSince`: the day on which its expiry was last put off.
  * Calls under way stand in one hash: field \`NUMBER JOBKEY\`, value JSON.
  */
 export const BUDGET_LUA = `
 local DAY_KEPT, RUN_KEPT = 400 * 86400, 90 * 86400
 
-local function spend_add(keys, field, amount)
-  if tonumber(amount) == 0 then return end
-  for _, key in ipairs(keys) do redis.call('HINCRBY', key, field, amount) end
-end
-
-local function spend_subtract(keys, field, amount)
-  if tonumber(amount) > 0 then spend_add(keys, field, '-' .. amount) end
+-- Adds amounts to fields of one hash: one command that reads and one that writes, however many fields.
+local function spend_add(key, fields, amounts)
+  local sums = redis.call('HMGET', key, unpack(fields))
+  local written = {}
+  for index, field in ipairs(fields) do
+    written[2 * index - 1] = field
+    written[2 * index] = string.format('%d', tonumber(sums[index] or '0') + amounts[index])
+  end
+  redis.call('HSET', key, unpack(written))
 end
 
 local function spend_keys(base, day, run)
@@ -27,16 +30,26 @@ local function spend_keys(base, day, run)
   return keys
 end
 
--- A call under way is no more: its reservation comes back, and it counts at its likely price.
-local function spend_unknown(base, flights, member)
+-- A call under way is no more: its reservation comes back. Returns what was known of it, nil where it was none.
+local function spend_land(flights, member)
   local raw = redis.call('HGET', flights, member)
-  if not raw then return end
+  if not raw then return nil end
   redis.call('HDEL', flights, member)
-  local flight = cjson.decode(raw)
+  return cjson.decode(raw)
+end
+
+-- Books amounts for a call that is no more, on its day and its run; an outcome counts on its day alone.
+local function spend_book(base, flight, fields, amounts, outcome)
+  fields[#fields + 1], amounts[#amounts + 1] = 'reserved', -tonumber(flight.amount)
   local keys = spend_keys(base, flight.day, flight.run)
-  spend_subtract(keys, 'reserved', flight.amount)
-  spend_add(keys, 'unknown', flight.likely)
-  spend_add(keys, 'unknownCalls', 1)
+  if keys[2] then spend_add(keys[2], fields, amounts) end
+  if outcome then fields[#fields + 1], amounts[#amounts + 1] = 'outcome:' .. outcome, 1 end
+  spend_add(keys[1], fields, amounts)
+end
+
+-- Nobody knows how a call ended: it counts at its likely price.
+local function spend_unknown(base, flight, outcome)
+  spend_book(base, flight, {'unknown', 'unknownCalls'}, {tonumber(flight.likely), 1}, outcome)
 end
 
 -- Ends the reservations of runs that no longer hold their job.
@@ -46,76 +59,77 @@ local function spend_sweep(base, flights, now)
     local flight = cjson.decode(all[index + 1])
     local number, job = string.match(all[index], '^(%d+) (.*)$')
     if redis.call('GET', job .. ':lock') ~= flight.token then
-      spend_unknown(base, flights, all[index])
+      redis.call('HDEL', flights, all[index])
+      spend_unknown(base, flight)
       ledger_forget(job, number, flight.by, now)
     end
   end
 end
 
--- Room for an amount below a limit: 'free', 'wait' (only once calls under way have ended), or 'over'.
-local function spend_room(key, limit, amount)
-  local sums = redis.call('HMGET', key, 'spent', 'unknown', 'reserved')
-  local spent = tonumber(sums[1] or '0') + tonumber(sums[2] or '0')
-  local reserved = tonumber(sums[3] or '0')
-  if spent + amount > limit then return 'over', spent, reserved end
-  if spent + reserved + amount > limit then return 'wait', spent, reserved end
-  return 'free', spent, reserved
+-- The books that a call is under: its day, and its run where it has one; \`named\` are their budgets as the call knows
+-- them, false where it knows none. A run's budget holds for all its jobs, whichever of them named it.
+local function spend_books(base, day, run, named)
+  local books = {}
+  for index, key in ipairs(spend_keys(base, day, run)) do
+    local sums = redis.call('HMGET', key, 'spent', 'unknown', 'reserved', 'budget', 'keptSince')
+    local budget = tonumber(sums[4] or '')
+    books[index] = {
+      key = key, spent = tonumber(sums[1] or '0') + tonumber(sums[2] or '0'), reserved = tonumber(sums[3] or '0'),
+      budget = budget, limit = named[index] or index == 2 and budget, kept = sums[5],
+    }
+  end
+  return books
 end
 
--- The tightest of the budgets that a call is under.
-local function spend_check(base, flights, now, day, run, dayLimit, runLimit, amount)
-  local keys = spend_keys(base, day, run)
-  local limits = {dayLimit, runLimit}
-  if keys[2] and not runLimit then limits[2] = tonumber(redis.call('HGET', keys[2], 'budget') or '') end
+-- Room for an amount under the tightest of the budgets: 'free', 'wait' (only once calls under way have ended), or 'over'.
+local function spend_check(books, amount)
   local waits
-  for index, key in ipairs(keys) do
-    if limits[index] then
+  for index, sums in ipairs(books) do
+    if sums.limit then
       local scope = index == 1 and 'day' or 'run'
-      local room, spent, reserved = spend_room(key, limits[index], amount)
-      if room == 'wait' then
-        spend_sweep(base, flights, now)
-        room, spent, reserved = spend_room(key, limits[index], amount)
+      if sums.spent + amount > sums.limit then return {'over', scope, sums.limit, sums.spent, sums.reserved} end
+      if sums.spent + sums.reserved + amount > sums.limit then
+        waits = {'wait', scope, sums.limit, sums.spent, sums.reserved}
       end
-      if room == 'over' then return {room, scope, limits[index], spent, reserved} end
-      if room == 'wait' then waits = {room, scope, limits[index], spent, reserved} end
     end
   end
   return waits or {'free'}
 end
 
 -- Budgets are kept with the sums, so that whoever reads these sees what they are held to.
-local function spend_reserve(base, flights, member, flight, dayBudget, runBudget)
-  local keys = spend_keys(base, flight.day, flight.run)
+local function spend_reserve(books, flights, member, flight, named)
   redis.call('HSET', flights, member, cjson.encode(flight))
-  spend_add(keys, 'reserved', flight.amount)
-  redis.call('EXPIRE', keys[1], DAY_KEPT)
-  if dayBudget ~= '' then redis.call('HSET', keys[1], 'budget', dayBudget) end
-  if not keys[2] then return end
-  redis.call('EXPIRE', keys[2], RUN_KEPT)
-  if runBudget ~= '' then redis.call('HSET', keys[2], 'budget', runBudget) end
+  for index, sums in ipairs(books) do
+    local written = {'reserved', string.format('%d', sums.reserved + tonumber(flight.amount))}
+    local budget = named[index]
+    if budget and budget ~= sums.budget then
+      written[3], written[4] = 'budget', string.format('%d', budget)
+    end
+    local renewed = sums.kept ~= flight.day
+    if renewed then
+      written[#written + 1] = 'keptSince'
+      written[#written + 1] = flight.day
+    end
+    redis.call('HSET', sums.key, unpack(written))
+    if renewed then redis.call('EXPIRE', sums.key, index == 1 and DAY_KEPT or RUN_KEPT) end
+  end
 end
 
--- The end of a call is known: 'paid' at a cost ('' without a known price), 'free', or 'unknown'.
+-- The end of a call is known: 'paid' at a cost (false without a known price), 'free', or 'unknown'.
 local function spend_settle(base, flights, member, billed, cost, tokens, model, outcome)
-  local raw = redis.call('HGET', flights, member)
-  if not raw then return end
-  local flight = cjson.decode(raw)
-  local keys = spend_keys(base, flight.day, flight.run)
-  redis.call('HINCRBY', keys[1], 'outcome:' .. outcome, 1)
-  if billed == 'unknown' then return spend_unknown(base, flights, member) end
-  redis.call('HDEL', flights, member)
-  spend_subtract(keys, 'reserved', flight.amount)
-  if billed == 'free' then return end
-  spend_add(keys, 'calls', 1)
-  spend_add(keys, 'model:' .. model .. ':calls', 1)
-  if cost == '' then
-    spend_add(keys, 'unpricedCalls', 1)
-  else
-    spend_add(keys, 'spent', cost)
-    spend_add(keys, 'model:' .. model .. ':spent', cost)
+  local flight = spend_land(flights, member)
+  if not flight then return end
+  if billed == 'unknown' then return spend_unknown(base, flight, outcome) end
+  if billed == 'free' then return spend_book(base, flight, {}, {}, outcome) end
+  local fields = {'calls', 'model:' .. model .. ':calls', 'unpricedCalls'}
+  local amounts = {1, 1, 1}
+  if cost then
+    fields[3], amounts[3] = 'spent', cost
+    fields[4], amounts[4] = 'model:' .. model .. ':spent', cost
   end
   for index, field in ipairs({'input', 'output', 'cacheRead', 'cacheWrite'}) do
-    spend_add(keys, field, tokens[index])
+    if tokens[index] ~= 0 then fields[#fields + 1], amounts[#amounts + 1] = field, tokens[index] end
   end
+  spend_book(base, flight, fields, amounts, outcome)
 end
 `;

@@ -155,7 +155,8 @@ export class JobLedger {
   }
 
   #of(call: PlannedCall): Entry[] {
-    return this.#inOrder().filter(({ sent }) => keyOf(sent) === keyOf(call));
+    const identity = identityOf(call);
+    return this.#inOrder().filter(({ sent }) => identityOf(sent) === identity);
   }
 
   #inOrder(): Entry[] {
@@ -164,6 +165,6 @@ export class JobLedger {
 }
 
 /** Step, number and digest: together they are a call's identity in every run of the job. */
-function keyOf({ step, ask, digest }: Pick<PlannedCall, 'step' | 'ask' | 'digest'>): string {
-  return JSON.stringify([step, ask, digest]);
+export function identityOf({ step, ask, digest }: Pick<PlannedCall, 'step' | 'ask' | 'digest'>): string {
+  return `${ask} ${digest} ${step}`;
 }

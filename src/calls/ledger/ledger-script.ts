@@ -14,23 +14,20 @@ local function ledger_forget(job, number, by, now)
   return true
 end
 
-local function ledger_sent(job, number, content, by)
+-- What a job says before a call leaves: its last number; what was last sent under this one, and by whom; since when it waits.
+local function ledger_read(job, number)
   local field = LEDGER .. ':' .. number
-  redis.call('HSET', job, field, content, field .. ':by', by)
-  redis.call('HDEL', job, field .. ':end', field .. ':answer')
-  if tonumber(redis.call('HGET', job, LEDGER) or '0') < tonumber(number) then redis.call('HSET', job, LEDGER, number) end
+  local found = redis.call('HMGET', job, LEDGER, field, field .. ':by', 'fleet:held')
+  return {last = tonumber(found[1] or '0'), content = found[2], by = found[3], held = found[4]}
 end
 
--- Whether this call was already written: a command can arrive twice when a connection breaks.
-local function ledger_has_sent(job, number, content, by)
+local function ledger_sent(job, number, content, by, before)
   local field = LEDGER .. ':' .. number
-  return redis.call('HGET', job, field .. ':by') == by and redis.call('HGET', job, field) == content
-end
-
-local function ledger_ended(job, number, ending, answer)
-  local field = LEDGER .. ':' .. number
-  redis.call('HDEL', job, field .. ':by')
-  redis.call('HSET', job, field .. ':end', ending)
-  if answer ~= '' then redis.call('HSET', job, field .. ':answer', answer) end
+  if before.last < number then
+    redis.call('HSET', job, field, content, field .. ':by', by, LEDGER, number)
+  else
+    redis.call('HSET', job, field, content, field .. ':by', by)
+  end
+  if before.content then redis.call('HDEL', job, field .. ':end', field .. ':answer') end
 end
 `;

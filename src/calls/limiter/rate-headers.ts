@@ -12,23 +12,29 @@ export interface LearntLimit {
 export const DIMENSIONS = ['requests', 'input', 'output'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** Header names of each dimension; the second of `input` is the older one for all tokens together. */
-const NAMES: Readonly<Record<Dimension, readonly string[]>> = {
-  requests: ['requests'],
-  input: ['input-tokens', 'tokens'],
-  output: ['output-tokens'],
+interface HeaderNames {
+  readonly limit: string;
+  readonly remaining: string;
+}
+
+function headersOf(name: string): HeaderNames {
+  return { limit: `anthropic-ratelimit-${name}-limit`, remaining: `anthropic-ratelimit-${name}-remaining` };
+}
+
+/** Headers of each dimension; the second of `input` is the older one for all tokens together. */
+const HEADERS: Readonly<Record<Dimension, readonly HeaderNames[]>> = {
+  requests: [headersOf('requests')],
+  input: [headersOf('input-tokens'), headersOf('tokens')],
+  output: [headersOf('output-tokens')],
 };
 
 /** What the `anthropic-ratelimit-*` headers of a response say; a value that is no count is passed over. */
 export function learntLimits(headers: Headers): Readonly<Record<Dimension, LearntLimit>> {
   const learnt = (dimension: Dimension): LearntLimit => {
-    const name = NAMES[dimension].find((each) => headers[`anthropic-ratelimit-${each}-limit`] !== undefined);
-    if (name === undefined) return { limit: undefined, remaining: undefined };
-    const limit = count(headers[`anthropic-ratelimit-${name}-limit`]);
-    return {
-      limit: limit === 0 ? undefined : limit,
-      remaining: count(headers[`anthropic-ratelimit-${name}-remaining`]),
-    };
+    const named = HEADERS[dimension].find(({ limit }) => headers[limit] !== undefined);
+    if (named === undefined) return { limit: undefined, remaining: undefined };
+    const limit = count(headers[named.limit]);
+    return { limit: limit === 0 ? undefined : limit, remaining: count(headers[named.remaining]) };
   };
   return { requests: learnt('requests'), input: learnt('input'), output: learnt('output') };
 }
