@@ -1,4 +1,6 @@
+import { toUSVString } from 'node:util';
+
 /** Half a surrogate pair is no text that can be sent: the API refuses the whole request for it. */
 export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
+  return toUSVString(text);
 }
