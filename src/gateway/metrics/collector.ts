@@ -14,7 +14,8 @@ type Entry = [id: string, fields: string[]];
 type Streams = [key: string, entries: Entry[]][] | null;
 
 const BLOCK_MS = 1_000;
-const PAGE = 100;
+/** Events of one read: a batch of thousands of jobs writes two for each, which are only to be acknowledged. */
+const PAGE = 1_000;
 const PAUSE_MS = 1_000;
 /** An event that another gateway has held for so long without counting it is taken over, in milliseconds. */
 const ABANDONED_MS = 30_000;
