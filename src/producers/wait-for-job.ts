@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { JobError, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import type { JobFailure } from '../queues/failure.js';
-import { readMarks } from '../queues/job-marks.js';
+import { readEnd } from '../queues/job-marks.js';
 import type { CompletedEvent } from './end-events.js';
 import { type JobPlace, jobNotFound, placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
@@ -19,12 +19,9 @@ export interface WaitOptions {
  * @throws JobError `job-not-found`.
  */
 async function mayHaveEnded(client: Redis, key: string, id: string): Promise<boolean> {
-  const [[there, finished], { cancelled }] = await Promise.all([
-    client.hmget(key, 'name', 'finishedOn'),
-    readMarks(client, key),
-  ]);
-  if (there === null) throw jobNotFound(id);
-  return finished !== null || cancelled;
+  const end = await readEnd(client, key);
+  if (end === 'gone') throw jobNotFound(id);
+  return end === 'ended';
 }
 
 function isOutage(thrown: unknown): boolean {

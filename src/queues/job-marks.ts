@@ -28,6 +28,13 @@ export async function readMarks(client: Redis, jobKey: string): Promise<JobMarks
   };
 }
 
+/** Whether a job is there, and whether it has ended or was cancelled; `jobKey` is the key of its hash. */
+export async function readEnd(client: Redis, jobKey: string): Promise<'gone' | 'ended' | 'under-way'> {
+  const [name, finished, cancelled] = await client.hmget(jobKey, 'name', 'finishedOn', CANCELLED);
+  if (name === null) return 'gone';
+  return finished === null && cancelled === null ? 'under-way' : 'ended';
+}
+
 /**
  * Marks a job as cancelled unless it has ended or is gone.
  * KEYS[1] job hash; ARGV[1] field, ARGV[2] time in ms. Returns 1 marked, 0 ended before, -1 no such job.
