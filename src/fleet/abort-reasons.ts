@@ -5,3 +5,5 @@ export const ABORT_REASONS = {
   lockLost: 'lock-lost',
   timeout: 'timeout',
 } as const;
+
+export type AbortReason = (typeof ABORT_REASONS)[keyof typeof ABORT_REASONS];

@@ -1,5 +1,5 @@
 import { JobError } from '../errors.js';
-import { ABORT_REASONS } from './abort-reasons.js';
+import { ABORT_REASONS, type AbortReason } from './abort-reasons.js';
 
 /** How long a job may run. */
 export interface JobLimits {
@@ -33,25 +33,13 @@ export class JobDeadline {
   readonly #timer: NodeJS.Timeout;
   #awaited: Awaited | undefined;
 
-  /** @param given Aborted when the job is to stop, except at the end of its time. */
-  constructor(
-    private readonly given: AbortSignal,
-    private readonly limits: JobLimits,
-  ) {
+  constructor(private readonly limits: JobLimits) {
     this.signal = this.#stop.signal;
     this.#timer = setTimeout(timeIsOver, limits.timeoutMs, this);
-    // `AbortSignal.any` does this as well, at many times the price; so would a function made for each job.
-    if (given.aborted) this.handleEvent();
-    else given.addEventListener('abort', this);
-  }
-
-  /** Hears that the job is to stop. */
-  handleEvent(): void {
-    this.stop(this.given.reason);
   }
 
   /** Tells the job to stop, unless it was told so before. */
-  stop(reason: unknown): void {
+  stop(reason: AbortReason): void {
     if (this.signal.aborted) return;
     this.#stop.abort(reason);
     if (this.#awaited !== undefined) this.#beginGrace(this.#awaited);
@@ -87,7 +75,6 @@ export class JobDeadline {
 
   release(): void {
     clearTimeout(this.#timer);
-    this.given.removeEventListener('abort', this);
   }
 
   #beginGrace(awaited: Awaited): void {

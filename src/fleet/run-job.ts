@@ -50,6 +50,8 @@ export interface JobContext extends ProcessingParts {
 /** One job in the hands of this worker. */
 interface Held {
   readonly job: Job;
+  /** Key of its hash in Redis. */
+  readonly key: string;
   readonly token: string;
   readonly signal: AbortSignal;
 }
@@ -64,12 +66,14 @@ const STILL_RUNNING_WAIT_MS = 1_000;
  */
 export async function runJob<K extends KindName>(
   kind: K,
-  taken: Held,
+  job: Job,
+  token: string,
   context: JobContext,
 ): Promise<ResultOf<K>> {
-  const { job } = taken;
-  const deadline = new JobDeadline(taken.signal, context.limits);
-  const held = { ...taken, signal: deadline.signal };
+  const key = jobKey(job);
+  const deadline = new JobDeadline(context.limits);
+  context.running.hear(key, deadline);
+  const held: Held = { job, key, token, signal: deadline.signal };
   const logger = context.logger.child({ jobId: job.id, kind, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
@@ -92,7 +96,7 @@ export async function runJob<K extends KindName>(
       context.running.forgive(begun.running, logger);
     return await settleFailure(thrown, held, context, logger, log);
   } finally {
-    deadline.release();
+    context.running.release(key, deadline);
     if (begun !== undefined) context.running.remove(begun.running);
   }
 }
@@ -122,10 +126,9 @@ interface Begun {
  *   already.
  */
 async function begin(
-  { job, token }: Held,
+  { job, key, token }: Held,
   { calls, running, starter, quarantine }: JobContext,
 ): Promise<Begun> {
-  const key = jobKey(job);
   const earlier = running.runOf(key);
   if (earlier !== undefined) {
     // This worker stood still for longer than the lease, and took its own job over. The run that goes on here is no
@@ -198,12 +201,12 @@ async function childResults(job: Job): Promise<ChildResult[]> {
 async function process<K extends KindName>(
   kind: K,
   payload: PayloadOf<K>,
-  { job, token, signal }: Held,
+  { job, key, token, signal }: Held,
   { running: { run: mark, suspect }, hasLedger }: Begun,
   context: JobContext,
   log: JobLog,
 ): Promise<ResultOf<K>> {
-  const processed = { key: jobKey(job), token, hasLedger, ...budgetOf(job) };
+  const processed = { key, token, hasLedger, ...budgetOf(job) };
   if (!suspect) return processJob(kind, payload, processed, signal, log, context);
   return runSuspect(kind, payload, { ...processed, mark }, signal, log, context);
 }

@@ -3,6 +3,8 @@ import { messageOf } from '../errors.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { readMarks } from '../queues/job-marks.js';
 import { runScript, script } from '../queues/run-script.js';
+import type { AbortReason } from './abort-reasons.js';
+import type { JobDeadline } from './job-deadline.js';
 import type { Logger } from './logger.js';
 import { forgiveRun } from './run-marks.js';
 
@@ -44,9 +46,33 @@ export class RunningJobs {
   readonly #ended = new Map<string, string>();
   /** Jobs that were told to come again, since another one like them runs here. */
   readonly #putOff = new Set<string>();
+  /** What tells jobs to stop, by their keys; also of those that have not begun yet. */
+  readonly #deadlines = new Map<string, JobDeadline>();
   #draining = false;
 
   constructor(private readonly client: Redis) {}
+
+  /**
+   * Lets a job be told to stop, until `release`. Of two runs of it in this process the later one is told: the earlier has
+   * lost the job, and what its call brings is for the next run.
+   */
+  hear(key: string, deadline: JobDeadline): void {
+    this.#deadlines.set(key, deadline);
+  }
+
+  release(key: string, deadline: JobDeadline): void {
+    deadline.release();
+    if (this.#deadlines.get(key) === deadline) this.#deadlines.delete(key);
+  }
+
+  /** Tells a job to stop, if it is here. */
+  stop(key: string, reason: AbortReason): void {
+    this.#deadlines.get(key)?.stop(reason);
+  }
+
+  stopAll(reason: AbortReason): void {
+    for (const deadline of this.#deadlines.values()) deadline.stop(reason);
+  }
 
   /**
    * Notes a job that begins. False for a job in whose runs workers have died while another such job runs here: two

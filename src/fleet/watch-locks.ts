@@ -43,7 +43,7 @@ export function watchLocks(
             ? 'the lock of a job ran out; nobody had taken the job, so it goes on here'
             : 'the lock of a job is lost to another worker; its run here is aborted';
           logger.warn({ jobId, eventLoopLagMs }, `${what} (event loop lag: up to ${eventLoopLagMs} ms)`);
-          if (!kept) worker.cancelJob(jobId, ABORT_REASONS.lockLost);
+          if (!kept) running.stop(`${queueKey}:${jobId}`, ABORT_REASONS.lockLost);
         },
         (thrown: unknown) => {
           logger.warn({ jobId, reason: messageOf(thrown) }, 'the lock of a job could not be looked after');

@@ -151,10 +151,9 @@ export class FleetWorker {
     const workers = kinds.map((kind) => {
       const worker = new QueueWorker(
         kind,
-        async (job, token, signal) => {
-          if (token === undefined || signal === undefined)
-            throw new TypeError('BullMQ gave no token or signal');
-          return runJob(kind, { job, token, signal }, context);
+        async (job, token) => {
+          if (token === undefined) throw new TypeError('BullMQ gave no token');
+          return runJob(kind, job, token, context);
         },
         {
           name,
@@ -222,7 +221,7 @@ export class FleetWorker {
 
   /** Hands the running jobs back now. */
   abortRunning(): void {
-    for (const worker of this.#parts.workers) worker.cancelAllJobs(ABORT_REASONS.draining);
+    this.#parts.running.stopAll(ABORT_REASONS.draining);
   }
 
   async #stop(drainMs: number): Promise<void> {
@@ -265,7 +264,8 @@ export class FleetWorker {
 
   async #listenForCancellations(prefix: string): Promise<void> {
     const cancel = (jobId: string) => {
-      for (const worker of this.#parts.workers) worker.cancelJob(jobId, ABORT_REASONS.cancelled);
+      for (const kind of this.kinds)
+        this.#parts.running.stop(`${prefix}:${kind}:${jobId}`, ABORT_REASONS.cancelled);
     };
     this.#parts.subscriber.on('message', (_channel, jobId) => cancel(jobId));
     this.#parts.subscriber.on('ready', () => {

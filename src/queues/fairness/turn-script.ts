@@ -184,11 +184,3 @@ end
 redis.call('EXPIRE', base .. ':next', ARGV[2])
 return given`,
 );
-
-/** Lua: the virtual time follows a job that is begun. \`KEYS[job]\` is its hash, \`KEYS[now]\` the queue's virtual time. */
-export function advanceLua(job: number, now: number): string {
-  return `
-local tag = tonumber(redis.call('HGET', KEYS[${job}], 'priority') or '0') or 0
-local time = tonumber(redis.call('GET', KEYS[${now}]) or '')
-if time and tag > time and tag < ${UNPLACED} then redis.call('SET', KEYS[${now}], tag, 'KEEPTTL') end`;
-}
