@@ -51,3 +51,11 @@ export async function markRun(client: Redis, jobKey: string, token: string, run:
 export async function forgetDeaths(client: Redis, jobKey: string, run: string): Promise<void> {
   await runScript(client, END, [jobKey], [run, '1']);
 }
+
+/** BullMQ's field for how often a job was taken over; it keeps it when a failed job is run again. */
+const TAKEOVERS = 'stc';
+
+/** A job was ended since it had been taken over too often: if a person runs it again, it starts with a clean sheet. */
+export async function forgetTakeovers(client: Redis, jobKey: string): Promise<void> {
+  await client.hdel(jobKey, TAKEOVERS, 'fleet:deaths', 'fleet:run');
+}

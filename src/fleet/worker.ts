@@ -21,6 +21,7 @@ import { reviveParent } from './parent-link.js';
 import { Quarantine } from './quarantine/quarantine.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
+import { forgetTakeovers } from './run-marks.js';
 import { RunStarter } from './run-starter.js';
 import { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
@@ -175,6 +176,12 @@ export class FleetWorker {
             { kind, jobId: job.id, reason: messageOf(thrown) },
             'its failed parent could not be run again',
           );
+        });
+      });
+      worker.on('failed', (job) => {
+        if (job === undefined || job.stalledCounter <= MOST_TAKEOVERS) return;
+        forgetTakeovers(client, `${prefix}:${kind}:${job.id}`).catch((thrown: unknown) => {
+          logger.warn({ kind, jobId: job.id, reason: messageOf(thrown) }, 'its take-overs are still counted');
         });
       });
       worker.on('stalled', (jobId) =>

@@ -1,0 +1,39 @@
+import { Worker } from 'bullmq';
+import { expect, it, vi } from 'vitest';
+import { MOST_TAKEOVERS } from '../../src/calls/retry-table.js';
+import { retryJob } from '../../src/producers/retry-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { leaks, runnerFor } from '../support/agent-answers.js';
+import { fleetOfTest } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const redis = redisOfFile();
+
+it('a job that was taken over too often is ended, and begins with a clean sheet when it is run again', async () => {
+  const { test, api } = await fleetOfTest(redis, 'take-overs', () => leaks());
+  const queue = test.fleet.queue('solution-check');
+  const handle = await addSolutionCheck(test.fleet, { solution: { content: 'x = 1\n' } });
+  const key = queue.toKey(handle.id);
+  await test.fleet.client.hset(key, 'stc', MOST_TAKEOVERS, 'fleet:deaths', 'one@1 two@2');
+  // Holds the job until its lock runs out, and never looks at it again.
+  const dead = new Worker(queue.name, null, {
+    connection: { url: redis.url },
+    prefix: test.fleet.prefix,
+    lockDuration: 200,
+    autorun: false,
+  });
+  expect((await dead.getNextJob('token'))?.id).toBe(handle.id);
+  await test.worker(runnerFor(api), { lockMs: 1_000 });
+  expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+    state: 'failed',
+    error: { code: 'job-failed', message: expect.stringContaining('stalled') },
+  });
+  await expect
+    .poll(() => test.fleet.client.hmget(key, 'stc', 'fleet:deaths'), { timeout: 30_000 })
+    .toEqual([null, null]);
+  await retryJob(test.fleet, handle.id);
+  expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+  await dead.close();
+});
