@@ -1,9 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { RequestInit as UndiciRequestInit } from 'undici';
 import { messageOf } from '../errors.js';
 import { CallFault } from './outcome.js';
 import { providerError, shorten } from './provider-error.js';
 import { type CallResponse, keptHeaders, type Transport } from './transport.js';
+import { undiciFetch } from './undici-fetch.js';
 
 export interface SdkTransportOptions {
   /** Default: what the SDK finds in the environment (`ANTHROPIC_API_KEY`, …). */
@@ -25,7 +25,7 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * Sends calls through the Anthropic SDK, which is loaded at the first call. Retries of the SDK are off. Node's
- * built-in fetch gives up when headers take 300 s, so undici's own is used with its timers off.
+ * built-in fetch gives up when headers take 300 s, so undici is used with its timers off.
  */
 export function sdkTransport(options: SdkTransportOptions = {}): Transport {
   let loading: Promise<Loaded> | undefined;
@@ -51,16 +51,13 @@ async function load({ apiKey, baseURL }: SdkTransportOptions): Promise<Loaded> {
     import('@anthropic-ai/sdk/core/streaming'),
     import('undici'),
   ]);
-  const dispatcher = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 });
-  const fetch = (url: string | URL | Request, init?: RequestInit) =>
-    undici.fetch(url as string, { ...init, dispatcher } as unknown as UndiciRequestInit);
   const client = new sdk.Anthropic({
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseURL === undefined ? {} : { baseURL }),
     maxRetries: 0,
     // At its debug level the SDK writes to standard output, which belongs to the command's own output.
     logLevel: 'off',
-    fetch: fetch as unknown as typeof globalThis.fetch,
+    fetch: undiciFetch(undici),
   });
   return { sdk, client, events: (response) => Stream.rawEvents(response) };
 }

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/calls/clock.js';
+import type { CallOutcome } from '../../src/calls/outcome.js';
+import { sdkTransport } from '../../src/calls/sdk-transport.js';
+import { DEFAULT_CALL_LIMITS, sendCall } from '../../src/calls/send-call.js';
+import { textReply } from '../support/messages-api.js';
+import { streamEvents } from '../support/messages-api-stream.js';
+
+const REQUEST = {
+  model: 'claude-sonnet-5-5',
+  max_tokens: 100,
+  messages: [{ role: 'user' as const, content: 'hello' }],
+};
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** A server of one's own, and calls to it over one transport. */
+async function serve(
+  listener: RequestListener,
+): Promise<{ server: Server; url: string; call: () => Promise<CallOutcome> }> {
+  const started = createServer(listener);
+  server = started;
+  await once(started.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(started.address() as AddressInfo).port}`;
+  const transport = sdkTransport({ apiKey: 'k', baseURL: url });
+  const call = () => sendCall(REQUEST, transport, DEFAULT_CALL_LIMITS, systemClock);
+  return { server: started, url, call };
+}
+
+/** A whole message, but for the end of the body. */
+function writeMessage(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const { event, data } of streamEvents(textReply('hello'), REQUEST.model)) {
+    response.write(`event: ${event}\ndata: ${data}\n\n`);
+  }
+}
+
+it('a connection is used again, also where the end of the body comes after the last event', async () => {
+  let open: ServerResponse | undefined;
+  let connections = 0;
+  const { server, call } = await serve((_, response) => {
+    open = response;
+    writeMessage(response);
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  for (let calls = 0; calls < 20; calls += 1) {
+    expect(await call()).toMatchObject({ class: 'answered' });
+    open?.end();
+  }
+  // The end of one body may be on its way when the next call leaves, which then takes another connection.
+  expect(connections).toBeLessThan(10);
+});
+
+it('a body that never ends takes nothing from the answer, and its connection is closed', async () => {
+  let closed: Promise<unknown> | undefined;
+  const { call } = await serve((_, response) => {
+    closed = once(response, 'close');
+    writeMessage(response);
+  });
+  expect(await call()).toMatchObject({ class: 'answered' });
+  await closed;
+});
+
+it('a body that goes on and on after the last event is not read for long', async () => {
+  let closed: Promise<unknown> | undefined;
+  const { call } = await serve((_, response) => {
+    writeMessage(response);
+    const more = () => {
+      while (!response.destroyed && response.write(': '.padEnd(4_096, 'x')));
+    };
+    response.on('drain', more);
+    closed = once(response, 'close');
+    more();
+  });
+  expect(await call()).toMatchObject({ class: 'answered' });
+  await closed;
+});
+
+it('asks for an answer that is not compressed, and follows a redirect with its body', async () => {
+  const encodings: unknown[] = [];
+  const bodies: string[] = [];
+  const { call } = await serve((request, response) => {
+    encodings.push(request.headers['accept-encoding']);
+    request.setEncoding('utf8').on('data', (text: string) => bodies.push(text));
+    request.once('end', () => {
+      if (request.url?.startsWith('/moved')) {
+        writeMessage(response);
+        response.end();
+      } else {
+        response.writeHead(307, { location: '/moved' }).end();
+      }
+    });
+  });
+  expect(await call()).toMatchObject({ class: 'answered' });
+  expect(encodings).toEqual(['identity', 'identity']);
+  expect(bodies[1]).toBe(bodies[0]);
+});
