@@ -123,16 +123,24 @@ function connectionError(thrown: unknown, address: string): RedisError {
 const LOST_CONNECTION =
   /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^(LOADING|MOVED|READONLY|CLUSTERDOWN|MASTERDOWN) |ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
 
+/** Why Redis did not carry out a command: a transaction that it discarded says only that, and names the errors beside. */
+export function reasonOf(thrown: Error): Error {
+  const { previousErrors } = thrown as { previousErrors?: unknown };
+  const [first] = Array.isArray(previousErrors) ? (previousErrors as unknown[]) : [];
+  return first instanceof Error ? first : thrown;
+}
+
 /**
  * Gives what a Redis command threw a type: an error that only says "Redis is away" becomes
  * `RedisError` `redis-unreachable`; any other is returned as it is.
  */
 export function asRedisError(thrown: unknown): unknown {
   if (thrown instanceof RedisError || !(thrown instanceof Error)) return thrown;
-  if (!LOST_CONNECTION.test(thrown.message)) return thrown;
+  const { message } = reasonOf(thrown);
+  if (!LOST_CONNECTION.test(message)) return thrown;
   return new RedisError(
     'redis-unreachable',
-    `Redis did not answer (${thrown.message}); the request may be sent again once it is back.`,
+    `Redis did not answer (${message}); the request may be sent again once it is back.`,
     { cause: thrown },
   );
 }

@@ -188,6 +188,16 @@ describe('connections to a real Redis', () => {
     expect(producerConnection(redis.url)).toMatchObject({ commandTimeout: 5_000, enableOfflineQueue: false });
   });
 
+  it('a transaction is discarded for what discarded it, as the client tells beside', () => {
+    const discarded = (...reasons: string[]) =>
+      Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
+        previousErrors: reasons.map((reason) => new Error(reason)),
+      });
+    expect(asRedisError(discarded('MOVED 1 10.0.0.1:6379'))).toMatchObject({ code: 'redis-unreachable' });
+    const wrong = discarded('ERR wrong number of arguments');
+    expect(asRedisError(wrong)).toBe(wrong);
+  });
+
   it('leaves errors that are not about the connection alone', () => {
     const other = new Error('WRONGTYPE Operation against a key');
     expect(asRedisError(other)).toBe(other);
