@@ -85,10 +85,11 @@ async function scriptsRun(): Promise<number> {
 
 /**
  * Milliseconds that each of so many calls takes in its gate, `parallel` jobs of four calls at once, each of which is
- * answered after `answerMs`. Without such a time the gate is all that there is to do, and what is measured is how long
- * calls wait for one another.
+ * answered after `answer.ms`, and up to half of it sooner or later where it `varies`, as answers do. Those that do not all
+ * come at the same moment, again and again, and wait for one another. Without such a time the gate is all that there is to
+ * do, and what is measured is how long calls wait for one another.
  */
-async function measure(parallel: number, answerMs = 0): Promise<void> {
+async function measure(parallel: number, answer = { ms: 0, varies: false }): Promise<void> {
   // Made beforehand: with many at once, every call would be charged for the texts of all others.
   const plans = [1, 2, 3, 4].map(plan);
   const outcome = answered();
@@ -103,7 +104,7 @@ async function measure(parallel: number, answerMs = 0): Promise<void> {
         const start = performance.now();
         await gate.admit(call);
         const sent = performance.now();
-        if (answerMs > 0) await passes(answerMs);
+        if (answer.ms > 0) await passes(answer.ms * (answer.varies ? 0.5 + Math.random() : 1));
         const received = performance.now();
         await gate.settle(call, outcome);
         times.push(sent - start + performance.now() - received);
@@ -114,9 +115,14 @@ async function measure(parallel: number, answerMs = 0): Promise<void> {
   const trips = ((await scriptsRun()) - before) / times.length;
   times.sort((a, b) => a - b);
   process.stdout.write(
-    `${parallel} at once${answerMs > 0 ? `, answered after ${answerMs} ms` : ''}: p50 ${percentile(times, 0.5)} ms, p99 ${percentile(times, 0.99)} ms added a call; ` +
+    `${parallel} at once${described(answer)}: p50 ${percentile(times, 0.5)} ms, p99 ${percentile(times, 0.99)} ms added a call; ` +
       `${trips.toFixed(2)} round trips a call (${times.length} calls of ${jobs} jobs; opening a ledger included)\n`,
   );
+}
+
+function described({ ms, varies }: { readonly ms: number; readonly varies: boolean }): string {
+  if (ms === 0) return '';
+  return varies ? `, answered after ${ms / 2} to ${ms * 1.5} ms` : `, all answered after ${ms} ms`;
 }
 
 /** How long a job takes to read with and without four answers in its hash. */
@@ -158,9 +164,11 @@ async function measureReads(): Promise<void> {
 try {
   await measure(1);
   await measure(10);
-  await measure(10, 50);
+  await measure(10, { ms: 50, varies: true });
+  await measure(10, { ms: 50, varies: false });
   await measure(50);
-  await measure(50, 250);
+  await measure(50, { ms: 250, varies: true });
+  await measure(50, { ms: 250, varies: false });
   await measureReads();
 } finally {
   client.disconnect();
