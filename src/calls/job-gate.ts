@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf, RedisError } from '../errors.js';
 import type { EndedCall, SentCall } from '../queues/call-record.js';
+import { saysFull } from '../queues/connection.js';
 import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
 import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
 import { type CallControl, flightsKey, limiterKey, spendBase } from './call-control.js';
@@ -312,7 +313,7 @@ export class JobGate implements CallGate {
     try {
       return replyList(await this.#orAborted(reply, signal));
     } catch (thrown) {
-      throw isFull(thrown)
+      throw saysFull(thrown)
         ? new RedisError('redis-full', 'Redis has no memory left', { cause: thrown })
         : thrown;
     }
@@ -348,10 +349,6 @@ function limit(value: number | undefined): number | false {
 /** Requests, input and output tokens that a call is booked with. */
 function bookedFor({ inputTokens, outputTokens }: CallEstimate): number[] {
   return [1, inputTokens, outputTokens];
-}
-
-function isFull(thrown: unknown): boolean {
-  return thrown instanceof Error && /\bOOM command not allowed/.test(thrown.message);
 }
 
 /** Whether the provider took the call up, whatever it then made of it: so it is not overloaded. */

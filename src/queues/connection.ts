@@ -124,10 +124,15 @@ const LOST_CONNECTION =
   /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^(LOADING|MOVED|READONLY|CLUSTERDOWN|MASTERDOWN) |ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
 
 /** Why Redis did not carry out a command: a transaction that it discarded says only that, and names the errors beside. */
-export function reasonOf(thrown: Error): Error {
+function reasonOf(thrown: Error): Error {
   const { previousErrors } = thrown as { previousErrors?: unknown };
   const [first] = Array.isArray(previousErrors) ? (previousErrors as unknown[]) : [];
   return first instanceof Error ? first : thrown;
+}
+
+/** Whether a command was refused since Redis has no memory left. */
+export function saysFull(thrown: unknown): boolean {
+  return thrown instanceof Error && /\bOOM command not allowed/.test(reasonOf(thrown).message);
 }
 
 /**

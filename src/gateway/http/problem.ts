@@ -7,7 +7,7 @@ import {
   RedisError,
   toFleetError,
 } from '../../errors.js';
-import { asRedisError, reasonOf } from '../../queues/connection.js';
+import { asRedisError, saysFull } from '../../queues/connection.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
@@ -93,7 +93,7 @@ export function problemOf(error: FleetError, requestId: string): Problem {
 
 /** Gives anything that a handler threw a code: Redis away, Redis full, a URL that cannot be decoded, or a defect. */
 export function refusalFrom(thrown: unknown): FleetError {
-  if (thrown instanceof Error && /\bOOM command not allowed/.test(reasonOf(thrown).message)) {
+  if (saysFull(thrown)) {
     return new RedisError('redis-full', 'Redis has no memory left; nothing was stored.', { cause: thrown });
   }
   return toFleetError(asRedisError(thrown));
