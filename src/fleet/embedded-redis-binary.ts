@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
+import { programFolders } from '../config/program-folders.js';
 import { RedisError } from '../errors.js';
 
 /** Programs that can serve as the embedded Redis, in order of preference. */
@@ -32,7 +33,7 @@ export function findRedisServer(folders: readonly string[] = searchFolders()): s
 }
 
 function searchFolders(): string[] {
-  return [...(process.env.PATH ?? '').split(delimiter), ...FURTHER_FOLDERS];
+  return [...programFolders(), ...FURTHER_FOLDERS];
 }
 
 function installAdvice(folders: readonly string[]): string {
@@ -44,7 +45,7 @@ function installAdvice(folders: readonly string[]): string {
 
 function findProgram(name: string, folders: readonly string[]): string | undefined {
   return folders
-    .filter((folder) => folder.startsWith('/'))
+    .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
     .find(isExecutableFile);
 }

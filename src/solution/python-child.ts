@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { delimiter, resolve } from 'node:path';
 import { z } from 'zod';
+import { programFolders } from '../config/program-folders.js';
 
 /** What Python itself says about a text. Positions are 1-based; the column counts code points. */
 export type PythonVerdict =
@@ -65,6 +67,12 @@ while True:
 /** The interpreter gets what it needs to start, and no key of the process that starts it. */
 const PASSED_ON = /^(?:PATH|HOME|TMPDIR|PYENV_\w+|LD_LIBRARY_PATH|DYLD_\w+|SYSTEMROOT|PATHEXT)$/i;
 
+/** Nothing of the present folder decides which interpreter runs, or what it loads: a checkout may be hostile. */
+function interpreterEnvironment(): NodeJS.ProcessEnv {
+  const passedOn = Object.entries(process.env).filter(([name]) => PASSED_ON.test(name));
+  return { ...Object.fromEntries(passedOn), PATH: programFolders().join(delimiter) };
+}
+
 function frame(text: string): Buffer {
   const body = Buffer.from(text, 'utf8');
   const header = Buffer.alloc(4);
@@ -86,9 +94,13 @@ export class PythonChild {
 
   constructor(interpreter: string, timeoutMs: number) {
     const seconds = String(Math.ceil(timeoutMs / 1000) + 1);
-    this.#process = spawn(interpreter, ['-I', '-S', '-W', 'ignore', '-c', PROGRAM, seconds], {
+    // A path is the user's own choice, and is relative to where the user is; a name is looked up on the PATH.
+    const program = interpreter.includes('/') ? resolve(interpreter) : interpreter;
+    this.#process = spawn(program, ['-I', '-S', '-W', 'ignore', '-c', PROGRAM, seconds], {
       stdio: ['pipe', 'pipe', 'ignore'],
-      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED_ON.test(name))),
+      // Version managers read files of the working directory, and loaders resolve relative entries against it.
+      cwd: '/',
+      env: interpreterEnvironment(),
     });
     this.#process.unref();
     for (const stream of [this.#process.stdin, this.#process.stdout]) {
