@@ -55,6 +55,10 @@ function boardOf(readOnlyMode: boolean) {
       uiConfig: { boardTitle: 'solution-fleet', miscLinks: [{ text: 'Overview', url: '/' }] },
     },
   });
+  // An error of the board goes the way of every other: one line in the log, and a problem document.
+  server.setErrorHandler((thrown) => {
+    throw thrown;
+  });
   const router = server.getRouter() as Express;
   router.disable('x-powered-by').disable('etag');
   return {

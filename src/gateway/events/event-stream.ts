@@ -1,20 +1,31 @@
 import type { Response } from 'express';
+import { RequestError } from '../../errors.js';
+import type { Gateway } from '../gateway.js';
+import { logFailure } from '../http/errors.js';
 
-/** A client that does not read is cut off once so many bytes wait for it. */
-const MOST_UNREAD = 8 * 2 ** 20;
+/**
+ * Unread bytes with which a client gets no further event: it is cut off instead, and comes back with its Last-Event-ID.
+ * One event may be larger, so the room of a stream is this and one event.
+ */
+const MAX_UNREAD_BYTES = 256 * 2 ** 10;
 
 /** A response of server-sent events. */
 export class EventStream {
   readonly #response: Response;
+  readonly #gateway: Pick<Gateway, 'settings' | 'logger'>;
   readonly #ping: NodeJS.Timeout;
   readonly #ended: Promise<void>;
+  /** Unread bytes at the last ping. */
+  #unread = 0;
 
-  /**
-   * @param pingMs How often a comment is sent, so that proxies do not cut a silent stream, in milliseconds.
-   * @param stillAllowed Asked as often; the stream ends when it throws: the token may have been revoked.
-   */
-  constructor(response: Response, pingMs: number, stillAllowed: () => Promise<unknown>) {
+  /** @param stillAllowed Asked with every ping; the stream ends when it throws: the token may have been revoked. */
+  constructor(
+    response: Response,
+    gateway: Pick<Gateway, 'settings' | 'logger'>,
+    stillAllowed: () => Promise<unknown>,
+  ) {
     this.#response = response;
+    this.#gateway = gateway;
     response.status(200).set({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
@@ -23,11 +34,12 @@ export class EventStream {
     });
     response.flushHeaders();
     this.#ping = setInterval(() => {
+      if (!this.#isRead()) return this.cutOff();
       stillAllowed().then(
         () => this.#write(': still here\n\n'),
-        () => this.end(),
+        (thrown: unknown) => this.fail(thrown),
       );
-    }, pingMs);
+    }, gateway.settings.streamPingMs);
     this.#ended = new Promise((resolve) => {
       response.once('close', () => {
         clearInterval(this.#ping);
@@ -43,9 +55,35 @@ export class EventStream {
     this.#write(`${place}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
+  /** Resolves when more can be sent without being held in memory, or the connection is over. */
+  async drained(): Promise<void> {
+    const response = this.#response;
+    if (response.destroyed || !response.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
+      const settle = () => {
+        response.off('drain', settle).off('close', settle);
+        resolve();
+      };
+      response.on('drain', settle).on('close', settle);
+    });
+  }
+
+  /** Drops a client that does not read; it may come back with its Last-Event-ID. */
+  cutOff(): void {
+    const { route } = this.#response.locals;
+    this.#gateway.logger.debug({ route }, 'an event stream is cut off: its client does not read');
+    this.#response.destroy();
+  }
+
   end(): void {
     clearInterval(this.#ping);
     this.#response.end();
+  }
+
+  /** Ends the stream because of an error; the status is sent already, so the log alone can tell. */
+  fail(thrown: unknown): void {
+    if (!(thrown instanceof RequestError)) logFailure(this.#gateway.logger, thrown, this.#response);
+    this.end();
   }
 
   /** Resolves when the connection is over, whoever ended it. */
@@ -53,9 +91,16 @@ export class EventStream {
     return this.#ended;
   }
 
+  /** Whether nothing is unread, or less than at the last ping. */
+  #isRead(): boolean {
+    const before = this.#unread;
+    this.#unread = this.#response.writableLength;
+    return this.#unread === 0 || before === 0 || this.#unread < before;
+  }
+
   #write(text: string): void {
     if (this.#response.destroyed || this.#response.writableEnded) return;
-    this.#response.write(text);
-    if (this.#response.writableLength > MOST_UNREAD) this.#response.destroy();
+    if (this.#response.writableLength > MAX_UNREAD_BYTES) this.cutOff();
+    else this.#response.write(text);
   }
 }

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { type FleetError, InternalError, RequestError } from '../../errors.js';
+import { type FleetError, messageOf, RequestError } from '../../errors.js';
 import { PROBLEM_TYPE, problemOf, refusalFrom, retryAfterOf } from './problem.js';
 
 /** A request that was refused before its body was read is let send so much more, in bytes, or so long, in ms. */
@@ -18,19 +18,53 @@ export function errorOf(thrown: unknown): FleetError {
   return refusalFrom(thrown);
 }
 
-/** Answers what handlers throw with a problem document. */
+/** What a handler throws because its client left or the gateway closes, which is no failure. */
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'AbortError';
+}
+
+/** The id that finds a request in the log. */
+export function requestIdOf(response: Response): string {
+  return String(response.getHeader('x-request-id'));
+}
+
+/**
+ * Logs a failure of a request that its problem document does not explain. An outage of Redis needs no stack: it says
+ * nothing about this program, and there may be one line for every request.
+ */
+export function logFailure(logger: Logger, thrown: unknown, response: Response): void {
+  const error = errorOf(thrown);
+  const requestId = requestIdOf(response);
+  const { route } = response.locals;
+  const { code } = error;
+  if (error.entry.httpStatus === 503) {
+    logger.warn({ requestId, route, code, reason: error.message }, 'request refused');
+  } else {
+    logger.error({ requestId, route, code, err: described(error.cause ?? error) }, 'request failed');
+  }
+}
+
+/** An error without its own fields: one of Redis carries the command that failed, and so whole payloads. */
+function described(thrown: unknown): object {
+  if (!(thrown instanceof Error)) return { message: messageOf(thrown) };
+  const { name: type, message, stack } = thrown;
+  return { type, message, stack };
+}
+
+/** Answers what handlers throw with a problem document; every answer of 500 and above leaves one line in the log. */
 export function problemHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
-    const error = errorOf(thrown);
-    const requestId = String(response.getHeader('x-request-id'));
-    if (error instanceof InternalError && !request.destroyed) {
-      logger.error({ requestId, route: response.locals.route, err: error.cause ?? error }, 'request failed');
-    }
-    if (response.headersSent || response.destroyed) {
-      response.destroy();
+    if (isAbort(thrown) && response.destroyed) {
+      logger.debug({ requestId: requestIdOf(response), reason: messageOf(thrown) }, 'the client left');
       return;
     }
-    sendProblem(error, requestId, response);
+    const error = errorOf(thrown);
+    if (error.entry.httpStatus >= 500) logFailure(logger, thrown, response);
+    if (response.headersSent || response.destroyed) {
+      if (!response.writableEnded) response.destroy();
+      return;
+    }
+    sendProblem(error, requestIdOf(response), response);
     discardRest(request);
   };
 }

@@ -87,7 +87,7 @@ export function problemOf(error: FleetError, requestId: string): Problem {
     ...(error.field === undefined ? {} : { field: error.field }),
     ...(issues === undefined || issues.length < 2 ? {} : { errors: [...issues] }),
     ...(error.jobId === undefined ? {} : { jobId: error.jobId }),
-    ...(internal ? { requestId } : {}),
+    ...(httpStatus >= 500 ? { requestId } : {}),
   };
 }
 

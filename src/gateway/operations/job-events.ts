@@ -17,6 +17,8 @@ const STATES: Readonly<Record<string, string>> = {
   active: 'active',
   'waiting-children': 'waiting-children',
 };
+/** Events that are held in memory while a client is told the past. */
+const MAX_HELD_EVENTS = 10_000;
 /** Events that may mean the end. */
 const ENDS = new Set(['completed', 'failed', 'cancelled', 'removed']);
 
@@ -49,7 +51,7 @@ export const jobEvents = operation({
     ) {
       return { status: 204 };
     }
-    const stream = new EventStream(response, gateway.settings.streamPingMs, () => identify(request, gateway));
+    const stream = new EventStream(response, gateway, () => identify(request, gateway));
     const follower = new JobFollower(gateway, queue, id, stream);
     const stop = () => stream.end();
     signal.addEventListener('abort', stop, { once: true });
@@ -100,7 +102,8 @@ class JobFollower {
     this.#stopListening = await feed.listen(this.#queue, (event) => {
       if (event.jobId !== this.#id) return;
       if (this.#held === undefined) this.#enqueue(event);
-      else this.#held.push(event);
+      else if (this.#held.length < MAX_HELD_EVENTS) this.#held.push(event);
+      else this.#stream.cutOff();
     });
     const [oldest, newest] = await Promise.all([feed.oldest(this.#queue), feed.newest(this.#queue)]);
     if (resumeAt === undefined || isLater(oldest, resumeAt) || isLater(resumeAt, newest)) {
@@ -110,7 +113,9 @@ class JobFollower {
     } else {
       this.#place = resumeAt;
       for await (const event of feed.after(this.#queue, resumeAt)) {
-        if (event.jobId === this.#id) await this.#tell(event);
+        if (event.jobId !== this.#id) continue;
+        await this.#tell(event);
+        await this.#stream.drained();
       }
     }
     for (const event of this.#held ?? []) this.#enqueue(event);
@@ -124,10 +129,8 @@ class JobFollower {
   #enqueue(event: QueueEvent): void {
     this.#last = this.#last
       .then(() => this.#tell(event))
-      .catch(() => {
-        // The client comes back with its Last-Event-ID and is told again.
-        this.#stream.end();
-      });
+      // The client comes back with its Last-Event-ID and is told again.
+      .catch((thrown: unknown) => this.#stream.fail(thrown));
   }
 
   async #tellState(): Promise<void> {

@@ -4,6 +4,7 @@ import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
+import { logFailure, requestIdOf } from '../http/errors.js';
 import { type Call, operation, parseBody, type Reply } from '../http/operation.js';
 import { ProblemSchema, problemOf } from '../http/problem.js';
 import { submitted } from './job-resource.js';
@@ -64,7 +65,7 @@ async function submit(call: BatchCall): Promise<Reply> {
 
 /** @param landed Gets what is to be called once the jobs that were let in are in Redis. */
 async function submitEach({ body, gateway, response }: BatchCall, landed: (() => void)[]): Promise<Reply> {
-  const requestId = String(response.getHeader('x-request-id'));
+  const requestId = requestIdOf(response);
   const outcomes: (BatchItemOutcome | undefined)[] = body.jobs.map(() => undefined);
   const accepted: Item[] = [];
   /** Kinds that have no more room: nobody asks Redis again for each of thousands. */
@@ -94,6 +95,13 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
         ? { error: toFleetError(inBody(outcome.error, 'payload')) }
         : outcome;
   }
+  // One line for the whole batch: thousands of jobs mostly fail for the same reason.
+  const failed = outcomes.flatMap((outcome) =>
+    outcome !== undefined && 'error' in outcome && outcome.error.entry.httpStatus >= 500
+      ? [outcome.error]
+      : [],
+  );
+  if (failed[0] !== undefined) logFailure(gateway.logger, failed[0], response);
   return {
     status: 200,
     body: {

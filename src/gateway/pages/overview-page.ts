@@ -39,9 +39,7 @@ export function mountOverview(app: Express, mounting: Mounting): void {
   app.get(
     '/live',
     pageHandler(mounting, '/live', async ({ gateway, request, response }) => {
-      const stream = new EventStream(response, gateway.settings.streamPingMs, () =>
-        identify(request, gateway),
-      );
+      const stream = new EventStream(response, gateway, () => identify(request, gateway));
       const stop = () => stream.end();
       gateway.closing.addEventListener('abort', stop, { once: true });
       const show = async () => {
