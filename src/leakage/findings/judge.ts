@@ -13,7 +13,9 @@ import {
   relationOf,
   sameRows,
 } from '../values/region.js';
+import { countWork } from '../values/work.js';
 import { statementsBetween } from './block.js';
+import { ignoredGroups } from './ignored-groups.js';
 
 /** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
 export interface Leak {
@@ -65,6 +67,7 @@ function splitBetween(rows: readonly Region[], scored: readonly Region[]): Split
 function splitAt(part: Region): Split | undefined {
   const { partition, parent } = part;
   if (partition === undefined) return undefined;
+  countWork(parent?.parts.size ?? 0);
   const siblings = [...(parent?.parts.values() ?? [])].filter((other) => other.partition === partition);
   const last = siblings.reduce((a, b) => ((b.madeBy?.start ?? 0) > (a.madeBy?.start ?? 0) ? b : a), part);
   const statement = last.madeBy ?? partition.statement;
@@ -99,6 +102,7 @@ function isAcross(region: Region, row: Region, withFolds = false): boolean {
   if (region.partition === undefined) return false;
   if (region.partition.form === 'folds' && !withFolds) return false;
   let current: Region | undefined = row;
+  countWork(1 + row.depth);
   while (current !== undefined) {
     if (current.partition === region.partition) {
       if (current.parent === region.parent) return relationOf(current, region) === 'disjoint';
@@ -215,7 +219,7 @@ export function judge(machine: Machine): Leak[] {
  * that is shown beside it, as the precision at some recall, was chosen for the reader.
  */
 function finalReports({ reports }: Machine): ReadonlySet<Expr> {
-  const top = Math.max(0, ...reports.map(({ rank }) => rank));
+  const top = reports.reduce((most, { rank }) => Math.max(most, rank), 0);
   const named = reports.filter(({ rank }) => rank === top);
   return new Set((top === 0 ? named.slice(-1) : named).map(({ node }) => node));
 }
@@ -262,34 +266,6 @@ function claimedInSample(machine: Machine, scored: readonly ScoredPredictions[])
 /** Predictions of a model for rows that it was trained on. */
 function isInSample({ training, rows }: Prediction): boolean {
   return training?.supervised === true && training.certain && overlapOf(training.rows, rows) === 'yes';
-}
-
-/** A division that the scored rows lie behind, and the groups that it cuts through. */
-interface IgnoredGroups extends Pick<Leak, 'subject' | 'node' | 'statement' | 'joinedBy'> {}
-
-function ignoredGroups(rows: readonly Region[]): IgnoredGroups | undefined {
-  for (const row of rows) {
-    let shuffled: Region | undefined;
-    for (let current: Region | undefined = row; current !== undefined; current = current.parent) {
-      const { partition } = current;
-      if (partition === undefined) continue;
-      const { node, statement, ignoredGroups: ignored, pieces } = partition;
-      if (ignored !== undefined) {
-        return { subject: `the groups \`${ignored.text}\``, node, statement, joinedBy: undefined };
-      }
-      if (partition.random === true && partition.keepsGroups !== true) shuffled = current;
-      if (pieces === undefined || shuffled?.partition === undefined) continue;
-      // Rows were taken apart before they were dealt out.
-      const split = shuffled.madeBy ?? shuffled.partition.statement;
-      return {
-        subject: `which rows ${pieces} made of one`,
-        node: shuffled.partition.node,
-        statement: split,
-        joinedBy: statement,
-      };
-    }
-  }
-  return undefined;
 }
 
 /** A leak by shuffling is mended at the split that shuffles. */

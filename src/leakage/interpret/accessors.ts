@@ -3,6 +3,7 @@ import type { Call, Expr } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, type Opaque, type Table, UNKNOWN, type Value } from '../values/value.js';
+import { pendingTogether } from './bounds.js';
 import type { Arguments } from './calls.js';
 import type { Machine } from './machine.js';
 import { meetLabels, pendingOf } from './operators.js';
@@ -61,7 +62,7 @@ function expression(receiver: Opaque, accessor: string, args: Arguments): Opaque
   const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, receiver.facts);
   // What is evaluated inside each list (`list.eval(pl.element().mean())`) stays inside it.
   const given = ELEMENT_ACCESSORS.has(accessor) ? [] : args.all.flatMap((value) => pendingOf(value));
-  return { type: 'opaque', facts, pending: [...(receiver.pending ?? []), ...given] };
+  return { type: 'opaque', facts, pending: pendingTogether(receiver.pending ?? [], given) };
 }
 
 function asColumn(machine: Machine, receiver: Value): Table {

@@ -3,6 +3,7 @@ import { type Facts, type FitEvent, joinFacts, NO_FACTS, union, withFits } from 
 import { emptyTable, joinValues, newCell, newTable } from '../values/join.js';
 import { LayeredMap } from '../values/layered-map.js';
 import { type Column, factsOf, type Table, type TableState, UNKNOWN, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
 import { unpack } from './iterate.js';
@@ -79,6 +80,7 @@ export function dropColumns(machine: Machine, table: Table, names: readonly stri
 }
 
 export function withoutColumns(state: TableState, names: readonly string[]): TableState {
+  countWork(8 * (state.columns.size + names.length) + state.dropped.size);
   const columns = new Map(state.columns);
   for (const name of names) columns.delete(name);
   return { ...state, columns, dropped: new Set([...state.dropped, ...names]) };
@@ -97,6 +99,9 @@ export function columnFrom(machine: Machine, value: Value): Column {
   };
 }
 
+/** Setting one column, counted in the work of putting one element into a list. */
+const COLUMN_WORK = 32;
+
 /** Sets one column; `partly` where only some rows of it are set. */
 export function setColumn(
   machine: Machine,
@@ -107,6 +112,7 @@ export function setColumn(
   decided: readonly FitEvent[] = [],
 ): void {
   const state = table.cell.value;
+  countWork(COLUMN_WORK);
   const made = columnFrom(machine, value);
   const column = decided.length === 0 ? made : { ...made, fits: union(made.fits, decided) };
   const before = state.columns.get(name);
@@ -123,6 +129,7 @@ export function setColumn(
         ? { ...column, from: union(column.from, [name]) }
         : column,
   );
+  if (state.dropped.has(name)) countWork(state.dropped.size);
   const dropped = state.dropped.has(name)
     ? new Set([...state.dropped].filter((other) => other !== name))
     : state.dropped;
@@ -143,6 +150,7 @@ function assignSubscript(machine: Machine, target: Subscript, value: Value): voi
     const kept = markChosen(value, machine.choices);
     if (key.type === 'constant') {
       const entries = LayeredMap.withEntry(state.entries, String(key.value), kept);
+      countWork(16);
       machine.store.write(object.cell, { ...state, entries });
     } else {
       const rest = state.rest === undefined ? kept : joinValues(state.rest, kept);

@@ -10,29 +10,42 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { countWork } from '../values/work.js';
+import { libraryMember } from './bounds.js';
 import { readSearchResult } from './estimator-methods.js';
 import { methodOf } from './expressions.js';
+import { lengthOf } from './length.js';
 import type { Machine } from './machine.js';
-import { columnOf, lengthOf } from './subscripts.js';
+import { columnOf } from './subscripts.js';
+
+/** Classes that are looked through for a name. */
+const MAX_BASES = 64;
 
 /** Attributes of a table that are the same rows in another form. */
 const SAME_ROWS = new Set(['values', 'T', 'str', 'dt', 'cat', 'array', 'data', 'real', 'x', 'y', 'tensors']);
 
-export function memberOf(of: ClassOf, name: string, depth = 0): Value | undefined {
+/** Looks a name up in a class and its bases, each class once: a class may be reached in many ways. */
+export function memberOf(of: ClassOf, name: string, seen = new Set<object>()): Value | undefined {
+  countWork(1);
   const own = of.members.get(name)?.value;
-  if (own !== undefined || depth > 8) return own;
+  if (own !== undefined || seen.size >= MAX_BASES) return own;
+  seen.add(of.members);
   for (const base of of.bases) {
-    const inherited = base.type === 'class' ? memberOf(base, name, depth + 1) : undefined;
+    if (base.type !== 'class' || seen.has(base.members)) continue;
+    const inherited = memberOf(base, name, seen);
     if (inherited !== undefined) return inherited;
   }
   return undefined;
 }
 
 /** Whether a class written in the script stands on a library class. */
-export function libraryBase(of: ClassOf, depth = 0): string | undefined {
+export function libraryBase(of: ClassOf, seen = new Set<object>()): string | undefined {
+  countWork(1);
+  seen.add(of.members);
   for (const base of of.bases) {
     if (base.type === 'library') return base.path;
-    const inherited = base.type === 'class' && depth < 8 ? libraryBase(base, depth + 1) : undefined;
+    if (base.type !== 'class' || seen.has(base.members) || seen.size >= MAX_BASES) continue;
+    const inherited = libraryBase(base, seen);
     if (inherited !== undefined) return inherited;
   }
   return undefined;
@@ -54,7 +67,7 @@ function instanceAttribute(instance: Instance, name: string): Value {
 export function attributeOf(machine: Machine, object: Value, name: string, expression: Attribute): Value {
   switch (object.type) {
     case 'library':
-      return { type: 'library', path: `${object.path}.${name}` };
+      return libraryMember(object.path, name);
     case 'instance':
       return instanceAttribute(object, name);
     case 'class':

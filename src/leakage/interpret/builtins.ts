@@ -6,9 +6,9 @@ import { constant, factsOf, opaque, UNKNOWN, type Value } from '../values/value.
 import { type Arguments, argumentsOf, callValue, runCallback, unknownCall } from './calls.js';
 import { choiceEvents } from './choices.js';
 import { elementsOf } from './iterate.js';
+import { lengthOf } from './length.js';
 import type { Machine } from './machine.js';
 import { takeOneFold } from './splitters.js';
-import { lengthOf } from './subscripts.js';
 
 /** Calls a built-in function of Python. */
 export function callBuiltin(machine: Machine, name: string, args: Arguments, call: Call): Value {
@@ -147,7 +147,7 @@ function zipped(machine: Machine, args: Arguments, call: Call): Value {
   const all = args.positional.map((value) => elementsOf(machine, value, call));
   const lengths = all.flatMap((elements) => (elements.known === undefined ? [] : [elements.known.length]));
   if (lengths.length === all.length && all.length > 0) {
-    const count = Math.min(...lengths);
+    const count = lengths.reduce((least, length) => Math.min(least, length));
     return list(
       Array.from({ length: count }, (_, at) =>
         list(

@@ -1,8 +1,9 @@
 import type { Call, Expr, Parameter } from '../syntax/ast.js';
-import { joinFacts, NO_FACTS } from '../values/facts.js';
+import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, joinValues, list, newCell, newEstimator, newMapping, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, type FunctionOf, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { accessorMethod, hasAccessor, isAccessor } from './accessors.js';
 import { attributeOf, boundMethod } from './attributes.js';
 import { callEstimator, estimatorMethod, networkCall } from './estimator-methods.js';
@@ -67,12 +68,14 @@ export function evaluateArguments(machine: Machine, call: Call): Arguments {
         spread.push(value);
         continue;
       }
+      countWork(8 * value.cell.value.entries.size);
       for (const [key, entry] of value.cell.value.entries) {
         keywords.set(key, entry);
         keywordExpressions.set(key, expression);
       }
     } else if (star === '*') {
       const elements = elementsOf(machine, value, expression);
+      countWork(elements.known?.length ?? 1);
       for (const element of elements.known ?? [elements.common ?? UNKNOWN]) {
         positional.push(element);
         expressions.push(expression);
@@ -182,11 +185,11 @@ export function unknownCall(machine: Machine, args: Arguments, call: Call): Valu
   let scored = NO_FACTS.scores;
   for (const value of args.all) {
     const next = factsOf(value);
-    scored = [...scored, ...meetLabels(machine, facts, next, call)];
+    scored = union(scored, meetLabels(machine, facts, next, call));
     facts = joinFacts(facts, next);
   }
   for (const value of args.all) runCallback(machine, value, call);
-  const result = { ...facts, scores: [...facts.scores, ...scored] };
+  const result = { ...facts, scores: union(facts.scores, scored) };
   if (facts === NO_FACTS) {
     const place = machine.placeKey(call);
     return { type: 'opaque', facts, source: machine.source(`call:${place}`, machine.label(call)) };

@@ -3,6 +3,7 @@ import { type FitEvent, joinFacts, type Score, union, withFits } from '../values
 import { newEstimator, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import { factsOf, opaque, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import type { Machine } from './machine.js';
 
 /**
@@ -62,9 +63,17 @@ export function selectionFits(condition: Value): readonly FitEvent[] {
   return factsOf(condition).fits.filter(({ kind }) => kind === 'feature-selection');
 }
 
+/** What is remembered of the conditions of one row. */
+const MAX_TESTS = 48;
+
 /** Remembers what a condition was computed from, where it is asked for each row: it decides on the row's value. */
 export function noteRowTest(machine: Machine, condition: Value): void {
-  machine.rowTests.at(-1)?.push(...factsOf(condition).fits);
+  const tests = machine.rowTests.at(-1);
+  if (tests === undefined) return;
+  for (const fit of factsOf(condition).fits) {
+    countWork(1);
+    if (tests.length < MAX_TESTS && !tests.includes(fit)) tests.push(fit);
+  }
 }
 
 /** A value that was kept because of a choice carries the choice. */

@@ -3,6 +3,7 @@ import { RANKING_METHODS, STATISTIC_METHODS } from '../knowledge/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { factsOf, type Opaque, type PendingStatistic, type Value } from '../values/value.js';
+import { pendingTogether } from './bounds.js';
 import { type Arguments, flag } from './calls.js';
 import type { Machine } from './machine.js';
 import { pendingOf } from './operators.js';
@@ -21,7 +22,7 @@ export function polarsExpression(
   if (!/^polars\.(selectors\.)?[a-z_]+$/.test(path) || TABLE_FUNCTIONS.test(path)) return undefined;
   const name = path.split('.').at(-1) ?? '';
   const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
-  const given = args.all.flatMap((value) => pendingOf(value));
+  const given = pendingTogether(...args.all.map((value) => pendingOf(value)));
   const names = args.positional.flatMap((value) => namesOf(value) ?? []);
   // `pl.median('a')` is `pl.col('a').median()`; `pl.sum_horizontal` goes along the row.
   const kind = names.length > 0 ? STATISTIC_METHODS.get(name) : undefined;
@@ -48,7 +49,7 @@ export function expressionMethod(
   call: Call,
 ): Value {
   const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, receiver.facts);
-  const before = [...(receiver.pending ?? []), ...args.all.flatMap((value) => pendingOf(value))];
+  const before = pendingTogether(receiver.pending ?? [], ...args.all.map((value) => pendingOf(value)));
   const named = name === 'alias' ? namesOf(args.positional[0])?.[0] : receiver.named;
   const made = (pending: readonly PendingStatistic[]): Opaque => ({
     type: 'opaque',

@@ -5,9 +5,11 @@ import { type FitEvent, joinFacts, NO_FACTS, wholeFacts, withFits } from '../val
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, factsOf, type Method, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { accessorProperty, hasAccessor, isAccessor } from './accessors.js';
 import { assign } from './assign.js';
 import { attributeOf } from './attributes.js';
+import { boundedText } from './bounds.js';
 import { evaluateCall } from './calls.js';
 import { markChosen, noteRowTest, selectionFits } from './choices.js';
 import { elementsOf } from './iterate.js';
@@ -24,7 +26,13 @@ const BUILTINS = new Set(
 
 /** The abstract value of an expression; evaluating it has the effects that running it would have. */
 export function evaluate(machine: Machine, expression: Expr): Value {
-  if (!machine.step()) return UNKNOWN;
+  if (!machine.step() || !machine.enter(expression)) return UNKNOWN;
+  const value = evaluated(machine, expression);
+  machine.leave();
+  return value;
+}
+
+function evaluated(machine: Machine, expression: Expr): Value {
   switch (expression.type) {
     case 'constant':
       return constant(expression.value);
@@ -130,8 +138,8 @@ function formatted(machine: Machine, parts: readonly Expr[]): Value {
   for (const part of parts) {
     const value = evaluate(machine, part);
     facts = joinFacts(facts, factsOf(value));
-    if (text !== undefined && value.type === 'constant') text += String(value.value);
-    else text = undefined;
+    const added: string | undefined = value.type === 'constant' ? String(value.value) : undefined;
+    text = text === undefined || added === undefined ? undefined : boundedText(text, added);
   }
   return text === undefined ? opaque(facts) : constant(text);
 }
@@ -148,7 +156,7 @@ export function sequenceValue(machine: Machine, items: readonly Expr[], tuple: b
       continue;
     }
     const elements = elementsOf(machine, value, item);
-    if (elements.known !== undefined) values.push(...elements.known);
+    if (elements.known !== undefined) for (const element of elements.known) values.push(element);
     else rest = elements.common ?? UNKNOWN;
   }
   return newSequence({ items: values, tuple, written, ...(rest === undefined ? {} : { rest }) });
@@ -164,6 +172,7 @@ function dictionaryValue(
     const content = evaluate(machine, value);
     if (key === undefined) {
       if (content.type === 'mapping') {
+        countWork(8 * content.cell.value.entries.size);
         for (const [name, entry] of content.cell.value.entries) entries.set(name, entry);
       } else rest = content;
       continue;
@@ -208,7 +217,9 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
       const sliding = slidingVariable(clause.target, clause.iterable);
       if (sliding !== undefined) machine.sliding.push(sliding);
       const conditions = clause.conditions.map((condition) => evaluate(machine, condition));
-      for (const condition of conditions) kept.push(...selectionFits(condition));
+      for (const condition of conditions) {
+        for (const fit of selectionFits(condition)) if (!kept.includes(fit)) kept.push(fit);
+      }
       const truths = conditions.map(truthOf);
       if (!truths.includes(false)) run(depth + 1);
       if (sliding !== undefined) machine.sliding.pop();

@@ -1,6 +1,7 @@
 import type { Span } from '../syntax/ast.js';
 import { list, newCell, newTable } from '../values/join.js';
 import { constant, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import type { Machine } from './machine.js';
 
 export interface Elements {
@@ -16,10 +17,12 @@ export function elementsOf(machine: Machine, value: Value, place: Span): Element
     case 'sequence': {
       const { items, rest } = value.cell.value;
       if (rest === undefined) return { known: items };
+      countWork(items.length);
       return { common: items.reduce((a, b) => newCell(a).join(a, b), rest) };
     }
     case 'mapping': {
       const { entries, rest } = value.cell.value;
+      countWork(8 * entries.size);
       if (rest === undefined) return { known: [...entries.keys()].map(constant) };
       return { common: UNKNOWN };
     }

@@ -2,6 +2,7 @@ import type { Call, Stmt } from '../syntax/ast.js';
 import type { FitEvent } from '../values/facts.js';
 import { type Region, sameRows } from '../values/region.js';
 import type { TableState, Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { type Arguments, argument } from './calls.js';
 import type { Machine } from './machine.js';
 
@@ -30,6 +31,7 @@ export function labelsOf(
 }
 
 function rootOf(region: Region): Region {
+  countWork(region.depth);
   let current = region;
   while (current.parent !== undefined) current = current.parent;
   return current;
@@ -46,6 +48,7 @@ function labelCopy(
   if (label === undefined || y.from.length !== 1 || x.shape !== 'frame' || !sameRows(x.rows, y.rows))
     return undefined;
   if (x.partial && !x.closed) return undefined;
+  countWork(x.columns.size);
   for (const [column, { from, madeBy }] of x.columns) {
     if (column !== label && from.includes(label)) return { column, madeBy };
   }

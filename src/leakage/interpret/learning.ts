@@ -11,7 +11,8 @@ import {
 } from '../values/facts.js';
 import { sameRows } from '../values/region.js';
 import type { Cell } from '../values/store.js';
-import { type EstimatorState, factsOf, type Value } from '../values/value.js';
+import { type EstimatorState, factsOf, MAX_PARTS, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { type Arguments, argument, argumentExpression } from './calls.js';
 import type { Machine } from './machine.js';
 
@@ -46,23 +47,27 @@ export function fittedRows(
 }
 
 /** The kind of leak a fit of this estimator over scored rows is, where it learns something from rows. */
-export function learnedKind(state: EstimatorState): LeakKind | undefined {
+export function learnedKind(state: EstimatorState, seen = new Set<object>()): LeakKind | undefined {
   if (state.role === 'transformer' || state.role === 'sampler') return estimatorFamily(state.path)?.kind;
   if (state.role !== 'pipeline') return undefined;
   for (const step of state.steps) {
-    const inner = step.type === 'estimator' ? learnedKind(step.cell.value) : undefined;
+    // One pipeline may stand in many places of another; each is looked through once.
+    if (step.type !== 'estimator' || seen.has(step.cell) || seen.size >= MAX_PARTS) continue;
+    seen.add(step.cell);
+    const inner = learnedKind(step.cell.value, seen);
     if (inner !== undefined) return inner;
   }
   return undefined;
 }
 
 /** Whether an estimator predicts, rather than transforms. */
-export function predicts(state: EstimatorState): boolean {
+export function predicts(state: EstimatorState, depth = 0): boolean {
   if (state.role !== 'pipeline')
     return !['transformer', 'stateless', 'label-coder', 'sampler'].includes(state.role);
   if (/(ColumnTransformer|make_column_transformer|FeatureUnion|make_union)$/.test(state.path)) return false;
   const last = state.steps.at(-1);
-  return last?.type === 'estimator' ? predicts(last.cell.value) : last !== undefined;
+  if (last?.type !== 'estimator' || depth >= MAX_PARTS) return last !== undefined;
+  return predicts(last.cell.value, depth + 1);
 }
 
 /** Rows that a fit watches to decide when to stop or which round to keep. */
@@ -139,10 +144,14 @@ function stopsEarly(option: (name: string) => Value | undefined): boolean {
   return callbacks !== undefined && isStopper(callbacks);
 }
 
-function isStopper(value: Value): boolean {
+function isStopper(value: Value, seen = new Set<object>()): boolean {
+  countWork(1);
   if (value.type === 'sequence') {
+    // A list may hold itself, or one list in many places.
+    if (seen.has(value.cell) || seen.size >= MAX_PARTS) return false;
+    seen.add(value.cell);
     const { items, rest } = value.cell.value;
-    return items.some(isStopper) || (rest !== undefined && isStopper(rest));
+    return items.some((item) => isStopper(item, seen)) || (rest !== undefined && isStopper(rest, seen));
   }
   if (value.type === 'estimator') return STOPPERS.test(value.cell.value.path);
   if (value.type === 'opaque') return STOPPERS.test(value.source?.label ?? '');

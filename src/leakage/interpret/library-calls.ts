@@ -3,7 +3,9 @@ import { functionFamily } from '../knowledge/functions.js';
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
-import { type EstimatorRole, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { type EstimatorRole, factsOf, MAX_PARTS, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
+import { behind } from './bounds.js';
 import { callBuiltin } from './builtins.js';
 import {
   type Arguments,
@@ -138,7 +140,15 @@ function constructed(
 function construct(path: string, role: EstimatorRole, args: Arguments): Value {
   const [first] = args.positional;
   const steps: Value[] = [];
+  const collected = new Set<object>();
   const collect = (value: Value | undefined): void => {
+    // A list may hold itself, or one list in many places.
+    if (value?.type === 'sequence') {
+      if (collected.has(value.cell)) return;
+      collected.add(value.cell);
+    }
+    countWork(1);
+    if (steps.length >= MAX_PARTS) return;
     if (value?.type === 'estimator' || value?.type === 'instance') steps.push(value);
     else if (value?.type === 'sequence') value.cell.value.items.forEach(collect);
   };
@@ -229,7 +239,7 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
   if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'positions' && args.keywords.size === 0)
     return membership(machine, every, some, right ?? call);
   if (path === 'numpy.setdiff1d' && every?.type === 'positions')
-    return { ...every, steps: [...every.steps, leftOut(machine, every.of ?? [], some, right ?? call)] };
+    return behind(every, [leftOut(machine, every.of ?? [], some, right ?? call)]);
   if (
     path === 'numpy.delete' &&
     every !== undefined &&

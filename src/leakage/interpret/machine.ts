@@ -1,4 +1,4 @@
-import { LEAK_KINDS, type LeakKind } from '../kinds.js';
+import type { LeakKind } from '../kinds.js';
 import type { Expr, Module, Span, Stmt } from '../syntax/ast.js';
 import { lineIndex } from '../syntax/lines.js';
 import {
@@ -12,7 +12,8 @@ import {
 } from '../values/facts.js';
 import { type Partition, type Region, sourceRegion } from '../values/region.js';
 import { Scope, Store } from '../values/store.js';
-import { type FunctionOf, factsOf, type Value } from '../values/value.js';
+import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 
 export interface NotFollowed {
   readonly line: number;
@@ -40,6 +41,12 @@ interface Frame {
 /** Work per syntax node before calls are no longer followed: keeps the time linear in the script's length. */
 const STEPS_PER_NODE = 24;
 const MAX_CALL_DEPTH = 24;
+
+/**
+ * Statements and expressions within each other, through all calls, beyond which nothing is followed: each level takes some
+ * 1,000 bytes of the stack, which is 984,000 bytes where nobody asked for more.
+ */
+const MAX_NESTING = 400;
 
 /** The state of one analysis: what is known at the point of execution that is being looked at. */
 export class Machine {
@@ -76,6 +83,7 @@ export class Machine {
 
   /** Steps of work done so far. */
   steps = 0;
+  private nesting = 0;
   private readonly budget: number;
   private readonly fits = new Map<string, FitEvent>();
   private readonly partitions = new Map<string, Partition>();
@@ -87,7 +95,7 @@ export class Machine {
   private readonly ids = new Map<object, number>();
 
   /** Modules whose names were imported by `*`. */
-  readonly stars: string[] = [];
+  readonly stars = new Set<string>();
   /** Where choices were saved to a file, what was chosen. */
   savedChoices: readonly FitEvent[] = [];
   /** Columns that are read from frames which do not have them. */
@@ -162,19 +170,39 @@ export class Machine {
     return this.steps >= this.budget;
   }
 
+  /** Goes one level down, unless that is too deep; whoever went down comes up by `leave`. */
+  enter(place: Span): boolean {
+    if (this.nesting >= MAX_NESTING) {
+      this.skip(place, 'code that is nested too deeply');
+      return false;
+    }
+    this.nesting += 1;
+    return true;
+  }
+
+  leave(): void {
+    this.nesting -= 1;
+  }
+
   mayCall(fn: FunctionOf): boolean {
     if (this.exhausted || this.frames.length >= MAX_CALL_DEPTH) return false;
     return this.frames.filter((frame) => frame.fn.definition === fn.definition).length < 2;
   }
 
   text(span: Span): string {
+    countWork((span.end - span.start) >> 5);
     return this.module.source.slice(span.start, span.end);
   }
 
   /** Source text on one line, short enough for a sentence. */
   label(span: Span): string {
-    const text = this.text(span).replaceAll(/\s+/g, ' ');
-    return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+    // White space counts once: most texts need not be read to their end.
+    for (let length = 240; ; length *= 4) {
+      const end = Math.min(span.end, span.start + length);
+      const text = this.text({ start: span.start, end }).replaceAll(/\s+/g, ' ');
+      if (text.length > 60) return `${text.slice(0, 57)}...`;
+      if (end === span.end) return text;
+    }
   }
 
   skip(span: Span, reason: string): void {
@@ -195,6 +223,7 @@ export class Machine {
   }
 
   rowsKey(rows: readonly Region[]): string {
+    countWork(rows.length);
     return rows.map((region) => this.idOf(region)).join(',');
   }
 
@@ -260,24 +289,37 @@ export class Machine {
   }
 
   /** What a value carries; rows of a source that the code only hands on are taken to be rows here. */
-  dataOf(value: Value, depth = 0): Facts {
+  dataOf(value: Value): Facts {
+    return this.partData(value, 0, new KnownFacts());
+  }
+
+  private partData(value: Value, depth: number, known: KnownFacts): Facts {
     if (value.type === 'opaque' && value.source !== undefined && value.facts.rows.length === 0) {
       const single = value.element === true;
       return { ...value.facts, rows: [value.source], ...(single ? { single } : {}) };
     }
     if (value.type === 'sequence' && depth < 4) {
       const { items, rest } = value.cell.value;
-      let facts = NO_FACTS;
-      for (const item of items.slice(0, 64)) facts = joinFacts(facts, this.dataOf(item, depth + 1));
-      return wholeFacts(rest === undefined ? facts : joinFacts(facts, this.dataOf(rest, depth + 1)));
+      return known.of(value.cell, depth, () => {
+        let facts = NO_FACTS;
+        countWork(Math.min(items.length, MAX_PARTS));
+        for (const item of items.slice(0, MAX_PARTS))
+          facts = joinFacts(facts, this.partData(item, depth + 1, known));
+        return wholeFacts(
+          rest === undefined ? facts : joinFacts(facts, this.partData(rest, depth + 1, known)),
+        );
+      });
     }
     if (value.type === 'instance' && depth < 4) {
-      let facts = NO_FACTS;
-      for (const { value: held } of value.attributes.values()) {
-        const isRows = held.type === 'table' || (held.type === 'opaque' && held.source !== undefined);
-        facts = joinFacts(facts, isRows ? this.dataOf(held, depth + 1) : factsOf(held));
-      }
-      return facts;
+      return known.of(value.attributes, depth, () => {
+        let facts = NO_FACTS;
+        for (const { value: held } of value.attributes.values()) {
+          countWork(1);
+          const isRows = held.type === 'table' || (held.type === 'opaque' && held.source !== undefined);
+          facts = joinFacts(facts, isRows ? this.partData(held, depth + 1, known) : factsOf(held));
+        }
+        return facts;
+      });
     }
     return factsOf(value);
   }
@@ -344,14 +386,11 @@ export class Machine {
     }
     return score;
   }
-
-  titleOf(kind: LeakKind): string {
-    return LEAK_KINDS[kind].title;
-  }
 }
 
 function textsOf(value: Value): readonly string[] | undefined {
   if (value.type !== 'sequence' || value.cell.value.rest !== undefined) return undefined;
+  countWork(value.cell.value.items.length);
   const texts = value.cell.value.items.map((item) => (item.type === 'constant' ? item.value : undefined));
   return texts.length > 0 && texts.every((text): text is string => typeof text === 'string')
     ? texts

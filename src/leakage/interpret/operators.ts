@@ -15,6 +15,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { bothMasks, boundedText, pendingTogether } from './bounds.js';
 import { choiceEvents } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
@@ -98,7 +99,7 @@ export function binaryValue(
   if (left.type === 'sequence' && operator === '*') return repeated(left, right);
   const [a, b] = [withWeights(machine, factsOf(left), factsOf(right), place.node), factsOf(right)];
   const scores = operator === '&' || operator === '|' ? [] : meetLabels(machine, a, b, place.node);
-  const pending = [...pendingOf(left), ...pendingOf(right)];
+  const pending = pendingTogether(pendingOf(left), pendingOf(right));
   const [stateA, stateB] = [stateOf(left), stateOf(right)];
   const facts = joinFacts(a, b);
   const scored = { ...facts, scores: union(facts.scores, scores) };
@@ -115,7 +116,10 @@ export function binaryValue(
   }
   const base = stateA ?? stateB;
   if (base === undefined) return UNKNOWN;
-  const mask = operator === '&' ? [...(stateA?.mask ?? []), ...(stateB?.mask ?? [])] : [];
+  const mask =
+    operator === '&'
+      ? (bothMasks(stateA?.mask ?? [], stateB?.mask ?? []) ?? [textStep(machine, place.node)])
+      : [];
   const rows = joinFacts({ ...NO_FACTS, ...rowsOf(stateA) }, { ...NO_FACTS, ...rowsOf(stateB) });
   return newTable({
     ...emptyTable(scored, base.shape),
@@ -159,8 +163,9 @@ function foldConstants(
 ): Value {
   const [a, b] = [left.value, right.value];
   if (typeof a === 'string' && typeof b === 'string') {
-    if (operator === '+') return constant(a + b);
-    if (operator === '/') return constant(`${a}/${b}`);
+    const text =
+      operator === '+' ? boundedText(a, b) : operator === '/' ? boundedText(`${a}/`, b) : undefined;
+    if (text !== undefined) return constant(text);
   }
   if (operator === 'and') return a ? right : left;
   if (operator === 'or') return a ? left : right;

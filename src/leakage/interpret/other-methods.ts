@@ -1,10 +1,20 @@
 import { STATISTIC_METHODS } from '../knowledge/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
-import { emptyTable, joinValues, list, newMapping, newSequence, newTable } from '../values/join.js';
+import {
+  boundedMapping,
+  boundedSequence,
+  emptyTable,
+  joinValues,
+  list,
+  newMapping,
+  newSequence,
+  newTable,
+} from '../values/join.js';
 import {
   factsOf,
   type Mapping,
+  type MappingState,
   type Opaque,
   opaque,
   type SequenceOf,
@@ -71,7 +81,8 @@ function sequenceMethod(
         added.cell.value.rest === undefined &&
         state.items.length < 24
       ) {
-        machine.store.write(receiver.cell, { ...state, items: [...state.items, ...added.cell.value.items] });
+        const items = [...state.items, ...added.cell.value.items];
+        machine.store.write(receiver.cell, boundedSequence({ ...state, items }));
         return UNKNOWN;
       }
       const item = name === 'extend' ? opaque(machine.dataOf(added)) : added;
@@ -120,7 +131,6 @@ function mappingMethod(
 ): Value {
   const state = receiver.cell.value;
   const [first] = args.positional;
-  const values = [...state.entries.values()];
   const all = (items: readonly Value[]): Value =>
     newSequence({ items, tuple: false, ...(state.rest === undefined ? {} : { rest: state.rest }) });
   switch (name) {
@@ -135,7 +145,7 @@ function mappingMethod(
       });
     }
     case 'values':
-      return all(values);
+      return all([...state.entries.values()]);
     case 'keys':
       return list([...state.entries.keys()].map((value) => ({ type: 'constant', value })));
     case 'get':
@@ -151,13 +161,16 @@ function mappingMethod(
       return newMapping(state);
     case 'update':
       if (first?.type === 'mapping') {
-        const entries = new Map([...state.entries, ...first.cell.value.entries]);
-        machine.store.write(receiver.cell, { ...state, entries });
+        machine.store.write(receiver.cell, withEntries(state, first.cell.value.entries));
       }
       return UNKNOWN;
     default:
       return unknownCall(machine, args, call);
   }
+}
+
+function withEntries(state: MappingState, added: ReadonlyMap<string, Value>): MappingState {
+  return boundedMapping({ ...state, entries: new Map([...state.entries, ...added]) });
 }
 
 const SAME_ROWS_METHODS = new Set(

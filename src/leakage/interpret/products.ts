@@ -3,11 +3,13 @@ import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { emptyTable, newEstimator, newTable } from '../values/join.js';
 import { overlapOf, type Region } from '../values/region.js';
 import type { Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import type { Arguments } from './calls.js';
 import { predictionOf, trainingOf } from './learning.js';
 import type { Machine } from './machine.js';
 
 function originOf(region: Region): Region {
+  countWork(region.depth);
   let origin = region;
   while (origin.parent !== undefined) origin = origin.parent;
   return origin;

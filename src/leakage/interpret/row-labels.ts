@@ -3,6 +3,8 @@ import { NO_FACTS } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import type { Positions, Step, TableState, Value } from '../values/value.js';
+import { countWork } from '../values/work.js';
+import { behind } from './bounds.js';
 import type { Machine } from './machine.js';
 import { otherSide, textStep } from './operators.js';
 import { pickRows } from './subscripts.js';
@@ -10,11 +12,12 @@ import { pickRows } from './subscripts.js';
 /** The steps that lead from the rows of a source to a part of them. */
 function pathOf(region: Region): Step[] {
   const steps: Step[] = [];
+  countWork(region.depth);
   for (let part: Region | undefined = region; part?.partition !== undefined; part = part.parent) {
     const { partition, side, role } = part;
-    steps.unshift({ partition, side, ...(role === undefined ? {} : { role }) });
+    steps.push({ partition, side, ...(role === undefined ? {} : { role }) });
   }
-  return steps;
+  return steps.reverse();
 }
 
 function startsWith(path: readonly Step[], start: readonly Step[]): boolean {
@@ -76,10 +79,10 @@ export function positionsMethod(
     case 'difference':
     case 'drop':
     case 'delete':
-      return { ...receiver, steps: [...receiver.steps, leftOut(machine, receiver.of ?? [], other, node)] };
+      return behind(receiver, [leftOut(machine, receiver.of ?? [], other, node)]);
     case 'sample':
     case 'intersection':
-      return { ...receiver, steps: [...receiver.steps, textStep(machine, node)] };
+      return behind(receiver, [textStep(machine, node)]);
     default:
       return receiver;
   }

@@ -57,6 +57,9 @@ export function takeOneFold(pair: Value): void {
   }
 }
 
+/** Columns whose rows the code counts; each split is held against all of them. */
+const MAX_COUNTED = 256;
+
 /** Identifiers of those who are measured again and again. */
 const MEASURED =
   /^(patient|subject|participant|speaker|person|donor|animal|writer)[\s_]?(id|code|no|nr|number)$/i;
@@ -65,7 +68,7 @@ const MEASURED =
 export function noteCounted(machine: Machine, column: string | undefined, rows: readonly Region[]): void {
   if (column === undefined || !MEASURED.test(column)) return;
   if (/^assert\b/.test(machine.text(machine.statement))) return;
-  machine.counted.push({ column, rows });
+  if (machine.counted.length < MAX_COUNTED) machine.counted.push({ column, rows });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Expr, For, If, Stmt, Suite, Try } from '../syntax/ast.js';
+import { union } from '../values/facts.js';
 import { newCell } from '../values/join.js';
 import { type Cell, Scope } from '../values/store.js';
 import { type ClassOf, constant, type Library, UNKNOWN, type Value } from '../values/value.js';
@@ -17,6 +18,9 @@ export type Flow = 'next' | 'return' | 'break' | 'continue' | 'raise';
 /** Loops over more known elements than this are run as over one unknown element. */
 const MAX_UNROLLED = 12;
 
+/** Modules whose names are imported by `*`; each unknown name is looked up in all of them. */
+const MAX_STARS = 64;
+
 export function runSuite(machine: Machine, suite: Suite): Flow {
   for (const statement of suite.statements) {
     if (!machine.step()) return 'next';
@@ -27,11 +31,13 @@ export function runSuite(machine: Machine, suite: Suite): Flow {
 }
 
 function runStatement(machine: Machine, statement: Stmt): Flow {
+  if (!machine.enter(statement)) return 'next';
   const outer = machine.statement;
   machine.statement = statement;
   machine.look(statement);
   const flow = execute(machine, statement);
   machine.statement = outer;
+  machine.leave();
   return flow;
 }
 
@@ -95,7 +101,7 @@ function execute(machine: Machine, statement: Stmt): Flow {
       for (const { name, path } of statement.bindings) {
         define(machine, name, { type: 'library', path } satisfies Library);
       }
-      if (statement.star !== undefined) machine.stars.push(statement.star);
+      if (statement.star !== undefined && machine.stars.size < MAX_STARS) machine.stars.add(statement.star);
       if (statement.star !== undefined) machine.skip(statement, `names imported by * from ${statement.star}`);
       return 'next';
     case 'delete':
@@ -151,7 +157,7 @@ function runIf(machine: Machine, statement: If): Flow {
     const choice = value === undefined || test === undefined ? [] : chosenBy(machine, value, test, statement);
     runs.push(() => {
       const outer = machine.choices;
-      machine.choices = [...outer, ...choice];
+      machine.choices = union(outer, choice);
       const flow = runSuite(machine, body);
       machine.choices = outer;
       return flow;

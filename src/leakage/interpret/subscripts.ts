@@ -4,9 +4,7 @@ import { joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, joinValues, list, newSequence, newTable } from '../values/join.js';
 import { partOf, type Region } from '../values/region.js';
 import {
-  constant,
   factsOf,
-  isElement,
   opaque,
   type Step,
   type Table,
@@ -14,7 +12,9 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { isFullSlice } from './assign.js';
+import { behind } from './bounds.js';
 import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Machine } from './machine.js';
@@ -29,6 +29,8 @@ export function descend(
   regions: readonly Region[],
   steps: readonly Step[],
 ): readonly Region[] {
+  // A part is an object with a map of its own.
+  countWork(32 * steps.length * regions.length);
   return steps.reduce<readonly Region[]>(
     (current, { partition, side, role }) =>
       current.map((region) => partOf(region, partition, side, role, machine.statement)),
@@ -39,6 +41,7 @@ export function descend(
 /** Rows of the whole table that parts of folds belong to. */
 export function wholeRows(regions: readonly Region[]): readonly Region[] {
   const whole = regions.map((region) => {
+    countWork(region.depth);
     let current = region;
     while (
       current.partition !== undefined &&
@@ -70,6 +73,7 @@ export function namesOf(value: Value | undefined): readonly string[] | undefined
   if (value?.type !== 'sequence') return undefined;
   const { items, rest } = value.cell.value;
   if (rest !== undefined || items.length === 0) return undefined;
+  countWork(items.length);
   const names = items.map((item) => (item.type === 'constant' ? item.value : undefined));
   return names.every((name): name is string => typeof name === 'string') ? names : undefined;
 }
@@ -95,6 +99,7 @@ export function columnOf(state: TableState, name: string): TableState {
 
 /** Several columns by name. */
 export function columnsOf(state: TableState, names: readonly string[]): TableState {
+  countWork(8 * names.length);
   const columns = new Map(
     names.map((name) => [name, state.columns.get(name) ?? { fits: [], predictions: [], from: [] }]),
   );
@@ -115,6 +120,7 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
         return item;
       }
       if (first?.type === 'slice') return sequenceSlice(machine, items, rest, tuple, first);
+      countWork(items.length);
       return pickedBy(
         index,
         items.reduce((a, b) => joinItems(a, b), rest ?? items[0] ?? UNKNOWN),
@@ -124,17 +130,17 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       const key = first === undefined ? UNKNOWN : evaluate(machine, first);
       const { entries, rest } = object.cell.value;
       if (key.type === 'constant') return entries.get(String(key.value)) ?? rest ?? UNKNOWN;
+      countWork(entries.size);
       const values = rest === undefined ? [...entries.values()] : [...entries.values(), rest];
       const any = values.reduce((a, b) => joinItems(a, b), values[0] ?? UNKNOWN);
       return pickedBy(key, any);
     }
     case 'positions': {
-      if (first?.type === 'slice')
-        return { ...object, steps: [...object.steps, ...sliceSteps(machine, first)] };
+      if (first?.type === 'slice') return behind(object, sliceSteps(machine, first));
       const index = first === undefined ? UNKNOWN : evaluate(machine, first);
-      if (index.type === 'positions') return { ...object, steps: [...object.steps, ...index.steps] };
+      if (index.type === 'positions') return behind(object, index.steps);
       if (index.type === 'table' && index.cell.value.mask !== undefined) {
-        return { ...object, steps: [...object.steps, ...index.cell.value.mask] };
+        return behind(object, index.cell.value.mask);
       }
       return UNKNOWN;
     }
@@ -383,14 +389,4 @@ function rowIndex(machine: Machine, state: TableState, index: Expr): TableState 
         : pickRows(machine, state, [textStep(machine, index)]);
     }
   }
-}
-
-export function lengthOf(machine: Machine, value: Value): Value {
-  if (value.type === 'sequence' && value.cell.value.rest === undefined) {
-    return constant(value.cell.value.items.length);
-  }
-  const facts = machine.dataOf(value);
-  return facts.rows.length === 0 || !facts.certain || isElement(value)
-    ? UNKNOWN
-    : { type: 'opaque', facts: NO_FACTS, countOf: facts.rows };
 }

@@ -2,8 +2,18 @@ import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union, wholeFacts } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
 import { overlapOf, relationOf, sameRows } from '../values/region.js';
-import { factsOf, opaque, type Step, type TableState, UNKNOWN, type Value } from '../values/value.js';
+import {
+  type Column,
+  factsOf,
+  opaque,
+  type Step,
+  type TableState,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { columnFrom } from './assign.js';
+import { behind } from './bounds.js';
 import { type Arguments, flag } from './calls.js';
 import type { Machine } from './machine.js';
 import { textStep } from './operators.js';
@@ -63,7 +73,7 @@ export function holdout(machine: Machine, args: Arguments, call: Call): Value {
   const results: Value[] = [];
   for (const value of args.positional) {
     for (const side of sides) {
-      if (value.type === 'positions') results.push({ ...value, steps: [...value.steps, side] });
+      if (value.type === 'positions') results.push(behind(value, [side]));
       else results.push(newTable(pickRows(machine, asTable(machine, value), [side])));
     }
   }
@@ -81,9 +91,7 @@ export function parts(machine: Machine, args: Arguments, call: Call): Value {
   const pieces = Array.from({ length: isRandom ? count : count + 1 }, (_, at): Value => {
     const role = at === 0 ? 'train' : 'test';
     const step: Step = { partition, side: `part${at}`, role };
-    return value.type === 'positions'
-      ? { ...value, steps: [...value.steps, step] }
-      : newTable(pickRows(machine, state, [step]));
+    return value.type === 'positions' ? behind(value, [step]) : newTable(pickRows(machine, state, [step]));
   });
   return list(pieces, true);
 }
@@ -181,10 +189,10 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
 export function withSharedColumns(state: TableState, values: readonly Value[]): TableState {
   const tables = values.flatMap((value) => (value.type === 'table' ? [value.cell.value] : []));
   if (tables.length !== values.length || tables.every((table) => table.columns.size === 0)) return state;
-  let { fits } = { fits: tables.flatMap((table) => [...table.fits]) };
-  fits = [...new Set(fits)];
-  const columns = new Map<string, TableState['columns'] extends ReadonlyMap<string, infer C> ? C : never>();
+  const fits = allOf(tables.map((table) => table.fits));
+  const columns = new Map<string, Column>();
   for (const table of tables) {
+    countWork(8 * table.columns.size);
     for (const [name, column] of table.columns) {
       const other = columns.get(name);
       columns.set(
@@ -199,11 +207,16 @@ export function withSharedColumns(state: TableState, values: readonly Value[]): 
       );
     }
   }
-  const predictions = tables.flatMap((table) => [...table.predictions]);
+  const predictions = allOf(tables.map((table) => table.predictions));
   const dropped = new Set(
     [...(tables[0]?.dropped ?? [])].filter((name) => tables.every((table) => table.dropped.has(name))),
   );
   return { ...state, fits, predictions, columns, dropped };
+}
+
+/** What several tables were made with, each once. */
+function allOf<T>(parts: readonly (readonly T[])[]): readonly T[] {
+  return parts.reduce((all, part) => union(all, part), []);
 }
 
 /** Columns beside columns: rows stay what they are. */
@@ -232,8 +245,12 @@ export function sideBySide(machine: Machine, args: Arguments): Value {
   const tables = values.flatMap((value) => (value.type === 'table' ? [value.cell.value] : []));
   if (frame === undefined || tables.length !== values.length) return newTable(result);
   // Frames side by side keep their columns apart.
-  const columns = new Map(tables.flatMap((table) => [...table.columns]));
-  const fits = [...new Set(tables.flatMap((table) => [...table.fits]))];
+  const columns = new Map<string, Column>();
+  for (const table of tables) {
+    countWork(8 * table.columns.size);
+    for (const [name, column] of table.columns) columns.set(name, column);
+  }
+  const fits = allOf(tables.map((table) => table.fits));
   const dropped = new Set([...(tables[0]?.dropped ?? [])].filter((name) => !columns.has(name)));
   return newTable({ ...result, fits, columns, dropped });
 }

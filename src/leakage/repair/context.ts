@@ -69,8 +69,9 @@ export function freshName(source: string, wanted: string, taken: ReadonlySet<str
       .replaceAll(/^_+|_+$/g, '')
       .toLowerCase() || 'value';
   const start = /^\d/.test(base) ? `value_${base}` : base;
+  const words = new Set(source.match(/\w+/g));
   for (let at = 1; ; at += 1) {
     const name = at === 1 ? start : `${start}_${at}`;
-    if (!taken.has(name) && !new RegExp(`(?<!\\w)${name}(?!\\w)`).test(source)) return name;
+    if (!taken.has(name) && !words.has(name)) return name;
   }
 }

@@ -48,7 +48,8 @@ export function* expressionsIn(expression: Expr): Generator<Expr> {
   const open: Expr[] = [expression];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     yield next;
-    open.push(...partsOf(next).toReversed());
+    // Not `push(...parts)`: a list may have more items than a call can have arguments.
+    for (const part of partsOf(next).toReversed()) open.push(part);
   }
 }
 

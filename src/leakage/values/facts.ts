@@ -1,6 +1,7 @@
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
 import { type Region, sameRows } from './region.js';
+import { countWork } from './work.js';
 
 /** Something that was computed over many rows at once: a fitted transformer, a statistic, a choice. */
 export interface FitEvent {
@@ -94,6 +95,7 @@ const MAX_SET = 48;
 export function union<T>(a: readonly T[], b: readonly T[]): readonly T[] {
   if (b.length === 0 || a === b) return a;
   if (a.length === 0) return b;
+  countWork((a.length * b.length) >> 4);
   const added = b.filter((item) => !a.includes(item));
   if (added.length === 0 || a.length >= MAX_SET) return a;
   return [...a, ...added].slice(0, MAX_SET);

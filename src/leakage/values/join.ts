@@ -1,4 +1,4 @@
-import { type Facts, joinFacts, NO_FACTS, union } from './facts.js';
+import { type Facts, joinFacts, NO_FACTS, union, wholeFacts } from './facts.js';
 import { sameRows } from './region.js';
 import type { Cell } from './store.js';
 import {
@@ -11,9 +11,54 @@ import {
   type TableState,
   type Value,
 } from './value.js';
+import { countWork } from './work.js';
+
+/** Lists, tuples and dicts with more elements than this are followed as a whole, not element by element. */
+export const MAX_ELEMENTS = 10_000;
+
+/** Values nested more deeply than this are joined as a whole. */
+const MAX_JOIN_DEPTH = 8;
+
+/** One join: what pairs of parts became, since a part may be reached in many ways. */
+class Join {
+  private readonly joined = new Map<object, Map<object, Value>>();
+
+  of(a: Value, b: Value, depth: number): Value {
+    const whole = wholeJoin(a, b);
+    if (whole !== undefined) return whole;
+    if (depth >= MAX_JOIN_DEPTH) return opaque(joinFacts(factsOf(a), factsOf(b)));
+    if (a.type === 'sequence' && b.type === 'sequence')
+      return this.once(a.cell, b.cell, () =>
+        newSequence(joinSequences(a.cell.value, b.cell.value, this, depth)),
+      );
+    if (a.type === 'mapping' && b.type === 'mapping')
+      return this.once(a.cell, b.cell, () =>
+        newMapping(joinMappings(a.cell.value, b.cell.value, this, depth)),
+      );
+    if (a.type === 'function' || a.type === 'class' || a.type === 'library' || a.type === 'instance')
+      return a;
+    const facts = joinFacts(factsOf(a), factsOf(b));
+    return a.type === 'table' || b.type === 'table' ? newTable({ ...emptyTable(facts) }) : opaque(facts);
+  }
+
+  private once(a: object, b: object, join: () => Value): Value {
+    const known = this.joined.get(a)?.get(b);
+    if (known !== undefined) return known;
+    const made = join();
+    const others = this.joined.get(a) ?? new Map<object, Value>();
+    this.joined.set(a, others.set(b, made));
+    return made;
+  }
+}
 
 /** What a variable holds where two ways through the code meet. */
 export function joinValues(a: Value, b: Value): Value {
+  return new Join().of(a, b, 0);
+}
+
+/** The join of values that have no parts of their own to be joined; undefined for others. */
+function wholeJoin(a: Value, b: Value): Value | undefined {
+  countWork(1);
   if (a === b) return a;
   if (a.type === 'opaque' && a.facts === NO_FACTS && a.source === undefined) return b;
   if (b.type === 'opaque' && b.facts === NO_FACTS && b.source === undefined) return a;
@@ -29,13 +74,7 @@ export function joinValues(a: Value, b: Value): Value {
   if (a.type === 'estimator' && b.type === 'estimator') {
     return a.cell === b.cell ? a : newEstimator(joinEstimators(a.cell.value, b.cell.value));
   }
-  if (a.type === 'sequence' && b.type === 'sequence')
-    return newSequence(joinSequences(a.cell.value, b.cell.value));
-  if (a.type === 'mapping' && b.type === 'mapping')
-    return newMapping(joinMappings(a.cell.value, b.cell.value));
-  if (a.type === 'function' || a.type === 'class' || a.type === 'library' || a.type === 'instance') return a;
-  const facts = joinFacts(factsOf(a), factsOf(b));
-  return a.type === 'table' || b.type === 'table' ? newTable({ ...emptyTable(facts) }) : opaque(facts);
+  return undefined;
 }
 
 export function newCell(value: Value): Cell<Value> {
@@ -48,10 +87,32 @@ export function newEstimator(state: EstimatorState): Value & { type: 'estimator'
   return { type: 'estimator', cell: { value: state, join: joinEstimators } };
 }
 export function newSequence(state: SequenceState): Value & { type: 'sequence' } {
-  return { type: 'sequence', cell: { value: state, join: joinSequences } };
+  return { type: 'sequence', cell: { value: boundedSequence(state), join: joinSequenceStates } };
 }
 export function newMapping(state: MappingState): Value & { type: 'mapping' } {
-  return { type: 'mapping', cell: { value: state, join: joinMappings } };
+  return { type: 'mapping', cell: { value: boundedMapping(state), join: joinMappingStates } };
+}
+
+/** The state of a list or tuple: over the bound its elements are no longer told apart. Counts the elements as work. */
+export function boundedSequence(state: SequenceState): SequenceState {
+  const { items, rest, tuple } = state;
+  // An object of its own, and a place for each element.
+  countWork(16 + items.length);
+  if (items.length <= MAX_ELEMENTS) return state;
+  return { items: [], rest: opaque(factsOfAll(rest === undefined ? items : [...items, rest])), tuple };
+}
+
+/** The same for a dict, whose entries take more room. */
+export function boundedMapping(state: MappingState): MappingState {
+  const { entries, rest } = state;
+  countWork(16 + 8 * entries.size);
+  if (entries.size <= MAX_ELEMENTS) return state;
+  const values = [...entries.values()];
+  return { entries: new Map(), rest: opaque(factsOfAll(rest === undefined ? values : [...values, rest])) };
+}
+
+function factsOfAll(values: readonly Value[]): Facts {
+  return wholeFacts(values.reduce((facts, value) => joinFacts(facts, factsOf(value)), NO_FACTS));
 }
 export function list(items: readonly Value[], tuple = false): Value & { type: 'sequence' } {
   return newSequence({ items, tuple });
@@ -84,6 +145,7 @@ function joinTables(a: TableState, b: TableState): TableState {
   // which rows these are.
   const isEither = [...a.rows, ...b.rows].every((region) => region.parent === undefined);
   const certain = a.certain && b.certain && (isEither || sameRows(a.rows, b.rows));
+  countWork(8 * (a.columns.size + b.columns.size) + a.dropped.size);
   const columns = new Map(a.columns);
   for (const [name, column] of b.columns) {
     const other = columns.get(name);
@@ -122,26 +184,36 @@ function joinEstimators(a: EstimatorState, b: EstimatorState): EstimatorState {
   return { ...b, training, fits: union(a.fits, b.fits), held: joinFacts(a.held, b.held) };
 }
 
-function joinSequences(a: SequenceState, b: SequenceState): SequenceState {
+function joinSequenceStates(a: SequenceState, b: SequenceState): SequenceState {
+  return boundedSequence(joinSequences(a, b, new Join(), 0));
+}
+
+function joinMappingStates(a: MappingState, b: MappingState): MappingState {
+  return boundedMapping(joinMappings(a, b, new Join(), 0));
+}
+
+function joinSequences(a: SequenceState, b: SequenceState, join: Join, depth: number): SequenceState {
   if (a.items.length === b.items.length && a.rest === undefined && b.rest === undefined) {
-    return { items: a.items.map((item, at) => joinValues(item, b.items[at] ?? item)), tuple: a.tuple };
+    const items = a.items.map((item, at) => join.of(item, b.items[at] ?? item, depth + 1));
+    return { items, tuple: a.tuple };
   }
   const [longer, shorter] = a.items.length >= b.items.length ? [a, b] : [b, a];
   // A list that grew in one branch: what both have, then the rest.
   const items = longer.items.map((item, at) => {
     const other = shorter.items[at];
-    return other === undefined ? item : joinValues(item, other);
+    return other === undefined ? item : join.of(item, other, depth + 1);
   });
   const rest = longer.rest ?? shorter.rest;
   return { items, tuple: a.tuple, ...(rest === undefined ? {} : { rest }) };
 }
 
-function joinMappings(a: MappingState, b: MappingState): MappingState {
+function joinMappings(a: MappingState, b: MappingState, join: Join, depth: number): MappingState {
   const entries = new Map(a.entries);
   for (const [key, value] of b.entries) {
     const other = entries.get(key);
-    entries.set(key, other === undefined ? value : joinValues(other, value));
+    entries.set(key, other === undefined ? value : join.of(other, value, depth + 1));
   }
-  const rest = a.rest === undefined || b.rest === undefined ? (a.rest ?? b.rest) : joinValues(a.rest, b.rest);
+  const rest =
+    a.rest === undefined || b.rest === undefined ? (a.rest ?? b.rest) : join.of(a.rest, b.rest, depth + 1);
   return { entries, ...(rest === undefined ? {} : { rest }) };
 }

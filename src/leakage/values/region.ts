@@ -1,5 +1,6 @@
 import type { Expr, Stmt } from '../syntax/ast.js';
 import { sidesDisjoint } from './comparison.js';
+import { countWork } from './work.js';
 
 /** One way of dividing the rows of a table: two different sides of one partition share no row. */
 export interface Partition {
@@ -82,12 +83,14 @@ export type Relation = 'same' | 'contains' | 'inside' | 'disjoint' | 'unknown';
 /** How the rows of `a` lie to the rows of `b`. */
 export function relationOf(a: Region, b: Region): Relation {
   if (a === b) return 'same';
+  countWork(1 + Math.abs(a.depth - b.depth));
   let upA: Region = a;
   let upB: Region = b;
   while (upA.depth > upB.depth && upA.parent !== undefined) upA = upA.parent;
   while (upB.depth > upA.depth && upB.parent !== undefined) upB = upB.parent;
   if (upA === upB) return a.depth < b.depth ? 'contains' : 'inside';
   while (upA.parent !== upB.parent && upA.parent !== undefined && upB.parent !== undefined) {
+    countWork(1);
     upA = upA.parent;
     upB = upB.parent;
   }
@@ -108,6 +111,7 @@ export function isCondition({ key }: Partition): boolean {
 function conditionsExclude(a: Region, b: Region, above: Region): boolean {
   for (let x: Region | undefined = a; x !== undefined && x !== above; x = x.parent) {
     if (x.partition === undefined || !isCondition(x.partition)) continue;
+    countWork(b.depth - above.depth);
     for (let y: Region | undefined = b; y !== undefined && y !== above; y = y.parent) {
       if (y.partition === x.partition && sidesDisjoint(x.side, y.side)) return true;
     }
@@ -157,5 +161,8 @@ export function dividedAlike(a: readonly Region[], b: readonly Region[], undivid
 }
 
 export function sameRows(a: readonly Region[], b: readonly Region[]): boolean {
-  return a === b || (a.length === b.length && a.every((region) => b.includes(region)));
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  countWork(a.length);
+  return a.every((region) => b.includes(region));
 }

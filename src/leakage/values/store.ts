@@ -1,4 +1,5 @@
 import type { Value } from './value.js';
+import { countWork } from './work.js';
 
 /** A place that holds a value which can change: a variable, the state of a table or of an estimator. */
 export interface Cell<T> {
@@ -48,6 +49,7 @@ export class Store {
     const meeting = live.length > 0 ? live : ends.slice(0, 1);
     const touched = new Set(meeting.flatMap((end) => [...end.after.keys()]));
     for (const cell of touched) {
+      countWork(meeting.length);
       const [first, ...others] = meeting.map((end) =>
         end.after.has(cell) ? end.after.get(cell) : cell.value,
       );

@@ -19,6 +19,7 @@ import {
 } from './facts.js';
 import type { Partition, Region } from './region.js';
 import type { Cell, Scope } from './store.js';
+import { countWork } from './work.js';
 
 /** A number or another value without structure of its own, and what it was computed from. */
 export interface Opaque {
@@ -224,16 +225,43 @@ export function isElement(value: Value): boolean {
 /** Everything the columns of a table were made with. */
 export function tableFacts(state: TableState): Facts {
   if (state.columns.size === 0) return state;
+  const known = factsOfTables.get(state);
+  if (known !== undefined) return known;
+  countWork(4 * state.columns.size);
   let { fits, predictions } = state;
   for (const column of state.columns.values()) {
     fits = union(fits, column.fits);
     predictions = union(predictions, column.predictions);
   }
-  return { ...state, fits, predictions };
+  const facts = { ...state, fits, predictions };
+  factsOfTables.set(state, facts);
+  return facts;
+}
+
+/** A state is never changed, so what its columns were made with is put together once. */
+const factsOfTables = new WeakMap<TableState, Facts>();
+
+/** What parts of a value carry, by the depth they were found at: one part may be reached in many ways. */
+export class KnownFacts {
+  private readonly levels: Map<object, Facts>[] = [];
+
+  of(part: object, depth: number, compute: () => Facts): Facts {
+    const level = this.levels[depth] ?? new Map<object, Facts>();
+    this.levels[depth] = level;
+    const known = level.get(part);
+    if (known !== undefined) return known;
+    const facts = compute();
+    level.set(part, facts);
+    return facts;
+  }
 }
 
 /** What a value carries, through its parts. */
-export function factsOf(value: Value, depth = 0): Facts {
+export function factsOf(value: Value): Facts {
+  return partFacts(value, 0, new KnownFacts());
+}
+
+function partFacts(value: Value, depth: number, known: KnownFacts): Facts {
   if (depth > 6) return NO_FACTS;
   switch (value.type) {
     case 'opaque':
@@ -244,30 +272,45 @@ export function factsOf(value: Value, depth = 0): Facts {
       return tableFacts(value.table.cell.value);
     case 'sequence': {
       const { items, rest } = value.cell.value;
-      return joinAll(rest === undefined ? items : [...items, rest], depth);
+      return known.of(value.cell, depth, () => joinFirst(items, rest, depth, known));
     }
     case 'mapping': {
       const { entries, rest } = value.cell.value;
-      return joinAll(rest === undefined ? [...entries.values()] : [...entries.values(), rest], depth);
+      return known.of(value.cell, depth, () => joinFirst(entries.values(), rest, depth, known));
     }
     case 'estimator': {
       const { held, fits, role } = value.cell.value;
       return role === 'transformer' ? { ...held, rows: [], fits: union(held.fits, fits) } : held;
     }
     case 'instance':
-      return joinAll(
-        [...value.attributes.values()].map((cell) => cell.value),
-        depth,
-      );
+      return known.of(value.attributes, depth, () => {
+        const held = [...value.attributes.values()].slice(0, MAX_PARTS).map((cell) => cell.value);
+        return joinFirst(held, undefined, depth, known);
+      });
     case 'method':
-      return factsOf(value.receiver, depth + 1);
+      return partFacts(value.receiver, depth + 1, known);
     default:
       return NO_FACTS;
   }
 }
 
-function joinAll(values: readonly Value[], depth: number): Facts {
+/** Parts of a value that are looked at. */
+export const MAX_PARTS = 64;
+
+function joinFirst(
+  values: Iterable<Value>,
+  rest: Value | undefined,
+  depth: number,
+  known: KnownFacts,
+): Facts {
   let facts = NO_FACTS;
-  for (const value of values.slice(0, 64)) facts = joinFacts(facts, factsOf(value, depth + 1));
+  let left = MAX_PARTS;
+  for (const value of values) {
+    if (left === 0) break;
+    left -= 1;
+    facts = joinFacts(facts, partFacts(value, depth + 1, known));
+  }
+  countWork(MAX_PARTS - left);
+  if (rest !== undefined && left > 0) facts = joinFacts(facts, partFacts(rest, depth + 1, known));
   return wholeFacts(facts);
 }

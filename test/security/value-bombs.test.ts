@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { analyzeInDetail } from '../../src/leakage/analyze.js';
+import { analyzeLeakage } from '../../src/leakage/index.js';
+import { VALUE_BOMBS } from './value-bombs.js';
+
+/** What an analysis may do, whatever the script, and for each node of its syntax. */
+const MAX = { steps: 20_000, stepsPerNode: 24, work: 10_000_000, workPerNode: 100 };
+
+/** Steps that are refused on the way out of what was being run. */
+const MAX_WAY_OUT = 1_000;
+
+/** The largest single piece of work that is counted before it is refused. */
+const MAX_PIECE = 1_000_000;
+
+describe('values that grow much faster than their script', () => {
+  it.each(VALUE_BOMBS)('%s: the work stays within a bound that grows with the text', async (_kind, make) => {
+    // 60 doublings of anything are more than any memory holds.
+    for (const size of [60, 600]) {
+      const { steps, work, module } = await analyzeInDetail(make(size));
+      expect(steps).toBeLessThanOrEqual(MAX.steps + MAX.stepsPerNode * module.size + MAX_WAY_OUT);
+      // Following and judging have a limit each.
+      expect(work).toBeLessThanOrEqual(2 * (MAX.work + MAX.workPerNode * module.size + MAX_PIECE));
+    }
+  });
+
+  const endless = VALUE_BOMBS.filter(([kind]) =>
+    /^(list|tuple|text|column|lists|wide|dicts|mask)/.test(kind),
+  );
+  it.each(endless)('%s: twice the lines are no more than some four times the work', async (_kind, make) => {
+    const small = await analyzeInDetail(make(200));
+    const large = await analyzeInDetail(make(400));
+    expect(large.work).toBeLessThan(4.5 * small.work + 100_000);
+    expect(large.steps).toBeLessThan(2.5 * small.steps + 1_000);
+    expect(large.exhausted).toBe(false);
+  });
+
+  it('a script that takes too much work is not said to be clean', async () => {
+    const make = VALUE_BOMBS.find(([kind]) => kind === 'keywords by **')?.[1];
+    const { exhausted, notFollowed } = await analyzeLeakage(make?.(1_000) ?? '');
+    expect(exhausted).toBe(true);
+    expect(notFollowed.map(({ reason }) => reason)).toContain(
+      'the script is too entangled to follow to its end',
+    );
+  });
+
+  it('a leak behind a list without end is found all the same', async () => {
+    const bomb = `t = [1]\n${'t = t + t\n'.repeat(40)}`;
+    const leaky = `import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+df = pd.read_csv("a.csv")
+X = StandardScaler().fit_transform(df[["a"]])
+X_train, X_test, y_train, y_test = train_test_split(X, df["y"])
+print(accuracy_score(y_test, LogisticRegression().fit(X_train, y_train).predict(X_test)))
+`;
+    expect((await analyzeLeakage(bomb + leaky)).findings.map(({ kind }) => kind)).toEqual(['scaling']);
+  });
+});
