@@ -220,7 +220,7 @@ async function untilAllEnded({ fleet, accepted }: Pipeline, timeoutMs: number): 
 /** A job that is lost is the judge's to find. */
 async function hasEndedOrIsGone(fleet: Pipeline['fleet'], { id, queue }: Accepted): Promise<boolean> {
   try {
-    return hasEnded((await viewJob(fleet, placeOf(fleet, id, queue), { longTexts: false })).state);
+    return hasEnded((await viewJob(fleet, placeOf(fleet, id, queue))).state);
   } catch (thrown) {
     if (thrown instanceof JobError && thrown.code === 'job-not-found') return true;
     throw thrown;

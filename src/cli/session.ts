@@ -44,6 +44,7 @@ export async function startWorker(
     // Budget, limits and books are the whole fleet's, also where the queues are an invocation's own.
     calls: { ...configuredControl(config), prefix: config.prefix },
     offloadBytes: config.offloadBytes,
+    textLimits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
     jobTimeoutMs: config.jobTimeoutMs,
     unwellMs: config.unwellMs,
     quarantine: besideModule(import.meta.url, 'quarantine'),

@@ -19,7 +19,7 @@ import { parseJobKey } from '../queues/job-key.js';
 import { forgetWait, readMarks, writeUsage } from '../queues/job-marks.js';
 import type { ChildResult, JobKind } from '../queues/kind.js';
 import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
-import { addUsage, NO_USAGE } from '../queues/usage.js';
+import { addUsage, NO_USAGE, UsageSchema } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { JobDeadline, type JobLimits } from './job-deadline.js';
@@ -87,6 +87,7 @@ export async function runJob<K extends KindName>(
       logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
     );
     const checked = await storedResult(job, checkResult(kind, result), context.payloads);
+    await keepReuse(checked, held, context);
     log.completed();
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
     return checked;
@@ -173,10 +174,10 @@ async function payloadOf<K extends KindName>(
   job: Job,
   payloads: PayloadStore,
 ): Promise<PayloadOf<K>> {
-  const payload = parsePayload(kind, await payloads.restore(job.data as unknown));
+  const payload = parsePayload(kind, await payloads.restore(job.data as unknown, jobKey(job)));
   const supplied = Object.keys(KINDS[kind].suppliedByChild);
   if (supplied.every((field) => field in payload)) return payload;
-  return completePayload(kind, payload, await payloads.restore(await childResults(job)));
+  return completePayload(kind, payload, await childResults(job, payloads));
 }
 
 /**
@@ -191,10 +192,30 @@ async function storedResult<R>(job: Job, result: R, payloads: PayloadStore): Pro
   return payloads.offload(result, [jobKey(job), parentKey]);
 }
 
-/** What the job's children returned. */
-async function childResults(job: Job): Promise<ChildResult[]> {
+/**
+ * Keeps on the job what its ledger does not tell of its usage: which answers were used again. Whoever adds up a run then
+ * need not read its results.
+ */
+async function keepReuse(result: object, { key, token }: Held, { client }: JobContext): Promise<void> {
+  const usage = UsageSchema.safeParse((result as { usage?: unknown }).usage).data;
+  if (usage !== undefined && usage.reusedCalls > 0) await writeUsage(client, key, token, usage);
+}
+
+/**
+ * What the job's children returned. Long texts of children of the fleet's kinds were stored for this job too; what a child
+ * in a queue of the pipeline's own returned is the pipeline's.
+ */
+async function childResults(job: Job, payloads: PayloadStore): Promise<ChildResult[]> {
   const values = await childValues(job);
-  return Object.entries(values).map(([key, result]) => ({ kind: parseJobKey(key).queue, result }));
+  return Promise.all(
+    Object.entries(values).map(async ([key, result]) => {
+      const { queue } = parseJobKey(key);
+      return {
+        kind: queue,
+        result: isKindName(queue) ? await payloads.restore(result, jobKey(job)) : result,
+      };
+    }),
+  );
 }
 
 /** A job with workers' deaths behind it is processed apart where that is possible. */

@@ -11,6 +11,7 @@ import { connectProducer, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
 import { refuseForeignPrefix } from '../queues/redis-address.js';
 import type { KindName } from '../queues/registry.js';
+import { type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
 import { ContaminationThreads } from './contamination-threads.js';
@@ -54,6 +55,8 @@ export interface WorkerOptions {
   readonly unwellMs?: number;
   /** Texts of results above this many bytes are stored apart from their job; default 65,536. */
   readonly offloadBytes?: number;
+  /** Limits of texts in payloads, as the producers have them. */
+  readonly textLimits?: TextLimits;
   /** What BullMQ writes its spans with; default: none are written. */
   readonly telemetry?: FleetTelemetry;
   /** Program for jobs in whose runs a worker died (it calls `serveQuarantine`); default: they run in this process. */
@@ -144,7 +147,10 @@ export class FleetWorker {
         timeoutMs: options.jobTimeoutMs ?? DEFAULT_JOB_LIMITS.timeoutMs,
         graceMs,
       },
-      payloads: new RedisPayloadStore(ledger, prefix, options.offloadBytes),
+      payloads: new RedisPayloadStore(ledger, prefix, {
+        offloadBytes: options.offloadBytes,
+        dataBytes: totalTextBytes(options.textLimits),
+      }),
       calls: callControl(ledger, prefix, options.calls),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };

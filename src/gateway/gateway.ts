@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
+import type { EventFeed } from '../producers/event-feed.js';
 import type { FleetConnection } from '../producers/fleet-connection.js';
 import type { Admission } from './admission/admission.js';
 import type { TokenStore } from './auth/token-store.js';
 import type { CostReader } from './costs.js';
 import type { Evaluations } from './evaluations/evaluations.js';
 import type { OwnQueues } from './evaluations/own-queues.js';
-import type { EventFeed } from './events/event-feed.js';
 import type { Statistics } from './metrics/statistics.js';
 
 /** What the gateway is told once, when it starts. */

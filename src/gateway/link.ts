@@ -5,7 +5,6 @@ import { isLoopback } from './auth/same-origin.js';
 import { TokenStore } from './auth/token-store.js';
 import { Evaluations } from './evaluations/evaluations.js';
 import { OwnQueues } from './evaluations/own-queues.js';
-import { EventFeed } from './events/event-feed.js';
 import type { Gateway } from './gateway.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { Collector } from './metrics/collector.js';
@@ -80,7 +79,6 @@ export class FleetLink {
     this.closing.abort();
     await this.#connecting;
     await this.#collector?.close();
-    await this.#gateway?.feed.close();
     await this.#gateway?.evaluations.close();
     await this.#gateway?.fleet.close();
   }
@@ -105,6 +103,8 @@ export class FleetLink {
       const tokens = new TokenStore(fleet.client, fleet.prefix);
       const authenticates = await this.#authenticates(tokens, isStart);
       const statistics = new Statistics(fleet);
+      fleet.feed.report = (reason) =>
+        logger.warn({ reason }, 'events of the queues cannot be read; trying again');
       const ownQueues = new OwnQueues(fleet);
       this.#gateway = {
         settings,
@@ -115,7 +115,7 @@ export class FleetLink {
         statistics,
         costs: this.#options.costs,
         admission: new Admission(fleet, statistics, settings.maxWaiting),
-        feed: new EventFeed(fleet, redisUrl, logger),
+        feed: fleet.feed,
         ownQueues,
         evaluations: new Evaluations(fleet, ownQueues, redisUrl, logger, stalledCheckMs),
         closing: this.closing.signal,

@@ -1,8 +1,9 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import type { Redis } from 'ioredis';
-import { JobError, messageOf } from '../errors.js';
+import { JobError, messageOf, PayloadError } from '../errors.js';
 import { runScript, script } from '../queues/run-script.js';
+import { totalTextBytes } from '../queues/validate.js';
 import { payloadIndexKey, payloadJobsKey, payloadKey } from './payload-keys.js';
 import {
   digestOf,
@@ -25,6 +26,19 @@ const COMPRESSION = { level: 1 };
 
 /** Texts above this many bytes of UTF-8 are stored apart from their job. */
 export const DEFAULT_OFFLOAD_BYTES = 65_536;
+
+/** Most places of one job's data in which a stored text may stand. */
+const MAX_PLACES = 10_000;
+
+/** Texts that are asked for in one round trip. */
+const READ_CHUNK = 16;
+
+export interface PayloadStoreOptions {
+  /** Texts above this many bytes are stored apart from their job. */
+  readonly offloadBytes?: number | undefined;
+  /** Most bytes of one job's data with every stored text in its place, counted as often as it stands there. */
+  readonly dataBytes?: number | undefined;
+}
 
 /**
  * Notes jobs that name a text, if it is stored; stores it where it is handed in.
@@ -50,22 +64,27 @@ export interface PayloadStore {
    */
   offload<T>(data: T, holders: readonly string[]): Promise<T>;
   /**
-   * The data with every text in its place.
-   * @throws JobError `payload-missing` where a text is not stored, or is not what was stored.
+   * The data of a job of the fleet's kinds with every text in its place. Only a text that `offload` stored for this job is
+   * put in: data in the form of a reference to any other text are left as they are.
+   * @param holder Key of the job whose data they are.
+   * @throws JobError `payload-missing` where a text is gone, or is not what was stored; PayloadError `payload-too-large`
+   *   where the texts take more room together than a job may.
    */
-  restore<T>(data: T): Promise<T>;
+  restore<T>(data: T, holder: string): Promise<T>;
 }
 
 /** The store in the fleet's own Redis: content-addressed, compressed, without a server of its own. */
 export class RedisPayloadStore implements PayloadStore {
   readonly #offloadBytes: number;
+  readonly #dataBytes: number;
 
   constructor(
     private readonly client: Redis,
     private readonly prefix: string,
-    offloadBytes: number = DEFAULT_OFFLOAD_BYTES,
+    { offloadBytes = DEFAULT_OFFLOAD_BYTES, dataBytes = totalTextBytes() }: PayloadStoreOptions = {},
   ) {
     this.#offloadBytes = Math.max(offloadBytes, SMALLEST_STORED_BYTES);
+    this.#dataBytes = dataBytes;
   }
 
   holdsLongText(data: unknown): boolean {
@@ -90,17 +109,59 @@ export class RedisPayloadStore implements PayloadStore {
     return replaced as T;
   }
 
-  async restore<T>(data: T): Promise<T> {
-    const references = new Map<string, TextReference>();
+  async restore<T>(data: T, holder: string): Promise<T> {
+    const references = new Map<string, TextReference[]>();
     eachText(data, (found) => {
-      if (typeof found !== 'string') references.set(referencedDigest(found), found);
+      if (typeof found === 'string') return;
+      const digest = referencedDigest(found);
+      references.set(digest, [...(references.get(digest) ?? []).slice(0, 1), found]);
     });
     if (references.size === 0) return data;
+    const held = await this.#heldBy(holder, [...references.keys()]);
+    if (held.size === 0) return data;
+    const isHeld = (found: string | TextReference): found is TextReference =>
+      typeof found !== 'string' && held.has(referencedDigest(found));
+    this.#refuseTooMuch(data, isHeld, holder);
     const texts = new Map<string, string>();
-    for (const [digest, reference] of references) texts.set(digest, await this.#read(reference));
-    return mapTexts(data, (found) =>
-      typeof found === 'string' ? found : texts.get(referencedDigest(found)),
-    ) as T;
+    for (const [digest, [reference]] of references) {
+      if (reference !== undefined && held.has(digest)) texts.set(digest, await this.#read(reference));
+    }
+    return mapTexts(data, (found) => (isHeld(found) ? texts.get(referencedDigest(found)) : found)) as T;
+  }
+
+  /** Those of the texts that were stored for a job: the record is the store's own, and no client writes it. */
+  async #heldBy(holder: string, digests: readonly string[]): Promise<Set<string>> {
+    const held = new Set<string>();
+    for (let start = 0; start < digests.length; start += READ_CHUNK) {
+      const chunk = digests.slice(start, start + READ_CHUNK);
+      const scores = await Promise.all(
+        chunk.map((digest) => this.client.zscore(payloadJobsKey(this.prefix, digest), holder)),
+      );
+      for (const [at, digest] of chunk.entries()) if (scores[at] !== null) held.add(digest);
+    }
+    return held;
+  }
+
+  /** @throws PayloadError `payload-too-large` before any text is read. */
+  #refuseTooMuch(
+    data: unknown,
+    isHeld: (found: string | TextReference) => found is TextReference,
+    holder: string,
+  ): void {
+    let places = 0;
+    let bytes = 0;
+    eachText(data, (found) => {
+      if (!isHeld(found)) return;
+      places += 1;
+      // What a reference claims bounds how far its text may expand.
+      bytes += Math.max(found.bytes, 0);
+    });
+    if (places <= MAX_PLACES && bytes <= this.#dataBytes) return;
+    throw new PayloadError(
+      'payload-too-large',
+      `the stored texts of job ${holder} stand in ${places} places with ${bytes} bytes together; ` +
+        `the limits are ${MAX_PLACES} and ${this.#dataBytes}`,
+    );
   }
 
   #isLong(text: string): boolean {

@@ -5,6 +5,7 @@ import { checkTextSizes, completePayload, parsePayload } from '../queues/validat
 import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
+import { withTags } from './job-tags.js';
 import { turnOption } from './placing-backend.js';
 import { indexRuns } from './run-index.js';
 import { checkSubmission } from './submission-fields.js';
@@ -35,7 +36,10 @@ export interface AddOptions extends KeyOptions {
 
 /** What the fleet keeps among BullMQ's options of a job, where it is stored in the same step as the job. */
 export interface FleetJobOptions {
-  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority'>;
+  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority'> & {
+    /** The job's labels, null where it has none. */
+    readonly tags?: Readonly<Record<string, string>> | null;
+  };
 }
 
 /**
@@ -109,7 +113,7 @@ export async function addJob<K extends KindName>(
     const turn = turnOption(turnRequest({ ...submission, ...options }));
     await fleet
       .queue(kind)
-      .add(kind, stored, { ...jobOptions(fleet, kind, submission.id, options), ...turn });
+      .add(kind, stored, { ...withTags(jobOptions(fleet, kind, submission.id, options), data), ...turn });
   };
   const outcome =
     options.key === undefined ? 'created' : await submitByKey(fleet, submission, options, create);

@@ -7,6 +7,7 @@ import { type AddOptions, addJob, jobOptions, preparePayload, storedData } from 
 import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
+import { withTags } from './job-tags.js';
 import { indexRuns } from './run-index.js';
 import { checkSubmission } from './submission-fields.js';
 import { existingJob, type Submission } from './submit-once.js';
@@ -163,10 +164,10 @@ class Batch {
         fleet.queue(kind).addBulk(
           ready
             .filter(({ job }) => job.kind === kind)
-            .map(({ job: { id, options }, stored, turn }) => ({
+            .map(({ job: { id, options, data }, stored, turn }) => ({
               name: kind,
               data: stored,
-              opts: jobOptions(fleet, kind, id, options, turn),
+              opts: withTags(jobOptions(fleet, kind, id, options, turn), data),
             })),
         ),
       ),

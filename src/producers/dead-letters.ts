@@ -1,13 +1,14 @@
-import type { Job, Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { ErrorCode } from '../errors.js';
 import { FleetError, UsageError } from '../errors.js';
 import { type CallRecord, readCallRecords } from '../queues/call-record.js';
-import { readMarks } from '../queues/job-marks.js';
+import type { JobFailure } from '../queues/failure.js';
 import type { KindName } from '../queues/registry.js';
-import type { FleetJobOptions } from './add-job.js';
 import { findJob } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
-import { type JobView, viewJob } from './job-view.js';
+import { kindOfJobId } from './job-id.js';
+import { type JobSummary, summarizeJobs } from './job-summaries.js';
+import { type JobView, unreadable, viewJob } from './job-view.js';
 import { retryJob } from './retry-job.js';
 
 /** Which dead letters are meant; what is left out does not matter. */
@@ -29,6 +30,8 @@ export interface DeadLetter {
   readonly job: JobView;
   /** What was submitted, with its long texts. */
   readonly payload: unknown;
+  /** Why the long texts of the payload cannot be read; references then stand in their places. */
+  readonly payloadError?: JobFailure;
   /** The ledger: every agent call of every attempt. */
   readonly calls: readonly CallRecord[];
 }
@@ -49,7 +52,7 @@ export async function listDead(
   limit = 100,
 ): Promise<JobView[]> {
   const found: JobView[] = [];
-  for await (const view of deadLetters(fleet, filter)) {
+  for await (const { tenant: _, ...view } of deadLetters(fleet, filter)) {
     found.push(view);
     if (found.length >= limit) break;
   }
@@ -59,15 +62,29 @@ export async function listDead(
 /** @throws JobError `job-not-found`; UsageError where the job has not failed. */
 export async function showDead(fleet: FleetConnection, id: string): Promise<DeadLetter> {
   const found = await findJob(fleet, id);
+  const key = found.queue.toKey(id);
   const [job, calls, payload] = await Promise.all([
     viewJob(fleet, found),
-    readCallRecords(fleet.client, found.queue.toKey(id)),
-    fleet.payloads.restore(found.job.data as unknown),
+    readCallRecords(fleet.client, key),
+    payloadOf(fleet, found.job.data, key),
   ]);
   if (job.state !== 'failed') {
     throw new UsageError('usage', `job ${id} is ${job.state}, and so no dead letter`, { jobId: id });
   }
-  return { job, payload, calls };
+  return { job, ...payload, calls };
+}
+
+/** The payload with its long texts; where these cannot be read it is as Redis holds it, and says why. */
+async function payloadOf(
+  fleet: FleetConnection,
+  data: unknown,
+  key: string,
+): Promise<Pick<DeadLetter, 'payload' | 'payloadError'>> {
+  try {
+    return { payload: await fleet.payloads.restore(data, key) };
+  } catch (thrown) {
+    return { payload: data, payloadError: unreadable(thrown) };
+  }
 }
 
 /**
@@ -122,39 +139,45 @@ async function forEachDead(
   return { done, refused };
 }
 
-async function* deadLetters(fleet: FleetConnection, filter: DeadFilter): AsyncGenerator<JobView> {
-  const wanted = filter.ids === undefined ? undefined : new Set(filter.ids);
+async function* deadLetters(fleet: FleetConnection, filter: DeadFilter): AsyncGenerator<JobSummary> {
   for (const [kind, queue] of fleet.kindQueues) {
     if (filter.kind !== undefined && filter.kind !== kind) continue;
-    for await (const job of failedJobs(queue)) {
-      if (wanted !== undefined && !wanted.has(job.id ?? '')) continue;
-      const { tenant } = (job.opts as FleetJobOptions).fleet ?? {};
-      if (filter.tenant !== undefined && (tenant ?? runTag(job)) !== filter.tenant) continue;
-      if (filter.run !== undefined && runTag(job) !== filter.run) continue;
-      if (filter.olderThanMs !== undefined && Date.now() - (job.finishedOn ?? 0) < filter.olderThanMs)
-        continue;
-      if ((await readMarks(fleet.client, queue.toKey(job.id ?? ''))).cancelled) continue;
-      const view = await viewJob(fleet, { kind, queue, id: job.id ?? '' });
-      if (view.state !== 'failed') continue;
-      if (filter.code === undefined || view.error?.code === filter.code) yield view;
+    for await (const ids of failedIds(queue, kind, filter.ids)) {
+      const summaries = await summarizeJobs(
+        fleet,
+        ids.map((id) => ({ kind, queue, id })),
+      );
+      for (const summary of summaries) if (summary !== undefined && isMeant(summary, filter)) yield summary;
     }
   }
 }
 
-function runTag(job: Job): string | undefined {
-  return (job.data as { tags?: { run?: string } } | null)?.tags?.run;
+function isMeant(job: JobSummary, { tenant, run, code, olderThanMs }: DeadFilter): boolean {
+  if (job.state !== 'failed') return false;
+  if (tenant !== undefined && (job.tenant ?? job.tags.run) !== tenant) return false;
+  if (run !== undefined && job.tags.run !== run) return false;
+  if (code !== undefined && job.error?.code !== code) return false;
+  return olderThanMs === undefined || Date.now() - Date.parse(job.endedAt ?? '') >= olderThanMs;
 }
 
-/** Page by page; a job that fails meanwhile shifts the pages, so that none is missed and one may be seen twice. */
-async function* failedJobs(queue: Queue): AsyncGenerator<Job> {
+/**
+ * Ids of failed jobs, page by page: those that are named, or all. A job that fails meanwhile shifts the pages, so that none
+ * is missed and one may be seen twice.
+ */
+async function* failedIds(
+  queue: Queue,
+  kind: KindName,
+  named: readonly string[] | undefined,
+): AsyncGenerator<string[]> {
+  if (named !== undefined) {
+    yield [...new Set(named)].filter((id) => kindOfJobId(id) === kind);
+    return;
+  }
   const seen = new Set<string>();
   for (let start = 0; ; start += PAGE) {
-    const jobs: Job[] = await queue.getJobs(['failed'], start, start + PAGE - 1);
-    for (const job of jobs) {
-      if (job?.id === undefined || seen.has(job.id)) continue;
-      seen.add(job.id);
-      yield job;
-    }
-    if (jobs.length < PAGE) return;
+    const ids = await queue.getRanges(['failed'], start, start + PAGE - 1);
+    yield ids.filter((id) => !seen.has(id));
+    for (const id of ids) seen.add(id);
+    if (ids.length < PAGE) return;
   }
 }

@@ -10,18 +10,27 @@ export interface CompletedEvent {
 }
 
 /** Called without an event where the job may have ended in whatever way. */
-type Listener = (completed?: CompletedEvent) => void;
+export type EndListener = (completed?: CompletedEvent) => void;
+
+/** Tells when jobs of one queue end. */
+export interface QueueEnds {
+  /**
+   * Calls `listener` when the job may have ended, until the returned function is called.
+   * @throws RedisError where the stream cannot be read.
+   */
+  listen(jobId: string, listener: EndListener): Promise<() => void>;
+}
 
 /** Event name under which a cancellation is published on a queue's stream. */
 export const CANCELLED_EVENT = 'cancelled';
 
 /**
- * Tells when jobs of one queue end, by the queue's event stream. Reading starts behind the last event that
+ * Tells when jobs of one of the fleet's kinds end, by its queue's event stream. Reading starts behind the last event that
  * was there at the time of opening: BullMQ's own start ("whatever comes after the first read") can miss the
  * first event. Listeners are also called when a lost connection is back: a long stream may have been trimmed.
  */
-export class EndEvents {
-  readonly #listeners = new Map<string, Set<Listener>>();
+export class EndEvents implements QueueEnds {
+  readonly #listeners = new Map<string, Set<EndListener>>();
   readonly #queue: Queue;
   readonly #client: Redis;
   readonly #connection: RedisConnectionOptions;
@@ -35,11 +44,7 @@ export class EndEvents {
     this.#connection = connection;
   }
 
-  /**
-   * Calls `listener` when the job may have ended, until the returned function is called.
-   * @throws RedisError where the stream cannot be read.
-   */
-  async listen(jobId: string, listener: Listener): Promise<() => void> {
+  async listen(jobId: string, listener: EndListener): Promise<() => void> {
     this.#events ??= this.#open().catch((thrown: unknown) => {
       // The next listener tries again.
       this.#events = undefined;

@@ -1,5 +1,7 @@
 import type { Job, Queue } from 'bullmq';
 import { JobError } from '../errors.js';
+import { readEnd } from '../queues/job-marks.js';
+import { isKindName } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { kindOfJobId } from './job-id.js';
 
@@ -31,11 +33,28 @@ export function placeOf(fleet: FleetConnection, id: string, queueName?: string):
 }
 
 /**
+ * Where a job is, after a look whether it is there at all: for an id or a queue that somebody made up nothing is opened.
+ * @throws JobError `job-not-found`.
+ */
+export async function existingPlace(
+  fleet: FleetConnection,
+  id: string,
+  queueName?: string,
+): Promise<JobPlace> {
+  const kind = queueName ?? kindOfJobId(id);
+  if (kind === undefined) throw jobNotFound(id);
+  if (!isKindName(kind) && (await readEnd(fleet.client, fleet.jobKey(kind, id))) === 'gone') {
+    throw jobNotFound(id);
+  }
+  return placeOf(fleet, id, kind);
+}
+
+/**
  * Finds a job by its id: of any kind, or of the pipeline's own queue where one is named.
  * @throws JobError `job-not-found`.
  */
 export async function findJob(fleet: FleetConnection, id: string, queueName?: string): Promise<FoundJob> {
-  const place = placeOf(fleet, id, queueName);
+  const place = await existingPlace(fleet, id, queueName);
   const job: Job | undefined = await place.queue.getJob(id);
   if (job === undefined) throw jobNotFound(id);
   return { ...place, job };

@@ -4,10 +4,12 @@ import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.
 import { connectProducer, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
 import { refuseForeignPrefix } from '../queues/redis-address.js';
-import { KIND_NAMES, type KindName } from '../queues/registry.js';
-import { DEFAULT_TEXT_LIMITS, type TextLimits } from '../queues/validate.js';
-import { EndEvents } from './end-events.js';
+import { isKindName, KIND_NAMES, type KindName } from '../queues/registry.js';
+import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/validate.js';
+import { EndEvents, type QueueEnds } from './end-events.js';
+import { EventFeed } from './event-feed.js';
 import { placingBackend } from './placing-backend.js';
+import { SharedEnds } from './shared-ends.js';
 
 export interface FleetConnectionOptions {
   /** As `redisOptionsFrom` reads it. */
@@ -26,9 +28,13 @@ export interface FleetConnectionOptions {
 
 const SECONDS_A_DAY = 86_400;
 
+/** Queues of the pipeline's own that are held open; the one that was used least recently makes room. */
+const MAX_OWN_QUEUES = 100;
+
 /**
  * One producer's connection to the fleet's queues. Queues and event streams are opened at their first use,
- * so that a pipeline which only enqueues holds one connection.
+ * so that a pipeline which only enqueues holds one connection. However many queues of its own a pipeline has, their events
+ * come over one more.
  */
 export class FleetConnection {
   readonly prefix: string;
@@ -40,8 +46,13 @@ export class FleetConnection {
   readonly #redisUrl: string;
   readonly #queueOptions: QueueOptions;
   readonly #backend: ReturnType<typeof placingBackend>;
-  readonly #queues = new Map<string, Queue>();
-  readonly #events = new Map<string, EndEvents>();
+  readonly #queues = new Map<KindName, Queue>();
+  /** In the order of their last use. */
+  readonly #ownQueues = new Map<string, Queue>();
+  readonly #events = new Map<KindName, EndEvents>();
+  /** Events of jobs of any queue. */
+  readonly feed: EventFeed;
+  #sharedEnds: SharedEnds | undefined;
   #flows: FlowProducer | undefined;
 
   private constructor(client: Redis, options: FleetConnectionOptions) {
@@ -49,8 +60,12 @@ export class FleetConnection {
     this.prefix = options.prefix ?? 'fleet';
     this.limits = options.limits ?? DEFAULT_TEXT_LIMITS;
     this.retentionSeconds = Math.ceil((options.retentionDays ?? 7) * SECONDS_A_DAY);
-    this.payloads = new RedisPayloadStore(client, this.prefix, options.offloadBytes);
+    this.payloads = new RedisPayloadStore(client, this.prefix, {
+      offloadBytes: options.offloadBytes,
+      dataBytes: totalTextBytes(this.limits),
+    });
     this.#redisUrl = options.redisUrl;
+    this.feed = new EventFeed(client, this.prefix, workerConnection(options.redisUrl));
     this.#backend = placingBackend(client);
     this.#queueOptions = {
       connection: client,
@@ -73,13 +88,17 @@ export class FleetConnection {
 
   /** The queue of a kind, or one of the pipeline's own. */
   queue(name: string): Queue {
-    let queue = this.#queues.get(name);
-    if (queue === undefined) {
-      queue = new Queue(name, { ...this.#queueOptions, skipMetasUpdate: true }, this.#backend);
-      queue.on('error', () => undefined);
-      this.#queues.set(name, queue);
-    }
+    if (!isKindName(name)) return this.#ownQueue(name);
+    const known = this.#queues.get(name);
+    if (known !== undefined) return known;
+    const queue = this.#open(name);
+    this.#queues.set(name, queue);
     return queue;
+  }
+
+  /** Key of a job's hash. Unlike `queue` it opens nothing: the queue need not exist. */
+  jobKey(queue: string, id: string): string {
+    return `${this.prefix}:${queue}:${id}`;
   }
 
   get kindQueues(): [KindName, Queue][] {
@@ -92,7 +111,11 @@ export class FleetConnection {
   }
 
   /** Ends of jobs of one queue, as they happen. */
-  events(name: string): EndEvents {
+  events(name: string): QueueEnds {
+    if (!isKindName(name)) {
+      this.#sharedEnds ??= new SharedEnds(this.feed, this.client);
+      return this.#sharedEnds.of(name);
+    }
     let events = this.#events.get(name);
     if (events === undefined) {
       events = new EndEvents(this.queue(name), this.client, workerConnection(this.#redisUrl));
@@ -102,9 +125,29 @@ export class FleetConnection {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#events.values()].map((events) => events.close()));
+    await Promise.all([this.feed.close(), ...[...this.#events.values()].map((events) => events.close())]);
     await this.#flows?.close();
-    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    const queues = [...this.#queues.values(), ...this.#ownQueues.values()];
+    await Promise.all(queues.map((queue) => queue.close()));
     endClient(this.client);
+  }
+
+  #ownQueue(name: string): Queue {
+    const queue = this.#ownQueues.get(name) ?? this.#open(name);
+    this.#ownQueues.delete(name);
+    this.#ownQueues.set(name, queue);
+    const [oldest] = this.#ownQueues;
+    if (oldest !== undefined && this.#ownQueues.size > MAX_OWN_QUEUES) {
+      this.#ownQueues.delete(oldest[0]);
+      // It lets go of the connection, which is not its own. Whoever still holds it can go on using it.
+      oldest[1].close().catch(() => undefined);
+    }
+    return queue;
+  }
+
+  #open(name: string): Queue {
+    const queue = new Queue(name, { ...this.#queueOptions, skipMetasUpdate: true }, this.#backend);
+    queue.on('error', () => undefined);
+    return queue;
   }
 }

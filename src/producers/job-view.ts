@@ -1,8 +1,10 @@
 import type { Job } from 'bullmq';
+import { FleetError } from '../errors.js';
 import { type CallRecord, readCallRecords, usageOfRecords } from '../queues/call-record.js';
-import { childFailure, failedChildOf } from '../queues/child-failure.js';
-import { decodeFailure, type JobFailure } from '../queues/failure.js';
-import { type JobMarks, readMarks } from '../queues/job-marks.js';
+import { failureOf } from '../queues/child-failure.js';
+import type { JobFailure } from '../queues/failure.js';
+import { readMarks } from '../queues/job-marks.js';
+import { isKindName } from '../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import { type JobPlace, jobNotFound } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
@@ -44,7 +46,7 @@ export function hasEnded(state: JobState): boolean {
   return ENDED.has(state);
 }
 
-function publicState(state: string, cancelled: boolean): JobState {
+export function publicState(state: string, cancelled: boolean): JobState {
   if (state === 'completed') return 'completed';
   if (cancelled) return 'cancelled';
   const known = JOB_STATES.find((name) => name === state);
@@ -52,57 +54,94 @@ function publicState(state: string, cancelled: boolean): JobState {
   return known ?? 'waiting';
 }
 
-const isoTime = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+export function isoTime(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
 
-/** The ledger knows what all attempts were billed; without calls of its own a job has what its result says. */
-function usageOf(job: Job, marks: JobMarks, calls: readonly CallRecord[]): Usage {
-  const inResult = UsageSchema.safeParse((job.returnvalue as { usage?: unknown } | null)?.usage);
-  const reported = inResult.data ?? marks.usage ?? NO_USAGE;
+/** What a job's result says of its usage. */
+function usageInResult(job: Job): Usage | undefined {
+  return UsageSchema.safeParse((job.returnvalue as { usage?: unknown } | null)?.usage).data;
+}
+
+/** The ledger knows what all attempts were billed; without calls of its own a job has what it reported itself. */
+export function usageOf(reported: Usage, calls: readonly CallRecord[]): Usage {
   return calls.length === 0 ? reported : { ...usageOfRecords(calls), reusedCalls: reported.reusedCalls };
 }
 
-function unknownCalls(calls: readonly CallRecord[]): JobView['unknownCalls'] {
+export function unknownCalls(calls: readonly CallRecord[]): JobView['unknownCalls'] {
   const unknown = calls.filter(({ state }) => state === 'unknown');
   if (unknown.length === 0) return undefined;
   return unknown.map(({ step, ask, model, likelyUsd }) => ({ step, ask, model, likelyUsd }));
 }
 
-function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 }
 
-async function resultOf(fleet: FleetConnection, job: Job, longTexts: boolean): Promise<unknown> {
-  return longTexts ? fleet.payloads.restore(job.returnvalue as unknown) : job.returnvalue;
+/**
+ * The result of a completed job with its long texts, or why it cannot be shown: then the view of the job says so, and
+ * everything else about it can be seen.
+ */
+async function resultOf(
+  fleet: FleetConnection,
+  { kind, queue, id }: JobPlace,
+  job: Job,
+): Promise<{ readonly result: unknown } | { readonly error: JobFailure }> {
+  const result: unknown = job.returnvalue;
+  try {
+    return { result: await withTexts(fleet, kind, result, queue.toKey(id)) };
+  } catch (thrown) {
+    return { error: unreadable(thrown) };
+  }
 }
 
-async function errorOf(fleet: FleetConnection, state: JobState, job: Job): Promise<JobFailure | undefined> {
+/** Data of a job with their long texts. Only those of the fleet's kinds are stored apart. */
+export async function withTexts(
+  fleet: FleetConnection,
+  queue: string,
+  data: unknown,
+  jobKey: string,
+): Promise<unknown> {
+  return isKindName(queue) ? fleet.payloads.restore(data, jobKey) : data;
+}
+
+/** Why stored texts cannot be read, for a view; what concerns more than one job is thrown. */
+export function unreadable(thrown: unknown): JobFailure {
+  if (!(thrown instanceof FleetError)) throw thrown;
+  if (thrown.code !== 'payload-missing' && thrown.code !== 'payload-too-large') throw thrown;
+  return { code: thrown.code, message: thrown.message, retryable: thrown.retryable };
+}
+
+export async function errorOf(
+  fleet: FleetConnection,
+  state: JobState,
+  failedReason: string | undefined,
+  jobKey: string,
+): Promise<JobFailure | undefined> {
   if (state === 'cancelled') {
     return { code: 'job-cancelled', message: 'the job was cancelled', retryable: false };
   }
   if (state !== 'failed') return undefined;
-  const reason = job.failedReason ?? 'no reason was recorded';
-  const childKey = failedChildOf(reason);
-  return childKey === undefined ? decodeFailure(reason) : childFailure(fleet.client, childKey);
+  return failureOf(fleet.client, jobKey, failedReason ?? 'no reason was recorded');
 }
 
 /** State of a job whose fields may be newer than `state`: one that ended in between has its outcome in them. */
-function stateWith(fields: Job, state: string): string {
+export function stateWith(
+  fields: { readonly finishedOn?: number | undefined; readonly failedReason?: string | undefined },
+  state: string,
+): string {
   if (state === 'completed' || state === 'failed' || fields.finishedOn === undefined) return state;
   return fields.failedReason === undefined ? 'completed' : 'failed';
 }
 
 /**
- * The present view of a job, in one round trip. A job shown as completed always has its result.
- * @param options.longTexts False where the result's long texts are not needed: they then stay references.
+ * The present view of a job, in one round trip. A job shown as completed has its result, or the reason why that cannot be
+ * read.
  * @throws JobError `job-not-found` where it is not there, or not any more.
  */
-export async function viewJob(
-  fleet: FleetConnection,
-  place: JobPlace,
-  options: { readonly longTexts?: boolean } = {},
-): Promise<JobView> {
+export async function viewJob(fleet: FleetConnection, place: JobPlace): Promise<JobView> {
   const { kind, queue, id } = place;
   const [state, job, marks, calls] = await Promise.all([
     queue.getJobState(id),
@@ -113,22 +152,24 @@ export async function viewJob(
   if (job === undefined) throw jobNotFound(id);
   // It ended, or was run again, between the reads.
   if ((state === 'completed' || state === 'failed') && job.finishedOn === undefined) {
-    return viewJob(fleet, place, options);
+    return viewJob(fleet, place);
   }
   const shown = publicState(stateWith(job, state), marks.cancelled);
-  const error = await errorOf(fleet, shown, job);
+  const outcome =
+    shown === 'completed'
+      ? await resultOf(fleet, place, job)
+      : { error: await errorOf(fleet, shown, job.failedReason, queue.toKey(id)) };
   return {
     id,
     kind,
     state: shown,
-    usage: usageOf(job, marks, calls),
+    usage: usageOf(usageInResult(job) ?? marks.usage ?? NO_USAGE, calls),
     tags: (job.data as { tags?: Record<string, string> } | null)?.tags ?? {},
     createdAt: new Date(job.timestamp).toISOString(),
     attempts: job.attemptsMade,
     ...defined({
       progress: typeof job.progress === 'string' ? job.progress : undefined,
-      result: shown === 'completed' ? await resultOf(fleet, job, options.longTexts ?? true) : undefined,
-      error,
+      ...outcome,
       unknownCalls: unknownCalls(calls),
       parent: job.parent?.id,
       startedAt: isoTime(job.processedOn),

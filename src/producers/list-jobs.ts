@@ -1,7 +1,8 @@
-import type { Job, JobType, Queue } from 'bullmq';
+import type { JobType, Queue } from 'bullmq';
 import type { KindName } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
-import { type JobState, type JobView, viewJob } from './job-view.js';
+import { type JobSummary, summarizeJobs } from './job-summaries.js';
+import type { JobState } from './job-view.js';
 
 export interface ListFilter {
   readonly kind?: KindName;
@@ -28,14 +29,14 @@ const IDS_A_STEP = 5_000;
 
 /**
  * Jobs that fit the filter: newest first within each kind, whatever their state, and of several kinds about as many of
- * each as there are. Of the jobs that are looked at only ids and times are held in memory together.
+ * each as there are, without their results. Of the jobs that are looked at only ids and times are held in memory together.
  */
-export async function listJobs(fleet: FleetConnection, filter: ListFilter = {}): Promise<JobView[]> {
+export async function listJobs(fleet: FleetConnection, filter: ListFilter = {}): Promise<JobSummary[]> {
   const limit = filter.limit ?? 100;
   const lists = filter.state === undefined ? [...new Set(Object.values(LISTS).flat())] : LISTS[filter.state];
   const kinds = fleet.kindQueues
     .filter(([kind]) => filter.kind === undefined || filter.kind === kind)
-    .map(([kind, queue]) => ({ found: [] as JobView[], more: views(fleet, kind, queue, lists, filter) }));
+    .map(([kind, queue]) => ({ found: [] as JobSummary[], more: views(fleet, kind, queue, lists, filter) }));
   let open = kinds;
   for (let count = 0; open.length > 0 && count < limit; ) {
     // One of each kind in turn, so that none takes the places of the others.
@@ -57,17 +58,13 @@ async function* views(
   queue: Queue,
   lists: JobType[],
   { state, run, limit = PAGE }: ListFilter,
-): AsyncGenerator<JobView> {
+): AsyncGenerator<JobSummary> {
   const ids = await newestFirst(fleet, queue, lists);
   const page = Math.min(PAGE, limit);
   for (let start = 0; start < ids.length; start += page) {
-    const jobs: (Job | undefined)[] = await Promise.all(
-      ids.slice(start, start + page).map((id) => queue.getJob(id)),
-    );
-    const present = jobs.filter((job) => job !== undefined);
-    for (const view of await Promise.all(
-      present.map((job) => viewJob(fleet, { kind, queue, id: job.id ?? '' })),
-    )) {
+    const places = ids.slice(start, start + page).map((id) => ({ kind, queue, id }));
+    for (const view of await summarizeJobs(fleet, places)) {
+      if (view === undefined) continue;
       if ((state === undefined || view.state === state) && (run === undefined || view.tags.run === run))
         yield view;
     }

@@ -1,9 +1,9 @@
-import { FleetError } from '../errors.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
 import { placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
-import { JOB_STATES, type JobState, type JobView, viewJob } from './job-view.js';
+import { type JobSummary, SUMMARY_CHUNK, summarizeJobs } from './job-summaries.js';
+import { JOB_STATES, type JobState, type JobView } from './job-view.js';
 import type { ListFilter } from './list-jobs.js';
 import { latestRunsKey, runKey } from './run-index.js';
 
@@ -24,33 +24,25 @@ export interface RunView {
   readonly truncated: boolean;
 }
 
-/** Jobs that are read at once: a result can have a megabyte. */
-const CHUNK = 50;
-
 /**
  * What became of a pipeline run: its jobs as trees, their states and what they cost. A run that nobody has heard of
- * has no jobs.
+ * has no jobs. The jobs are read some at a time, without payloads and results.
  */
 export async function viewRun(
   fleet: FleetConnection,
   run: string,
   { limit = 1_000 }: { readonly limit?: number } = {},
 ): Promise<RunView> {
-  const keys = await fleet.client.zrange(runKey(fleet.prefix, run), '0', '-1');
   const states = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
   let usage = NO_USAGE;
   let total = 0;
-  const shown: JobView[] = [];
-  for (let start = 0; start < keys.length; start += CHUNK) {
-    const views = await Promise.all(
-      keys.slice(start, start + CHUNK).map((key) => viewUnlessGone(fleet, key)),
-    );
-    for (const view of views) {
-      if (view === undefined) continue;
+  const shown: JobSummary[] = [];
+  for await (const summaries of summariesOf(fleet, run)) {
+    for (const summary of summaries) {
       total += 1;
-      states[view.state] += 1;
-      usage = addUsage(usage, view.usage);
-      if (shown.length < limit) shown.push(view);
+      states[summary.state] += 1;
+      usage = addUsage(usage, summary.usage);
+      if (shown.length < limit) shown.push(summary);
     }
   }
   return { run, total, states, usage, jobs: asTrees(shown), truncated: total > shown.length };
@@ -61,17 +53,11 @@ export async function listRunJobs(
   fleet: FleetConnection,
   run: string,
   { kind, state, limit = 100 }: Pick<ListFilter, 'kind' | 'state' | 'limit'> = {},
-): Promise<JobView[]> {
-  const keys = await fleet.client.zrange(runKey(fleet.prefix, run), '0', '-1', 'REV');
-  const wanted = keys.filter((key) => kind === undefined || parseJobKey(key).queue === kind);
-  const found: JobView[] = [];
-  for (let start = 0; start < wanted.length && found.length < limit; start += CHUNK) {
-    const views = await Promise.all(
-      wanted.slice(start, start + CHUNK).map((key) => viewUnlessGone(fleet, key)),
-    );
-    for (const view of views) {
-      if (view !== undefined && (state === undefined || view.state === state)) found.push(view);
-    }
+): Promise<JobSummary[]> {
+  const found: JobSummary[] = [];
+  for await (const summaries of summariesOf(fleet, run, { kind, newestFirst: true })) {
+    found.push(...summaries.filter((summary) => state === undefined || summary.state === state));
+    if (found.length >= limit) break;
   }
   return found.slice(0, limit);
 }
@@ -81,22 +67,36 @@ export async function latestRuns(fleet: FleetConnection, count: number): Promise
   return fleet.client.zrange(latestRunsKey(fleet.prefix), '0', String(count - 1), 'REV');
 }
 
-async function viewUnlessGone(fleet: FleetConnection, key: string): Promise<JobView | undefined> {
-  const { queue, id } = parseJobKey(key);
-  try {
-    const { result: _result, ...view } = await viewJob(fleet, placeOf(fleet, id, queue), {
-      longTexts: false,
-    });
-    return view;
-  } catch (thrown) {
-    // Its retention time is over, or it was never submitted.
-    if (thrown instanceof FleetError && thrown.code === 'job-not-found') return undefined;
-    throw thrown;
+/** The jobs of a run that are still kept, some at a time. */
+async function* summariesOf(
+  fleet: FleetConnection,
+  run: string,
+  { kind, newestFirst = false }: { readonly kind?: string | undefined; readonly newestFirst?: boolean } = {},
+): AsyncGenerator<JobSummary[]> {
+  const seen = new Set<string>();
+  for (let start = 0; ; start += SUMMARY_CHUNK) {
+    const range = [runKey(fleet.prefix, run), String(start), String(start + SUMMARY_CHUNK - 1)] as const;
+    const keys = newestFirst
+      ? await fleet.client.zrange(...range, 'REV')
+      : await fleet.client.zrange(...range);
+    // A job that is submitted meanwhile shifts those behind it.
+    const fresh = keys.filter((key) => !seen.has(key));
+    for (const key of fresh) seen.add(key);
+    const places = fresh.map(parseJobKey).filter(({ queue }) => kind === undefined || queue === kind);
+    const summaries = await summarizeJobs(
+      fleet,
+      places.map(({ queue, id }) => placeOf(fleet, id, queue)),
+    );
+    // One that is gone was never submitted, or its retention time is over.
+    yield summaries.filter((summary) => summary !== undefined);
+    if (keys.length < SUMMARY_CHUNK) return;
   }
 }
 
-function asTrees(views: readonly JobView[]): RunJob[] {
-  const nodes = new Map(views.map((view) => [view.id, { ...view, children: [] as RunJob[] }]));
+function asTrees(summaries: readonly JobSummary[]): RunJob[] {
+  const nodes = new Map(
+    summaries.map(({ tenant: _, ...view }) => [view.id, { ...view, children: [] as RunJob[] }]),
+  );
   const roots: RunJob[] = [];
   for (const node of nodes.values()) {
     const parent = node.parent === undefined ? undefined : nodes.get(node.parent);

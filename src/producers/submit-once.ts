@@ -3,6 +3,7 @@ import type { Job } from 'bullmq';
 import { JobError } from '../errors.js';
 import { comparable } from '../payloads/text-reference.js';
 import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
+import { isKindName } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { retryInTurn } from './retry-in-turn.js';
 
@@ -19,9 +20,11 @@ export interface Submission {
   readonly data: Record<string, unknown>;
 }
 
-function payloadOf({ v: _version, ...payload }: Record<string, unknown>): unknown {
-  // What was stored went through JSON, which drops fields that are undefined; its long texts are elsewhere.
-  return comparable(JSON.parse(JSON.stringify(payload)));
+function payloadOf(queue: string, { v: _version, ...payload }: Record<string, unknown>): unknown {
+  // What was stored went through JSON, which drops fields that are undefined.
+  const stored: unknown = JSON.parse(JSON.stringify(payload));
+  // Only payloads of the fleet's kinds have their long texts elsewhere.
+  return isKindName(queue) ? comparable(stored) : stored;
 }
 
 /**
@@ -33,7 +36,7 @@ export async function existingJob(
   { queue, id, data }: Submission,
 ): Promise<Job | undefined> {
   const job: Job | undefined = await fleet.queue(queue).getJob(id);
-  if (job !== undefined && !isDeepStrictEqual(payloadOf(job.data), payloadOf(data))) {
+  if (job !== undefined && !isDeepStrictEqual(payloadOf(queue, job.data), payloadOf(queue, data))) {
     throw new JobError(
       'key-conflict',
       `the key of this submission already names job ${id}, which has another payload`,

@@ -6,7 +6,8 @@ import { readEnd } from '../queues/job-marks.js';
 import type { CompletedEvent } from './end-events.js';
 import { type JobPlace, jobNotFound, placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
-import { hasEnded, type JobView, viewJob } from './job-view.js';
+import { kindOfJobId } from './job-id.js';
+import { hasEnded, type JobView, viewJob, withTexts } from './job-view.js';
 
 export interface WaitOptions {
   /** Longest wait in milliseconds; default: no limit. The job goes on after it. */
@@ -22,6 +23,21 @@ async function mayHaveEnded(client: Redis, key: string, id: string): Promise<boo
   const end = await readEnd(client, key);
   if (end === 'gone') throw jobNotFound(id);
   return end === 'ended';
+}
+
+/** The first look of a wait; an outage is waited out like those that come later. */
+async function lookBefore<T>(
+  fleet: FleetConnection,
+  key: string,
+  id: string,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  try {
+    return (await mayHaveEnded(fleet.client, key, id)) ? await look() : undefined;
+  } catch (thrown) {
+    if (!isOutage(thrown)) throw thrown;
+    return undefined;
+  }
 }
 
 function isOutage(thrown: unknown): boolean {
@@ -43,11 +59,16 @@ export async function waitForJob(
   options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobView> {
-  const place = placeOf(fleet, id, queueName);
-  return waitForEnd(fleet, place, options, async () => {
-    const view = await viewJob(fleet, place);
+  const kind = queueName ?? kindOfJobId(id);
+  if (kind === undefined) throw jobNotFound(id);
+  const look = async () => {
+    const view = await viewJob(fleet, placeOf(fleet, id, kind));
     return hasEnded(view.state) ? view : undefined;
-  });
+  };
+  options.signal?.throwIfAborted();
+  // Nobody listens for a job that is not there, or has ended already.
+  const ended = await lookBefore(fleet, fleet.jobKey(kind, id), id, look);
+  return ended ?? waitForEnd(fleet, placeOf(fleet, id, kind), options, look);
 }
 
 /**
@@ -62,7 +83,10 @@ export async function waitForReturn(
 ): Promise<JobReturn> {
   const place = placeOf(fleet, id, queueName);
   return waitForEnd<JobReturn>(fleet, place, options, async (completed) => {
-    if (completed !== undefined) return { returned: await fleet.payloads.restore(completed.returned) };
+    if (completed !== undefined) {
+      const { kind, queue } = place;
+      return { returned: await withTexts(fleet, kind, completed.returned, queue.toKey(id)) };
+    }
     const { state, error, result } = await viewJob(fleet, place);
     if (error !== undefined) return { error };
     return state === 'completed' ? { returned: result } : undefined;

@@ -13,6 +13,14 @@ export interface TextLimits {
 
 export const DEFAULT_TEXT_LIMITS: TextLimits = { textBytes: 2 ** 20, largeTextBytes: 16 * 2 ** 20 };
 
+/** Least limit of all texts of a job together, in bytes. */
+const MIN_TOTAL_BYTES = 64 * 2 ** 20;
+
+/** Limit of all texts of a job together, in bytes of UTF-8; each is counted as often as it stands in the job. */
+export function totalTextBytes({ textBytes, largeTextBytes }: TextLimits = DEFAULT_TEXT_LIMITS): number {
+  return Math.max(MIN_TOTAL_BYTES, 4 * textBytes, 4 * largeTextBytes);
+}
+
 /** Path of a field as people write it: `solution.content`, `previousBlocks[3]`. */
 export function fieldPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
@@ -89,12 +97,22 @@ function* texts(value: unknown, path: PropertyKey[]): Generator<[PropertyKey[], 
 }
 
 /**
- * Checks the size of every text in a payload.
+ * Checks the size of every text in a payload, and of all together.
  * @throws PayloadError `payload-too-large` with the field, its size and the limit.
  */
 export function checkTextSizes(kindName: KindName, payload: object, limits: TextLimits): void {
   const kind: JobKind = KINDS[kindName];
+  const totalLimit = totalTextBytes(limits);
+  let total = 0;
   for (const [path, text] of texts(payload, [])) {
+    total += Buffer.byteLength(text, 'utf8');
+    if (total > totalLimit) {
+      throw new PayloadError(
+        'payload-too-large',
+        `${kind.name}: the texts of the payload have more than ${totalLimit} bytes together`,
+        { field: String(path[0]) },
+      );
+    }
     const limit = kind.largeTexts.includes(String(path[0])) ? limits.largeTextBytes : limits.textBytes;
     // A UTF-16 code unit is at most three bytes of UTF-8, so most texts need no exact count.
     if (text.length * 3 <= limit) continue;

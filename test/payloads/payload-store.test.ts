@@ -7,6 +7,7 @@ import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { PAYLOAD_GRACE_MS, sweepPayloads } from '../../src/payloads/sweep-payloads.js';
 import { comparable, referencesIn } from '../../src/payloads/text-reference.js';
 import { connectProducer } from '../../src/queues/connection.js';
+import { totalTextBytes } from '../../src/queues/validate.js';
 import { redisOfFile } from '../support/redis.js';
 
 const LONG = 'value = 1\n'.repeat(20_000);
@@ -24,7 +25,7 @@ afterAll(async () => {
 function newStore(offloadBytes?: number) {
   prefixes += 1;
   const prefix = `{payloads}-${prefixes}`;
-  return { prefix, store: new RedisPayloadStore(client, prefix, offloadBytes) };
+  return { prefix, store: new RedisPayloadStore(client, prefix, { offloadBytes }) };
 }
 
 describe('the payload store', () => {
@@ -36,7 +37,7 @@ describe('the payload store', () => {
     const [digest = '', ...others] = referencesIn(stored);
     expect(others).toEqual([]);
     expect(await client.hstrlen(payloadKey(prefix, digest), 'data')).toBeLessThan(LONG.length / 10);
-    expect(await store.restore(stored)).toEqual(data);
+    expect(await store.restore(stored, 'job-1')).toEqual(data);
   });
 
   it('leaves data without long texts as they are, without asking Redis', async () => {
@@ -54,7 +55,7 @@ describe('the payload store', () => {
       fc.asyncProperty(fc.oneof(anyText, halves), async (content) => {
         const stored = await store.offload({ content }, ['job']);
         expect(referencesIn(stored)).toHaveLength(1);
-        expect(await store.restore(stored)).toEqual({ content });
+        expect(await store.restore(stored, 'job')).toEqual({ content });
       }),
       { numRuns: 50 },
     );
@@ -74,7 +75,7 @@ describe('the payload store', () => {
     const { prefix, store } = newStore();
     const stored = await store.offload({ content: LONG }, ['job']);
     await client.del(payloadKey(prefix, referencesIn(stored)[0] ?? ''));
-    await expect(store.restore(stored)).rejects.toMatchObject({
+    await expect(store.restore(stored, 'job')).rejects.toMatchObject({
       code: 'payload-missing',
       message: expect.stringContaining('is not in the payload store'),
     });
@@ -86,7 +87,7 @@ describe('the payload store', () => {
     const bomb = deflateRawSync(Buffer.alloc(100 * 2 ** 20));
     await client.hset(payloadKey(prefix, referencesIn(stored)[0] ?? ''), 'data', bomb);
     const before = process.memoryUsage().arrayBuffers;
-    await expect(store.restore(stored)).rejects.toMatchObject({ code: 'payload-missing' });
+    await expect(store.restore(stored, 'job')).rejects.toMatchObject({ code: 'payload-missing' });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 2 ** 20);
   });
 
@@ -95,16 +96,41 @@ describe('the payload store', () => {
     const stored = await store.offload({ content: LONG }, ['job']);
     const other = deflateRawSync(LONG.replaceAll('1', '2'));
     await client.hset(payloadKey(prefix, referencesIn(stored)[0] ?? ''), 'data', other);
-    await expect(store.restore(stored)).rejects.toThrow('is not the text that was stored');
+    await expect(store.restore(stored, 'job')).rejects.toThrow('is not the text that was stored');
   });
 
-  it.each([-1, 2 ** 40, 1.5])('a reference that claims %d bytes is not followed', async (bytes) => {
+  it.each([-1, 2 ** 40, 1])('a reference that claims %d bytes is not followed', async (bytes) => {
     const { store } = newStore();
-    const forged = { content: { 'fleet:text': 'a'.repeat(64), bytes } };
-    const restored = store.restore(forged);
-    // A fraction is no size, so that object is no reference at all.
-    if (bytes === 1.5) expect(await restored).toEqual(forged);
-    else await expect(restored).rejects.toThrow('claims an impossible size');
+    const stored = await store.offload({ content: LONG }, ['job']);
+    const forged = { content: { ...(stored.content as unknown as object), bytes } };
+    await expect(store.restore(forged, 'job')).rejects.toMatchObject({
+      code: bytes > 1 ? 'payload-too-large' : 'payload-missing',
+    });
+  });
+
+  it('data in the form of a reference are data, unless the text was stored for the same job', async () => {
+    const { store } = newStore();
+    const { content } = await store.offload({ content: LONG }, ['one', 'parent']);
+    const forged = {
+      result: [content, { ...(content as unknown as object), bytes: 1.5 }],
+      deep: { content },
+    };
+    for (const other of ['two', 'one:', 'o', '']) expect(await store.restore(forged, other)).toEqual(forged);
+    const unknown = { 'fleet:text': 'a'.repeat(64), bytes: 10 };
+    expect(await store.restore({ unknown, content }, 'parent')).toEqual({ unknown, content: LONG });
+  });
+
+  it('references that expand to too much together are refused before any text is read', async () => {
+    const { prefix, store } = newStore();
+    const { content } = await store.offload({ content: LONG }, ['job']);
+    await client.del(payloadKey(prefix, referencesIn(content)[0] ?? ''));
+    const bytes = 2 * totalTextBytes();
+    for (const many of [
+      Array.from({ length: Math.ceil(bytes / LONG.length) }, () => content),
+      Array.from({ length: 20_000 }, () => ({ ...(content as unknown as object), bytes: 0 })),
+    ]) {
+      await expect(store.restore({ many }, 'job')).rejects.toMatchObject({ code: 'payload-too-large' });
+    }
   });
 });
 
@@ -131,7 +157,7 @@ describe('sweeping', () => {
     expect(await sweepPayloads(client, prefix)).toEqual([]);
     const orphans = referencesIn(stored);
     expect(await sweepPayloads(client, prefix, { now: later(), dryRun: true })).toEqual(orphans);
-    expect(await store.restore(stored)).toEqual({ content: LONG });
+    expect(await store.restore(stored, `${prefix}:summarize:1`)).toEqual({ content: LONG });
     expect(await client.zcard(payloadIndexKey(prefix))).toBe(1);
   });
 
@@ -145,6 +171,6 @@ describe('sweeping', () => {
     const jobs = payloadJobsKey(prefix, referencesIn(stored)[0] ?? '');
     for (let round = 0; round < 5; round += 1) await sweepPayloads(client, prefix, { now: later() });
     expect(await client.zcard(jobs)).toBeLessThan(600);
-    expect(await store.restore(stored)).toEqual({ content: LONG });
+    expect(await store.restore(stored, living)).toEqual({ content: LONG });
   });
 });

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { JobError, messageOf, UncheckedSolutionError } from '../../errors.js';
+import { findJob } from '../../producers/find-job.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { type CheckedSolution, checkedSolution } from '../../producers/flows/checked-solution.js';
 import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
 import { workerConnection } from '../../queues/connection.js';
 import { encodeFailure } from '../../queues/failure.js';
 import { readMarks } from '../../queues/job-marks.js';
+import { wellFormed } from '../../queues/names.js';
 import type { OwnQueues } from './own-queues.js';
 
 /** An evaluation in somebody's hands. */
@@ -43,8 +45,6 @@ const MOST_TAKEOVERS = 3;
 const MOST_REFUSED = 100;
 /** Queues that are held open at the same time; each costs two connections to Redis. */
 const MOST_WORKERS = 50;
-/** Longest reason of a failure that is kept, in characters. */
-const LONGEST_REASON = 8_000;
 const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/;
 
 /**
@@ -111,10 +111,11 @@ export class Evaluations {
   /** Ends a try of an evaluation without a result. @throws JobError `lease-lost`. */
   async fail(ref: LeaseRef, { message, retryable }: EvaluationFailure): Promise<void> {
     const job = await this.#leased(ref);
-    const reason = message.slice(0, LONGEST_REASON);
+    // With a code before it, no text of the pipeline is taken for a failure of the fleet's or in BullMQ's own words.
+    const reason = encodeFailure(new JobError('job-failed', wellFormed(message)));
     const error = retryable ? new Error(reason) : new UnrecoverableError(reason);
-    // The stack would be this program's, and tell nothing about the evaluation.
-    error.stack = reason;
+    // The stack would be this program's, and tell nothing about the evaluation; BullMQ keeps none that is empty.
+    error.stack = '';
     await settle(ref, () => job.moveToFailed(error, ref.lease, false));
   }
 
@@ -156,14 +157,17 @@ export class Evaluations {
   }
 
   async #isCancelled(job: Job): Promise<boolean> {
-    const key = this.#fleet.queue(job.queueName).toKey(job.id ?? '');
+    const key = this.#fleet.jobKey(job.queueName, job.id ?? '');
     return (await readMarks(this.#fleet.client, key)).cancelled;
   }
 
   async #leased(ref: LeaseRef): Promise<Job> {
-    const job: Job | undefined = await this.#fleet.queue(ref.queue).getJob(ref.id);
-    if (job === undefined) throw leaseLost(ref);
-    return job;
+    try {
+      return (await findJob(this.#fleet, ref.id, ref.queue)).job;
+    } catch (thrown) {
+      if (thrown instanceof JobError && thrown.code === 'job-not-found') throw leaseLost(ref);
+      throw thrown;
+    }
   }
 
   /** Closes the queue that nobody has claimed from for longest. Leases are Redis' and go on without it. */

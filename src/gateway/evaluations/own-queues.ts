@@ -37,7 +37,7 @@ export class OwnQueues {
   async exists(queue: string): Promise<boolean> {
     if (this.#known.has(queue) || (await this.#isRemembered(queue))) return true;
     const { client } = this.#fleet;
-    if ((await client.exists(this.#fleet.queue(queue).toKey('events'))) === 0) return false;
+    if ((await client.exists(`${this.#fleet.prefix}:${queue}:events`)) === 0) return false;
     await this.remember(queue);
     return true;
   }

@@ -4,7 +4,7 @@ import { dropDead, listDead, retryDead, showDead } from '../../producers/dead-le
 import { KIND_NAMES } from '../../queues/registry.js';
 import { type Operation, operation } from '../http/operation.js';
 import { queueOfId } from './job-resource.js';
-import { JobIdParams, JobSchema } from './job-schemas.js';
+import { JobFailureSchema, JobIdParams, JobSchema } from './job-schemas.js';
 import { submitOptions } from './submit-job.js';
 
 const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
@@ -57,6 +57,7 @@ const show = operation({
       schema: z.strictObject({
         job: JobSchema,
         payload: z.unknown().describe('What was submitted.'),
+        payloadError: JobFailureSchema.optional().describe('Why its long texts cannot be read.'),
         calls: z.array(z.looseObject({})).describe('The ledger.'),
       }),
     },

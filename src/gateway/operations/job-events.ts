@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { JobError } from '../../errors.js';
+import { type EventFeed, isLater, type QueueEvent } from '../../producers/event-feed.js';
 import { hasEnded } from '../../producers/job-view.js';
 import { identify } from '../auth/caller.js';
-import { type EventFeed, isLater, type QueueEvent } from '../events/event-feed.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
 import { operation, type Reply } from '../http/operation.js';
@@ -99,8 +99,7 @@ class JobFollower {
 
   async follow(resumeAt: string | undefined): Promise<void> {
     const { feed } = this.#gateway;
-    this.#stopListening = await feed.listen(this.#queue, (event) => {
-      if (event.jobId !== this.#id) return;
+    this.#stopListening = await feed.listen(this.#queue, this.#id, (event) => {
       if (this.#held === undefined) this.#enqueue(event);
       else if (this.#held.length < MAX_HELD_EVENTS) this.#held.push(event);
       else this.#stream.cutOff();

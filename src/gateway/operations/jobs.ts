@@ -99,7 +99,7 @@ export const listOperation = operation({
       run === undefined
         ? await listJobs(gateway.fleet, filter)
         : await listRunJobs(gateway.fleet, run, filter);
-    return { status: 200, body: { jobs: views.map(({ result: _result, ...view }) => view) } };
+    return { status: 200, body: { jobs: views.map(({ tenant: _, ...view }) => view) } };
   },
 });
 

@@ -2,6 +2,7 @@ import type { FlowJob, Job, JobsOptions } from 'bullmq';
 import { isKindName } from '../../queues/registry.js';
 import { type KeyOptions, storedData } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
+import { withTags } from '../job-tags.js';
 import { type TurnOption, turnOption } from '../placing-backend.js';
 import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from '../submit-once.js';
@@ -23,7 +24,7 @@ export async function toFlowJobs(fleet: FleetConnection, roots: readonly FlowNod
       name: node.name,
       queueName: node.queue,
       data: await storedData(fleet, node),
-      opts: { ...node.options, jobId: node.id, ...turnOf(node) },
+      opts: { ...withTags(node.options, node.data), jobId: node.id, ...turnOf(node) },
       ...(node.children === undefined ? {} : { children }),
     };
   };

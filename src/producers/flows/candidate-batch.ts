@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from 'bullmq';
 import { JobError, PayloadError } from '../../errors.js';
-import { childFailure, failedChildOf } from '../../queues/child-failure.js';
+import { failureOf } from '../../queues/child-failure.js';
 import { childValues } from '../../queues/child-values.js';
-import { decodeFailure, type JobFailure } from '../../queues/failure.js';
+import type { JobFailure } from '../../queues/failure.js';
 import { parseJobKey } from '../../queues/job-key.js';
 import { type KeyOptions, retention } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
@@ -202,8 +202,7 @@ export async function batchOutcomes(fleet: FleetConnection, job: Job): Promise<B
     ([key, result]): BatchOutcome => ({ evaluation: parseJobKey(key).id, state: 'evaluated', result }),
   );
   const failed = Object.entries(failures).map(async ([key, reason]): Promise<BatchOutcome> => {
-    const child = failedChildOf(reason);
-    const error = child === undefined ? decodeFailure(reason) : await childFailure(fleet.client, child);
+    const error = await failureOf(fleet.client, key, reason);
     return { evaluation: parseJobKey(key).id, state: 'failed', error };
   });
   return [...evaluated, ...(await Promise.all(failed))];

@@ -1,9 +1,7 @@
 import { Redis } from 'ioredis';
-import type { Logger } from 'pino';
-import { messageOf } from '../../errors.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
-import { workerConnection } from '../../queues/connection.js';
-import { endClient } from '../../queues/end-client.js';
+import { messageOf } from '../errors.js';
+import { endClient } from '../queues/end-client.js';
+import type { RedisConnectionOptions } from '../queues/redis-address.js';
 
 /** One event of a queue's stream. */
 export interface QueueEvent {
@@ -19,8 +17,11 @@ export interface QueueEvent {
 export type EventListener = (event: QueueEvent) => void;
 type Entry = [id: string, fields: string[]];
 
-/** How long one read waits, in milliseconds; a queue that is listened to for the first time is read after that. */
-const BLOCK_MS = 500;
+/**
+ * How long one read waits, in milliseconds: a queue that is listened to for the first time is read after that. With more
+ * queues than this it waits longer, since each read names them all.
+ */
+const MIN_BLOCK_MS = 100;
 const PAGE = 200;
 /** Pause after a failed read, in milliseconds. */
 const PAUSE_MS = 500;
@@ -38,54 +39,57 @@ function eventOf(queue: string, [id, flat]: Entry): QueueEvent {
   return { id, queue, name: fields.event ?? '', jobId: fields.jobId ?? '', fields };
 }
 
+/** Listeners to one queue, by the job that each is about. */
+type QueueListeners = Map<string, Set<EventListener>>;
+
 /**
- * Events of queues as they happen, for any number of listeners, read over one connection. A queue is read while
- * somebody listens to it.
+ * Events of jobs as they happen, for any number of listeners and queues, read over one connection. A queue is read while
+ * somebody listens to one of its jobs.
  */
 export class EventFeed {
-  readonly #fleet: FleetConnection;
-  readonly #logger: Logger;
+  readonly #client: Redis;
+  readonly #prefix: string;
   readonly #reader: Redis;
-  readonly #listeners = new Map<string, Set<EventListener>>();
+  readonly #listeners = new Map<string, QueueListeners>();
   readonly #positions = new Map<string, string>();
   #reading: Promise<void> | undefined;
   #closed = false;
+  /** Told why the events cannot be read, each time that a read fails. */
+  report: (reason: string) => void = () => undefined;
 
-  constructor(fleet: FleetConnection, redisUrl: string, logger: Logger) {
-    this.#fleet = fleet;
-    this.#logger = logger;
-    this.#reader = new Redis({ ...workerConnection(redisUrl), lazyConnect: true });
+  /** @param client for single commands; @param connection options of the feed's own, blocking connection. */
+  constructor(client: Redis, prefix: string, connection: RedisConnectionOptions) {
+    this.#client = client;
+    this.#prefix = prefix;
+    this.#reader = new Redis({ ...connection, lazyConnect: true });
     // A read that fails is reported below; without a listener every reconnect attempt would be printed.
     this.#reader.on('error', () => undefined);
   }
 
   /** Number of listeners, for finding leaks. */
   get listenerCount(): number {
-    return [...this.#listeners.values()].reduce((sum, listeners) => sum + listeners.size, 0);
+    let count = 0;
+    for (const jobs of this.#listeners.values())
+      for (const listeners of jobs.values()) count += listeners.size;
+    return count;
   }
 
   /** The place of a queue's newest event. */
   async newest(queue: string): Promise<string> {
-    const [last] = await this.#fleet.client.xrevrange(this.#key(queue), '+', '-', 'COUNT', 1);
+    const [last] = await this.#client.xrevrange(this.#key(queue), '+', '-', 'COUNT', 1);
     return last?.[0] ?? '0-0';
   }
 
   /** The place of a queue's oldest event that is kept. */
   async oldest(queue: string): Promise<string> {
-    const [first] = await this.#fleet.client.xrange(this.#key(queue), '-', '+', 'COUNT', 1);
+    const [first] = await this.#client.xrange(this.#key(queue), '-', '+', 'COUNT', 1);
     return first?.[0] ?? '0-0';
   }
 
   /** Events after a place, page by page. */
   async *after(queue: string, place: string): AsyncGenerator<QueueEvent> {
     for (let from = place; ; ) {
-      const page = (await this.#fleet.client.xrange(
-        this.#key(queue),
-        `(${from}`,
-        '+',
-        'COUNT',
-        PAGE,
-      )) as Entry[];
+      const page = (await this.#client.xrange(this.#key(queue), `(${from}`, '+', 'COUNT', PAGE)) as Entry[];
       for (const entry of page) yield eventOf(queue, entry);
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
@@ -93,21 +97,23 @@ export class EventFeed {
     }
   }
 
-  /** Calls `listener` for every event of a queue from now on, until the returned function is called. */
-  async listen(queue: string, listener: EventListener): Promise<() => void> {
-    const listeners = this.#listeners.get(queue) ?? new Set();
-    this.#listeners.set(queue, listeners.add(listener));
+  /** Calls `listener` for every event of a job from now on, until the returned function is called. */
+  async listen(queue: string, jobId: string, listener: EventListener): Promise<() => void> {
+    const jobs: QueueListeners = this.#listeners.get(queue) ?? new Map();
+    this.#listeners.set(queue, jobs);
+    const listeners = jobs.get(jobId) ?? new Set();
+    jobs.set(jobId, listeners.add(listener));
     if (!this.#positions.has(queue)) {
       try {
         const place = await this.newest(queue);
         if (!this.#positions.has(queue)) this.#positions.set(queue, place);
       } catch (thrown) {
-        this.#forget(queue, listener);
+        this.#forget(queue, jobId, listener);
         throw thrown;
       }
     }
     this.#reading ??= this.#read();
-    return () => this.#forget(queue, listener);
+    return () => this.#forget(queue, jobId, listener);
   }
 
   async close(): Promise<void> {
@@ -117,13 +123,15 @@ export class EventFeed {
   }
 
   #key(queue: string): string {
-    return this.#fleet.queue(queue).toKey('events');
+    return `${this.#prefix}:${queue}:events`;
   }
 
-  #forget(queue: string, listener: EventListener): void {
-    const listeners = this.#listeners.get(queue);
+  #forget(queue: string, jobId: string, listener: EventListener): void {
+    const jobs = this.#listeners.get(queue);
+    const listeners = jobs?.get(jobId);
     listeners?.delete(listener);
-    if (listeners?.size !== 0) return;
+    if (listeners?.size === 0) jobs?.delete(jobId);
+    if (jobs?.size !== 0) return;
     this.#listeners.delete(queue);
     this.#positions.delete(queue);
   }
@@ -136,7 +144,7 @@ export class EventFeed {
           'COUNT',
           PAGE,
           'BLOCK',
-          BLOCK_MS,
+          Math.max(MIN_BLOCK_MS, queues.length),
           'STREAMS',
           ...queues.map((queue) => this.#key(queue)),
           ...queues.map((queue) => this.#positions.get(queue) ?? '$'),
@@ -147,7 +155,7 @@ export class EventFeed {
         }
       } catch (thrown) {
         if (this.#closed) break;
-        this.#logger.warn({ reason: messageOf(thrown) }, 'events of the queues cannot be read; trying again');
+        this.report(messageOf(thrown));
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
@@ -158,10 +166,10 @@ export class EventFeed {
     const last = entries.at(-1);
     if (last === undefined || !this.#positions.has(queue)) return;
     this.#positions.set(queue, last[0]);
-    const listeners = [...(this.#listeners.get(queue) ?? [])];
+    const jobs = this.#listeners.get(queue);
     for (const entry of entries) {
       const event = eventOf(queue, entry);
-      for (const listener of listeners) listener(event);
+      for (const listener of [...(jobs?.get(event.jobId) ?? [])]) listener(event);
     }
   }
 }

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { readCallRecords } from '../queues/call-record.js';
+import { parseJobKey } from '../queues/job-key.js';
+import { readMarks } from '../queues/job-marks.js';
+import { readRecord } from '../queues/read-record.js';
+import { NO_USAGE } from '../queues/usage.js';
+import type { JobPlace } from './find-job.js';
+import type { FleetConnection } from './fleet-connection.js';
+import { tagsOf } from './job-tags.js';
+import {
+  defined,
+  errorOf,
+  isoTime,
+  type JobView,
+  publicState,
+  stateWith,
+  unknownCalls,
+  usageOf,
+} from './job-view.js';
+
+/** A job as lists show it. */
+export type JobSummary = Omit<JobView, 'result'> & {
+  /** For whom the job is done, where its submission said so. */
+  readonly tenant?: string;
+};
+
+/** Jobs that are read at once. */
+export const SUMMARY_CHUNK = 100;
+
+/** Bytes of jobs' data that are read at once, for jobs whose options do not hold their labels. */
+const MAX_DATA_BYTES = 4 * 2 ** 20;
+
+/** Longest progress text that is read. */
+const MAX_PROGRESS = 8_000;
+
+const FIELDS = [
+  ...['opts', 'timestamp', 'atm', 'processedOn', 'finishedOn', 'failedReason', 'progress', 'parentKey'],
+] as const;
+
+/** What of a job's options is the fleet's; `tags` is null where the job has none, and absent in jobs of older versions. */
+const OptionsSchema = z.looseObject({
+  fleet: z
+    .looseObject({ tags: z.record(z.string(), z.string()).nullish(), tenant: z.string().optional() })
+    .optional(),
+});
+
+interface Summary {
+  readonly place: JobPlace;
+  readonly view: Omit<JobSummary, 'tags'>;
+  readonly tags: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * What lists show of jobs, in the order of the places; undefined where a job is gone. Neither payloads nor results are
+ * read, so that a list costs the same however large these are.
+ */
+export async function summarizeJobs(
+  fleet: FleetConnection,
+  places: readonly JobPlace[],
+): Promise<(JobSummary | undefined)[]> {
+  const found: (JobSummary | undefined)[] = [];
+  for (let start = 0; start < places.length; start += SUMMARY_CHUNK) {
+    const chunk = await Promise.all(
+      places.slice(start, start + SUMMARY_CHUNK).map((place) => summarize(fleet, place)),
+    );
+    const tags = await tagsInData(
+      fleet,
+      chunk.filter((summary) => summary !== undefined && summary.tags === undefined),
+    );
+    for (const summary of chunk) {
+      found.push(
+        summary && {
+          ...summary.view,
+          tags: summary.tags ?? tags.get(summary.place.queue.toKey(summary.place.id)) ?? {},
+        },
+      );
+    }
+  }
+  return found;
+}
+
+async function summarize(fleet: FleetConnection, place: JobPlace): Promise<Summary | undefined> {
+  const { kind, queue, id } = place;
+  const key = queue.toKey(id);
+  const [state, fields, marks, calls] = await Promise.all([
+    queue.getJobState(id),
+    fleet.client.hmget(key, ...FIELDS),
+    readMarks(fleet.client, key),
+    readCallRecords(fleet.client, key),
+  ]);
+  const [opts, timestamp, attempts, processedOn, finishedOn, failedReason, progress, parentKey] = fields;
+  if (timestamp === null || timestamp === undefined) return undefined;
+  // It ended, or was run again, between the reads.
+  if ((state === 'completed' || state === 'failed') && !finishedOn) return summarize(fleet, place);
+  const ended = { finishedOn: numberOf(finishedOn), failedReason: failedReason ?? undefined };
+  const shown = publicState(stateWith(ended, state), marks.cancelled);
+  const own = readRecord(OptionsSchema, opts)?.value?.fleet;
+  return {
+    place,
+    tags: own?.tags === null ? {} : own?.tags,
+    view: {
+      id,
+      kind,
+      state: shown,
+      usage: usageOf(marks.usage ?? NO_USAGE, calls),
+      createdAt: new Date(Number(timestamp)).toISOString(),
+      attempts: Number(attempts ?? 0),
+      ...defined({
+        progress: progressOf(progress),
+        error: await errorOf(fleet, shown, failedReason ?? undefined, key),
+        unknownCalls: unknownCalls(calls),
+        parent: parentKey ? parseJobKey(parentKey).id : undefined,
+        startedAt: isoTime(numberOf(processedOn)),
+        endedAt: isoTime(numberOf(finishedOn)),
+        tenant: own?.tenant,
+      }),
+    } as Omit<JobSummary, 'tags'>,
+  };
+}
+
+function numberOf(field: string | null | undefined): number | undefined {
+  return field === null || field === undefined || field === '' ? undefined : Number(field);
+}
+
+function progressOf(field: string | null | undefined): string | undefined {
+  if (field === null || field === undefined || field.length > MAX_PROGRESS) return undefined;
+  return readRecord(z.string(), field)?.value;
+}
+
+/** Labels of jobs that were submitted before these stood in the options: in their data, a bounded part at a time. */
+async function tagsInData(
+  fleet: FleetConnection,
+  summaries: readonly (Summary | undefined)[],
+): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+  const tags = new Map<string, Readonly<Record<string, string>>>();
+  const keys = summaries.flatMap((summary) =>
+    summary === undefined ? [] : [summary.place.queue.toKey(summary.place.id)],
+  );
+  const sizes = await Promise.all(keys.map((key) => fleet.client.hstrlen(key, 'data')));
+  for (let start = 0; start < keys.length; ) {
+    let end = start;
+    for (
+      let bytes = 0;
+      end < keys.length && (end === start || bytes + (sizes[end] ?? 0) <= MAX_DATA_BYTES);
+    ) {
+      bytes += sizes[end] ?? 0;
+      end += 1;
+    }
+    await Promise.all(
+      keys.slice(start, end).map(async (key) => {
+        const data = readRecord(z.unknown(), await fleet.client.hget(key, 'data'))?.value;
+        tags.set(key, tagsOf(data));
+      }),
+    );
+    start = end;
+  }
+  return tags;
+}

@@ -1,0 +1,15 @@
+import type { JobsOptions } from 'bullmq';
+import { TagsSchema } from '../queues/common.js';
+import type { FleetJobOptions } from './add-job.js';
+
+/** The labels in a job's data; none where the data hold something else under that name. */
+export function tagsOf(data: unknown): Readonly<Record<string, string>> {
+  return TagsSchema.safeParse((data as { tags?: unknown } | null)?.tags).data ?? {};
+}
+
+/** Options of a job that carry its labels too: whoever lists jobs reads these without the data, which may be large. */
+export function withTags<T extends JobsOptions & FleetJobOptions>(options: T, data: unknown): T {
+  const tags = tagsOf(data);
+  if (Object.keys(tags).length === 0) return { ...options, fleet: { ...options.fleet, tags: null } };
+  return { ...options, fleet: { ...options.fleet, tags } };
+}

@@ -1,0 +1,53 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { asRedisError } from '../queues/connection.js';
+import { readRecord } from '../queues/read-record.js';
+import { CANCELLED_EVENT, type EndListener, type QueueEnds } from './end-events.js';
+import type { EventFeed, QueueEvent } from './event-feed.js';
+
+/** Events after which a job may have ended. */
+const ENDS = new Set(['completed', 'failed', 'removed', CANCELLED_EVENT]);
+
+/**
+ * Tells when jobs of the pipeline's own queues end. However many queues there are, all are read over one connection.
+ */
+export class SharedEnds {
+  readonly #feed: EventFeed;
+  readonly #listeners = new Set<EndListener>();
+
+  /** @param client whose return after an outage makes all listeners look again. */
+  constructor(feed: EventFeed, client: Redis) {
+    this.#feed = feed;
+    client.on('ready', () => {
+      for (const listener of [...this.#listeners]) listener();
+    });
+  }
+
+  of(queue: string): QueueEnds {
+    return { listen: (jobId, listener) => this.#listen(queue, jobId, listener) };
+  }
+
+  async #listen(queue: string, jobId: string, listener: EndListener): Promise<() => void> {
+    // The same function may listen twice; each has its own place here.
+    const own: EndListener = (completed) => listener(completed);
+    try {
+      const stop = await this.#feed.listen(queue, jobId, (event) => {
+        if (ENDS.has(event.name)) own(completedIn(event));
+      });
+      this.#listeners.add(own);
+      return () => {
+        this.#listeners.delete(own);
+        stop();
+      };
+    } catch (thrown) {
+      throw asRedisError(thrown);
+    }
+  }
+}
+
+/** What a job returned, where its event tells; else whoever listens reads the job. */
+function completedIn({ name, fields }: QueueEvent): { readonly returned: unknown } | undefined {
+  if (name !== 'completed') return undefined;
+  const reading = readRecord(z.unknown(), fields.returnvalue);
+  return reading === undefined || reading.broken !== undefined ? undefined : { returned: reading.value };
+}
