@@ -214,6 +214,12 @@ export const SETTINGS = {
     count(12_000, 1, 10_000_000),
     'Requests that the gateway takes from one token in a minute; that many may come at once.',
   ),
+  loginsPerMinute: setting(
+    'FLEET_LOGINS_PER_MINUTE',
+    '30',
+    count(30, 1, 1_000_000),
+    'Logins that the gateway takes from one address in a minute, right and wrong ones.',
+  ),
   bodyBytes: setting(
     'FLEET_MAX_BODY_BYTES',
     '33554432',
@@ -235,8 +241,8 @@ export const SETTINGS = {
   auth: setting(
     'FLEET_AUTH',
     'auto',
-    z.enum(['auto', 'required']).default('auto'),
-    'Whether the gateway asks for tokens: `required`, or `auto` (not on loopback while there are none).',
+    z.enum(['auto', 'required', 'open']).default('auto'),
+    'Whether the gateway asks for tokens: `required`; `auto` (not on loopback, until there is the first one); `open` (not on loopback while there are none, although there were some).',
   ),
   secureCookies: setting(
     'FLEET_SECURE_COOKIES',

@@ -41,11 +41,11 @@ export function createApp(
   app.use(requestSpan());
   app.use(securityHeaders(settings.secureCookies));
   app.get('/assets/:name', serveAsset());
-  mountLogin(app, link, mounting.rate);
+  mountLogin(app, link, settings.loginsPerMinute);
   mountOverview(app, mounting);
   mountBoard(app, mounting);
-  const operations = allOperations(link, settings.version, metrics);
-  mountDocs(app, () => openApiDocument(operations, settings.version));
+  const operations = allOperations(link, metrics);
+  mountDocs(app, () => openApiDocument(operations));
   mountOperations(app, operations, mounting);
   app.post('/v1/jobs/:kind', (request) => {
     throw new UsageError(

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { EventFeed } from '../producers/event-feed.js';
 import type { FleetConnection } from '../producers/fleet-connection.js';
 import type { Admission } from './admission/admission.js';
+import type { Access, AuthMode } from './auth/access.js';
 import type { TokenStore } from './auth/token-store.js';
 import type { CostReader } from './costs.js';
 import type { Evaluations } from './evaluations/evaluations.js';
@@ -10,7 +11,6 @@ import type { Statistics } from './metrics/statistics.js';
 
 /** What the gateway is told once, when it starts. */
 export interface GatewaySettings {
-  readonly version: string;
   /** Largest request body, in bytes. */
   readonly bodyBytes: number;
   /** Most unstarted jobs of a kind. */
@@ -20,8 +20,9 @@ export interface GatewaySettings {
   readonly models: readonly string[];
   /** Real or plain paths below which workspaces must lie; undefined: none may be named. */
   readonly workspaceRoots: readonly string[] | undefined;
-  /** Whether tokens are asked for even on loopback. */
-  readonly authRequired: boolean;
+  readonly auth: AuthMode;
+  /** Logins from one address in a minute, right and wrong ones. */
+  readonly loginsPerMinute: number;
   readonly secureCookies: boolean;
   /** How often a silent event stream sends a comment and looks whether its token is still in force, in milliseconds. */
   readonly streamPingMs: number;
@@ -36,7 +37,7 @@ export interface Gateway {
   readonly fleet: FleetConnection;
   readonly tokens: TokenStore;
   /** Whether requests must bring a token. */
-  readonly authenticates: boolean;
+  readonly access: Access;
   readonly admission: Admission;
   readonly feed: EventFeed;
   readonly statistics: Statistics;

@@ -1,6 +1,7 @@
 import { ConfigurationError, messageOf, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import { Admission } from './admission/admission.js';
+import { Access } from './auth/access.js';
 import { isLoopback } from './auth/same-origin.js';
 import { TokenStore } from './auth/token-store.js';
 import { Evaluations } from './evaluations/evaluations.js';
@@ -17,6 +18,13 @@ const RETRY_MS = 1_000;
  * batch of thousands asks, and a busy gateway must not be taken for a broken one.
  */
 const HEALTH_MS = 4_000;
+
+const OPEN =
+  'NO LOGIN: this gateway has no tokens, so everybody on this machine may submit, read and cancel jobs. ' +
+  'Make a token with "fleet token add", and from then on it asks for one.';
+const NO_LONGER_OPEN =
+  'This fleet had tokens and has none now, so nobody can log in. Make one with "fleet token add NAME --role admin", ' +
+  'or start with FLEET_AUTH=open to let everybody on this machine in.';
 
 /**
  * The gateway's link to the fleet. It may be started while Redis is away: then every request is refused at once until
@@ -78,6 +86,7 @@ export class FleetLink {
   async close(): Promise<void> {
     this.closing.abort();
     await this.#connecting;
+    this.#gateway?.access.close();
     await this.#collector?.close();
     await this.#gateway?.evaluations.close();
     await this.#gateway?.fleet.close();
@@ -101,7 +110,7 @@ export class FleetLink {
     const fleet = await this.#options.openFleet();
     try {
       const tokens = new TokenStore(fleet.client, fleet.prefix);
-      const authenticates = await this.#authenticates(tokens, isStart);
+      const access = await this.#openAccess(tokens, isStart);
       const statistics = new Statistics(fleet);
       fleet.feed.report = (reason) =>
         logger.warn({ reason }, 'events of the queues cannot be read; trying again');
@@ -111,7 +120,7 @@ export class FleetLink {
         logger,
         fleet,
         tokens,
-        authenticates,
+        access,
         statistics,
         costs: this.#options.costs,
         admission: new Admission(fleet, statistics, settings.maxWaiting),
@@ -121,6 +130,7 @@ export class FleetLink {
         closing: this.closing.signal,
       };
       this.#collector = new Collector(fleet, redisUrl, logger);
+      const authenticates = await access.needsToken();
       logger.info({ authenticates }, 'connected to the fleet');
     } catch (thrown) {
       await fleet.close();
@@ -128,24 +138,26 @@ export class FleetLink {
     }
   }
 
-  async #authenticates(tokens: TokenStore, isStart: boolean): Promise<boolean> {
+  async #openAccess(tokens: TokenStore, isStart: boolean): Promise<Access> {
     const { host, settings, announce } = this.#options;
-    const hasTokens = await tokens.hasAny();
-    const mayBeOpen = isLoopback(host) && !settings.authRequired;
-    if (hasTokens) return true;
-    if (mayBeOpen) {
-      announce(
-        `NO LOGIN: this gateway has no tokens, so everybody on this machine may submit, read and cancel jobs. ` +
-          `Make a token with "fleet token add" and start it again to ask for one.`,
-      );
-      return false;
+    const isLocal = isLoopback(host);
+    const access = new Access(tokens, settings.auth, isLocal);
+    try {
+      const { needsTokens, hasTokens } = await access.start();
+      if (!needsTokens) announce(OPEN);
+      else if (!hasTokens) {
+        const mustHave = !isLocal || settings.auth === 'required';
+        const problem = mustHave
+          ? `A gateway on ${host} needs a token, and there is none. Make one with "fleet token add NAME --role admin", or listen on 127.0.0.1.`
+          : NO_LONGER_OPEN;
+        if (isStart && mustHave) throw new ConfigurationError(problem);
+        announce(`${problem} Until then every request is refused.`);
+      }
+      return access;
+    } catch (thrown) {
+      access.close();
+      throw thrown;
     }
-    const problem =
-      `A gateway on ${host} needs a token, and there is none. Make one with "fleet token add NAME --role admin", ` +
-      `or listen on 127.0.0.1.`;
-    if (isStart) throw new ConfigurationError(problem);
-    announce(`${problem} Until then every request is refused.`);
-    return true;
   }
 }
 

@@ -225,7 +225,7 @@ except ApiError as error:
 
   it('brings its token along, and says when it has none', async () => {
     const { token } = await new TokenStore(test.fleet.client, test.fleet.prefix).add('pipeline', 'submit');
-    const locked = await startTestGateway(redis, test.fleet.prefix, { authRequired: true });
+    const locked = await startTestGateway(redis, test.fleet.prefix, { auth: 'required' });
     try {
       const script = `
 try:

@@ -58,7 +58,7 @@ describe('starting', () => {
       code: 'invalid-configuration',
       message: expect.stringContaining('fleet token add'),
     });
-    await expect(start({ authRequired: true })).rejects.toMatchObject({ code: 'invalid-configuration' });
+    await expect(start({ auth: 'required' })).rejects.toMatchObject({ code: 'invalid-configuration' });
   });
 
   it.each(['127.0.0.1', '::1', 'localhost'])('%s is loopback', async (host) => {
@@ -152,7 +152,7 @@ describe('tokens', () => {
 
   it('the limit refills over the minute', () => {
     let now = 0;
-    const rate = new RequestRate(60, () => now);
+    const rate = new RequestRate(60, 'requests', () => now);
     for (let request = 0; request < 60; request += 1) rate.take('a');
     expect(() => rate.take('a')).toThrow('more than 60');
     now = 999;

@@ -29,13 +29,13 @@ export interface TestGateway extends RunningGateway {
 }
 
 export const TEST_SETTINGS: GatewaySettings = {
-  version: '0.0.0-test',
   bodyBytes: 4 * 2 ** 20,
   maxWaiting: 100_000,
   requestsPerMinute: 1_000_000,
   models: ['claude-test'],
   workspaceRoots: undefined,
-  authRequired: false,
+  auth: 'auto',
+  loginsPerMinute: 1_000,
   secureCookies: false,
   streamPingMs: 10_000,
   trustedHosts: [],

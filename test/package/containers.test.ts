@@ -119,6 +119,11 @@ describe('docker-compose.yml', () => {
       expect(mounted.length).toBeGreaterThan(0);
       expect(mounted.filter((path) => !existsSync(packagePath(path)))).toEqual([]);
     }
+    // Grafana has no password of its own making: without the variable Compose does not start it.
+    expect(services.grafana.environment).toContain(
+      'GF_SECURITY_ADMIN_PASSWORD__FILE=/run/secrets/grafana_password',
+    );
+    expect(JSON.stringify(composeData)).not.toContain('GRAFANA_PASSWORD:');
     const scrape = readFileSync(packagePath('deploy', 'prometheus', 'prometheus.yml'), 'utf8');
     expect(scrape).toContain('/run/secrets/fleet_token');
     expect(scrape).toContain('gateway:8080');

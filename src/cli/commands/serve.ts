@@ -10,7 +10,6 @@ import type { FleetWorker } from '../../fleet/worker.js';
 import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
 import { costReader } from '../cost-reader.js';
-import { packageVersion } from '../package-version.js';
 import { openRedis, startWorker } from '../session.js';
 
 /** Well below the idle time after which common proxies cut a connection, in milliseconds. */
@@ -43,15 +42,15 @@ export function addServeCommand(program: Command): void {
 }
 
 /** What of the configuration concerns the gateway. */
-export function gatewaySettings(config: Config, version: string): GatewaySettings {
+export function gatewaySettings(config: Config): GatewaySettings {
   return {
-    version,
     bodyBytes: config.bodyBytes,
     maxWaiting: config.maxWaiting,
     requestsPerMinute: config.requestsPerMinute,
     models: config.models ?? [config.model ?? DEFAULT_MODEL],
     workspaceRoots: config.workspaceRoots?.map((root) => resolve(root)),
-    authRequired: config.auth === 'required',
+    auth: config.auth,
+    loginsPerMinute: config.loginsPerMinute,
     secureCookies: config.secureCookies === 'on',
     streamPingMs: STREAM_PING_MS,
     trustedHosts: config.trustedHosts ?? [],
@@ -70,7 +69,7 @@ async function serve(options: ServeOptions): Promise<void> {
     const gateway = await startGateway({
       host: options.host,
       port: options.port,
-      settings: gatewaySettings(config, packageVersion()),
+      settings: gatewaySettings(config),
       logger,
       redisUrl: redis.url,
       openFleet: async () => {

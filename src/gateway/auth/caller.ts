@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../../errors.js';
-import type { Gateway } from '../gateway.js';
+import type { Gateway, GatewaySettings } from '../gateway.js';
+import { refuseForwarded } from './forwarded.js';
 import { includesRole, type Role } from './roles.js';
+import { refuseForeignHost } from './same-origin.js';
 
 /** Who sent a request. */
 export interface Caller {
@@ -12,36 +14,75 @@ export interface Caller {
   readonly by: 'token' | 'cookie' | 'nothing';
 }
 
-/** Name of the cookie of a browser session. */
+/** Name of the cookie of a browser session, where `FLEET_SECURE_COOKIES` is off. */
 export const SESSION_COOKIE = 'fleet_session';
 
-/** The value of a cookie. */
+/**
+ * Name of the cookie of a browser session. Behind HTTPS its prefix lets no other host of the domain set it, and no page
+ * without HTTPS.
+ */
+export function sessionCookie({ secureCookies }: Pick<GatewaySettings, 'secureCookies'>): string {
+  return secureCookies ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
+}
+
+/** The value of a cookie; undefined also where there are several, one of which somebody else has set. */
 export function cookieOf(request: IncomingMessage, name: string): string | undefined {
+  const values = new Set<string>();
   for (const part of (request.headers.cookie ?? '').split(';')) {
-    const [key, value] = part.split('=', 2);
-    if (key?.trim() === name) return value?.trim();
+    const at = part.indexOf('=');
+    if (at >= 0 && part.slice(0, at).trim() === name) values.add(part.slice(at + 1).trim());
   }
-  return undefined;
+  const [value] = values;
+  return values.size === 1 ? value : undefined;
+}
+
+/** How often a header occurs; Node keeps the first `Authorization` and drops the others. */
+function countOf(request: IncomingMessage, name: string): number {
+  return request.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length;
 }
 
 /**
  * Finds out who sent a request. A token in the request counts before a cookie.
- * @throws RequestError `unauthenticated`.
+ * @throws RequestError `unauthenticated`; `forbidden` where a gateway without tokens is asked from elsewhere.
  */
 export async function identify(request: IncomingMessage, gateway: Gateway): Promise<Caller> {
-  if (!gateway.authenticates) return { id: 'anyone', role: 'admin', by: 'nothing' };
-  const header = request.headers.authorization;
-  if (header !== undefined) {
-    const token = /^Bearer +(\S+) *$/i.exec(header)?.[1];
-    const record = token === undefined ? undefined : await gateway.tokens.find(token);
+  const { authorization } = request.headers;
+  if (!(await gateway.access.needsToken())) {
+    refuseForeignHost(request, gateway.settings.trustedHosts);
+    refuseForwarded(request);
+    if (authorization === undefined) return { id: 'anyone', role: 'admin', by: 'nothing' };
+    throw new RequestError(
+      'unauthenticated',
+      'this gateway has no tokens, so the one of this request is not in force; send none, or make one with "fleet token add"',
+    );
+  }
+  if (authorization !== undefined) {
+    const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+    const isOne = token !== undefined && countOf(request, 'authorization') === 1;
+    const record = isOne ? await gateway.tokens.find(token) : undefined;
     if (record === undefined)
       throw new RequestError('unauthenticated', 'the token of this request is not in force');
     return { id: record.id, role: record.role, by: 'token' };
   }
-  const session = cookieOf(request, SESSION_COOKIE);
+  const session = cookieOf(request, sessionCookie(gateway.settings));
   const record = session === undefined ? undefined : await gateway.tokens.findSession(session);
   if (record === undefined) throw new RequestError('unauthenticated', 'this request has no token');
   return { id: record.id, role: record.role, by: 'cookie' };
+}
+
+/**
+ * Finds out whether who sent a request may do something.
+ * @throws RequestError as `identify`; `forbidden` where the caller's role does not include the one needed.
+ */
+export async function authorize(request: IncomingMessage, gateway: Gateway, needed: Role): Promise<Caller> {
+  const caller = await identify(request, gateway);
+  requireRole(caller, needed);
+  return caller;
+}
+
+/** Aborted when a caller's streams and waits must end: the gateway closes, or the first token was made. */
+export function endOfAccess(gateway: Gateway, { by }: Caller): AbortSignal {
+  return by === 'nothing' ? AbortSignal.any([gateway.closing, gateway.access.closed]) : gateway.closing;
 }
 
 /** @throws RequestError `forbidden` where the caller's role does not include the one needed. */

@@ -4,10 +4,11 @@ import type { Gateway } from '../gateway.js';
 import type { FleetLink } from '../link.js';
 import { html } from '../pages/html.js';
 import { page } from '../pages/layout.js';
-import { cookieOf, SESSION_COOKIE } from './caller.js';
-import type { RequestRate } from './request-rate.js';
+import { addressOf } from './address.js';
+import { cookieOf, sessionCookie } from './caller.js';
+import { RequestRate } from './request-rate.js';
 import { refuseForgery } from './same-origin.js';
-import { SESSION_SECONDS } from './token-store.js';
+import { SESSION_SECONDS } from './session-store.js';
 
 /** A token and where to go next fit into this. */
 const FORM_BYTES = 8_192;
@@ -46,7 +47,7 @@ async function readForm(request: Request): Promise<URLSearchParams> {
 }
 
 function setSessionCookie(response: Response, gateway: Gateway, value: string, seconds: number): void {
-  response.cookie(SESSION_COOKIE, value, {
+  response.cookie(sessionCookie(gateway.settings), value, {
     httpOnly: true,
     sameSite: 'strict',
     secure: gateway.settings.secureCookies,
@@ -56,16 +57,18 @@ function setSessionCookie(response: Response, gateway: Gateway, value: string, s
 }
 
 /** Adds the pages by which a browser logs in with a token and out again. */
-export function mountLogin(app: Express, link: FleetLink, rate: RequestRate): void {
+export function mountLogin(app: Express, link: FleetLink, loginsPerMinute: number): void {
+  const rate = new RequestRate(loginsPerMinute, 'logins');
   app.get('/login', (request, response) => {
     link.require();
     response.set('cache-control', 'no-store').send(loginPage(safeNext(request.query.next)));
   });
   app.post('/login', async (request, response) => {
+    response.locals.route = '/login';
     const gateway = link.require();
     // There is no cookie yet, but nobody shall log a browser in as somebody else.
     refuseForgery(request, 'cookie');
-    rate.take(`login ${request.socket.remoteAddress ?? ''}`);
+    rate.take(addressOf(request));
     const form = await readForm(request);
     const next = safeNext(form.get('next') ?? undefined);
     const record = await gateway.tokens.find((form.get('token') ?? '').trim());
@@ -74,13 +77,17 @@ export function mountLogin(app: Express, link: FleetLink, rate: RequestRate): vo
       response.status(401).send(loginPage(next, 'This token is not in force.'));
       return;
     }
+    // A browser has one session: the one before would go on without anybody knowing of it.
+    const before = cookieOf(request, sessionCookie(gateway.settings));
+    if (before !== undefined) await gateway.tokens.closeSession(before);
     setSessionCookie(response, gateway, await gateway.tokens.openSession(record.id), SESSION_SECONDS);
     response.redirect(303, next);
   });
   app.post('/logout', async (request, response) => {
+    response.locals.route = '/logout';
     const gateway = link.require();
     refuseForgery(request, 'cookie');
-    const session = cookieOf(request, SESSION_COOKIE);
+    const session = cookieOf(request, sessionCookie(gateway.settings));
     if (session !== undefined) await gateway.tokens.closeSession(session);
     setSessionCookie(response, gateway, '', 0);
     response.set('cache-control', 'no-store').redirect(303, '/login');

@@ -12,12 +12,17 @@ const MOST_BUCKETS = 10_000;
 /** Limits how many requests one caller sends: so many at once, refilled evenly over a minute (token bucket). */
 export class RequestRate {
   readonly #perMinute: number;
+  readonly #what: string;
   readonly #now: () => number;
   readonly #buckets = new Map<string, Bucket>();
 
-  /** @param now Present time in milliseconds. */
-  constructor(perMinute: number, now: () => number = Date.now) {
+  /**
+   * @param what What is limited, in the plural.
+   * @param now Present time in milliseconds.
+   */
+  constructor(perMinute: number, what = 'requests', now: () => number = Date.now) {
     this.#perMinute = perMinute;
+    this.#what = what;
     this.#now = now;
   }
 
@@ -39,7 +44,7 @@ export class RequestRate {
     if (tokens >= 1) return;
     const retryAfter = Math.ceil(((1 - tokens) / this.#perMinute) * 60);
     throw withDetails(
-      new RequestError('too-many-requests', `more than ${this.#perMinute} requests in a minute`),
+      new RequestError('too-many-requests', `more than ${this.#perMinute} ${this.#what} in a minute`),
       { retryAfter },
     );
   }

@@ -2,6 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { type Role, RoleSchema } from './roles.js';
+import { SessionStore } from './session-store.js';
+import { TokenSnapshot } from './token-snapshot.js';
 
 const RecordSchema = z.strictObject({
   id: z.string(),
@@ -17,8 +19,6 @@ type StoredToken = z.infer<typeof RecordSchema>;
 export type TokenRecord = Omit<StoredToken, 'digest'>;
 
 const FORM = /^fleet_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
-/** How long a browser stays logged in, in seconds. */
-export const SESSION_SECONDS = 12 * 3_600;
 /** Stands in for a token that is not there, so that the comparison is made in any case. */
 const NOBODY = '0'.repeat(64);
 
@@ -26,9 +26,10 @@ function digestOf(secret: string): string {
   return createHash('sha256').update(secret, 'utf8').digest('hex');
 }
 
-/** Compares two digests in a time that does not depend on where they differ. */
-function equalDigests(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'));
+/** Whether a digest is a token's, in a time that does not depend on where they differ. */
+function isOf(digest: string, stored: StoredToken | undefined): boolean {
+  const matches = timingSafeEqual(Buffer.from(digest, 'hex'), Buffer.from(stored?.digest ?? NOBODY, 'hex'));
+  return matches && stored !== undefined;
 }
 
 /**
@@ -38,10 +39,14 @@ function equalDigests(a: string, b: string): boolean {
 export class TokenStore {
   readonly #client: Redis;
   readonly #prefix: string;
+  readonly #sessions: SessionStore;
+  readonly #snapshot: TokenSnapshot<StoredToken>;
 
   constructor(client: Redis, prefix: string) {
     this.#client = client;
     this.#prefix = prefix;
+    this.#sessions = new SessionStore(client, prefix);
+    this.#snapshot = new TokenSnapshot(() => this.#readUsable());
   }
 
   /** Makes a token; its text is only ever seen here. */
@@ -50,7 +55,11 @@ export class TokenStore {
     const token = `fleet_${id}_${randomBytes(32).toString('base64url')}`;
     const record = { id, name, role, createdAt: new Date().toISOString() };
     const stored: StoredToken = { ...record, digest: digestOf(token) };
-    await this.#client.hset(this.#key, id, JSON.stringify(stored));
+    await this.#client
+      .multi()
+      .hset(this.#key, id, JSON.stringify(stored))
+      .set(this.#usedKey, record.createdAt, 'NX')
+      .exec();
     return { token, record };
   }
 
@@ -60,39 +69,68 @@ export class TokenStore {
     return all.map(withoutDigest).sort((a, b) => a.createdAt.localeCompare(b.createdAt));
   }
 
-  async hasAny(): Promise<boolean> {
-    return (await this.#client.hlen(this.#key)) > 0;
+  /** Whether there are tokens, and whether there were at some time. */
+  async state(): Promise<{ readonly hasTokens: boolean; readonly hadTokens: boolean }> {
+    const [count, used] = await Promise.all([
+      this.#client.hlen(this.#key),
+      this.#client.exists(this.#usedKey),
+    ]);
+    return { hasTokens: count > 0, hadTokens: used > 0 };
   }
 
-  /** Takes a token out of force; tells whether there was one of that id. */
+  /** Leaves a mark that the fleet has tokens, which outlives them: a gateway must not open when the last one goes. */
+  async rememberUse(): Promise<void> {
+    // A Redis without memory refuses to write, and revoking must work then too.
+    if ((await this.#client.exists(this.#usedKey)) === 1) return;
+    await this.#client.set(this.#usedKey, new Date().toISOString(), 'NX');
+  }
+
+  /** Takes a token out of force, and ends its sessions; tells whether there was one of that id. */
   async revoke(id: string): Promise<boolean> {
-    return (await this.#client.hdel(this.#key, id)) > 0;
+    await this.rememberUse();
+    const wasThere = (await this.#client.hdel(this.#key, id)) > 0;
+    await this.#client.del(this.#sessions.key(id));
+    return wasThere;
   }
 
   /** The token that a text is, if it is one in force. */
   async find(token: string): Promise<TokenRecord | undefined> {
     const id = FORM.exec(token)?.[1];
-    const stored = id === undefined ? undefined : await this.#read(id);
-    const matches = equalDigests(digestOf(token), stored?.digest ?? NOBODY);
-    return matches && stored !== undefined ? withoutDigest(stored) : undefined;
+    if (id === undefined) return undefined;
+    const digest = digestOf(token);
+    if (!isOf(digest, this.#snapshot.get(id))) {
+      await this.#snapshot.refresh();
+      if (!isOf(digest, this.#snapshot.get(id))) return undefined;
+    }
+    // It may have been revoked since.
+    const stored = await this.#read(id);
+    return stored !== undefined && isOf(digest, stored) ? withoutDigest(stored) : undefined;
   }
 
   /** Opens a browser session for a token; returns the session's secret name. */
   async openSession(tokenId: string): Promise<string> {
-    const session = randomBytes(32).toString('base64url');
-    await this.#client.set(this.#sessionKey(session), tokenId, 'EX', SESSION_SECONDS);
-    return session;
+    return this.#sessions.open(tokenId);
   }
 
   /** The token behind a session, if both are in force. */
   async findSession(session: string): Promise<TokenRecord | undefined> {
-    const id = await this.#client.get(this.#sessionKey(session));
-    const stored = id === null ? undefined : await this.#read(id);
+    const id = await this.#sessions.tokenOf(session);
+    const stored = id === undefined ? undefined : await this.#read(id);
     return stored && withoutDigest(stored);
   }
 
   async closeSession(session: string): Promise<void> {
-    await this.#client.del(this.#sessionKey(session));
+    await this.#sessions.close(session);
+  }
+
+  /** All tokens but records that are damaged: these must not keep the others out. */
+  async #readUsable(): Promise<Map<string, StoredToken>> {
+    const usable = new Map<string, StoredToken>();
+    for (const [id, text] of Object.entries(await this.#client.hgetall(this.#key))) {
+      const record = readUsableRecord(text);
+      if (record !== undefined) usable.set(id, record);
+    }
+    return usable;
   }
 
   async #read(id: string): Promise<StoredToken | undefined> {
@@ -104,13 +142,22 @@ export class TokenStore {
     return `${this.#prefix}::tokens`;
   }
 
-  #sessionKey(session: string): string {
-    return `${this.#prefix}::session:${digestOf(session)}`;
+  get #usedKey(): string {
+    return `${this.#prefix}::tokens-used`;
   }
 }
 
 function readRecord(text: string): StoredToken {
   return RecordSchema.parse(JSON.parse(text));
+}
+
+function readUsableRecord(text: string): StoredToken | undefined {
+  try {
+    return readRecord(text);
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError || thrown instanceof z.ZodError) return undefined;
+    throw thrown;
+  }
 }
 
 function withoutDigest({ digest: _digest, ...record }: StoredToken): TokenRecord {

@@ -1,9 +1,10 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { RequestError } from '../../errors.js';
-import { identify, requireRole } from '../auth/caller.js';
+import { addressOf } from '../auth/address.js';
+import { authorize, type Caller, endOfAccess, identify, requireRole } from '../auth/caller.js';
 import type { RequestRate } from '../auth/request-rate.js';
 import type { Role } from '../auth/roles.js';
-import { refuseForeignHost, refuseForgery } from '../auth/same-origin.js';
+import { refuseForgery } from '../auth/same-origin.js';
 import type { Gateway } from '../gateway.js';
 import type { FleetLink } from '../link.js';
 import type { BodyBudget } from './body-budget.js';
@@ -21,7 +22,7 @@ export function expressPath(path: string): string {
   return path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Lets a request in: by its host, its token, its origin, its role and its rate, in this order. */
+/** Lets a request in: by its token or, where there are none, its host, its origin, its role and its rate, in this order. */
 export async function admitRequest(
   request: Request,
   response: Response,
@@ -29,13 +30,19 @@ export async function admitRequest(
   { link, rate }: Pick<Mounting, 'link' | 'rate'>,
 ): Promise<Gateway> {
   const gateway = link.require();
-  if (!gateway.authenticates) refuseForeignHost(request, gateway.settings.trustedHosts);
-  const caller = await identify(request, gateway);
+  const caller = await identify(request, gateway).catch((thrown: unknown) => {
+    if (isUnauthenticated(thrown)) rate.take(`address ${addressOf(request)}`);
+    throw thrown;
+  });
   response.locals.caller = caller;
   refuseForgery(request, caller.by);
   requireRole(caller, role);
   rate.take(caller.id);
   return gateway;
+}
+
+function isUnauthenticated(thrown: unknown): boolean {
+  return thrown instanceof RequestError && thrown.code === 'unauthenticated';
 }
 
 /** Adds the routes of operations to an application. */
@@ -93,11 +100,13 @@ async function handle(
       body,
       idempotencyKey: request.get('idempotency-key'),
       gateway,
-      signal: AbortSignal.any([left.signal, gateway.closing]),
+      signal: AbortSignal.any([left.signal, endOfAccess(gateway, response.locals.caller as Caller)]),
       request,
       response,
     };
     const reply = await operation.run(call);
+    // The token may have been revoked while the request waited.
+    if ('wait' in request.query) await authorize(request, gateway, operation.role);
     if (reply !== undefined) send(response, reply);
   } finally {
     mounting.budget.release(held);

@@ -40,7 +40,7 @@ export function docsPage(document: OpenApiDocument): string {
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
   const content = html`<h1>HTTP API</h1>
-<p>${document.info.description} Version ${document.info.version}. The same for programs: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
+<p>${document.info.description} The same for programs: <a href="/v1/openapi.json">OpenAPI 3.1</a>.</p>
 <p>Send a token as <code>Authorization: Bearer …</code>. A refusal is a problem document (RFC 9457) whose <code>code</code> is listed below.</p>
 ${document.tags.map(
   ({ name }) =>

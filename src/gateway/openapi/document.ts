@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { SESSION_COOKIE } from '../auth/caller.js';
 import type { OpenOperation, Operation, ResponseSpec } from '../http/operation.js';
 import { PROBLEM_TYPE, ProblemSchema } from '../http/problem.js';
 import { SchemaBook } from './schema-book.js';
@@ -48,15 +49,14 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   500: 'A defect of the gateway.',
   503: 'Redis is away or full, or the gateway is busy; Retry-After says when to try again.',
 };
+/** Version of the API, as its paths name it. Which release serves it is nobody's business who has no token. */
+const API_VERSION = '1';
 const ALWAYS = [400, 401, 403, 429, 500, 503];
 const WITH_BODY = [413, 415, 422];
 const text = { type: 'string' };
 
 /** The document of the API: everything in it comes from the operations and their schemas. */
-export function openApiDocument(
-  operations: readonly (Operation | OpenOperation)[],
-  version: string,
-): OpenApiDocument {
+export function openApiDocument(operations: readonly (Operation | OpenOperation)[]): OpenApiDocument {
   const book = new SchemaBook();
   const problem = book.reference(ProblemSchema, 'output');
   const paths: Record<string, Record<string, OperationObject>> = {};
@@ -70,7 +70,7 @@ export function openApiDocument(
     openapi: '3.1.0',
     info: {
       title: 'solution-fleet',
-      version,
+      version: API_VERSION,
       description:
         'Jobs for a fleet of machine-learning-engineering agents: submit, follow, cancel, evaluate.',
     },
@@ -94,7 +94,7 @@ export function openApiDocument(
       ),
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A token of `fleet token add`.' },
-        session: { type: 'apiKey', in: 'cookie', name: 'fleet_session', description: 'Set by logging in.' },
+        session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by logging in.' },
       },
     },
   };

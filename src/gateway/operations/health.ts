@@ -6,18 +6,17 @@ const HealthSchema = z
   .strictObject({
     status: z.enum(['ok', 'unavailable']),
     redis: z.enum(['ok', 'away']),
-    version: z.string(),
   })
   .meta({ id: 'Health' });
 
 /** The routes by which a load balancer or container engine asks how the gateway is. */
-export function healthOperations(link: FleetLink, version: string): OpenOperation[] {
+export function healthOperations(link: FleetLink): OpenOperation[] {
   const answer = async (isWanted: () => boolean): Promise<Reply> => {
     const redis = await link.isHealthy();
     const isOk = redis && isWanted();
     return {
       status: isOk ? 200 : 503,
-      body: { status: isOk ? 'ok' : 'unavailable', redis: redis ? 'ok' : 'away', version },
+      body: { status: isOk ? 'ok' : 'unavailable', redis: redis ? 'ok' : 'away' },
       headers: isOk ? {} : { 'retry-after': '2' },
     };
   };

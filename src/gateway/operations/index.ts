@@ -14,11 +14,7 @@ import { submitBatch } from './submit-batch.js';
 import { submitOperations } from './submit-job.js';
 
 /** Every route of the API, in the order in which it is documented. */
-export function allOperations(
-  link: FleetLink,
-  version: string,
-  metrics: Metrics,
-): readonly (Operation | OpenOperation)[] {
+export function allOperations(link: FleetLink, metrics: Metrics): readonly (Operation | OpenOperation)[] {
   const operations: (Operation | OpenOperation)[] = [
     ...submitOperations,
     submitBatch,
@@ -32,8 +28,8 @@ export function allOperations(
     ...deadLetterOperations,
     ...evaluationOperations,
     ...knownOperations,
-    ...healthOperations(link, version),
+    ...healthOperations(link),
     metricsOperation(metrics),
   ];
-  return [...operations, openApiOperation(operations, version)];
+  return [...operations, openApiOperation(operations)];
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { JobError } from '../../errors.js';
 import { type EventFeed, isLater, type QueueEvent } from '../../producers/event-feed.js';
 import { hasEnded } from '../../producers/job-view.js';
-import { identify } from '../auth/caller.js';
+import { authorize } from '../auth/caller.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
 import { operation, type Reply } from '../http/operation.js';
@@ -51,7 +51,7 @@ export const jobEvents = operation({
     ) {
       return { status: 204 };
     }
-    const stream = new EventStream(response, gateway, () => identify(request, gateway));
+    const stream = new EventStream(response, gateway, () => authorize(request, gateway, 'read'));
     const follower = new JobFollower(gateway, queue, id, stream);
     const stop = () => stream.end();
     signal.addEventListener('abort', stop, { once: true });

@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 import { messageOf } from '../../errors.js';
-import { identify } from '../auth/caller.js';
+import { authorize, endOfAccess } from '../auth/caller.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
 import type { Mounting } from '../http/mount.js';
@@ -38,10 +38,11 @@ export function mountOverview(app: Express, mounting: Mounting): void {
 
   app.get(
     '/live',
-    pageHandler(mounting, '/live', async ({ gateway, request, response }) => {
-      const stream = new EventStream(response, gateway, () => identify(request, gateway));
+    pageHandler(mounting, '/live', async ({ gateway, caller, request, response }) => {
+      const stream = new EventStream(response, gateway, () => authorize(request, gateway, 'read'));
       const stop = () => stream.end();
-      gateway.closing.addEventListener('abort', stop, { once: true });
+      const over = endOfAccess(gateway, caller);
+      over.addEventListener('abort', stop, { once: true });
       const show = async () => {
         try {
           stream.send('overview', overviewContent(await read(gateway)).text);
@@ -55,7 +56,7 @@ export function mountOverview(app: Express, mounting: Mounting): void {
       await show();
       await stream.ended;
       clearInterval(timer);
-      gateway.closing.removeEventListener('abort', stop);
+      over.removeEventListener('abort', stop);
     }),
   );
 }

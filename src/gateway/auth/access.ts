@@ -1,0 +1,80 @@
+import type { TokenStore } from './token-store.js';
+
+/** When a gateway asks for tokens, as its owner set it (`FLEET_AUTH`). */
+export type AuthMode = 'auto' | 'required' | 'open';
+
+/** How long an answer that no tokens are needed counts, in milliseconds. */
+const OPEN_MS = 250;
+/** How often a gateway that is open looks for tokens while nobody asks, in milliseconds. */
+const LOOK_MS = 1_000;
+
+export interface AccessStart {
+  readonly needsTokens: boolean;
+  readonly hasTokens: boolean;
+  /** Whether the fleet had tokens at some time. */
+  readonly hadTokens: boolean;
+}
+
+/**
+ * Whether this gateway asks for tokens. It does as soon as there is one, and then goes on: neither a last token that is
+ * revoked nor a Redis that was lost opens it again while the process lives. A fleet that had tokens remembers it.
+ */
+export class Access {
+  readonly #tokens: TokenStore;
+  readonly #opensAfterTokens: boolean;
+  readonly #closed = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #checking: Promise<void> | undefined;
+
+  /** @param isLocal Whether only this machine reaches the gateway. */
+  constructor(tokens: TokenStore, mode: AuthMode, isLocal: boolean) {
+    this.#tokens = tokens;
+    this.#opensAfterTokens = mode === 'open';
+    if (mode === 'required' || !isLocal) this.#closed.abort();
+    // Streams that were opened without a token end soon after there is one. What fails is asked again.
+    this.#timer = setInterval(() => this.needsToken().catch(() => undefined), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  /** Aborted once tokens are needed: what was opened without one ends. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /** Whether a request must bring a token. */
+  async needsToken(): Promise<boolean> {
+    if (this.#closed.signal.aborted) return true;
+    if (performance.now() - this.#checkedAt >= OPEN_MS) {
+      this.#checking ??= this.#check();
+      await this.#checking;
+    }
+    return this.#closed.signal.aborted;
+  }
+
+  /** How it stands when the gateway starts. */
+  async start(): Promise<AccessStart> {
+    const { hasTokens, hadTokens } = await this.#tokens.state();
+    // Tokens of a version that did not remember them yet.
+    if (hasTokens && !hadTokens) await this.#tokens.rememberUse();
+    return { needsTokens: await this.needsToken(), hasTokens, hadTokens };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #check(): Promise<void> {
+    try {
+      const asked = performance.now();
+      const { hasTokens, hadTokens } = await this.#tokens.state();
+      if (hasTokens || (hadTokens && !this.#opensAfterTokens)) {
+        this.#closed.abort();
+        this.close();
+      }
+      this.#checkedAt = asked;
+    } finally {
+      this.#checking = undefined;
+    }
+  }
+}

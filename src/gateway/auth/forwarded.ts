@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+import { RequestError } from '../../errors.js';
+
+/** Headers that proxies add to tell where a request came from. */
+const FORWARDED =
+  /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-(?:host|for|url)|x-envoy-.+|true-client-ip|cf-.+|fastly-.+|x-amzn-.+|x-arr-.+|x-azure-.+|x-proxyuser-ip|proxy-connection)$/;
+
+/**
+ * Refuses what a proxy passed on to a gateway without tokens: a proxy on this machine makes every request look as if it
+ * came from here.
+ *
+ * @throws RequestError `forbidden`.
+ */
+export function refuseForwarded({ headers }: IncomingMessage): void {
+  const header = Object.keys(headers).find((name) => FORWARDED.test(name));
+  if (header === undefined) return;
+  throw new RequestError(
+    'forbidden',
+    `the header ${JSON.stringify(header)} says that a proxy passed this request on, and a gateway without tokens takes requests of this machine alone; make a token with "fleet token add"`,
+    { field: header },
+  );
+}

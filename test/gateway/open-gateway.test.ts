@@ -1,0 +1,229 @@
+import { request as httpRequest } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TokenStore } from '../../src/gateway/auth/token-store.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { redisOfFile } from '../support/redis.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+import { SseClient } from './sse-client.js';
+
+const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
+const SUBMIT = '/v1/jobs/solution-check';
+
+const redis = redisOfFile();
+let fleet: FleetConnection;
+let tokens: TokenStore;
+const gateways: TestGateway[] = [];
+let count = 0;
+
+beforeEach(async () => {
+  count += 1;
+  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: `open-${count}` });
+  tokens = new TokenStore(fleet.client, fleet.prefix);
+});
+afterEach(async () => {
+  for (const gateway of gateways.splice(0)) await gateway.close();
+  await fleet.close();
+});
+
+async function start(settings = {}): Promise<TestGateway> {
+  const gateway = await startTestGateway(redis, fleet.prefix, settings);
+  gateways.push(gateway);
+  return gateway;
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** Status of `GET /v1/jobs`. */
+async function status(gateway: TestGateway, headers: Record<string, string> = {}): Promise<number> {
+  return (await gateway.send('GET', '/v1/jobs', undefined, headers)).status;
+}
+
+/** Status with headers that `fetch` does not send. */
+function rawStatus(gateway: TestGateway, headers: Record<string, string | string[]>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    httpRequest(`${gateway.url}/v1/jobs`, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('a gateway without tokens', () => {
+  it('asks for one once there is one, and all roles are in force', async () => {
+    const gateway = await start();
+    expect(await status(gateway)).toBe(200);
+    const { token } = await tokens.add('reader', 'read');
+    await expect.poll(() => status(gateway)).toBe(401);
+    expect(await status(gateway, bearer('garbage'))).toBe(401);
+    expect(await status(gateway, bearer(token))).toBe(200);
+    const drop = await gateway.send('POST', '/v1/dead-letters:drop', { ids: ['x'] }, bearer(token));
+    expect(drop.status).toBe(403);
+    const board = await gateway.send('PUT', '/board/api/queues/pause', undefined, bearer(token));
+    expect(board.status).toBe(403);
+  });
+
+  it('ends what was opened without a token, though nobody asks again', async () => {
+    const gateway = await start();
+    const { json } = await gateway.send('POST', SUBMIT, CHECK);
+    const streams = [
+      new SseClient(`${gateway.url}/v1/jobs/${json.id}/events`),
+      new SseClient(`${gateway.url}/live`),
+    ];
+    expect(await Promise.all(streams.map((stream) => stream.opened))).toEqual([200, 200]);
+    const waits = [
+      gateway.send('GET', `/v1/jobs/${json.id}?wait=60s`),
+      gateway.send('POST', '/v1/evaluations/claim?wait=60s', { queue: 'q' }),
+    ];
+    await expect.poll(() => gateway.openRequests).toBe(4);
+    await tokens.add('first', 'admin');
+    await Promise.all(streams.map((stream) => stream.ended));
+    expect((await Promise.all(waits)).map((answer) => answer.status)).toEqual([401, 401]);
+  });
+
+  it('is not opened by revoking the last token, nor by a lost Redis while it runs', async () => {
+    const gateway = await start();
+    const { record } = await tokens.add('only', 'admin');
+    await expect.poll(() => status(gateway)).toBe(401);
+    await tokens.revoke(record.id);
+    expect(await status(gateway)).toBe(401);
+    await fleet.client.del(`${fleet.prefix}::tokens`, `${fleet.prefix}::tokens-used`);
+    expect(await status(gateway)).toBe(401);
+  });
+
+  it('does not open again at a restart after the last token was revoked, unless it is told to', async () => {
+    const { record } = await tokens.add('only', 'admin');
+    await tokens.revoke(record.id);
+    const gateway = await start();
+    expect(gateway.announcements.join()).toContain('FLEET_AUTH=open');
+    expect(await status(gateway)).toBe(401);
+    const opened = await start({ auth: 'open' });
+    expect(opened.announcements.join()).toContain('NO LOGIN');
+    expect(await status(opened)).toBe(200);
+    await tokens.add('another', 'admin');
+    await expect.poll(() => status(opened)).toBe(401);
+  });
+
+  it('remembers tokens of a version that left no mark', async () => {
+    const { record } = await tokens.add('old', 'admin');
+    await fleet.client.del(`${fleet.prefix}::tokens-used`);
+    await start();
+    await tokens.revoke(record.id);
+    expect(await status(await start())).toBe(401);
+  });
+
+  it('takes no token, since it has none: garbage must not be an administrator', async () => {
+    const gateway = await start();
+    for (const token of ['garbage', `fleet_${'0'.repeat(12)}_${'a'.repeat(43)}`]) {
+      expect(await status(gateway, bearer(token))).toBe(401);
+    }
+  });
+
+  it.each([
+    ['x-forwarded-for', '127.0.0.1'],
+    ['X-Forwarded-Proto', 'https'],
+    ['x-forwarded-host', 'localhost'],
+    ['Forwarded', 'for=127.0.0.1'],
+    ['Via', '1.1 proxy'],
+    ['X-Real-IP', '127.0.0.1'],
+    ['cf-connecting-ip', '127.0.0.1'],
+    ['x-envoy-external-address', '127.0.0.1'],
+  ])('refuses a request that a proxy passed on: %s', async (name, value) => {
+    const gateway = await start();
+    const answer = await gateway.send('GET', '/v1/jobs', undefined, { [name]: value });
+    expect([answer.status, answer.json.field]).toEqual([403, name.toLowerCase()]);
+    const { token } = await tokens.add('x', 'read');
+    await expect.poll(() => status(gateway, { ...bearer(token), [name]: value })).toBe(200);
+  });
+
+  it('refuses other names of this machine', async () => {
+    const gateway = await start();
+    for (const host of [
+      'fleet.example',
+      '127.0.0.1.evil.example',
+      'localhost.',
+      'localhost.evil.example:80',
+    ]) {
+      expect([host, await rawStatus(gateway, { host })]).toEqual([host, 403]);
+    }
+  });
+});
+
+describe('tokens', () => {
+  it('count in one form only, and once', async () => {
+    const { token } = await tokens.add('x', 'read');
+    const gateway = await start();
+    for (const authorization of [
+      token,
+      `Bearer ${token},${token}`,
+      `Bearer "${token}"`,
+      `Bearer ${token}\u00a0`,
+      `Bearer\t${token}`,
+      `Token ${token}`,
+      `Bearer ${token.slice(0, -1)}${token.at(-1)?.toUpperCase() === token.at(-1) ? 'a' : 'A'}`,
+    ]) {
+      expect([authorization, await rawStatus(gateway, { authorization })]).toEqual([authorization, 401]);
+    }
+    expect(await rawStatus(gateway, { authorization: [`Bearer ${token}`, 'Bearer x'] })).toBe(401);
+    expect(await rawStatus(gateway, { authorization: `bearer  ${token} ` })).toBe(200);
+    const query = await gateway.send('GET', `/v1/jobs?token=${token}&access_token=${token}`);
+    expect(query.status).toBe(401);
+    for (const method of ['HEAD', 'OPTIONS']) {
+      expect([method, (await gateway.send(method, '/board/')).status]).toEqual([method, 401]);
+    }
+    expect((await gateway.send('HEAD', '/v1/jobs')).status).toBe(401);
+  });
+
+  it('that are wrong cost one reading for many, and a new one is let in at once', async () => {
+    await tokens.add('x', 'read');
+    const gateway = await start();
+    const wrong = (index: number) => bearer(`fleet_${String(index).padStart(12, '0')}_${'a'.repeat(43)}`);
+    await status(gateway, wrong(0));
+    const readings = async () => {
+      const info = await fleet.client.info('commandstats');
+      return ['hget', 'hgetall'].reduce(
+        (sum, name) => sum + Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(info)?.[1] ?? 0),
+        0,
+      );
+    };
+    const before = await readings();
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => status(gateway, wrong(index))),
+    );
+    expect(new Set(answers)).toEqual(new Set([401]));
+    expect((await readings()) - before).toBeLessThan(100);
+    const { token } = await tokens.add('new', 'read');
+    expect(await status(gateway, bearer(token))).toBe(200);
+  });
+
+  it('that are wrong are limited by address, and right ones go on', async () => {
+    const { token } = await tokens.add('x', 'read');
+    const gateway = await start({ requestsPerMinute: 5 });
+    for (let request = 0; request < 5; request += 1) expect(await status(gateway)).toBe(401);
+    expect(await status(gateway)).toBe(429);
+    expect(await status(gateway, bearer(token))).toBe(200);
+  });
+
+  it('whose role is lowered end the streams that need more', async () => {
+    const { token, record } = await tokens.add('x', 'read');
+    const gateway = await start({ streamPingMs: 20 });
+    const stream = new SseClient(`${gateway.url}/live`, bearer(token));
+    await stream.seen('overview');
+    const key = `${fleet.prefix}::tokens`;
+    const stored = JSON.parse((await fleet.client.hget(key, record.id)) ?? '') as object;
+    await fleet.client.hset(key, record.id, JSON.stringify({ ...stored, digest: '0'.repeat(64) }));
+    expect(await status(gateway, bearer(token))).toBe(401);
+    await stream.ended;
+  });
+});
+
+describe('what needs no token', () => {
+  it('tells no version', async () => {
+    const gateway = await start({ auth: 'auto' });
+    const { version } = (await import('../../package.json')).default;
+    for (const path of ['/healthz', '/readyz', '/docs', '/v1/openapi.json', '/login', '/nothing']) {
+      expect([path, (await gateway.send('GET', path)).text.includes(version)]).toEqual([path, false]);
+    }
+  });
+});
