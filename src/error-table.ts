@@ -346,7 +346,7 @@ export const ERROR_TABLE = {
     false,
     422,
     2,
-    'Name a directory below one that FLEET_WORKSPACE_ROOTS of the gateway lists.',
+    'Name a directory below one that FLEET_WORKSPACE_ROOTS of the gateway lists; its workers need the same setting.',
   ),
   'lease-lost': entry(
     'JobError',

@@ -3,6 +3,7 @@ import type { CallGate } from '../calls/call-gate.js';
 import type { Usage } from '../queues/usage.js';
 import type { AgentConfig } from './agent-config.js';
 import type { ScriptAnalyst } from './script-analyst.js';
+import type { JobFiles } from './workspace/job-files.js';
 
 /** Where progress and log lines of one piece of work go; the processor binds it to the job. */
 export interface WorkLog {
@@ -44,6 +45,8 @@ export interface RunContext {
   readonly log?: WorkLog;
   /** What every call of the question passes on its way out: ledger, limiter, budget. */
   readonly gates?: readonly CallGate[];
+  /** The job's files, for the `Read` tool; default: the workspace of the question, whichever it is. */
+  readonly files?: JobFiles;
   /** Who computes over whole scripts for the offline runner; default: it does so in place. */
   readonly analyst?: ScriptAnalyst;
 }

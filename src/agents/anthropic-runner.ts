@@ -13,7 +13,8 @@ import { type Judge, judgeBySchema, judgeText } from './judge-answer.js';
 import type { RenderedPrompt } from './prompt-template.js';
 import { READ_TOOL } from './read-tool.js';
 import { wellFormed } from './well-formed.js';
-import { realWorkspace } from './workspace-file.js';
+import { JobFiles, type QuestionFiles } from './workspace/job-files.js';
+import { ANY_WORKSPACE } from './workspace/workspace-policy.js';
 
 /** Room for the thinking of a model and for an answer of some thousand lines. */
 export const DEFAULT_MAX_TOKENS = 32_000;
@@ -56,27 +57,42 @@ export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): Age
     request: AgentRequest<unknown>,
     context: RunContext = {},
   ): Promise<AgentAnswer<unknown>> {
+    if (context.files !== undefined) return answer(request, { ...context, files: context.files });
+    // Asked outside of a job: whoever asks names the workspace and is trusted with it.
+    const files = new JobFiles(ANY_WORKSPACE);
+    try {
+      return await answer(request, { ...context, files });
+    } finally {
+      await files.close();
+    }
+  }
+
+  async function answer(
+    request: AgentRequest<unknown>,
+    context: RunContext & { readonly files: JobFiles },
+  ): Promise<AgentAnswer<unknown>> {
     const prompt = request.agent.render(request.variables);
     const { schema } = request;
     const judge: Judge<unknown> = schema ? judgeBySchema(schema) : judgeText;
-    const workspace = await offeredWorkspace(request, context);
-    const first = await firstRequest(request, prompt, workspace !== null, options);
+    const offered = await offeredFiles(request, context);
+    const first = await firstRequest(request, prompt, offered.files !== null, options);
     const conversation = new Conversation(
       {
         step: request.step,
         request: first,
         judge,
         reasks: schema ? SCHEMA_REASKS : EMPTY_TEXT_REASKS,
-        workspace,
+        files: offered.files,
       },
       settings,
       context,
     );
-    const { output, usage, model, notes } = await conversation.run();
+    const result = await conversation.run();
+    const notes = [...offered.notes, ...result.notes];
     return {
-      output,
-      usage: usage.total,
-      model: model ?? first.model,
+      output: result.output,
+      usage: result.usage.total,
+      model: result.model ?? first.model,
       promptDigest: prompt.digest,
       ...(notes.length === 0 ? {} : { notes }),
     };
@@ -127,13 +143,18 @@ async function firstRequest(
   };
 }
 
-/** Real path of the workspace if the agent may read there; null where the tool is not offered. */
-async function offeredWorkspace(
+/** What the agent may read; nothing where the tool is not offered. */
+async function offeredFiles(
   { agent, workspace, step }: AgentRequest<unknown>,
-  { log }: RunContext,
-): Promise<string | null> {
-  if (workspace === undefined || !agent.tools?.includes(READ_TOOL.name)) return null;
-  const root = await realWorkspace(workspace);
-  if (root === null) log?.warn(`${step}: the workspace is no directory here, so the agent reads no files`);
-  return root;
+  { files, log }: RunContext & { readonly files: JobFiles },
+): Promise<{ readonly files: QuestionFiles | null; readonly notes: readonly string[] }> {
+  if (workspace === undefined || !agent.tools?.includes(READ_TOOL.name)) return { files: null, notes: [] };
+  const offered = await files.question(workspace);
+  if (offered !== null) return { files: offered, notes: [] };
+  log?.warn(`${step}: ${NO_FILES}`);
+  return { files: null, notes: [NO_FILES] };
 }
+
+/** The same for a directory that is missing and one that is not allowed: it tells nothing about what is outside. */
+const NO_FILES =
+  'the agent read no files: the workspace is no directory here, or not below FLEET_WORKSPACE_ROOTS of the worker';

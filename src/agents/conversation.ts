@@ -10,6 +10,7 @@ import { CallUsage } from './call-usage.js';
 import { isFinal, type Judge, wholeText } from './judge-answer.js';
 import { runTools } from './read-tool.js';
 import { wellFormed } from './well-formed.js';
+import type { QuestionFiles } from './workspace/job-files.js';
 
 /** Bounds of one question; each stands against a cost without end. */
 export const MOST_TOOL_TURNS = 10;
@@ -22,8 +23,8 @@ export interface Question<Output> {
   readonly judge: Judge<Output>;
   /** How often an answer that does not fit is asked for again. */
   readonly reasks: number;
-  /** Real path of the workspace; null where no tool is offered. */
-  readonly workspace: string | null;
+  /** What the `Read` tool may read; null where no tool is offered. */
+  readonly files: QuestionFiles | null;
 }
 
 export interface ConversationResult<Output> {
@@ -149,7 +150,7 @@ export class Conversation<Output> {
   async #answerTools(message: ReceivedMessage): Promise<void> {
     this.#toolTurns += 1;
     this.#parts = [];
-    const results = await runTools(toolUsesOf(message), this.question.workspace, this.context.log);
+    const results = await runTools(toolUsesOf(message), this.question.files, this.context.log);
     this.#repeat(message);
     this.#messages.push({
       role: 'user',

@@ -19,6 +19,8 @@ export interface WorkerSettings {
   readonly concurrency?: number;
   /** Prefix of the queues to work on; default: the configured one. */
   readonly prefix?: string;
+  /** Directories that agents may read in; default: the configured ones. */
+  readonly workspaceRoots?: readonly string[];
 }
 
 /** Starts a worker in this process, with the agents that the configuration asks for. */
@@ -47,6 +49,10 @@ export async function startWorker(
     textLimits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
     jobTimeoutMs: config.jobTimeoutMs,
     unwellMs: config.unwellMs,
+    workspaces: {
+      roots: (settings.workspaceRoots ?? config.workspaceRoots ?? []).map((root) => resolve(root)),
+      allowSecrets: config.workspaceSecrets === 'allow',
+    },
     quarantine: besideModule(import.meta.url, 'quarantine'),
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
@@ -67,6 +73,8 @@ export interface SessionOptions {
    * would send them where they must not go.
    */
   readonly apart?: boolean;
+  /** The workspace that the command names. Where its jobs are for its own worker, that worker reads in it alone. */
+  readonly workspace?: string | undefined;
 }
 
 interface Session {
@@ -80,7 +88,7 @@ interface Session {
  */
 async function openSession(
   config: Config,
-  { work, apart = false }: SessionOptions,
+  { work, apart = false, workspace }: SessionOptions,
   interrupted: AbortSignal,
 ): Promise<Session> {
   const redis = await openRedis(config);
@@ -108,7 +116,10 @@ async function openSession(
       // A command shows its jobs' failures itself; of its worker, only the choice of agents is worth a line.
       process.stderr.write(`${chooseRunner(config.agent).reason}\n`);
       const logger = createLogger(isSet('logLevel') ? config.logLevel : 'fatal');
-      const worker = await startWorker(config, redis.url, logger, { prefix });
+      const worker = await startWorker(config, redis.url, logger, {
+        prefix,
+        ...(apart ? { workspaceRoots: workspace === undefined ? [] : [workspace] } : {}),
+      });
       closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, interrupted));
     }
     return { fleet, close };

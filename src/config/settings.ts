@@ -236,7 +236,13 @@ export const SETTINGS = {
     'FLEET_WORKSPACE_ROOTS',
     'unset: no workspace',
     list,
-    'Directories below which workspaces of payloads through HTTP must lie, separated by commas.',
+    'Directories below which workspaces of jobs must lie, separated by commas: for the gateway as they are submitted, for a worker whenever an agent reads.',
+  ),
+  workspaceSecrets: setting(
+    'FLEET_WORKSPACE_SECRETS',
+    'refuse',
+    z.enum(['refuse', 'allow']).default('refuse'),
+    'Whether agents may read files of a workspace whose names say that they hold secrets, such as `.env` and `.git/config`.',
   ),
   auth: setting(
     'FLEET_AUTH',

@@ -1,4 +1,6 @@
 import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
+import { JobFiles } from '../agents/workspace/job-files.js';
+import type { WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import type { CallControl } from '../calls/call-control.js';
 import type { GatedJob } from '../calls/job-gate.js';
 import { jobGates } from '../calls/job-gates.js';
@@ -15,6 +17,8 @@ export interface ProcessingParts {
   readonly analysis: AnalysisThread;
   /** What agent calls are held to. */
   readonly calls: CallControl;
+  /** Where agents may read. */
+  readonly workspaces: WorkspacePolicy;
 }
 
 /** Whose calls they are and who pays for them: plain data. */
@@ -32,19 +36,25 @@ export async function processJob<K extends KindName>(
   job: ProcessedJob,
   signal: AbortSignal,
   log: ProcessingLog,
-  { runner, contamination, analysis, calls }: ProcessingParts,
+  { runner, contamination, analysis, calls, workspaces }: ProcessingParts,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
   const gated = { ...job, signal, warn: (message: string) => log.warn(message) };
-  return processor(payload, {
-    // Many a job asks no agent and reads no script: what these need is made for the first that does.
-    runner: gatedRunner(runner, () => jobGates(calls, gated)),
-    get analyst() {
-      return analysis.analystFor(signal);
-    },
-    contamination,
-    signal,
-    log,
-    progress: (step) => log.progress(step),
-  });
+  const files = new JobFiles(workspaces);
+  try {
+    return await processor(payload, {
+      // Many a job asks no agent and reads no script: what these need is made for the first that does.
+      runner: gatedRunner(runner, () => jobGates(calls, gated)),
+      get analyst() {
+        return analysis.analystFor(signal);
+      },
+      files,
+      contamination,
+      signal,
+      log,
+      progress: (step) => log.progress(step),
+    });
+  } finally {
+    await files.close();
+  }
 }

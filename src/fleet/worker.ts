@@ -1,6 +1,7 @@
 import { Worker as QueueWorker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
+import { NO_WORKSPACES, type WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import { type CallControlOptions, callControl } from '../calls/call-control.js';
 import { MOST_TAKEOVERS } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
@@ -59,6 +60,8 @@ export interface WorkerOptions {
   readonly textLimits?: TextLimits;
   /** What BullMQ writes its spans with; default: none are written. */
   readonly telemetry?: FleetTelemetry;
+  /** Where agents may read, also for jobs of this program's own; default: nowhere. */
+  readonly workspaces?: WorkspacePolicy;
   /** Program for jobs in whose runs a worker died (it calls `serveQuarantine`); default: they run in this process. */
   readonly quarantine?: URL;
 }
@@ -129,14 +132,16 @@ export class FleetWorker {
     }
     const contamination = new ContaminationThreads(client, { redisUrl, prefix });
     const analysis = new AnalysisThread();
+    const workspaces = options.workspaces ?? NO_WORKSPACES;
     const graceMs = options.abortGraceMs ?? DEFAULT_JOB_LIMITS.graceMs;
     const quarantine =
       options.quarantine === undefined
         ? undefined
-        : new Quarantine({ program: options.quarantine, redisUrl, prefix, graceMs });
+        : new Quarantine({ program: options.quarantine, redisUrl, prefix, workspaces, graceMs });
     const context = {
       quarantine,
       runner: options.runner,
+      workspaces,
       contamination,
       analysis,
       logger,

@@ -1,5 +1,6 @@
 import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../agents/script-analyst.js';
+import type { JobFiles } from '../agents/workspace/job-files.js';
 import type { ContaminationJudge } from '../contamination/contamination-judge.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 
@@ -8,6 +9,8 @@ export interface Work {
   readonly runner: AgentRunner;
   /** Computes over whole scripts and outputs, where that takes long apart from the worker's event loop. */
   readonly analyst: ScriptAnalyst;
+  /** What the job's agents may read. */
+  readonly files?: JobFiles;
   /** Judges outputs against the fleet's known solutions. */
   readonly contamination: ContaminationJudge;
   /** Aborted when the job is cancelled, or its worker must stop. */

@@ -5,6 +5,7 @@ export const processSolutionCheck: Processor<'solution-check'> = ({ solution, wo
   checkAndFixLeakage(solution, work.runner, {
     analyst: work.analyst,
     signal: work.signal,
+    ...(work.files === undefined ? {} : { files: work.files }),
     log: work.log,
     onProgress: (step) => work.progress(step),
     ...(workspace === undefined ? {} : { workspace }),

@@ -242,7 +242,13 @@ describe('the Read tool', () => {
       expect(first).toEqual({ role: 'assistant', content: [thinking, use] });
       expect(second).toEqual({
         role: 'user',
-        content: [{ type: 'tool_result', tool_use_id: 'toolu_x', content: 'def prep(): ...\n' }],
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'toolu_x',
+            content: expect.stringMatching(/^<file-(\w{16})>\ndef prep\(\): \.\.\.\n<\/file-\1>$/),
+          },
+        ],
       });
       expect(third?.role).toBe('assistant');
       expect(fourth?.content).toMatchObject([{ type: 'tool_result', is_error: true }]);

@@ -12,8 +12,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LARGEST_READ_CHARACTERS, runTools } from '../../src/agents/read-tool.js';
-import { realWorkspace } from '../../src/agents/workspace-file.js';
+import { runTools } from '../../src/agents/read-tool.js';
+import { JobFiles } from '../../src/agents/workspace/job-files.js';
+import { MAX_READ_BYTES } from '../../src/agents/workspace/read-lines.js';
+import { Workspace } from '../../src/agents/workspace/workspace.js';
+import { ANY_WORKSPACE } from '../../src/agents/workspace/workspace-policy.js';
 
 let outer: string;
 let root: string;
@@ -47,9 +50,12 @@ async function read(input: unknown, workspace: string | null = root, name = 'Rea
     info: (line: string) => lines.push(`info ${line}`),
     warn: (line: string) => lines.push(`warn ${line}`),
   };
-  const [result] = await runTools([{ id: 't1', name, input }], workspace, log);
+  const files = new JobFiles(ANY_WORKSPACE);
+  const question = workspace === null ? null : await files.question(workspace);
+  const [result] = await runTools([{ id: 't1', name, input }], question, log);
+  await files.close();
   return {
-    text: String(result?.content),
+    text: String(result?.content).replace(/^<file-\w{16}>\n([\s\S]*)<\/file-\w{16}>$/, '$1'),
     isError: result?.is_error === true,
     lines,
     id: result?.tool_use_id,
@@ -79,7 +85,7 @@ describe('hands out', () => {
   it('no more than a bounded part of a long file, cut between characters', async () => {
     for (const file_path of ['long.txt', 'huge.csv']) {
       const { text } = await read({ file_path });
-      expect(text.length).toBeLessThan(LARGEST_READ_CHARACTERS + 100);
+      expect(text.length).toBeLessThan(MAX_READ_BYTES + 100);
       expect(text).toContain('(cut here; the file has');
       expect(text).not.toMatch(/\p{Surrogate}/u);
     }
@@ -179,7 +185,6 @@ describe('races', () => {
 });
 
 it('a workspace that is missing or no directory is none', async () => {
-  expect(await realWorkspace(join(outer, 'nowhere'))).toBeNull();
-  expect(await realWorkspace(join(outer, 'secret.txt'))).toBeNull();
-  expect(await realWorkspace(join(root, 'dir-out'))).toBe(outer);
+  expect(await Workspace.open(join(outer, 'nowhere'), ANY_WORKSPACE)).toBeNull();
+  expect(await Workspace.open(join(outer, 'secret.txt'), ANY_WORKSPACE)).toBeNull();
 });

@@ -137,7 +137,7 @@ describe('an agent that is in the middle of its tool steps when its worker goes'
       { kind: 'hang' },
       jsonReply({ plans: [{ code_block: 'a = fit(all)', plan: 'fit on the training rows' }] }),
     ]);
-    const first = await worker(runnerFor(server));
+    const first = await worker(runnerFor(server), { workspaces: { roots: [workspace] } });
     const handle = await addExtract(fleet, {
       ...script,
       summary: 'a matters',
@@ -146,7 +146,7 @@ describe('an agent that is in the middle of its tool steps when its worker goes'
     });
     await server.arrived(3);
     await first.stop(0);
-    await worker(runnerFor(server));
+    await worker(runnerFor(server), { workspaces: { roots: [workspace] } });
     const result = await handle.result({ timeout: 60_000 });
     expect(result).toMatchObject({ outcome: 'selected', usage: { calls: 1, reusedCalls: 2 } });
     // Both steps once, the last call twice: it was on its way when the worker went.

@@ -218,6 +218,7 @@ describe('the process for suspects', () => {
     for (const idleMs of [1, 60_000]) {
       const quarantine = new Quarantine({
         ...{ program: PROGRAM, redisUrl: redis.url, prefix: test.fleet.prefix, graceMs: 1_000, idleMs },
+        workspaces: { roots: [] },
       });
       // Nobody holds this job, so its call is refused; what matters is that it was tried.
       const run = () => {

@@ -75,21 +75,25 @@ async function checkAll(
   const progress = new ProgressLine();
   let done = 0;
   try {
-    return await withSession(config, { work: true, apart: true }, async (fleet, submissions) => {
-      await warnWithoutWorker(fleet, config, 'solution-check');
-      progress.show(`checked 0 of ${files.length}`);
-      return Promise.all(
-        files.map(async (file) => {
-          const outcome = await checkFile(fleet, submissions, file, {
-            ...options,
-            write: options.write === true,
-          });
-          done += 1;
-          progress.show(`checked ${done} of ${files.length}`);
-          return outcome;
-        }),
-      );
-    });
+    return await withSession(
+      config,
+      { work: true, apart: true, workspace: options.workspace },
+      async (fleet, submissions) => {
+        await warnWithoutWorker(fleet, config, 'solution-check');
+        progress.show(`checked 0 of ${files.length}`);
+        return Promise.all(
+          files.map(async (file) => {
+            const outcome = await checkFile(fleet, submissions, file, {
+              ...options,
+              write: options.write === true,
+            });
+            done += 1;
+            progress.show(`checked ${done} of ${files.length}`);
+            return outcome;
+          }),
+        );
+      },
+    );
   } finally {
     progress.clear();
   }

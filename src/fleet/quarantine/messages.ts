@@ -1,3 +1,4 @@
+import type { WorkspacePolicy } from '../../agents/workspace/workspace-policy.js';
 import type { KindName } from '../../queues/registry.js';
 import type { ProcessedJob } from '../process-job.js';
 import type { WireError } from './wire-error.js';
@@ -6,6 +7,8 @@ import type { WireError } from './wire-error.js';
 export interface QuarantineSettings {
   readonly redisUrl: string;
   readonly prefix: string;
+  /** Where agents may read. */
+  readonly workspaces: WorkspacePolicy;
 }
 
 /** A job to be processed apart: plain data. */

@@ -93,7 +93,7 @@ async function run(
 }
 
 async function partsOf(
-  { redisUrl, prefix }: QuarantineSettings,
+  { redisUrl, prefix, workspaces }: QuarantineSettings,
   agents: () => Promise<QuarantineAgents>,
 ): Promise<ProcessingParts> {
   const { runner, calls } = await agents();
@@ -106,6 +106,7 @@ async function partsOf(
     runner,
     contamination: new ContaminationThreads(client, { redisUrl, prefix }),
     analysis: new AnalysisThread(),
+    workspaces,
     calls: callControl(ledger, prefix, calls),
   };
 }

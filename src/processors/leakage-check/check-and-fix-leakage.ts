@@ -1,6 +1,7 @@
 import type { AgentRunner, WorkLog } from '../../agents/agent-runner.js';
 import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import { analysedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents/script-analyst.js';
+import type { JobFiles } from '../../agents/workspace/job-files.js';
 import { PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
 import { type Finding, type SolutionCheckResult, statusOf } from '../../queues/solution-check.js';
@@ -16,6 +17,8 @@ export interface LeakageCheckOptions {
   /** Directory below which the agent may read files. */
   readonly workspace?: string;
   readonly model?: string;
+  /** The job's files; default: the workspace above, whichever it is. */
+  readonly files?: JobFiles;
   readonly signal?: AbortSignal;
   readonly log?: WorkLog;
   /** Who analyses; default: functions in place. */

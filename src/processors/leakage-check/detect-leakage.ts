@@ -63,7 +63,7 @@ export async function askWithMoreContext(
 
 function ask(
   solution: Solution,
-  { runner, meter, workspace, model, signal, log, analyst }: DetectionContext,
+  { runner, meter, workspace, model, signal, log, analyst, files }: DetectionContext,
   question: Pick<AgentRequest<LeakageDetectionOutput>, 'step' | 'addition'>,
 ): Promise<AgentAnswer<LeakageDetectionOutput>> {
   const request: AgentRequest<LeakageDetectionOutput> & { schema: typeof LeakageDetectionOutputSchema } = {
@@ -79,6 +79,7 @@ function ask(
       ...(signal === undefined ? {} : { signal }),
       ...(log === undefined ? {} : { log }),
       ...(analyst === undefined ? {} : { analyst }),
+      ...(files === undefined ? {} : { files }),
     }),
   );
 }

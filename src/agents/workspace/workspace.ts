@@ -1,0 +1,136 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, readlink, realpath, statfs } from 'node:fs/promises';
+import { isAbsolute, normalize, relative, resolve, sep } from 'node:path';
+import { openBelow } from './open-below.js';
+import { openByName } from './open-by-name.js';
+import { namesSecret } from './secret-names.js';
+import type { WorkspacePolicy } from './workspace-policy.js';
+import { isFileError, unreadable, WorkspaceRefusal } from './workspace-refusal.js';
+
+/** Linux names the path of an open file, and opens names below an open directory; elsewhere names have to do. */
+const BY_DESCRIPTOR = process.platform === 'linux';
+
+/** Types of file systems that show the state of the system as regular files: `/proc`, `/sys` and their like. */
+const SYSTEM_FILE_SYSTEMS: ReadonlySet<number> = new Set([
+  0x9fa0, 0x62656572, 0x63677270, 0x27e0eb, 0x64626720, 0x74726163, 0x73636673, 0x62656570, 0xcafe4a11,
+]);
+
+/**
+ * A directory that an agent reads in. It is opened once: whatever its name comes to mean later, files are opened below
+ * this directory. Its real path is held against the roots at the opening and again with every file.
+ */
+export class Workspace {
+  private constructor(
+    private readonly directory: FileHandle,
+    /** Names by which absolute paths into it may begin. */
+    private readonly names: readonly string[],
+    private readonly policy: WorkspacePolicy,
+  ) {}
+
+  /** Opens a workspace; null where there is no such directory, or none that may be read in. */
+  static async open(path: string, policy: WorkspacePolicy): Promise<Workspace | null> {
+    if (path.includes('\0')) return null;
+    const named = resolve(path);
+    let directory: FileHandle;
+    try {
+      directory = await open(named, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK);
+    } catch (error) {
+      if (isFileError(error)) return null;
+      throw error;
+    }
+    const workspace = new Workspace(directory, [await pathOf(directory, named), named], policy);
+    if (await workspace.#isAllowed()) return workspace;
+    await directory.close();
+    return null;
+  }
+
+  /**
+   * Opens a regular file below the workspace for reading.
+   *
+   * @param path As the agent gave it: absolute, or relative to the workspace.
+   * @throws {WorkspaceRefusal} With the same words wherever the path leads that it must not lead.
+   */
+  async openFile(path: string): Promise<FileHandle> {
+    if (path === '' || path.includes('\0')) throw new WorkspaceRefusal('the path is empty or malformed');
+    const wanted = this.#relativePath(path);
+    if (wanted === undefined) throw unreadable();
+    const file = BY_DESCRIPTOR
+      ? await openBelow(this.directory, wanted, (target) => this.#relativePath(target))
+      : await openByName(await this.#path(), wanted);
+    try {
+      await this.#check(file, wanted);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.directory.close();
+  }
+
+  /** The part of a path below the workspace; undefined for an absolute path to somewhere else. */
+  #relativePath(path: string): string | undefined {
+    if (!isAbsolute(path)) return path;
+    const absolute = normalize(path);
+    for (const name of this.names) if (isWithin(absolute, name)) return absolute.slice(name.length);
+    return undefined;
+  }
+
+  /** Looks at a file once it is open. */
+  async #check(file: FileHandle, wanted: string): Promise<void> {
+    const [stat, own] = await Promise.all([file.stat(), this.directory.stat()]);
+    if (!stat.isFile()) throw unreadable();
+    const root = await this.#path();
+    const path = await pathOf(file, resolve(root, wanted.replace(/^\/+/, '')));
+    if (path === root || !isWithin(path, root)) throw unreadable();
+    // The workspace itself may have been moved to a place where agents do not read.
+    if (!(await this.#isAllowed()) || (await isSystemFile(file))) throw unreadable();
+    // Another name of somebody else's file. Of a file of the same owner nobody can tell it.
+    if (stat.nlink > 1 && stat.uid !== own.uid) throw unreadable();
+    if (this.policy.allowSecrets !== true && namesSecret(relative(root, path))) {
+      throw new WorkspaceRefusal('files that may hold secrets are not handed out');
+    }
+  }
+
+  /** Where the directory is now. */
+  #path(): Promise<string> {
+    return pathOf(this.directory, this.names[0] ?? '');
+  }
+
+  async #isAllowed(): Promise<boolean> {
+    const { roots, allowSecrets } = this.policy;
+    if (roots === 'any') return true;
+    const path = await this.#path();
+    for (const root of roots) {
+      const real = await realpath(root).catch(noPath);
+      if (real === undefined || !isWithin(path, real)) continue;
+      // A workspace such as `ROOT/project/.git` would take the name of the secret out of the paths below it.
+      if (allowSecrets === true || !namesSecret(relative(real, path))) return true;
+    }
+    return false;
+  }
+}
+
+/** A root that is not there allows nothing. */
+function noPath(error: unknown): undefined {
+  if (!isFileError(error)) throw error;
+}
+
+/** Where an open file is. Without descriptors that tell it: where its name leads now. */
+function pathOf(file: FileHandle, name: string): Promise<string> {
+  return BY_DESCRIPTOR ? readlink(`/proc/self/fd/${file.fd}`) : realpath(name);
+}
+
+async function isSystemFile(file: FileHandle): Promise<boolean> {
+  if (!BY_DESCRIPTOR) return false;
+  const { type } = await statfs(`/proc/self/fd/${file.fd}`);
+  return SYSTEM_FILE_SYSTEMS.has(type);
+}
+
+/** Whether a path is a directory or lies below it. */
+function isWithin(path: string, directory: string): boolean {
+  const step = relative(directory, path);
+  return step !== '..' && !step.startsWith(`..${sep}`) && !isAbsolute(step);
+}
