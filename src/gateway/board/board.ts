@@ -6,9 +6,11 @@ import { KIND_NAMES } from '../../queues/registry.js';
 import type { Caller } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
 import type { Gateway } from '../gateway.js';
+import type { TellAlso } from '../http/errors.js';
 import { admitRequest, type Mounting } from '../http/mount.js';
 import { boardHeaders } from '../http/security-headers.js';
 import { leadsToLogin } from '../pages/page-request.js';
+import { guardBoard } from './board-guard.js';
 import { shorten } from './shorten.js';
 
 const PLACE = '/board';
@@ -77,15 +79,23 @@ function boardOf(readOnlyMode: boolean) {
   };
 }
 
+/** What the page of the board reads of a refusal, beside the problem document. */
+const boardError: TellAlso = ({ status, detail }) => ({
+  error: { key: status >= 500 ? 'ERRORS.INTERNAL_SERVER_ERROR' : 'ERRORS.FORBIDDEN' },
+  message: detail,
+});
+
 /** Adds Bull Board. Whoever may only read gets a board that changes nothing, and the server refuses it too. */
 export function mountBoard(app: Express, mounting: Mounting): void {
   let board: Board | undefined;
   app.use(PLACE, boardHeaders(), async (request, response, next) => {
     response.locals.route = PLACE;
+    response.locals.alsoTell = boardError;
     try {
       const needed = SAFE_METHODS.has(request.method) ? 'read' : WRITER;
       const gateway = await admitRequest(request, response, needed, mounting);
       board ??= new Board(gateway);
+      if (await guardBoard(request, response, gateway)) return;
       const handler = await board.handlerFor((response.locals.caller as Caller).role);
       response.set('cache-control', 'no-store');
       await handler(request, response, next);

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { type FleetError, messageOf, RequestError } from '../../errors.js';
-import { PROBLEM_TYPE, problemOf, refusalFrom, retryAfterOf } from './problem.js';
+import { PROBLEM_TYPE, type Problem, problemOf, refusalFrom, retryAfterOf } from './problem.js';
 
 /** A request that was refused before its body was read is let send so much more, in bytes, or so long, in ms. */
 const DISCARD_BYTES = 256 * 2 ** 20;
@@ -69,13 +69,17 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
+/** Further members of the problem documents of one response, in `response.locals.alsoTell`. */
+export type TellAlso = (problem: Problem) => Readonly<Record<string, unknown>>;
+
 function sendProblem(error: FleetError, requestId: string, response: Response): void {
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) response.set('retry-after', String(retryAfter));
   if (error.entry.httpStatus === 401) response.set('www-authenticate', 'Bearer realm="solution-fleet"');
   const problem = problemOf(error, requestId);
   response.status(problem.status).set('cache-control', 'no-store').type(PROBLEM_TYPE);
-  response.send(JSON.stringify(problem));
+  const alsoTell = response.locals.alsoTell as TellAlso | undefined;
+  response.send(JSON.stringify({ ...problem, ...alsoTell?.(problem) }));
 }
 
 /**

@@ -1,0 +1,141 @@
+import type { Request, Response } from 'express';
+import { FleetError, JobError, RequestError } from '../../errors.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { retryJob } from '../../producers/retry-job.js';
+import { readEnd } from '../../queues/job-marks.js';
+import { isKindName } from '../../queues/registry.js';
+import type { Gateway } from '../gateway.js';
+import { parseBody } from '../http/operation.js';
+import { hasBody, readJson } from '../http/read-json.js';
+import { type BoardMatch, matchRoute, REASONS } from './board-routes.js';
+
+/** Largest body of a change on the board, in bytes. */
+const BODY_BYTES = 4_096;
+/** Jobs that one request runs again. */
+const MAX_RETRIES = 1_000;
+const SAFE_METHODS = new Set(['GET', 'HEAD']);
+const PREFIX = ['api', 'queues'];
+/** What stands in the place of a job's id in paths that are about the queue. */
+const QUEUE_PAGES = new Set(['metrics', 'default-job-options', 'workers', 'rate-limit', 'job-data-schema']);
+/** Keys of BullMQ beside those of the jobs of a queue: none of them is a job. */
+const QUEUE_KEYS = new Set([
+  ...[
+    'active',
+    'completed',
+    'delayed',
+    'events',
+    'failed',
+    'id',
+    'limiter',
+    'marker',
+    'meta',
+    'paused',
+    'pc',
+  ],
+  ...['prioritized', 'priority', 'repeat', 'stalled', 'stalled-check', 'wait', 'waiting-children'],
+]);
+
+/**
+ * Holds what comes to the board to the rules of the API, before the board sees it.
+ * @returns Whether the request is answered already.
+ * @throws RequestError `method-not-allowed` for what is taken away, `malformed-request`; JobError `job-not-found`;
+ *   PayloadError for a body that is wrong.
+ */
+export async function guardBoard(request: Request, response: Response, gateway: Gateway): Promise<boolean> {
+  const parts = partsOf(request.path);
+  const isApi = PREFIX.every((part, index) => parts[index] === part);
+  const rest = parts.slice(PREFIX.length);
+  if (SAFE_METHODS.has(request.method)) {
+    if (hasBody(request)) throw new RequestError('malformed-request', 'a request to read has no body');
+    const [queue, job] = rest;
+    if (isApi && queue !== undefined && job !== undefined && !QUEUE_PAGES.has(job)) {
+      await requireJob(gateway.fleet, queue, job);
+    }
+    return false;
+  }
+  const match = isApi ? matchRoute(request.method, rest) : undefined;
+  if (match === undefined) throw refusal(request, parts);
+  request.body = await readBody(request, match, rest);
+  if (match.queue !== undefined) await requireQueue(gateway, match.queue);
+  if (match.job !== undefined) await requireJob(gateway.fleet, match.queue ?? '', match.job);
+  return match.route.own !== undefined && (await runOwn(match, response, gateway));
+}
+
+/** The parts of a path; one that cannot be decoded is refused by the board as well. */
+function partsOf(path: string): string[] {
+  try {
+    return path.slice(1).split('/').map(decodeURIComponent);
+  } catch (cause) {
+    throw new RequestError('malformed-request', 'the path cannot be decoded', { cause });
+  }
+}
+
+function refusal({ method }: Request, parts: readonly string[]): RequestError {
+  const reason =
+    REASONS[parts.at(-1) ?? ''] ??
+    parts.map((part) => REASONS[part]).find((text) => text !== undefined) ??
+    'the board of this gateway does not offer it';
+  return new RequestError('method-not-allowed', `${method} is not taken here: ${reason}`);
+}
+
+async function readBody(request: Request, { route }: BoardMatch, rest: readonly string[]): Promise<unknown> {
+  if (!hasBody(request)) return parseOwn(route.body, {}, rest);
+  const body = await readJson(request, BODY_BYTES, () => undefined);
+  return parseOwn(route.body, body, rest);
+}
+
+function parseOwn(schema: BoardMatch['route']['body'], body: unknown, rest: readonly string[]): unknown {
+  if (schema === undefined) return {};
+  try {
+    return parseBody(schema, body);
+  } catch (thrown) {
+    const reason = REASONS[rest.at(-1) ?? ''];
+    if (!(thrown instanceof FleetError) || reason === undefined) throw thrown;
+    throw new RequestError('method-not-allowed', reason, { cause: thrown });
+  }
+}
+
+/** @throws JobError `job-not-found` also for the names of keys that are no jobs. */
+async function requireJob(fleet: FleetConnection, queue: string, id: string): Promise<void> {
+  const isName = !id.includes(':') && !QUEUE_KEYS.has(id);
+  if (isName && (await readEnd(fleet.client, fleet.jobKey(queue, id))) !== 'gone') return;
+  throw new JobError('job-not-found', `there is no job ${JSON.stringify(id.slice(0, 200))}`);
+}
+
+/** @throws RequestError `route-not-found` for a queue that the board does not show. */
+async function requireQueue({ ownQueues }: Gateway, queue: string): Promise<void> {
+  if (isKindName(queue) || (await ownQueues.list()).includes(queue)) return;
+  throw new RequestError('route-not-found', `there is no queue ${JSON.stringify(queue.slice(0, 200))}`);
+}
+
+async function runOwn(
+  { route, queue = '', job = '' }: BoardMatch,
+  response: Response,
+  gateway: Gateway,
+): Promise<true> {
+  if (route.own === 'retry-job') {
+    await retryJob(gateway.fleet, job, queue);
+    response.status(204).end();
+    return true;
+  }
+  response.json(await retryFailed(gateway.fleet, queue));
+  return true;
+}
+
+/** Runs the failed jobs of a queue again, as the API does: cancelled ones stay cancelled. */
+async function retryFailed(
+  fleet: FleetConnection,
+  queueName: string,
+): Promise<{ readonly retried: number; readonly skipped: number }> {
+  const ids = await fleet.client.zrevrange(fleet.queue(queueName).toKey('failed'), 0, MAX_RETRIES - 1);
+  let retried = 0;
+  for (const id of ids) {
+    try {
+      await retryJob(fleet, id, queueName);
+      retried += 1;
+    } catch (thrown) {
+      if (!(thrown instanceof JobError)) throw thrown;
+    }
+  }
+  return { retried, skipped: ids.length - retried };
+}
