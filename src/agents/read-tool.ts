@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Tool, ToolResultBlockParam } from '@anthropic-ai/sdk/resources/messages';
 import { z } from 'zod';
 import type { ToolUse } from '../calls/message.js';
+import { redactSecrets } from '../config/redact.js';
 import type { WorkLog } from './agent-runner.js';
 import { wellFormed } from './well-formed.js';
 import { MAX_TURN_READS, type QuestionFiles } from './workspace/job-files.js';
@@ -87,7 +88,7 @@ async function read(files: QuestionFiles, { file_path, ...lines }: ReadInput): P
   files.beginRead();
   const file = await files.workspace.openFile(file_path);
   try {
-    const text = wellFormed(await readLines(file, lines));
+    const text = redactSecrets(wellFormed(await readLines(file, lines)));
     files.handOut(text);
     return text;
   } finally {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redactErrorText } from '../config/redact.js';
 import type { CallOutcome, OutcomeClass } from './outcome.js';
 
 /** Body of an error of the Messages API, as a response or as an `error` event of a stream. */
@@ -66,8 +67,14 @@ function describe(body: unknown): string {
   return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
 }
 
-/** One line of bounded length: bodies of proxies can be pages of HTML. */
+/** No more of a text is looked at to make one line of it. */
+const MAX_LOOKED_AT = 64 * 1024;
+
+/**
+ * One line of bounded length: bodies of proxies can be pages of HTML. Every text of a provider that goes into an error
+ * goes through here, and leaves its secrets behind: a provider or a proxy may repeat the key that it was sent.
+ */
 export function shorten(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = redactErrorText(text.slice(0, MAX_LOOKED_AT)).replace(/\s+/g, ' ').trim();
   return line.length <= LONGEST_DETAIL ? line : `${line.slice(0, LONGEST_DETAIL)}…`;
 }

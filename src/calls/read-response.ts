@@ -20,7 +20,7 @@ export async function readResponse(response: CallResponse, onEvent: () => void):
     class: 'unreachable',
     status: response.status,
     headers: response.headers,
-    detail: `the server answered with ${mediaType === '' ? 'no content type' : mediaType} instead of a message, so it is no Messages API`,
+    detail: `the server answered with ${mediaType === '' ? 'no content type' : shorten(mediaType)} instead of a message, so it is no Messages API`,
   });
 }
 

@@ -1,4 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import { rememberAddress, rememberSecrets } from '../config/redact.js';
 import { messageOf } from '../errors.js';
 import { CallFault } from './outcome.js';
 import { providerError, shorten } from './provider-error.js';
@@ -28,6 +29,8 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
  * built-in fetch gives up when headers take 300 s, so undici is used with its timers off.
  */
 export function sdkTransport(options: SdkTransportOptions = {}): Transport {
+  rememberSecrets(options.apiKey);
+  if (options.baseURL !== undefined) rememberAddress(options.baseURL);
   let loading: Promise<Loaded> | undefined;
   return {
     async send(request, signal) {

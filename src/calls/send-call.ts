@@ -1,3 +1,4 @@
+import { redactData } from '../config/redact.js';
 import { messageOf } from '../errors.js';
 import type { Clock } from './clock.js';
 import type { ReceivedMessage } from './message.js';
@@ -57,7 +58,7 @@ export async function sendCall(
   try {
     const response = await transport.send(request, socket.signal);
     onAccepted?.();
-    const message = await readResponse(response, onEvent);
+    const message = withoutSecrets(await readResponse(response, onEvent), request);
     return { ...classifyMessage(message), status: response.status, headers: response.headers };
   } catch (thrown) {
     const outcome = outcomeOf(thrown);
@@ -68,6 +69,15 @@ export async function sendCall(
     stopIdle?.();
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** A message without the secrets of this process, but for those that it was asked about: they are in the script itself. */
+function withoutSecrets(message: ReceivedMessage, request: CallRequest): ReceivedMessage {
+  let asked: string | undefined;
+  return redactData(message, (secret) => {
+    asked ??= JSON.stringify(request);
+    return asked.includes(JSON.stringify(secret).slice(1, -1));
+  });
 }
 
 /** Class of each stop reason; one that is not listed is `unknown-stop`. */

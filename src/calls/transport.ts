@@ -1,4 +1,5 @@
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';
+import { redactErrorText } from '../config/redact.js';
 
 /** Body of one request to the Messages API. It is always sent with `stream: true`. */
 export type CallRequest = Omit<MessageCreateParamsNonStreaming, 'stream'>;
@@ -28,5 +29,9 @@ export interface Transport {
 const KEPT_HEADERS = /^(retry-after|x-should-retry|request-id|anthropic-ratelimit-.*)$/;
 
 export function keptHeaders(headers: Iterable<readonly [string, string]>): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => KEPT_HEADERS.test(name.toLowerCase())));
+  return Object.fromEntries(
+    [...headers]
+      .filter(([name]) => KEPT_HEADERS.test(name.toLowerCase()))
+      .map(([name, value]) => [redactErrorText(name), redactErrorText(value)]),
+  );
 }

@@ -17,6 +17,9 @@ const MOST_REDIRECTS = 20;
 const MOST_REST_BYTES = 16 * 1024;
 const LONGEST_REST_MS = 1_000;
 
+/** More than the longest answer of a model, with every token in an event of its own. */
+const MAX_BODY_BYTES = 64 * 2 ** 20;
+
 /**
  * A `fetch` for the SDK over undici's plain requests: no web streams, which cost a streamed call about as much
  * processor time as all that is done with its answer. Without time limits of its own.
@@ -48,17 +51,32 @@ function asResponse(url: string, { statusCode, headers, body }: Dispatcher.Respo
     ok: statusCode >= 200 && statusCode < 300,
     headers: new Headers(pairsOf(headers)),
     body: { [Symbol.asyncIterator]: () => chunksOf(body) },
-    text: () => body.text(),
+    text: () => textOf(body),
   };
   return response as unknown as Response;
 }
 
 async function* chunksOf(body: Body): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
   try {
-    yield* body.iterator({ destroyOnReturn: false });
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      bytes += (chunk as Uint8Array).length;
+      if (bytes > MAX_BODY_BYTES) {
+        // The body reports its own end as an error, which is thrown here already.
+        body.once('error', () => undefined).destroy();
+        throw new Error(`the answer has more than ${MAX_BODY_BYTES} bytes`);
+      }
+      yield chunk as Uint8Array;
+    }
   } finally {
     if (!body.readableEnded && !body.destroyed) void readRest(body);
   }
+}
+
+async function textOf(body: Body): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of chunksOf(body)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Reads a body to its end, so that its connection is free again; closes the connection where that takes long. */

@@ -1,3 +1,4 @@
+import { redactErrorText } from '../config/redact.js';
 import { type FleetError, toFleetError } from '../errors.js';
 import { coloursFor } from './terminal/colours.js';
 import { visible } from './terminal/visible.js';
@@ -5,8 +6,9 @@ import { visible } from './terminal/visible.js';
 /** Writes an error to standard error as two sentences: what happened, and what to do. */
 export function printError(thrown: unknown, subject?: string): FleetError {
   const error = toFleetError(thrown);
+  const message = redactErrorText(error.message);
   const colours = coloursFor(process.stderr);
-  const what = subject === undefined ? error.message : `${subject}: ${error.message}`;
+  const what = subject === undefined ? message : `${subject}: ${message}`;
   process.stderr.write(`${colours.red('error')} ${visible(what)} ${colours.dim(`(${error.code})`)}\n`);
   process.stderr.write(`      ${error.entry.whatToDo}\n`);
   return error;
@@ -15,5 +17,5 @@ export function printError(thrown: unknown, subject?: string): FleetError {
 /** An error as JSON output shows it. */
 export function errorJson(thrown: unknown): { code: string; message: string } {
   const { code, message } = toFleetError(thrown);
-  return { code, message };
+  return { code, message: redactErrorText(message) };
 }

@@ -1,4 +1,5 @@
 import type { Job } from 'bullmq';
+import { redactErrorText } from '../config/redact.js';
 import { messageOf } from '../errors.js';
 import type { Logger } from './logger.js';
 import type { ProcessingLog } from './process-job.js';
@@ -37,7 +38,7 @@ export class JobLog implements ProcessingLog {
   /** Shows on the job what it is doing, unless it has done so within a moment. */
   progress(step: string): void {
     this.logger.debug({ step }, 'progress');
-    this.#lastStep = step;
+    this.#lastStep = redactErrorText(step);
     this.#timer ??= setTimeout(showStep, STEP_SHOWN_MS, this);
   }
 
@@ -56,7 +57,7 @@ export class JobLog implements ProcessingLog {
   }
 
   #keep(level: string, message: string): void {
-    this.#stored(this.job.log(`${level} ${message.slice(0, LONGEST_LINE)}`));
+    this.#stored(this.job.log(`${level} ${redactErrorText(message).slice(0, LONGEST_LINE)}`));
   }
 
   #stored(written: Promise<unknown>): void {

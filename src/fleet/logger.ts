@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { redactErrorText } from '../config/redact.js';
 
 export type { Logger } from 'pino';
 
@@ -30,6 +31,8 @@ export function createLogger(level: string): Logger {
     {
       level,
       base: { pid: process.pid },
+      // Whatever a line holds, stack traces of libraries included, leaves its secrets behind.
+      hooks: { streamWrite: redactErrorText },
       redact: {
         paths: ['*.apiKey', '*.authorization', '*.password', 'apiKey', 'authorization'],
         remove: true,

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
+import { redactSecrets } from '../config/redact.js';
 import {
   AgentError,
   CallRefusedError,
@@ -341,7 +342,9 @@ async function keepEvidence(
   { client }: JobContext,
 ): Promise<void> {
   await forgetWait(client, jobKey(job));
-  if (error.rawAnswer !== undefined) await job.log(`answer that could not be used:\n${error.rawAnswer}`);
+  if (error.rawAnswer !== undefined) {
+    await job.log(`answer that could not be used:\n${redactSecrets(error.rawAnswer)}`);
+  }
   if (!(error instanceof AgentError) || error.usage === undefined) return;
   const before = (await readMarks(client, jobKey(job))).usage ?? NO_USAGE;
   await writeUsage(client, jobKey(job), token, addUsage(before, error.usage));

@@ -1,3 +1,4 @@
+import { redactErrorText } from '../config/redact.js';
 import { ERROR_TABLE, type ErrorCode, FleetError, toFleetError } from '../errors.js';
 
 /** Longest failure text that is kept on a job, in characters; answers of providers can be large. */
@@ -13,7 +14,7 @@ export interface JobFailure {
 /** Text that is stored as a job's failure: the error code in brackets, then the message. */
 export function encodeFailure(thrown: unknown): string {
   const error = toFleetError(thrown);
-  const text = `[${error.code}] ${error.message}`;
+  const text = `[${error.code}] ${redactErrorText(error.message)}`;
   return text.length <= LONGEST_REASON ? text : `${text.slice(0, LONGEST_REASON)}… (cut)`;
 }
 

@@ -1,4 +1,5 @@
 import type { RedisOptions } from 'ioredis';
+import { rememberAddress } from '../config/redact.js';
 import { ConfigurationError } from '../errors.js';
 import { type ClusterNode, clusterConnector, hashTagOf } from './redis-cluster.js';
 
@@ -45,6 +46,7 @@ export interface RedisConnectionOptions {
  */
 export function redisOptionsFrom(address: string): RedisConnectionOptions {
   const trimmed = address.trim();
+  rememberAddress(trimmed);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(trimmed)?.[1]?.toLowerCase();
   if (scheme === undefined) throw refusal('it has no scheme');
   const read = Object.hasOwn(SCHEMES, scheme) ? SCHEMES[scheme] : undefined;

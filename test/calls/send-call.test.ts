@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -286,5 +287,31 @@ describe('timers and abort', () => {
     for (let call = 0; call < 20; call += 1) await sendCall(REQUEST, transport, limits, clock, signal);
     expect(listeners).toBe(0);
     expect(clock.pending).toBe(0);
+  });
+
+  it.each([
+    ['of success', 200, 'text/event-stream'],
+    ['of failure', 400, 'application/json'],
+  ])('an answer without end is given up, one %s', async (_what, status, type) => {
+    const megabyte = `event: ping\ndata: ${'x'.repeat(2 ** 20)}\n\n`;
+    let sent = 0;
+    const endless = createHttpServer((request, response) => {
+      request.resume();
+      response.writeHead(status, { 'content-type': type });
+      const send = () => {
+        while (!response.destroyed && response.write(megabyte)) sent += 1;
+        sent += 1;
+      };
+      response.on('drain', send);
+      send();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    const { port } = endless.address() as AddressInfo;
+    const transport = sdkTransport({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}` });
+    const outcome = await sendCall(REQUEST, transport, limits, systemClock);
+    endless.closeAllConnections();
+    endless.close();
+    expect(outcome).not.toHaveProperty('message');
+    expect(sent).toBeLessThan(100);
   });
 });

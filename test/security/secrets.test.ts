@@ -1,24 +1,41 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
+import { rememberAddress } from '../../src/config/redact.js';
+import type { FleetError } from '../../src/errors.js';
+import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { connectProducer } from '../../src/queues/connection.js';
+import { correction, leaks } from '../support/agent-answers.js';
 import { fleetCommand, type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
-import { errorReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import {
+  errorAfter,
+  errorReply,
+  htmlReply,
+  jsonReply,
+  type MessagesApi,
+  pausedReply,
+  type Reply,
+  startMessagesApi,
+  textReply,
+  toolUseReply,
+} from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
-const API_KEY = 'sk-ant-very-secret-key';
+const API_KEY = 'sk-ant-very$ecret+(key)/0123456789';
 const PASSWORD = 'redis-very-secret-password';
 
 const redis = redisOfFile();
 let url: string;
 let api: MessagesApi;
 let worker: RunningCommand | undefined;
+let reply: (index: number) => Reply = () => errorReply(401, 'invalid x-api-key');
 beforeAll(async () => {
   const client = await connectProducer(redis.url);
   await client.config('SET', 'requirepass', PASSWORD);
   client.disconnect();
   url = `unix://:${PASSWORD}@${redis.socketPath}`;
-  api = await startMessagesApi({ reply: () => errorReply(401, 'invalid x-api-key') });
+  api = await startMessagesApi({ reply: (_request, index) => reply(index) });
 });
 afterAll(async () => {
   await api.close();
@@ -26,6 +43,7 @@ afterAll(async () => {
 afterEach(async () => {
   await worker?.end('SIGTERM');
   worker = undefined;
+  reply = () => errorReply(401, 'invalid x-api-key');
 });
 
 const environment = () => ({
@@ -37,7 +55,11 @@ const environment = () => ({
 });
 
 function holdsSecret(text: string): boolean {
-  return text.includes(API_KEY) || text.includes(PASSWORD);
+  const forms = [API_KEY, PASSWORD].flatMap((secret) => [
+    ...[secret, secret.slice(0, 14), secret.slice(-14), encodeURIComponent(secret)],
+    ...[Buffer.from(secret).toString('base64').slice(4, -4), Buffer.from(secret).toString('hex')],
+  ]);
+  return forms.some((form) => text.includes(form));
 }
 
 describe('secrets', () => {
@@ -76,5 +98,92 @@ describe('secrets', () => {
     });
     expect(unreadable.exitCode).toBe(2);
     expect(holdsSecret(unreadable.stdout + unreadable.stderr)).toBe(false);
+  });
+});
+
+describe('a provider that repeats what it was sent', () => {
+  const base64 = Buffer.from(`user:${API_KEY}`).toString('base64');
+  const said = `bad key ${API_KEY}, ${encodeURIComponent(API_KEY)}, ${base64} of ${PASSWORD}`;
+  const cut = `${'long '.repeat(97)}${API_KEY}`;
+  const html = { ...htmlReply(), headers: { 'content-type': `text/html; k=${API_KEY}` }, body: said };
+  const named = { answers: [{ leakage_status: 'Yes Data Leakage', code_block: `x = "${API_KEY}"` }] };
+
+  const replies: readonly (readonly [what: string, Reply | readonly Reply[]])[] = [
+    ...[400, 401, 403, 404, 413, 429, 500, 529].map(
+      (status) => [`${status}`, errorReply(status, said)] as const,
+    ),
+    ['an error just where it is shortened', errorReply(400, cut)],
+    ['a body that is no JSON', { ...errorReply(400), body: said }],
+    ['fields that the API does not have', { ...errorReply(400), body: JSON.stringify({ [API_KEY]: said }) }],
+    ['an error in a stream', errorAfter(textReply('x'), 2, 'invalid_request_error', said)],
+    ['a type of error', errorAfter(textReply('x'), 2, API_KEY, said)],
+    ['a page of a proxy and its media type', { ...html, headers: { 'content-type': `x/${API_KEY}` } }],
+    ['prose instead of an answer', textReply(said, { deltaSize: 7 })],
+    ['an answer', jsonReply(named, { deltaSize: 5 })],
+    ['an answer in two parts', [pausedReply(`{"x":"${API_KEY.slice(0, 12)}`), textReply(API_KEY.slice(12))]],
+    ['the name of its model', jsonReply(named, { model: API_KEY })],
+    ['a stop reason', textReply('x', { stopReason: API_KEY })],
+    ['the name of a tool', toolUseReply(API_KEY, { [API_KEY]: API_KEY })],
+  ];
+
+  it.each(replies)('%s: no answer and no error of the runner holds a secret', async (_what, given) => {
+    const list = Array.isArray(given) ? (given as readonly Reply[]) : [given as Reply];
+    const own = await startMessagesApi({
+      reply: (_request, index) => list[index % list.length] ?? errorReply(500),
+    });
+    rememberAddress(`redis://:${PASSWORD}@host`);
+    const lines: string[] = [];
+    const log = { info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) };
+    const runner = createAnthropicRunner({ baseURL: own.url, apiKey: API_KEY, model: 'm', callRetries: 0 });
+    const answered = await checkAndFixLeakage({ content: 'x = 1\n' }, runner, { log }).catch(
+      (thrown: FleetError) => [thrown.message, thrown.rawAnswer, thrown.stack, thrown.cause],
+    );
+    await own.close();
+    expect(holdsSecret(JSON.stringify([answered, lines]))).toBe(false);
+  });
+
+  it.each([
+    ['an error', () => errorReply(400, said)],
+    ['an answer that cannot be used', () => textReply(said)],
+    ['an answer', () => jsonReply(named)],
+  ])('%s: no job, call record, log or command does either', async (_what, given) => {
+    reply = given;
+    const before = api.requests.length;
+    worker = startFleetCommand(['worker'], { env: environment() });
+    await worker.printed('worker ready');
+    const fleet = await FleetConnection.open({ redisUrl: url, prefix: 'secrets' });
+    try {
+      const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
+      await job.wait();
+      expect(api.requests.length).toBeGreaterThan(before);
+      const keys = await fleet.client.keys(`${fleet.prefix}:*${job.id}*`);
+      const stored = await Promise.all(
+        keys.map(async (key) => [
+          await fleet.client.type(key),
+          Buffer.from((await fleet.client.dump(key)) ?? '').toString('latin1'),
+        ]),
+      );
+      const fields = await fleet.client.hgetall(`${fleet.prefix}:solution-check:${job.id}`);
+      const lines = await fleet.client.lrange(`${fleet.prefix}:solution-check:${job.id}:logs`, 0, -1);
+      expect(holdsSecret(JSON.stringify([await job.view(), fields, lines, stored]))).toBe(false);
+      const shown = await fleetCommand(['get', job.id], { env: environment() });
+      expect(holdsSecret(shown.stdout + shown.stderr)).toBe(false);
+    } finally {
+      await fleet.close();
+    }
+    await worker.end('SIGTERM');
+    expect(holdsSecret(worker.lines.join('\n'))).toBe(false);
+    worker = undefined;
+  });
+
+  it('a script that holds the secret itself comes back as it was', async () => {
+    const content = `KEY = "${API_KEY}"\nx = 1\n`;
+    const own = await startMessagesApi({
+      reply: [leaks(`KEY = "${API_KEY}"`), correction(`KEY = "${API_KEY}"\nx = 2`)],
+    });
+    const runner = createAnthropicRunner({ baseURL: own.url, apiKey: API_KEY, model: 'm' });
+    const result = await checkAndFixLeakage({ content }, runner);
+    await own.close();
+    expect(result.solution.content).toBe(`KEY = "${API_KEY}"\nx = 2\nx = 1\n`);
   });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redactErrorText } from '../../config/redact.js';
 import {
   ERROR_TABLE,
   type ErrorCode,
@@ -80,7 +81,9 @@ export function problemOf(error: FleetError, requestId: string): Problem {
     type: `/docs#${error.code}`,
     title: titleOf(error.code),
     status: httpStatus,
-    detail: internal ? 'The gateway failed; its log says more under this request id.' : error.message,
+    detail: internal
+      ? 'The gateway failed; its log says more under this request id.'
+      : redactErrorText(error.message),
     code: error.code,
     retryable,
     whatToDo,
