@@ -1,7 +1,7 @@
 /** Embedding a worker in a program of one's own; `fleet worker` is the ready-made one. */
 export { chooseRunner, createRunner, type RunnerChoice } from './agents/select-runner.js';
 export type { CallControlOptions } from './calls/call-control.js';
-export { acquireEmbeddedRedis } from './fleet/embedded-redis.js';
+export { acquireEmbeddedRedis, acquireThrowawayRedis } from './fleet/embedded-redis.js';
 export { createLogger } from './fleet/logger.js';
 export { type QuarantineAgents, serveQuarantine } from './fleet/quarantine/serve-quarantine.js';
 export { checkRedis } from './fleet/redis-check.js';

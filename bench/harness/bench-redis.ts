@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -51,7 +51,11 @@ async function workOf(client: Redis): Promise<RedisWork> {
 
 export async function startBenchRedis(): Promise<BenchRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'fleet-bench-'));
-  const { url, release } = await acquireEmbeddedRedis(folder);
+  // A run leaves nothing in the user's own state directory.
+  process.env.XDG_STATE_HOME = join(folder, 'state');
+  const project = join(folder, 'project');
+  await mkdir(project);
+  const { url, release } = await acquireEmbeddedRedis(project);
   const client = new Redis(workerConnection(url));
   return {
     url,

@@ -3,13 +3,10 @@
  *
  *   npx tsx examples/pipeline-ts/main.ts [--real | --recorded | --record]
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FleetConnection, loadConfig } from '../../src/index.js';
 import {
-  acquireEmbeddedRedis,
+  acquireThrowawayRedis,
   chooseRunner,
   createLogger,
   createRunner,
@@ -30,9 +27,7 @@ async function main(): Promise<void> {
 
   const closers: (() => unknown)[] = [];
   try {
-    const folder = await mkdtemp(join(tmpdir(), 'pipeline-ts-'));
-    closers.push(() => rm(folder, { recursive: true, force: true }));
-    const redis = await acquireEmbeddedRedis(folder);
+    const redis = await acquireThrowawayRedis();
     closers.push(() => redis.release());
 
     const config = loadConfig();

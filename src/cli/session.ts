@@ -4,7 +4,7 @@ import { configuredControl } from '../calls/configured-control.js';
 import { isSet } from '../config/load-config.js';
 import type { Config } from '../config/settings.js';
 import { besideModule } from '../fleet/compute-thread.js';
-import { acquireEmbeddedRedis } from '../fleet/embedded-redis.js';
+import { acquireEmbeddedRedis, acquireThrowawayRedis } from '../fleet/embedded-redis.js';
 import { createLogger, type Logger } from '../fleet/logger.js';
 import { loadTelemetry } from '../fleet/telemetry.js';
 import { FleetWorker } from '../fleet/worker.js';
@@ -13,6 +13,7 @@ import type { KindName } from '../queues/registry.js';
 import { interruptible, unlessInterrupted } from './interruption.js';
 import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
+import { visibleLine } from './terminal/visible.js';
 
 export interface WorkerSettings {
   readonly kinds?: readonly KindName[];
@@ -58,10 +59,30 @@ export async function startWorker(
   });
 }
 
+export interface CommandRedis {
+  readonly url: string;
+  /** Aborted where the server and its data are gone; absent where they come back. */
+  readonly lost?: AbortSignal;
+  release(): Promise<void>;
+}
+
 /** The Redis of a command: the configured one, or the project's embedded one until it is released. */
-export async function openRedis(config: Config): Promise<{ url: string; release(): Promise<void> }> {
+export async function openRedis(config: Config): Promise<CommandRedis> {
   if (config.redisUrl !== undefined) return { url: config.redisUrl, release: async () => undefined };
-  return acquireEmbeddedRedis(resolve(config.dataDirectory));
+  const redis = await acquireEmbeddedRedis(resolve(config.dataDirectory));
+  if (redis.unusedData !== undefined) {
+    process.stderr.write(`${visibleLine(unusedDataNote(redis.unusedData))}\n`);
+  }
+  return redis;
+}
+
+function unusedDataNote(path: string): string {
+  return `data of version 0.1.0 in ${path} are not used; docs/upgrading.md says how to move them`;
+}
+
+/** Whether a command with a worker of its own leaves nothing that a later one needs: its calls cost nothing. */
+function keepsNothing(config: Config): boolean {
+  return config.redisUrl === undefined && chooseRunner(config.agent).name === 'offline';
 }
 
 /** How a command uses the fleet. */
@@ -70,7 +91,7 @@ export interface SessionOptions {
   readonly work: boolean;
   /**
    * Whether its jobs are for its own worker alone: another worker of the same embedded Redis may have other agents, and
-   * would send them where they must not go.
+   * would send them where they must not go. Where nothing is paid either, it also has a Redis of its own.
    */
   readonly apart?: boolean;
   /** The workspace that the command names. Where its jobs are for its own worker, that worker reads in it alone. */
@@ -79,6 +100,8 @@ export interface SessionOptions {
 
 interface Session {
   readonly fleet: FleetConnection;
+  /** Aborted when what the session stands on is gone for good. */
+  readonly lost?: AbortSignal;
   close(): Promise<void>;
 }
 
@@ -91,13 +114,14 @@ async function openSession(
   { work, apart = false, workspace }: SessionOptions,
   interrupted: AbortSignal,
 ): Promise<Session> {
-  const redis = await openRedis(config);
+  const ownWorker = work && config.redisUrl === undefined;
+  const throwaway = ownWorker && apart && keepsNothing(config);
+  const redis: CommandRedis = throwaway ? await acquireThrowawayRedis() : await openRedis(config);
   const closers: (() => Promise<void>)[] = [() => redis.release()];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
-  const ownWorker = work && config.redisUrl === undefined;
-  const prefix = ownWorker && apart ? ownPrefix(config.prefix) : config.prefix;
+  const prefix = ownWorker && apart && !throwaway ? ownPrefix(config.prefix) : config.prefix;
   try {
     const fleet = await FleetConnection.open({
       redisUrl: redis.url,
@@ -120,19 +144,23 @@ async function openSession(
         prefix,
         ...(apart ? { workspaceRoots: workspace === undefined ? [] : [workspace] } : {}),
       });
-      closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, interrupted));
+      closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, [interrupted, redis.lost]));
     }
-    return { fleet, close };
+    return { fleet, close, ...(redis.lost === undefined ? {} : { lost: redis.lost }) };
   } catch (thrown) {
     await close();
     throw thrown;
   }
 }
 
-/** Stops the worker of a command: running jobs have their time, unless the command is interrupted. */
-async function stopWorker(worker: FleetWorker, drainMs: number, interrupted: AbortSignal): Promise<void> {
-  const stopped = worker.stop(interrupted.aborted ? 0 : drainMs);
-  interrupted.addEventListener('abort', () => worker.abortRunning(), { once: true });
+/** Stops the worker of a command: running jobs have their time, unless one of the signals is aborted. */
+async function stopWorker(
+  worker: FleetWorker,
+  drainMs: number,
+  hurry: readonly (AbortSignal | undefined)[],
+): Promise<void> {
+  const stopped = worker.stop(hurry.some((signal) => signal?.aborted) ? 0 : drainMs);
+  for (const signal of hurry) signal?.addEventListener('abort', () => worker.abortRunning(), { once: true });
   await stopped;
 }
 
@@ -149,9 +177,11 @@ export function withSession<T>(
     const session = await openSession(config, options, interrupted);
     const submissions = new Submissions(interrupted);
     try {
-      return await unlessInterrupted(interrupted, () => action(session.fleet, submissions));
+      const { fleet, lost } = session;
+      const work = () => unlessInterrupted(interrupted, () => action(fleet, submissions));
+      return await (lost === undefined ? work() : unlessInterrupted(lost, work));
     } finally {
-      if (interrupted.aborted) await submissions.cancelAll();
+      if (interrupted.aborted && session.lost?.aborted !== true) await submissions.cancelAll();
       await session.close();
     }
   });

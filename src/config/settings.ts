@@ -67,7 +67,7 @@ export const SETTINGS = {
     'FLEET_DATA_DIR',
     '.',
     text('.'),
-    'Project folder, which must exist; the embedded Redis keeps its data in `.fleet/` below it.',
+    'Project folder, which must exist. Each has an embedded Redis of its own, whose data are in the state directory of the user (redis.md).',
   ),
   agent: setting(
     'FLEET_AGENT',

@@ -1,58 +1,62 @@
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { ConfigurationError, messageOf } from '../errors.js';
+import { isAbsolute, join, resolve } from 'node:path';
 import { UNIX_SOCKET_PATH_LIMIT } from '../queues/redis-address.js';
+import { openProjectState } from './project-state.js';
+import { currentUser, lstatIfThere, ownFolder, safeFolder, unsafeFolder } from './safe-folders.js';
 
 /** Names inside the folder of an embedded Redis. */
 export const REDIS_SOCKET = 'redis.sock';
 export const CONTROL_SOCKET = 'control.sock';
 export const REDIS_LOG = 'redis.log';
 
+/** How the folders of throw-away servers begin. */
+export const THROWAWAY_PREFIX = 'solution-fleet-once-';
+
 export interface EmbeddedRedisFolder {
-  /** `<project>/.fleet/redis`: data, log and sockets. */
+  /** Data, logs and sockets. */
   readonly path: string;
   /** A way to the same folder that is short enough to connect to a socket in it. */
   readonly socketFolder: string;
+  /** A server without data of its own: they and the folder go with its one user. */
+  readonly throwaway: boolean;
+}
+
+export interface ProjectRedisFolder extends EmbeddedRedisFolder {
+  /** Data of an older version in the project folder, which are not used; set when the state folder was just made. */
+  readonly unusedData?: string;
 }
 
 /**
- * Creates `<project>/.fleet/redis` where needed, readable by its owner only, and hidden from git.
- * @throws ConfigurationError where the project folder does not exist or cannot be written.
+ * The folder of a project's embedded Redis, below the user's state directory.
+ * @throws ConfigurationError where the project does not exist, or where others could have prepared the folder.
  */
-export function openEmbeddedRedisFolder(project: string): EmbeddedRedisFolder {
-  const root = resolve(project);
-  const path = join(root, '.fleet', 'redis');
-  // The folder of a mistyped name is not made: the jobs of the right one would seem to be gone.
-  if (!existsSync(root)) {
-    throw new ConfigurationError(
-      `The project folder ${root} does not exist; create it, or correct FLEET_DATA_DIR.`,
-      { field: 'FLEET_DATA_DIR' },
-    );
+export function openEmbeddedRedisFolder(project: string): ProjectRedisFolder {
+  const { path, created } = openProjectState(project);
+  const unusedData = created ? dataOfOlderVersion(project) : undefined;
+  return {
+    path,
+    socketFolder: fitsSocketAddress(path) ? path : shortWayTo(path),
+    throwaway: false,
+    ...(unusedData === undefined ? {} : { unusedData }),
+  };
+}
+
+/** Until 0.1.0 the data stood in the project folder, which may be somebody else's checkout: they are never opened. */
+function dataOfOlderVersion(project: string): string | undefined {
+  const path = join(resolve(project), '.fleet');
+  for (const folder of [path, join(path, 'redis')]) {
+    const found = lstatIfThere(folder);
+    if (found?.isDirectory() !== true || found.uid !== currentUser()) return undefined;
   }
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    chmodSync(join(root, '.fleet'), 0o700);
-    const ignore = join(root, '.fleet', '.gitignore');
-    if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
-  } catch (cause) {
-    throw new ConfigurationError(
-      `The embedded Redis cannot keep its data in ${join(root, '.fleet')} (${messageOf(cause)}); ` +
-        'make the folder writable, name another with FLEET_DATA_DIR, or set FLEET_REDIS_URL.',
-      { field: 'FLEET_DATA_DIR', cause },
-    );
-  }
-  return { path, socketFolder: fitsSocketAddress(path) ? path : shortWayTo(path) };
+  return join(path, 'redis');
+}
+
+/** A new folder for a server that one command uses and nobody after it. */
+export function makeThrowawayFolder(): EmbeddedRedisFolder {
+  const path = mkdtempSync(join(temporaryFolder(), THROWAWAY_PREFIX));
+  return { path, socketFolder: path, throwaway: true };
 }
 
 function fitsSocketAddress(folder: string): boolean {
@@ -67,36 +71,36 @@ function fitsSocketAddress(folder: string): boolean {
  * are, so two commands share one server whatever their TMPDIR is; only the way to them differs.
  */
 function shortWayTo(folder: string): string {
-  const base = privateFolder(fitsSocketAddress(join(tmpdir(), 'x'.repeat(40))) ? tmpdir() : '/tmp');
+  const base = ownFolder(temporaryFolder(), `solution-fleet-${currentUser()}`);
   const link = join(base, createHash('sha256').update(folder).digest('hex').slice(0, 16));
   if (linkTarget(link) !== folder) {
-    const fresh = `${link}.${process.pid}`;
+    const fresh = `${link}.${randomBytes(4).toString('hex')}`;
     symlinkSync(folder, fresh);
     renameSync(fresh, link);
   }
   return link;
 }
 
-/** A folder for links in the temporary folder that no other user can have prepared. */
-function privateFolder(temporary: string): string {
-  const user = process.getuid?.() ?? 0;
-  const path = join(temporary, `solution-fleet-${user}`);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(path);
-  if (!lstatSync(path).isDirectory() || uid !== user || (mode & 0o022) !== 0) {
-    throw new ConfigurationError(
-      `${path} belongs to another user or can be written by others; remove it, or set FLEET_REDIS_URL.`,
-      { field: 'FLEET_DATA_DIR' },
-    );
+/** A folder for short-lived files whose path leaves room for sockets, and in which nobody can exchange them. */
+function temporaryFolder(): string {
+  // The runtime folder is the last choice: it goes with the user's last login, and a worker may stay.
+  const folders = [tmpdir(), '/tmp', process.env.XDG_RUNTIME_DIR ?? ''];
+  let refused: unknown;
+  for (const folder of folders) {
+    if (!isAbsolute(folder) || lstatIfThere(folder) === undefined) continue;
+    try {
+      const safe = safeFolder(folder);
+      if (fitsSocketAddress(join(safe, 'x'.repeat(40)))) return safe;
+    } catch (thrown) {
+      refused = thrown;
+    }
   }
-  return path;
+  throw (
+    refused ?? unsafeFolder(`No temporary folder has a path short enough for a socket: ${folders.join(', ')}`)
+  );
 }
 
 function linkTarget(link: string): string | undefined {
-  try {
-    return readlinkSync(link);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const found = lstatIfThere(link);
+  return found?.isSymbolicLink() === true ? readlinkSync(link) : undefined;
 }

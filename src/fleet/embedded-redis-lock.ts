@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOwnFile, writeNewFile } from './own-files.js';
 
 const LOCK_NAME = /^supervisor\.(\d+)$/;
 /** So many outdated lock files stay, so that a slow reader never sees the folder without the newest. */
 const KEPT_GENERATIONS = 4;
+const MAX_LOCK_BYTES = 1_024;
 
 interface Owner {
   readonly pid: number;
@@ -52,7 +54,9 @@ function generations(folder: string): number[] {
 function createLock(folder: string, generation: number): boolean {
   const own = join(folder, `lock-of-${process.pid}`);
   const owner: Owner = { pid: process.pid, startedAt: startOfProcess(process.pid) ?? 'unknown' };
-  writeFileSync(own, JSON.stringify(owner), { mode: 0o600 });
+  // One of that name was left by a process that is gone, whose number this one has now.
+  rmSync(own, { force: true });
+  writeNewFile(own, JSON.stringify(owner));
   try {
     linkSync(own, lockPath(folder, generation));
     return true;
@@ -66,11 +70,12 @@ function createLock(folder: string, generation: number): boolean {
 
 function ownerLives(folder: string, generation: number): boolean {
   try {
-    const owner = JSON.parse(readFileSync(lockPath(folder, generation), 'utf8')) as Owner;
+    // Where it was removed meanwhile, which only happens to outdated locks, this is no JSON either.
+    const text = readOwnFile(lockPath(folder, generation), MAX_LOCK_BYTES) ?? '';
+    const owner = JSON.parse(text) as Owner;
     return startOfProcess(owner.pid) === owner.startedAt;
   } catch (error) {
-    // Removed meanwhile, which only happens to outdated locks; or not written by this program.
-    if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return false;
+    if (error instanceof SyntaxError) return false;
     throw error;
   }
 }
@@ -84,7 +89,7 @@ export function startOfProcess(pid: number): string | undefined {
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return fields[0] === 'Z' ? undefined : fields[19];
     }
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return execFileSync('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
   } catch {
     // No such process, in either way of asking.
     return undefined;

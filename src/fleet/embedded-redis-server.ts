@@ -1,25 +1,32 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, renameSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { majorVersion, serverArguments } from './embedded-redis-arguments.js';
 import { REDIS_LOG, REDIS_SOCKET } from './embedded-redis-folder.js';
+import { openLog, readOwnFile } from './own-files.js';
+import { currentUser, lstatIfThere } from './safe-folders.js';
 
-/** All paths are relative to the folder of the embedded Redis, which is the supervisor's working directory. */
-const SERVER_ARGUMENTS = [
-  ...['--port', '0', '--unixsocket', REDIS_SOCKET, '--unixsocketperm', '700'],
-  ...['--dir', '.', '--logfile', REDIS_LOG, '--daemonize', 'no'],
-  ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
-];
 const LOG_LIMIT_BYTES = 1024 * 1024;
+const LOG_TAIL_BYTES = 4_096;
 const PATIENCE_MS = 10_000;
 
-/** Starts a server on the data of the working directory. */
-export function startServer(binary: string): ChildProcess {
-  if (existsSync(REDIS_LOG) && statSync(REDIS_LOG).size > LOG_LIMIT_BYTES) {
-    renameSync(REDIS_LOG, `${REDIS_LOG}.old`);
+/**
+ * Starts a server on the data of the working directory. It has no configuration file and no environment, and its log
+ * is opened here, since a server follows symbolic links.
+ */
+export function startServer(binary: string, throwaway: boolean): ChildProcess {
+  if ((lstatIfThere(REDIS_LOG)?.size ?? 0) > LOG_LIMIT_BYTES) renameSync(REDIS_LOG, `${REDIS_LOG}.old`);
+  const log = openLog(REDIS_LOG);
+  try {
+    return spawn(binary, serverArguments(majorVersion(binary), throwaway), {
+      env: {},
+      stdio: ['ignore', log, log],
+    });
+  } finally {
+    closeSync(log);
   }
-  return spawn(binary, SERVER_ARGUMENTS, { stdio: 'ignore' });
 }
 
 /** Resolves once the server answers commands, however long it loads its data; with false if it ends before. */
@@ -47,25 +54,24 @@ export async function stopServer(server: ChildProcess): Promise<void> {
  * Ends a server that an earlier supervisor left behind when it was killed; two on the same data would spoil it.
  * @returns false where there is one that does not end.
  */
-export async function stopLeftoverServer(): Promise<boolean> {
+export async function stopLeftoverServer(redisSocket = REDIS_SOCKET): Promise<boolean> {
   const giveUpAt = Date.now() + PATIENCE_MS;
-  let left = await connectTo(REDIS_SOCKET);
+  let left = await connectTo(redisSocket);
   while (left !== undefined) {
     left.write('SHUTDOWN\r\n');
     await Promise.race([once(left, 'close'), wait(giveUpAt - Date.now())]);
     left.destroy();
     if (Date.now() >= giveUpAt) return false;
     await wait(5);
-    left = await connectTo(REDIS_SOCKET);
+    left = await connectTo(redisSocket);
   }
   return true;
 }
 
 /** The last lines of the server's log, for a message that says why it did not start. */
 export function logTail(): string {
-  if (!existsSync(REDIS_LOG)) return 'it wrote no log';
-  const lines = readFileSync(REDIS_LOG, 'utf8').trimEnd().split('\n');
-  return lines.slice(-3).join(' | ');
+  const text = readOwnFile(REDIS_LOG, LOG_TAIL_BYTES);
+  return text === undefined ? 'it wrote no log' : text.trimEnd().split('\n').slice(-3).join(' | ');
 }
 
 async function askServer(command: string): Promise<string | undefined> {
@@ -80,8 +86,10 @@ async function askServer(command: string): Promise<string | undefined> {
   return answer;
 }
 
-/** A connection to a Unix socket; undefined where nobody listens. */
+/** A connection to a Unix socket of this user; undefined where nobody listens. A link in its place is not followed. */
 export async function connectTo(path: string): Promise<Socket | undefined> {
+  const found = lstatIfThere(path);
+  if (found?.isSocket() !== true || found.uid !== currentUser()) return undefined;
   const socket = connect(path);
   try {
     await once(socket, 'connect');

@@ -2,8 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { type ErrorCode, messageOf } from '../errors.js';
 import { CONTROL_SOCKET } from './embedded-redis-folder.js';
+import { removeThrowawayFolder, sweepThrowawayFolders } from './embedded-redis-leftovers.js';
 import { becomeSupervisor } from './embedded-redis-lock.js';
 import { encodeMessage, JOIN, RELEASE, type SupervisorMessage } from './embedded-redis-protocol.js';
 import {
@@ -29,14 +31,16 @@ const SHORT_LIVES = 3;
  */
 class Supervisor {
   readonly #binary: string;
+  readonly #throwaway: boolean;
   readonly #users = new Set<Socket>();
   readonly #control = createServer((socket) => this.#welcome(socket));
   #state: SupervisorMessage['state'] | 'starting' = 'starting';
   #failure: SupervisorMessage | undefined;
   #server: ChildProcess | undefined;
 
-  constructor(binary: string) {
+  constructor(binary: string, throwaway: boolean) {
     this.#binary = binary;
+    this.#throwaway = throwaway;
   }
 
   async run(): Promise<void> {
@@ -57,7 +61,7 @@ class Supervisor {
     let shortLives = 0;
     while (this.#state !== 'stopping') {
       const startedAt = Date.now();
-      const server = startServer(this.#binary);
+      const server = startServer(this.#binary, this.#throwaway);
       this.#server = server;
       const ended = once(server, 'exit').catch((error: unknown) => [messageOf(error)]);
       const ready = await serverReady(server);
@@ -65,6 +69,10 @@ class Supervisor {
       if (ready) this.#announceReady();
       const [reason] = await ended;
       if (this.#stopping) break;
+      if (ready && this.#throwaway) {
+        await this.#fail('redis-unreachable', `redis-server ended (${String(reason)}), and its data with it`);
+        break;
+      }
       shortLives = Date.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
       if (!ready || shortLives >= SHORT_LIVES) {
         await this.#fail('redis-unsuitable', `redis-server ended (${String(reason)}): ${logTail()}`);
@@ -126,18 +134,24 @@ class Supervisor {
     this.#state = 'stopping';
     if (this.#server !== undefined) await stopServer(this.#server);
     this.#control.close();
+    if (this.#throwaway) removeThrowawayFolder(process.cwd());
     for (const user of this.#users) user.end();
     // A user that is frozen does not end its side of the connection.
     setTimeout(() => process.exit(), FAREWELL_MS).unref();
   }
 }
 
-const [folder, binary] = process.argv.slice(2);
+const [folder, binary, throwaway] = process.argv.slice(2);
 if (folder === undefined || binary === undefined) {
-  throw new Error('usage: embedded-redis-supervisor FOLDER REDIS-SERVER');
+  throw new Error('usage: embedded-redis-supervisor FOLDER REDIS-SERVER [throwaway]');
 }
 process.chdir(folder);
+process.umask(0o077);
 // One that answers may live where its process cannot be seen, as in another container.
 const other = await connectTo(CONTROL_SOCKET);
 other?.destroy();
-if (other === undefined && becomeSupervisor('.')) await new Supervisor(binary).run();
+if (other === undefined && becomeSupervisor('.')) {
+  // Leftovers that cannot be removed are no reason not to serve.
+  if (throwaway !== undefined) sweepThrowawayFolders(dirname(process.cwd())).catch(process.emitWarning);
+  await new Supervisor(binary, throwaway !== undefined).run();
+}

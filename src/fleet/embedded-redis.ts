@@ -1,26 +1,32 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { extname, join } from 'node:path';
+import { delimiter, extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { programFolders } from '../config/program-folders.js';
 import { messageOf, RedisError } from '../errors.js';
 import { packagePath } from '../package-root.js';
 import { findRedisServer } from './embedded-redis-binary.js';
 import {
   CONTROL_SOCKET,
   type EmbeddedRedisFolder,
+  makeThrowawayFolder,
   openEmbeddedRedisFolder,
   REDIS_SOCKET,
 } from './embedded-redis-folder.js';
+import { removeThrowawayFolder } from './embedded-redis-leftovers.js';
 import { decodeMessage, JOIN, RELEASE, type SupervisorMessage } from './embedded-redis-protocol.js';
-import { connectTo } from './embedded-redis-server.js';
+import { connectTo, stopLeftoverServer } from './embedded-redis-server.js';
+import { openLog, readOwnFile } from './own-files.js';
 
 const POLL_MS = 10;
 /** A supervisor that found another alive is not followed at once by the next, which would find the same. */
 const SECOND_START_MS = 250;
 const SUPERVISOR_LOG = 'supervisor.log';
+const START_LIMIT_MS = 60_000;
+const LOG_TAIL_BYTES = 16_384;
 
 export interface EmbeddedRedisOptions {
   /** Longest wait for the server, in milliseconds; default one minute, since it may have much data to load. */
@@ -30,24 +36,32 @@ export interface EmbeddedRedisOptions {
 export interface EmbeddedRedis {
   /** Address for `redisOptionsFrom`; it stays the same over restarts of the server. */
   readonly url: string;
+  /** Data of version 0.1.0 in the project folder, which are not used; said once, when the project's state was made. */
+  readonly unusedData?: string;
   /** Gives the server up. With its last user it is stopped; then this resolves once it has ended. */
   release(): Promise<void>;
 }
 
+export interface ThrowawayRedis extends Omit<EmbeddedRedis, 'unusedData'> {
+  /** Aborted when the server ends before it is released: what was in it is gone. */
+  readonly lost: AbortSignal;
+}
+
 /**
  * The Redis of a project folder, started where none runs: private (a Unix socket in a folder of mode 700),
- * append-only, never evicting, its data in `.fleet/redis` below the folder.
+ * append-only, never evicting. Its data are below the user's state directory (`$XDG_STATE_HOME/solution-fleet`), since
+ * a server trusts its data, and the files of a project may be somebody else's.
  *
  * All commands of the folder share it. It belongs to none of them: it outlives the kill of any, is restarted on
  * its data when it is killed itself, and ends with its last user, however that one ends.
  *
  * @throws RedisError `redis-missing` where no server is installed; `redis-unsuitable` where it cannot start;
  *   `redis-unreachable` where it does not within the limit.
- * @throws ConfigurationError where the folder cannot be written.
+ * @throws ConfigurationError where the project does not exist, or the state directory cannot be used safely.
  */
 export async function acquireEmbeddedRedis(
   project: string,
-  { startLimitMs = 60_000 }: EmbeddedRedisOptions = {},
+  { startLimitMs = START_LIMIT_MS }: EmbeddedRedisOptions = {},
 ): Promise<EmbeddedRedis> {
   const folder = openEmbeddedRedisFolder(project);
   let lifeline: Socket | undefined = await becomeUser(folder, startLimitMs);
@@ -70,7 +84,8 @@ export async function acquireEmbeddedRedis(
   };
   watch(lifeline);
   return {
-    url: `unix://${join(folder.socketFolder, REDIS_SOCKET).split('/').map(encodeURIComponent).join('/')}`,
+    url: addressIn(folder),
+    ...(folder.unusedData === undefined ? {} : { unusedData: folder.unusedData }),
     release: async () => {
       if (released) return;
       released = true;
@@ -79,6 +94,48 @@ export async function acquireEmbeddedRedis(
       if (lifeline !== undefined) await leave(lifeline);
     },
   };
+}
+
+/**
+ * A Redis for the caller alone, in a new temporary folder: private like that of a project, and without any data on
+ * disk. It ends, and its folder goes, when it is released or when the calling process ends, in whatever way.
+ *
+ * @throws As `acquireEmbeddedRedis`.
+ */
+export async function acquireThrowawayRedis({
+  startLimitMs = START_LIMIT_MS,
+}: EmbeddedRedisOptions = {}): Promise<ThrowawayRedis> {
+  const folder = makeThrowawayFolder();
+  const lost = new AbortController();
+  let lifeline: Socket;
+  try {
+    lifeline = await becomeUser(folder, startLimitMs);
+  } catch (thrown) {
+    removeThrowawayFolder(folder.path);
+    throw thrown;
+  }
+  let released = false;
+  lifeline.once('close', () => {
+    if (released) return;
+    lost.abort(
+      new RedisError('redis-unreachable', 'The Redis of this command was ended, and its data with it.'),
+    );
+  });
+  return {
+    url: addressIn(folder),
+    lost: lost.signal,
+    release: async () => {
+      released = true;
+      if (!lost.signal.aborted) return leave(lifeline);
+      // Its supervisor may have been killed, and then nobody else ends the server.
+      await stopLeftoverServer(join(folder.path, REDIS_SOCKET));
+      removeThrowawayFolder(folder.path);
+    },
+  };
+}
+
+function addressIn({ socketFolder }: EmbeddedRedisFolder): string {
+  return `unix://${join(socketFolder, REDIS_SOCKET).split('/').map(encodeURIComponent).join('/')}`;
 }
 
 /** Connects to the folder's supervisor, starting one where none answers, and waits until the server is ready. */
@@ -124,14 +181,15 @@ function startSupervisor(folder: EmbeddedRedisFolder): Starting {
   const extension = extname(fileURLToPath(import.meta.url));
   const entry = fileURLToPath(new URL(`./embedded-redis-supervisor${extension}`, import.meta.url));
   const logPath = join(folder.path, SUPERVISOR_LOG);
-  const log = openSync(logPath, 'a', 0o600);
+  const log = openLog(logPath);
   // From source, as in the tests, TypeScript has to be understood.
   const loader = extension === '.ts' ? ['--import', 'tsx'] : [];
-  const child = spawn(process.execPath, [...loader, entry, folder.path, binary], {
+  const mode = folder.throwaway ? ['throwaway'] : [];
+  const child = spawn(process.execPath, [...loader, entry, folder.path, binary, ...mode], {
     cwd: packagePath(),
     detached: true,
     // It outlives this command and needs none of its settings, least of all its keys.
-    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
+    env: { PATH: programFolders().join(delimiter), TMPDIR: process.env.TMPDIR },
     stdio: ['ignore', 'ignore', log],
   });
   closeSync(log);
@@ -144,7 +202,8 @@ function startSupervisor(folder: EmbeddedRedisFolder): Starting {
   child.once('exit', (code) => {
     hasEnded = true;
     // Status 0: another command's supervisor was first.
-    if (code !== 0) failure = readFileSync(logPath, 'utf8').trim().split('\n').slice(-8).join('\n');
+    if (code !== 0)
+      failure = readOwnFile(logPath, LOG_TAIL_BYTES)?.trim().split('\n').slice(-8).join('\n') ?? '';
   });
   return {
     get hasEnded() {

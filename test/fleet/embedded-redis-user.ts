@@ -1,12 +1,13 @@
-// A command that uses the embedded Redis, as a process of its own: `tsx embedded-redis-user.ts FOLDER`.
-// Prints `acquired URL` once it has the server, releases it at a line on standard input, prints `released`.
+// A command that uses the embedded Redis, as a process of its own: `tsx embedded-redis-user.ts [FOLDER]`.
+// Without FOLDER it uses a throw-away Redis. Prints `acquired URL` once it has the server, releases it at a line on standard input, prints `released`.
 // What it cannot do, it prints as `failed CODE MESSAGE`.
 import { once } from 'node:events';
 import { toFleetError } from '../../src/errors.js';
-import { acquireEmbeddedRedis } from '../../src/fleet/embedded-redis.js';
+import { acquireEmbeddedRedis, acquireThrowawayRedis } from '../../src/fleet/embedded-redis.js';
 
 try {
-  const redis = await acquireEmbeddedRedis(process.argv[2] ?? '.');
+  const folder = process.argv[2];
+  const redis = await (folder === undefined ? acquireThrowawayRedis() : acquireEmbeddedRedis(folder));
   console.log(`acquired ${redis.url}`);
   await once(process.stdin, 'data');
   await redis.release();

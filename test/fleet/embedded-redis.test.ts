@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acquireEmbeddedRedis } from '../../src/fleet/embedded-redis.js';
+import { projectStatePath } from '../../src/fleet/project-state.js';
 import { checkRedis } from '../../src/fleet/redis-check.js';
 import {
   isRunning,
@@ -38,9 +39,10 @@ describe('one server for the commands of a project folder', () => {
   it('keeps jobs: it passes the check that a worker makes, and is private', async () => {
     const redis = await acquireEmbeddedRedis(project);
     await checkRedis(redis.url);
-    expect(redis.url).toBe(`unix://${project}/.fleet/redis/redis.sock`);
-    expect(statSync(join(project, '.fleet')).mode & 0o777).toBe(0o700);
-    expect(statSync(join(project, '.fleet', 'redis')).mode & 0o777).toBe(0o700);
+    const folder = projectStatePath(project);
+    expect(redis.url).toBe(`unix://${folder}/redis.sock`);
+    for (const own of [folder, dirname(folder)]) expect(statSync(own).mode & 0o777).toBe(0o700);
+    expect(readdirSync(project)).toEqual([]);
     await redis.release();
   });
 
@@ -64,7 +66,7 @@ describe('one server for the commands of a project folder', () => {
     const pids = await Promise.all(urls.map(serverPid));
     expect(new Set(pids).size).toBe(1);
     // A second server on the same data would have left its start in the log.
-    const log = readFileSync(join(project, '.fleet', 'redis', 'redis.log'), 'utf8');
+    const log = readFileSync(join(projectStatePath(project), 'redis.log'), 'utf8');
     expect(log.match(/Redis is starting|Valkey is starting/g)).toHaveLength(1);
   });
 
@@ -91,7 +93,7 @@ describe('one server for the commands of a project folder', () => {
   it('does not count a connection that only looks whether a supervisor is there', async () => {
     const redis = await acquireEmbeddedRedis(project);
     const server = await serverPid(redis.url);
-    const looking = connect(join(project, '.fleet', 'redis', 'control.sock'));
+    const looking = connect(join(projectStatePath(project), 'control.sock'));
     await once(looking, 'connect');
     await redis.release();
     expect(isRunning(server)).toBe(false);

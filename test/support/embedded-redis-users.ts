@@ -5,22 +5,27 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startOfProcess } from '../../src/fleet/embedded-redis-lock.js';
+import { projectStatePath } from '../../src/fleet/project-state.js';
 import { connectProducer } from '../../src/queues/connection.js';
 
 const PROGRAM = fileURLToPath(new URL('../fleet/embedded-redis-user.ts', import.meta.url));
 
-/** A process that uses the embedded Redis of a folder; it is the leader of a process group of its own. */
+/** A process that uses the embedded Redis of a folder, or a throw-away one; it is the leader of a process group of its own. */
 export class RedisUser {
   readonly process: ChildProcess;
   readonly #lines: Interface;
   readonly #answers: AsyncIterator<string>;
 
-  constructor(folder: string, options: SpawnOptions = {}) {
-    this.process = spawn(process.execPath, ['--import', 'tsx', PROGRAM, folder], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      detached: true,
-      ...options,
-    });
+  constructor(folder: string | undefined, options: SpawnOptions = {}) {
+    this.process = spawn(
+      process.execPath,
+      ['--import', 'tsx', PROGRAM, ...(folder === undefined ? [] : [folder])],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        detached: true,
+        ...options,
+      },
+    );
     if (this.process.stdout === null) throw new Error('no standard output');
     this.#lines = createInterface(this.process.stdout);
     this.#answers = this.#lines[Symbol.asyncIterator]();
@@ -70,9 +75,13 @@ export async function serverPid(url: string): Promise<number> {
   return Number(pid);
 }
 
-/** Number of the process that the newest lock of a project folder names. */
+/** Number of the supervisor of a project. */
 export function supervisorPid(project: string): number {
-  const folder = join(project, '.fleet', 'redis');
+  return supervisorIn(projectStatePath(project));
+}
+
+/** Number of the process that the newest lock in the folder of an embedded Redis names. */
+export function supervisorIn(folder: string): number {
   const newest = readdirSync(folder)
     .flatMap((name) => /^supervisor\.(\d+)$/.exec(name)?.[1] ?? [])
     .map(Number)

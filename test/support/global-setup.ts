@@ -17,6 +17,8 @@ export default function setup(): () => Promise<void> {
   }
   const folder = mkdtempSync(join(tmpdir(), 'fleet-'));
   process.env.TMPDIR = folder;
+  process.env.XDG_STATE_HOME = join(folder, 'state');
+  delete process.env.XDG_RUNTIME_DIR;
   return async () => {
     const left = await leftProcesses(folder);
     for (const { pid } of left) process.kill(pid, 'SIGKILL');

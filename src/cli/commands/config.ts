@@ -2,8 +2,10 @@ import type { Command } from 'commander';
 import { DEFAULT_MODEL } from '../../agents/default-model.js';
 import { chooseRunner } from '../../agents/select-runner.js';
 import { describeConfig, loadConfig } from '../../config/load-config.js';
+import { messageOf } from '../../errors.js';
+import { projectStatePath } from '../../fleet/project-state.js';
 import { coloursFor } from '../terminal/colours.js';
-import { visible } from '../terminal/visible.js';
+import { visibleLine } from '../terminal/visible.js';
 import { withoutPasswords } from '../without-passwords.js';
 
 export function addConfigCommand(program: Command): void {
@@ -20,19 +22,33 @@ export function addConfigCommand(program: Command): void {
       const config = loadConfig();
       const agent = chooseRunner(config.agent);
       const model = config.model ?? DEFAULT_MODEL;
+      const embeddedRedis = config.redisUrl === undefined ? placeOfData(config.dataDirectory) : null;
       if (options.json) {
-        process.stdout.write(`${JSON.stringify({ settings: entries, agent: agent.name, model }, null, 2)}\n`);
+        const shown = { settings: entries, agent: agent.name, model, embeddedRedis };
+        process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
         return;
       }
       const colours = coloursFor(process.stdout);
       const width = Math.max(...entries.map(({ variable }) => variable.length));
       for (const { variable, value, source } of entries) {
-        const shown = value === null ? colours.dim('unset') : visible(String(value));
+        const shown = value === null ? colours.dim('unset') : visibleLine(String(value));
         const from = source === 'environment' ? ` ${colours.cyan('(environment)')}` : '';
         process.stdout.write(`${variable.padEnd(width)}  ${shown}${from}\n`);
       }
+      if (embeddedRedis !== null) {
+        process.stdout.write(`data of the embedded Redis: ${visibleLine(embeddedRedis)}\n`);
+      }
       process.stdout.write(
-        `${agent.reason}${agent.name === 'anthropic' ? `, model ${visible(model)}` : ''}\n`,
+        `${agent.reason}${agent.name === 'anthropic' ? `, model ${visibleLine(model)}` : ''}\n`,
       );
     });
+}
+
+/** Where the embedded Redis of a project keeps its data, or why it has no place. */
+function placeOfData(project: string): string {
+  try {
+    return projectStatePath(project);
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
 }

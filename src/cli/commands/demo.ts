@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { JobError, messageOf } from '../../errors.js';
-import { acquireEmbeddedRedis } from '../../fleet/embedded-redis.js';
+import { acquireThrowawayRedis, type ThrowawayRedis } from '../../fleet/embedded-redis.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
 import { showGuardedEvaluation } from '../demo/guarded-evaluation.js';
 import { showLeakageChecks } from '../demo/leakage-checks.js';
@@ -24,32 +21,27 @@ export function addDemoCommand(program: Command): void {
     .action(demo);
 }
 
-/** Runs in a folder of its own, so that it neither sees nor leaves anything in the user's project. */
+/** Runs on a Redis of its own, so that it neither sees nor leaves anything of the user's project. */
 function demo(): Promise<void> {
   // The worker has the same environment, and would only say later what is wrong with it.
   loadConfig();
   return interruptible(async (interrupted) => {
-    const folder = await mkdtemp(join(tmpdir(), 'fleet-demo-'));
+    const redis = await acquireThrowawayRedis();
     try {
-      const redis = await acquireEmbeddedRedis(folder);
-      try {
-        interrupted.throwIfAborted();
-        await withWorkerProcess(redis.url, interrupted, (signal) => show(redis.url, signal));
-      } finally {
-        await redis.release();
-      }
+      interrupted.throwIfAborted();
+      await withWorkerProcess(redis, interrupted, (signal) => show(redis.url, signal));
     } finally {
-      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+      await redis.release();
     }
   });
 }
 
 /**
- * Does something while a worker process runs, and stops that one at the end. Its signal is aborted by the command's own
- * and when the worker dies, since nobody would ever do the jobs then.
+ * Does something while a worker process runs, and stops that one at the end. Its signal is aborted by the command's own,
+ * and when the Redis or the worker dies, since nobody would ever do the jobs then.
  */
 async function withWorkerProcess(
-  redisUrl: string,
+  { url, lost }: ThrowawayRedis,
   interrupted: AbortSignal,
   action: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
@@ -58,14 +50,14 @@ async function withWorkerProcess(
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       ...process.env,
-      FLEET_REDIS_URL: redisUrl,
+      FLEET_REDIS_URL: url,
       FLEET_PREFIX: PREFIX,
       FLEET_LOG_LEVEL: 'error',
       FLEET_DRAIN_SECONDS: '0',
     },
   });
   const over = new AbortController();
-  interrupted.addEventListener('abort', () => over.abort(interrupted.reason));
+  for (const end of [interrupted, lost]) end.addEventListener('abort', () => over.abort(end.reason));
   const ended = once(worker, 'exit').then(
     ([code, signal]) => `ended (${code ?? signal})`,
     (thrown: unknown) => `could not be started: ${messageOf(thrown)}`,

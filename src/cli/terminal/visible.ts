@@ -1,13 +1,24 @@
 /**
- * Text of users made safe for a terminal: control characters, which could move the cursor, change colours or
- * retitle the window, are written out. Line breaks and tabs stay. So do no invisible or direction-changing ones.
+ * Text of users made safe for a terminal: control characters, which could move the cursor, change colours or retitle the
+ * window, are written out, and so are invisible and direction-changing characters, exotic line separators and lone
+ * surrogates. Line breaks and tabs stay.
  */
 export function visible(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(UNSAFE, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
-  });
+  return text.replaceAll('\r\n', '\n').replace(UNSAFE, writtenOut);
 }
 
-/** C0 and C1 controls but tab and line feed; zero-width, bidirectional and other format characters; lone surrogates. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}](?<![\t\n])/gu;
+/** The same for what must stay within one line, as a name or a path: line breaks are written out as well. */
+export function visibleLine(text: string): string {
+  return text.replace(UNSAFE_IN_A_LINE, writtenOut);
+}
+
+function writtenOut(character: string): string {
+  if (character === '\n') return '\\n';
+  if (character === '\r') return '\\r';
+  const code = character.codePointAt(0) ?? 0;
+  return code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
+}
+
+/** C0 and C1 controls, DEL; format characters (zero-width, bidirectional, tags); lone surrogates; U+2028 and U+2029. */
+const UNSAFE_IN_A_LINE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}](?<!\t)/gu;
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}](?<![\t\n])/gu;

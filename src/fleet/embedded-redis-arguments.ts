@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { REDIS_SOCKET } from './embedded-redis-folder.js';
+
+/**
+ * Commands that reach files, code or other hosts, or take data as it is from outside. The fleet and BullMQ use none of
+ * them. A server without them also refuses an append-only file in which they stand. All are known to Redis 6.2.
+ */
+const DISABLED_COMMANDS = [
+  ...['MODULE', 'CONFIG', 'DEBUG', 'ACL', 'SAVE', 'BGSAVE'],
+  ...['REPLICAOF', 'SLAVEOF', 'FAILOVER', 'SYNC', 'PSYNC', 'MIGRATE', 'RESTORE', 'RESTORE-ASKING'],
+];
+
+/** Since version 7, of Redis and of Valkey, servers have these switches; older ones do not start with them. */
+const SWITCHED_OFF = ['enable-module-command', 'enable-debug-command', 'enable-protected-configs'];
+const SWITCHES_SINCE = 7;
+
+const VERSION_LIMIT_MS = 10_000;
+
+/** All paths are relative to the folder of the embedded Redis, which is the supervisor's working directory. */
+export function serverArguments(major: number, throwaway: boolean): string[] {
+  return [
+    ...['--port', '0', '--unixsocket', REDIS_SOCKET, '--unixsocketperm', '700'],
+    // Its log goes to the descriptor that it is given.
+    ...['--dir', '.', '--logfile', '', '--daemonize', 'no', '--maxmemory-policy', 'noeviction'],
+    ...['--save', '', '--appendonly', throwaway ? 'no' : 'yes', '--appendfsync', 'everysec'],
+    ...(major >= SWITCHES_SINCE ? SWITCHED_OFF.flatMap((name) => [`--${name}`, 'no']) : []),
+    ...DISABLED_COMMANDS.flatMap((name) => ['--rename-command', name, '']),
+  ];
+}
+
+/** First number of a server's version; 0 where it does not tell. */
+export function majorVersion(binary: string): number {
+  const { stdout } = spawnSync(binary, ['--version'], {
+    encoding: 'utf8',
+    env: {},
+    timeout: VERSION_LIMIT_MS,
+  });
+  return Number(/\bv=(\d+)\./.exec(stdout ?? '')?.[1] ?? 0);
+}

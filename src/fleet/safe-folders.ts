@@ -1,0 +1,117 @@
+import { lstatSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { ConfigurationError, messageOf } from '../errors.js';
+
+/** More symbolic links than this on one path are a loop. */
+const MAX_LINKS = 40;
+const WRITABLE_BY_OTHERS = 0o002;
+const WRITABLE_BY_GROUP = 0o020;
+const STICKY = 0o1000;
+
+export function currentUser(): number {
+  return process.getuid?.() ?? 0;
+}
+
+/** What to do about a folder that cannot be used. */
+export const OTHER_STATE_FOLDER =
+  'name a folder of your own with XDG_STATE_HOME, or set FLEET_REDIS_URL to a running Redis';
+
+export function unsafeFolder(message: string, cause?: unknown): ConfigurationError {
+  return new ConfigurationError(`${message}; ${OTHER_STATE_FOLDER}.`, { field: 'XDG_STATE_HOME', cause });
+}
+
+/** `lstat`; undefined where there is nothing of that name. */
+export function lstatIfThere(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/**
+ * The real path of a folder in which no other user can exchange anything: on the way to it, every folder and every
+ * symbolic link belongs to this user or to root, and nobody else can write there. Folders that are missing are created
+ * for this user alone.
+ * @throws ConfigurationError naming the folder that is in the way.
+ */
+export function safeFolder(path: string): string {
+  const names = namesOf(path);
+  let current = '/';
+  let links = 0;
+  for (;;) {
+    refuseWritableByOthers(current);
+    const name = names.shift();
+    if (name === undefined) return current;
+    if (name === '..') {
+      current = dirname(current);
+      continue;
+    }
+    const next = join(current, name);
+    const found = foundOrMade(next);
+    refuseForeign(next, found);
+    if (found.isSymbolicLink()) {
+      links += 1;
+      if (links > MAX_LINKS) throw unsafeFolder(`${path} leads through too many symbolic links`);
+      const target = readlinkSync(next);
+      if (isAbsolute(target)) current = '/';
+      names.unshift(...namesOf(target));
+    } else if (found.isDirectory()) current = next;
+    else throw unsafeFolder(`${next} is not a folder`);
+  }
+}
+
+function namesOf(path: string): string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.');
+}
+
+function foundOrMade(path: string): Stats {
+  try {
+    const found = lstatIfThere(path);
+    if (found !== undefined) return found;
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    // Another process made it at the same moment.
+    const made = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    if (!made) throw unsafeFolder(`${path} cannot be used (${messageOf(cause)})`, cause);
+  }
+  return lstatSync(path);
+}
+
+/** Root may do everything anyway; in a user namespace, it shows as whoever owns `/`. */
+function refuseForeign(path: string, { uid }: Stats): void {
+  if (uid === currentUser() || uid === 0 || uid === lstatSync('/').uid) return;
+  throw unsafeFolder(`${path} belongs to another user (${uid})`);
+}
+
+/** A folder such as /tmp is fine: its sticky bit keeps everybody's entries apart. So is one of the user's own group. */
+function refuseWritableByOthers(path: string): void {
+  const { mode, gid } = lstatSync(path);
+  if ((mode & STICKY) !== 0) return;
+  const ownGroup = gid === 0 || gid === process.getgid?.();
+  if ((mode & WRITABLE_BY_OTHERS) === 0 && ((mode & WRITABLE_BY_GROUP) === 0 || ownGroup)) return;
+  throw unsafeFolder(`${path} can be written by other users (mode ${(mode & 0o7777).toString(8)})`);
+}
+
+/**
+ * Refuses a folder of the fleet's own that is not this user's alone. Its mode is looked at as it was found: changing it
+ * first would adopt a folder that somebody else prepared.
+ * @throws ConfigurationError.
+ */
+export function refuseUnlessOwn(path: string): void {
+  const found = lstatSync(path);
+  const user = currentUser();
+  if (found.isSymbolicLink()) throw unsafeFolder(`${path} is a symbolic link, which is never followed`);
+  if (!found.isDirectory()) throw unsafeFolder(`${path} is not a folder`);
+  if (found.uid !== user) throw unsafeFolder(`${path} belongs to another user (${found.uid}, not ${user})`);
+  if ((found.mode & (WRITABLE_BY_OTHERS | WRITABLE_BY_GROUP)) === 0) return;
+  const mode = (found.mode & 0o7777).toString(8);
+  throw unsafeFolder(`${path} can be written by other users (mode ${mode}); remove it if it is not yours`);
+}
+
+/**
+ * A folder of this user alone in a safe one, created where it is missing.
+ * @throws ConfigurationError where there is one that somebody else could have prepared.
+ */
+export function ownFolder(parent: string, name: string): string {
+  const path = join(parent, name);
+  foundOrMade(path);
+  refuseUnlessOwn(path);
+  return path;
+}

@@ -1,0 +1,139 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openProjectState, projectStatePath } from '../../src/fleet/project-state.js';
+import { safeFolder } from '../../src/fleet/safe-folders.js';
+import { homeOfSystem, stateDirectory, stateDirectoryPath } from '../../src/fleet/state-directory.js';
+
+const IS_ROOT = process.getuid?.() === 0;
+const SOMEBODY_ELSE = 54_321;
+const OF_SYSTEM = join(homeOfSystem() ?? '', '.local', 'state', 'solution-fleet');
+
+let scratch: string;
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'state-'));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+function environment(values: { readonly XDG_STATE_HOME?: string; readonly HOME?: string }): void {
+  vi.stubEnv('XDG_STATE_HOME', values.XDG_STATE_HOME ?? '');
+  vi.stubEnv('HOME', values.HOME ?? scratch);
+}
+
+describe('the state directory', () => {
+  it('is that of the XDG specification, created for this user alone', () => {
+    environment({ XDG_STATE_HOME: join(scratch, 'x', 'y') });
+    expect(stateDirectory()).toBe(join(scratch, 'x', 'y', 'solution-fleet'));
+    for (const path of ['x', 'x/y', 'x/y/solution-fleet']) {
+      expect(statSync(join(scratch, path)).mode & 0o777).toBe(0o700);
+    }
+    environment({});
+    expect(stateDirectory()).toBe(join(scratch, '.local', 'state', 'solution-fleet'));
+  });
+
+  it.each(['.', 'state', './x', '../x'])('ignores the relative XDG_STATE_HOME %j', (relative) => {
+    environment({ XDG_STATE_HOME: relative });
+    expect(stateDirectoryPath()).toBe(join(scratch, '.local', 'state', 'solution-fleet'));
+  });
+
+  it.each([
+    ['is not set', ''],
+    ['is relative', '.'],
+    ['does not exist', '/no/such/home'],
+  ])('is below the home folder that the system knows where HOME %s', (_what, home) => {
+    environment({ HOME: home });
+    expect(stateDirectoryPath()).toBe(OF_SYSTEM);
+  });
+
+  it.skipIf(!IS_ROOT)('of root is not in the home folder of another user', () => {
+    chownSync(scratch, SOMEBODY_ELSE, SOMEBODY_ELSE);
+    environment({});
+    expect(stateDirectoryPath()).toBe(OF_SYSTEM);
+  });
+
+  it('says in one sentence that it cannot be made, and what to do', () => {
+    // Nobody, root included, makes folders in the kernel's own file system.
+    environment({ XDG_STATE_HOME: '/proc/self/state' });
+    expect(() => stateDirectory()).toThrow(/^\/proc\/\S+ cannot be used \(.*\); .*XDG_STATE_HOME/);
+  });
+});
+
+describe('the way to a folder', () => {
+  it('may lead through links of this user', () => {
+    mkdirSync(join(scratch, 'real'));
+    symlinkSync('real', join(scratch, 'one'));
+    symlinkSync(join(scratch, 'one'), join(scratch, 'two'));
+    expect(safeFolder(join(scratch, 'two', 'new'))).toBe(join(scratch, 'real', 'new'));
+  });
+
+  it.each([
+    ['a loop of links', () => symlinkSync('loop', join(scratch, 'loop')), 'loop'],
+    ['a folder that others can write', () => mkdirMode('open', 0o777), 'open/x'],
+    ['a link through one', () => linkThrough('open'), 'link'],
+  ])('may not be %s', (_what, prepare, path) => {
+    prepare();
+    expect(() => safeFolder(join(scratch, path))).toThrow(/too many symbolic links|written by other users/);
+  });
+
+  it.skipIf(!IS_ROOT)('may not be a link or a folder of another user, not even for root', () => {
+    mkdirMode('theirs', 0o755);
+    chownSync(join(scratch, 'theirs'), SOMEBODY_ELSE, SOMEBODY_ELSE);
+    expect(() => safeFolder(join(scratch, 'theirs', 'x'))).toThrow('belongs to another user (54321)');
+  });
+
+  function linkThrough(name: string): void {
+    mkdirMode(name, 0o777);
+    symlinkSync(`${name}/x`, join(scratch, 'link'));
+  }
+
+  function mkdirMode(name: string, mode: number): void {
+    mkdirSync(join(scratch, name));
+    chmodSync(join(scratch, name), mode);
+  }
+});
+
+describe('the state of a project', () => {
+  it('is one for every way to the project, and has a name that people can read', () => {
+    environment({ XDG_STATE_HOME: join(scratch, 'state') });
+    const project = join(scratch, 'My project: ünïcode\n and long');
+    mkdirSync(project);
+    symlinkSync(project, join(scratch, 'link'));
+    const { path, created } = openProjectState(project);
+    expect(path).toMatch(/\/My_project_n_code_an-[0-9a-f]{16}$/);
+    expect(created).toBe(true);
+    expect(openProjectState(join(scratch, 'link'))).toEqual({ path, created: false });
+    expect(projectStatePath(`${project}/./.`)).toBe(path);
+  });
+
+  it('may lie in the home folder of the user, where that is the project', () => {
+    const home = homeOfSystem() ?? '';
+    vi.stubEnv('XDG_STATE_HOME', mkdtempSync(join(home, '.fleet-test-')));
+    try {
+      expect(openProjectState(home).created).toBe(true);
+    } finally {
+      rmSync(process.env.XDG_STATE_HOME ?? '', { recursive: true });
+    }
+  });
+
+  it.each([
+    ['does not exist', 'missing'],
+    ['is a file', 'file'],
+  ])('is refused where the project %s', (_what, name) => {
+    environment({ XDG_STATE_HOME: join(scratch, 'state') });
+    writeFileSync(join(scratch, 'file'), '');
+    expect(() => openProjectState(join(scratch, name))).toThrow(/FLEET_DATA_DIR/);
+  });
+});
