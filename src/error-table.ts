@@ -115,6 +115,13 @@ export const ERROR_TABLE = {
     2,
     'Simplify the script, or let a model judge it (FLEET_AGENT=anthropic).',
   ),
+  'analysis-limit': entry(
+    'AnalysisLimitError',
+    false,
+    422,
+    2,
+    'Shorten or simplify the text that was analysed; or raise FLEET_ANALYSIS_TIMEOUT_MS or FLEET_ANALYSIS_HEAP_MB of the workers.',
+  ),
   'tool-loop': entry(
     'AgentError',
     false,

@@ -67,6 +67,12 @@ export class AgentError extends FleetError {
     this.usage = details.usage;
   }
 }
+/** The static analysis of a text took more time or memory than it may have, and was ended. */
+export class AnalysisLimitError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('analysis-limit', message, details);
+  }
+}
 /** The fleet refuses to send an agent call: no budget, no quota, or a person has to decide. */
 export class CallRefusedError extends FleetError {}
 export class JobError extends FleetError {}

@@ -1,6 +1,6 @@
 import { checkFigures, planRefinement, summarizeAblation } from '../ablation/index.js';
 import { analyzeLeakage, repairLeak } from '../leakage/index.js';
-import { lostNames } from '../solution/index.js';
+import { doesSomething, lostNames, type ParseResult, parsesAsPython, syntaxErrorOf } from '../solution/index.js';
 
 /** What is computed over whole scripts and outputs: for the largest of them it takes seconds. */
 const TASKS = {
@@ -10,6 +10,10 @@ const TASKS = {
   repair: repairLeak,
   /** Names that a correction of a block no longer defines. */
   lostNames,
+  /** Whether a block of code has a statement that does anything. */
+  doesSomething,
+  /** The first error of a text, by the syntax tree. */
+  syntaxError: syntaxErrorOf,
   /** Summarizes the output of an ablation study. */
   summarize: summarizeAblation,
   /** Maps a summary onto the blocks of a solution. */
@@ -25,10 +29,13 @@ export type ScriptResults = { [T in ScriptTask]: Awaited<ReturnType<(typeof TASK
 /** Whoever computes these: functions in place, or a worker's thread. What is given and computed is plain data. */
 export type ScriptAnalyst = {
   readonly [T in ScriptTask]: (...given: ScriptGiven[T]) => Promise<ScriptResults[T]>;
+} & {
+  /** Whether a text is Python, by Python itself where it can be asked. */
+  readonly parses: (text: string) => Promise<ParseResult>;
 };
 
 /** Computes where it is called. */
-export const IN_PLACE_ANALYST: ScriptAnalyst = TASKS;
+export const IN_PLACE_ANALYST: ScriptAnalyst = { ...TASKS, parses: (text) => parsesAsPython(text) };
 
 /** Does one of the tasks. */
 export type DoScriptTask = <T extends ScriptTask>(
@@ -36,11 +43,17 @@ export type DoScriptTask = <T extends ScriptTask>(
   given: ScriptGiven[T],
 ) => Promise<ScriptResults[T]>;
 
-export const doInPlace: DoScriptTask = (task, given) => IN_PLACE_ANALYST[task](...given);
+export const doInPlace: DoScriptTask = (task, given) => TASKS[task](...given);
 
-/** An analyst whose every task is done by one function. */
-export function analystBy(doTask: DoScriptTask): ScriptAnalyst {
+/**
+ * An analyst whose every task is done by one function.
+ * @param tenant For whom: where Python is asked, tenants take turns.
+ */
+export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
   return {
+    parses: (text) => parsesAsPython(text, { tenant, syntaxError: (part) => doTask('syntaxError', [part]) }),
+    doesSomething: (...given) => doTask('doesSomething', given),
+    syntaxError: (...given) => doTask('syntaxError', given),
     analyze: (...given) => doTask('analyze', given),
     repair: (...given) => doTask('repair', given),
     lostNames: (...given) => doTask('lostNames', given),

@@ -1,23 +1,39 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { InternalError } from '../errors.js';
+import { PING, resultOf, type ThreadAnswer } from './thread-answer.js';
 
 export interface ComputeThreadOptions {
-  /** URL of the module whose default export does the tasks, with the ending of the module that names it. */
+  /** URL of the module whose default export does the tasks (`answering`), with the ending of the module that names it. */
   readonly module: URL;
   /** What the module finds as its `workerData`. */
   readonly data?: unknown;
-  /** Tasks that the thread works on at once; more than one is for tasks that also wait. */
-  readonly atOnce?: number;
+  /** Most memory of the thread's JavaScript heap, in MiB. */
+  readonly heapMb: number;
 }
 
+/** What ended a thread in the middle of a task. */
+export type ThreadEnd = 'deadline' | 'memory' | 'crash';
+
+/** A thread was ended in the middle of a task; the next task has another thread. */
+export class ThreadEnded extends Error {
+  constructor(readonly by: ThreadEnd) {
+    super(`the thread of a task was ended: ${by}`);
+  }
+}
+
+/** How long a thread may take to start. */
+const START_MS = 60_000;
+
 /**
- * A thread for computing that takes seconds: in the worker's own thread it would keep locks from being renewed and
- * health checks from being answered. It is started at the first task, and one that dies is replaced.
+ * A thread for computing, which must not keep a worker from renewing locks and answering health checks. It is started with
+ * its first task, does one task at a time, and is replaced when it ends.
  */
 export class ComputeThread<Task, Result> {
   readonly #options: ComputeThreadOptions;
-  #pool: Piscina<Task, Result> | undefined;
+  #pool: Piscina<Task | typeof PING, ThreadAnswer<Result>> | undefined;
+  /** Resolves once the thread that is there now has answered. */
+  #ready: Promise<unknown> | undefined;
   #closed = false;
 
   constructor(options: ComputeThreadOptions) {
@@ -25,36 +41,94 @@ export class ComputeThread<Task, Result> {
   }
 
   /**
-   * @param signal Takes the task back; where it runs already, its thread is ended with it, so give one only where
-   *   tasks run one at a time.
-   * @throws What the task throws; an `AbortError`; InternalError after `close`.
+   * Starts the thread where there is none, and waits until it is ready: the time that this takes is no task's.
+   * @throws InternalError where it cannot be started, and after `close`.
    */
-  async run(task: Task, signal?: AbortSignal): Promise<Result> {
+  async ready(): Promise<void> {
     if (this.#closed) throw new InternalError('the worker has stopped: its threads take no more tasks');
     this.#pool ??= this.#start();
-    return this.#pool.run(task, signal === undefined ? {} : { signal });
+    this.#ready ??= answered(this.#pool);
+    try {
+      await this.#ready;
+    } catch (thrown) {
+      const { message } = thrown instanceof Error ? thrown : { message: String(thrown) };
+      await this.#drop();
+      throw new InternalError(`a thread that computes could not be started: ${message}`, { cause: thrown });
+    }
   }
 
-  /** Ends the thread at once, whatever it is doing; tasks that wait for it are rejected. */
+  /**
+   * Does one task; `ready` goes before it.
+   * @param signal Gives the task up; its thread is ended with it.
+   * @throws What the task throws; ThreadEnded; the AbortError of the signal.
+   */
+  async run(task: Task, timeoutMs: number, signal: AbortSignal): Promise<Result> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), timeoutMs);
+    let answer: ThreadAnswer<Result>;
+    try {
+      if (this.#pool === undefined) throw new InternalError('the thread of a task has not been started');
+      answer = await this.#pool.run(task, { signal: AbortSignal.any([signal, deadline.signal]) });
+    } catch (thrown) {
+      // The thread is gone, whatever the reason: what it computes is answered, errors as well.
+      this.#ready = undefined;
+      if (this.#closed || signal.aborted) throw thrown;
+      if (deadline.signal.aborted) throw new ThreadEnded('deadline');
+      if (!isOutOfMemory(thrown)) await this.#drop();
+      throw new ThreadEnded(isOutOfMemory(thrown) ? 'memory' : 'crash');
+    } finally {
+      clearTimeout(timer);
+    }
+    return resultOf(answer);
+  }
+
+  /** Ends the thread at once, whatever it is doing. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#pool?.destroy();
+    await this.#drop();
   }
 
-  #start(): Piscina<Task, Result> {
-    const { module, data, atOnce = 1 } = this.#options;
-    return new Piscina({
+  async #drop(): Promise<void> {
+    const pool = this.#pool;
+    this.#pool = undefined;
+    this.#ready = undefined;
+    await pool?.destroy();
+  }
+
+  #start(): Piscina<Task | typeof PING, ThreadAnswer<Result>> {
+    const { module, data, heapMb } = this.#options;
+    const pool = new Piscina<Task | typeof PING, ThreadAnswer<Result>>({
       filename: fileURLToPath(module),
       ...(data === undefined ? {} : { workerData: data }),
-      // With none at least, tasks that wait behind one that is given up or kills its thread would get no other thread.
       minThreads: 1,
       maxThreads: 1,
-      concurrentTasksPerWorker: atOnce,
+      concurrentTasksPerWorker: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
       // The same code runs from its source under tsx, where a thread needs the loader as well.
       ...(module.pathname.endsWith('.ts') ? { execArgv: ['--import', 'tsx'] } : {}),
     });
+    // A thread that ends while it has no task: the next task finds out, and starts another.
+    pool.on('error', () => {
+      if (this.#pool === pool) this.#ready = undefined;
+    });
+    return pool;
   }
+}
+
+/** Resolves once the thread of a pool has answered. */
+async function answered(pool: Piscina<typeof PING, ThreadAnswer<unknown>>): Promise<void> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(`it did not start within ${START_MS} ms`), START_MS);
+  try {
+    resultOf(await pool.run(PING, { signal: late.signal }));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isOutOfMemory(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 /** URL of a module beside the one that asks, which is TypeScript or compiled as that one is. */

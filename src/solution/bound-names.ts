@@ -1,5 +1,5 @@
 import type { Span } from './fit-correction.js';
-import { parsePython, type SyntaxNode } from './python-syntax.js';
+import { parsePython, type SyntaxCursor, type SyntaxTree } from './python-syntax.js';
 
 /** Kinds of nodes whose child, by this field, holds the names that they bind. */
 const BINDING_FIELDS: Readonly<Record<string, string>> = {
@@ -16,61 +16,84 @@ const IMPORTS: ReadonlySet<string> = new Set(['import_statement', 'import_from_s
 /** Inside these, names are bound for themselves alone. */
 const SCOPES: ReadonlySet<string> = new Set(['function_definition', 'class_definition', 'lambda']);
 
-function namesIn(target: SyntaxNode): string[] {
-  if (target.type === 'identifier') return [target.text];
-  // `x.y = …` and `x[…] = …` bind no name.
-  if (target.type === 'attribute' || target.type === 'subscript') return [];
-  return target.namedChildren.flatMap((child) => (child === null ? [] : namesIn(child)));
+/** What the names below a node are. */
+interface Place {
+  /** They are bound. */
+  readonly target: boolean;
+  /** Names of a scope of their own, but for its own name. */
+  readonly scope: boolean;
 }
 
-function importedNames(statement: SyntaxNode): string[] {
-  return statement.childrenForFieldName('name').flatMap((name) => {
-    if (name === null || name.type === 'aliased_import') return [];
-    return [name.text.split('.')[0] ?? name.text];
-  });
-}
-
-function collect(node: SyntaxNode, bound: Set<string>): void {
-  const field = BINDING_FIELDS[node.type];
-  const target = field === undefined ? null : node.childForFieldName(field);
-  if (target !== null) for (const name of namesIn(target)) bound.add(name);
-  if (IMPORTS.has(node.type)) for (const name of importedNames(node)) bound.add(name);
-  for (const child of node.namedChildren) {
-    if (child === null) continue;
-    if (SCOPES.has(child.type)) {
-      const name = child.childForFieldName('name');
-      if (name !== null) bound.add(name.text);
-    } else collect(child, bound);
+/** Visits all named nodes without recursion: nesting may be as deep as the text is long. */
+function visitNamed<State>(
+  tree: SyntaxTree,
+  first: State,
+  visit: (cursor: SyntaxCursor, parent: string, state: State) => State | undefined,
+): void {
+  const cursor = tree.walk();
+  const open: { readonly type: string; readonly state: State }[] = [{ type: cursor.nodeType, state: first }];
+  let goesDown = cursor.gotoFirstChild();
+  while (goesDown) {
+    const parent = open.at(-1);
+    if (parent === undefined) break;
+    const state = cursor.nodeIsNamed ? visit(cursor, parent.type, parent.state) : undefined;
+    const type = cursor.nodeType;
+    if (state !== undefined && cursor.gotoFirstChild()) {
+      open.push({ type, state });
+      continue;
+    }
+    while (!cursor.gotoNextSibling()) {
+      goesDown = cursor.gotoParent();
+      open.pop();
+      if (open.length === 0 || !goesDown) break;
+    }
+    goesDown = open.length > 0;
   }
+  cursor.delete();
 }
 
 /** Names that a piece of code binds for the code behind it. */
 async function boundNames(code: string): Promise<Set<string>> {
-  const tree = await parsePython(dedented(code));
+  const text = dedented(code);
+  const tree = await parsePython(text);
   const bound = new Set<string>();
-  collect(tree.rootNode, bound);
+  const nameAt = ({ startIndex, endIndex }: SyntaxCursor) => text.slice(startIndex, endIndex);
+  visitNamed<Place>(tree, { target: false, scope: false }, (cursor, parent, { target, scope }) => {
+    const { nodeType, currentFieldName } = cursor;
+    const isNamed = currentFieldName !== null && BINDING_FIELDS[parent] === currentFieldName;
+    if (scope) {
+      if (currentFieldName === 'name') bound.add(nameAt(cursor));
+      return undefined;
+    }
+    if (IMPORTS.has(parent) && currentFieldName === 'name' && nodeType !== 'aliased_import') {
+      const name = nameAt(cursor);
+      bound.add(name.split('.')[0] ?? name);
+    }
+    const isTarget = target || isNamed;
+    if (isTarget && nodeType === 'identifier') bound.add(nameAt(cursor));
+    // `x.y = …` and `x[…] = …` bind no name.
+    const within = isTarget && nodeType !== 'attribute' && nodeType !== 'subscript';
+    return { target: within, scope: SCOPES.has(nodeType) };
+  });
   tree.delete();
   return bound;
 }
 
 /** Names that a piece of code uses, whatever for; attributes and keywords of calls are not names. */
 async function usedNames(code: string): Promise<Set<string>> {
-  const tree = await parsePython(dedented(code));
+  const text = dedented(code);
+  const tree = await parsePython(text);
   const used = new Set<string>();
-  const visit = (node: SyntaxNode) => {
-    if (node.type === 'identifier' && !isLabel(node)) used.add(node.text);
-    for (const child of node.namedChildren) if (child !== null) visit(child);
-  };
-  visit(tree.rootNode);
+  visitNamed(tree, true, (cursor, parent) => {
+    const { nodeType, currentFieldName, startIndex, endIndex } = cursor;
+    const isLabel =
+      (parent === 'attribute' && currentFieldName === 'attribute') ||
+      (parent === 'keyword_argument' && currentFieldName === 'name');
+    if (nodeType === 'identifier' && !isLabel) used.add(text.slice(startIndex, endIndex));
+    return true;
+  });
   tree.delete();
   return used;
-}
-
-function isLabel(node: SyntaxNode): boolean {
-  const { parent } = node;
-  if (parent === null) return false;
-  if (parent.type === 'attribute') return parent.childForFieldName('attribute')?.id === node.id;
-  return parent.type === 'keyword_argument' && parent.childForFieldName('name')?.id === node.id;
 }
 
 /** Names that only the block defined, that later code uses, and that the correction does not define. */

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Language, Parser } from 'web-tree-sitter';
+import { AnalysisLimitError } from '../errors.js';
 import { packagePath } from '../package-root.js';
+import { withoutManyComments } from './comment-lines.js';
 
 /**
  * A node of a syntax tree, as far as the project reads it. Spelled out, since the parser's own types need types of
@@ -61,7 +63,7 @@ async function createParser(): Promise<Parser> {
  * units of `source`. The tree always exists; `tree.rootNode.hasError` says whether it holds errors.
  * The caller must call `tree.delete()` when done: the memory lives in the WebAssembly heap.
  *
- * @throws Error if the grammar that ships with the package cannot be read.
+ * @throws AnalysisLimitError where parsing takes too long; Error if the grammar that ships with the package cannot be read.
  */
 export async function parsePython(source: string): Promise<SyntaxTree> {
   // A failed start is not kept: the next call tries again.
@@ -70,7 +72,20 @@ export async function parsePython(source: string): Promise<SyntaxTree> {
     throw thrown;
   });
   // Python ends a line at a lone carriage return too, and the grammar does not: a comment would swallow what follows.
-  const tree = (await parser).parse(source.replace(/\r(?!\n)/g, '\n'));
-  if (tree === null) throw new Error('the Python grammar returned no tree');
-  return tree;
+  return parsed(await parser, withoutManyComments(source.replace(/\r(?!\n)/g, '\n')));
+}
+
+/**
+ * Longest time of parsing, in milliseconds. A real script takes a millisecond for each 100 lines; some texts make the
+ * grammar's scanner read the same characters again and again.
+ */
+const MAX_PARSE_MS = 10_000;
+
+function parsed(grammar: Parser, source: string): SyntaxTree {
+  const end = performance.now() + MAX_PARSE_MS;
+  const tree = grammar.parse(source, null, { progressCallback: () => performance.now() > end });
+  if (tree !== null) return tree;
+  // What was begun would otherwise be gone on with, by the next text.
+  grammar.reset();
+  throw new AnalysisLimitError(`the script could not be parsed within ${MAX_PARSE_MS / 1_000} s`);
 }

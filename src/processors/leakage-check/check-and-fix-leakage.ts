@@ -5,7 +5,7 @@ import type { JobFiles } from '../../agents/workspace/job-files.js';
 import { PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
 import { type Finding, type SolutionCheckResult, statusOf } from '../../queues/solution-check.js';
-import { type LocatedBlock, locateBlock, parsesAsPython } from '../../solution/index.js';
+import { type LocatedBlock, locateBlock } from '../../solution/index.js';
 import { agentStamp, withNotes } from '../agent-stamp.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock } from './correct-block.js';
@@ -49,7 +49,7 @@ export async function checkAndFixLeakage(
   options.onProgress?.('detecting');
   const [detection, parsed] = await Promise.all([
     detectLeakage(solution, { ...options, runner, meter, analyst }),
-    parsesAsPython(solution.content),
+    analyst.parses(solution.content),
   ]);
   const context: CorrectionContext = { ...options, runner, meter, analyst, parsedBefore: parsed.ok };
   const notes = parsed.ok

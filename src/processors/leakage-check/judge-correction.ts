@@ -2,12 +2,10 @@ import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { UnclosedFenceError } from '../../errors.js';
 import {
   blockFromWholeScript,
-  doesSomething,
   extractCodeBlock,
   fitCorrection,
   introducesPlaceholder,
   type LocatedBlock,
-  parsesAsPython,
 } from '../../solution/index.js';
 import type { CorrectedScript } from './corrected-script.js';
 import { leakThatStillStands } from './second-opinion.js';
@@ -100,11 +98,11 @@ function isDiff(text: string): boolean {
 
 /** What a correction would break in a script that is Python, in words; undefined where it breaks nothing. */
 async function brokenCode({ block, located, script, analyst }: Proposal): Promise<string | undefined> {
-  const parsed = await parsesAsPython(script.with(located, block));
+  const parsed = await analyst.parses(script.with(located, block));
   if (!parsed.ok) {
     return `with the correction the script no longer parses: line ${parsed.line}: ${parsed.message}`;
   }
-  if ((await doesSomething(located.text)) && !(await doesSomething(block))) {
+  if ((await analyst.doesSomething(located.text)) && !(await analyst.doesSomething(block))) {
     return 'the correction has no statement that does anything; write out the corrected lines';
   }
   const lost = await analyst.lostNames(located, block, script.content);
