@@ -101,6 +101,11 @@ export class InternalError extends FleetError {
   }
 }
 
+/** Whether an analysis was ended for its time or memory; from another process the error comes without its class. */
+export function isAnalysisLimit(thrown: unknown): thrown is FleetError {
+  return thrown instanceof FleetError && thrown.code === 'analysis-limit';
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -54,7 +54,7 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
   const calls = new Map<string, number>();
   const names = new Map<string, number>();
   let scoring: string | undefined;
-  const tree = await parsePython(ablationCode.slice(0, LONGEST_SCRIPT));
+  const tree = await parsePython(ablationCode.slice(0, LONGEST_SCRIPT), 'kept');
   try {
     for (const node of nodesOf(tree.rootNode)) {
       if (node.type === 'comment' || node.type === 'string_content') {

@@ -1,6 +1,12 @@
 import { checkFigures, planRefinement, summarizeAblation } from '../ablation/index.js';
 import { analyzeLeakage, repairLeak } from '../leakage/index.js';
-import { doesSomething, lostNames, type ParseResult, parsesAsPython, syntaxErrorOf } from '../solution/index.js';
+import {
+  doesSomething,
+  firstSyntaxError,
+  lostNames,
+  type ParseResult,
+  parsesAsPython,
+} from '../solution/index.js';
 
 /** What is computed over whole scripts and outputs: for the largest of them it takes seconds. */
 const TASKS = {
@@ -13,7 +19,7 @@ const TASKS = {
   /** Whether a block of code has a statement that does anything. */
   doesSomething,
   /** The first error of a text, by the syntax tree. */
-  syntaxError: syntaxErrorOf,
+  syntaxError: firstSyntaxError,
   /** Summarizes the output of an ablation study. */
   summarize: summarizeAblation,
   /** Maps a summary onto the blocks of a solution. */
@@ -26,10 +32,13 @@ export type ScriptTask = keyof typeof TASKS;
 export type ScriptGiven = { [T in ScriptTask]: Parameters<(typeof TASKS)[T]> };
 export type ScriptResults = { [T in ScriptTask]: Awaited<ReturnType<(typeof TASKS)[T]>> };
 
-/** Whoever computes these: functions in place, or a worker's thread. What is given and computed is plain data. */
-export type ScriptAnalyst = {
+/** Each task, given its own arguments. */
+type ScriptTasks = {
   readonly [T in ScriptTask]: (...given: ScriptGiven[T]) => Promise<ScriptResults[T]>;
-} & {
+};
+
+/** Whoever computes these: functions in place, or a worker's thread. What is given and computed is plain data. */
+export type ScriptAnalyst = ScriptTasks & {
   /** Whether a text is Python, by Python itself where it can be asked. */
   readonly parses: (text: string) => Promise<ParseResult>;
 };
@@ -43,7 +52,7 @@ export type DoScriptTask = <T extends ScriptTask>(
   given: ScriptGiven[T],
 ) => Promise<ScriptResults[T]>;
 
-export const doInPlace: DoScriptTask = (task, given) => TASKS[task](...given);
+export const doInPlace: DoScriptTask = (task, given) => (TASKS as ScriptTasks)[task](...given);
 
 /**
  * An analyst whose every task is done by one function.

@@ -49,6 +49,7 @@ export async function startWorker(
     offloadBytes: config.offloadBytes,
     textLimits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
     jobTimeoutMs: config.jobTimeoutMs,
+    analysis: { timeoutMs: config.analysisTimeoutMs, heapMb: config.analysisHeapMb },
     unwellMs: config.unwellMs,
     workspaces: {
       roots: (settings.workspaceRoots ?? config.workspaceRoots ?? []).map((root) => resolve(root)),

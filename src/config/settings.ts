@@ -196,6 +196,18 @@ export const SETTINGS = {
     count(14_400_000, 1, LONGEST_TIMER_MS),
     'Longest run of one job; it is then told to stop, and fails.',
   ),
+  analysisTimeoutMs: setting(
+    'FLEET_ANALYSIS_TIMEOUT_MS',
+    '30000',
+    count(30_000, 100, LONGEST_TIMER_MS),
+    'Longest computing over one text in a worker (static analysis, comparison, figures); the job then fails with `analysis-limit`.',
+  ),
+  analysisHeapMb: setting(
+    'FLEET_ANALYSIS_HEAP_MB',
+    '512',
+    count(512, 64, 65_536),
+    'Heap of each thread in which a worker computes over texts, in MiB.',
+  ),
   unwellMs: setting(
     'FLEET_UNWELL_MS',
     '300000',

@@ -1,4 +1,5 @@
 import { doInPlace, type ScriptGiven, type ScriptTask } from '../agents/script-analyst.js';
+import { answering } from './thread-answer.js';
 
 /** One task on its way to the thread. */
 export interface AnalysisTask<T extends ScriptTask = ScriptTask> {
@@ -6,7 +7,8 @@ export interface AnalysisTask<T extends ScriptTask = ScriptTask> {
   readonly given: ScriptGiven[T];
 }
 
-/** Does one task in the thread that has loaded this module. */
-export default function doAnalysisTask<T extends ScriptTask>({ task, given }: AnalysisTask<T>) {
-  return doInPlace(task, given);
-}
+/** Does tasks in the thread that has loaded this module; the grammar of Python is loaded with it. */
+export default answering<AnalysisTask, unknown>(
+  ({ task, given }) => doInPlace(task, given),
+  () => doInPlace('syntaxError', ['']),
+);

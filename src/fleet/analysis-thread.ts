@@ -1,44 +1,45 @@
 import {
   analystBy,
-  doInPlace,
   type ScriptAnalyst,
   type ScriptGiven,
   type ScriptResults,
   type ScriptTask,
 } from '../agents/script-analyst.js';
 import type { AnalysisTask } from './analysis-task.js';
-import { besideModule, ComputeThread } from './compute-thread.js';
+import { besideModule } from './compute-thread.js';
+import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
+
+/** Texts of more characters than this together are not computed before short ones: they may take seconds. */
+const MAX_SHORT_CHARACTERS = 16_384;
 
 /**
- * Texts of at most this many characters together are analysed in place. Measured, at 16,384 characters an analysis takes
- * about 20 ms, which no lock and no health check minds; the thread adds 1 to 4 ms to each task, and a second to the first
- * one of a worker, which most workers are thereby spared: few scripts are longer.
- */
-const IN_PLACE_CHARACTERS = 16_384;
-
-/**
- * Analyses scripts in a thread of its own, one after the other. It is apart from the contamination thread: neither waits
- * for the other's long tasks, and a worker of one kind starts only the one that it needs.
+ * Computes over scripts and outputs in threads of its own: short texts in one, long ones and those that turned out to be
+ * slow in another. They are apart from the contamination threads: neither waits for the other's tasks, and a worker of one
+ * kind starts only those that it needs.
  */
 export class AnalysisThread {
-  readonly #thread = new ComputeThread<AnalysisTask, unknown>({
-    module: besideModule(import.meta.url, 'analysis-task'),
-  });
+  readonly #lanes: TwoLanes<AnalysisTask, unknown>;
+
+  constructor(limits: ComputeLimits = DEFAULT_COMPUTE_LIMITS) {
+    const module = besideModule(import.meta.url, 'analysis-task');
+    this.#lanes = new TwoLanes('the static analysis of the text', limits, { short: module, long: module });
+  }
 
   /**
    * The analyst for one job.
+   * @param tenant For whom the job is done: tenants take turns.
    * @param signal The job's: with it the job's task is given up, also in the middle of its computing.
    */
-  analystFor(signal: AbortSignal): ScriptAnalyst {
+  analystFor(tenant: string, signal: AbortSignal): ScriptAnalyst {
     return analystBy(<T extends ScriptTask>(task: T, given: ScriptGiven[T]) => {
-      if (charactersIn(given) <= IN_PLACE_CHARACTERS) return doInPlace(task, given);
+      const isShort = charactersIn(given) <= MAX_SHORT_CHARACTERS;
       // The thread does the task by the same table, whose types say what each one gives.
-      return this.#thread.run({ task, given }, signal) as Promise<ScriptResults[T]>;
-    });
+      return this.#lanes.run({ task, given }, isShort, { tenant, signal }) as Promise<ScriptResults[T]>;
+    }, tenant);
   }
 
   close(): Promise<void> {
-    return this.#thread.close();
+    return this.#lanes.close();
   }
 }
 

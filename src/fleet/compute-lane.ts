@@ -1,5 +1,5 @@
-import { type ComputeThreadOptions, ComputeThread } from './compute-thread.js';
-import { TurnQueue } from './turn-queue.js';
+import { TurnQueue } from '../turn-queue.js';
+import { ComputeThread, type ComputeThreadOptions } from './compute-thread.js';
 
 export interface ComputeLaneOptions extends ComputeThreadOptions {
   /** Longest time of one task, in milliseconds. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { InternalError } from '../errors.js';
+import { FleetError, InternalError, messageOf } from '../errors.js';
 import { PING, resultOf, type ThreadAnswer } from './thread-answer.js';
 
 export interface ComputeThreadOptions {
@@ -22,8 +22,8 @@ export class ThreadEnded extends Error {
   }
 }
 
-/** How long a thread may take to start. */
-const START_MS = 60_000;
+/** How long a thread may take to start, in milliseconds; the index of a large known set is made then. */
+const START_MS = 300_000;
 
 /**
  * A thread for computing, which must not keep a worker from renewing locks and answering health checks. It is started with
@@ -51,20 +51,23 @@ export class ComputeThread<Task, Result> {
     try {
       await this.#ready;
     } catch (thrown) {
-      const { message } = thrown instanceof Error ? thrown : { message: String(thrown) };
       await this.#drop();
-      throw new InternalError(`a thread that computes could not be started: ${message}`, { cause: thrown });
+      if (this.#closed || thrown instanceof FleetError) throw thrown;
+      throw new InternalError(`a thread that computes could not be started: ${messageOf(thrown)}`, {
+        cause: thrown,
+      });
     }
   }
 
   /**
    * Does one task; `ready` goes before it.
+   * @param timeoutMs How long the thread may be busy with it.
    * @param signal Gives the task up; its thread is ended with it.
    * @throws What the task throws; ThreadEnded; the AbortError of the signal.
    */
   async run(task: Task, timeoutMs: number, signal: AbortSignal): Promise<Result> {
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), timeoutMs);
+    const stopTimer = this.#onTimeUp(timeoutMs, () => deadline.abort());
     let answer: ThreadAnswer<Result>;
     try {
       if (this.#pool === undefined) throw new InternalError('the thread of a task has not been started');
@@ -77,9 +80,31 @@ export class ComputeThread<Task, Result> {
       if (!isOutOfMemory(thrown)) await this.#drop();
       throw new ThreadEnded(isOutOfMemory(thrown) ? 'memory' : 'crash');
     } finally {
-      clearTimeout(timer);
+      stopTimer();
     }
     return resultOf(answer);
+  }
+
+  /**
+   * Calls back when the thread has been busy for so long; what it waits for, as for Redis, is not counted.
+   * @returns what stops it
+   */
+  #onTimeUp(ms: number, callback: () => void): () => void {
+    const before = this.#busyMs();
+    let timer: NodeJS.Timeout;
+    const look = () => {
+      const left = ms - (this.#busyMs() - before);
+      // A timer may come a little before its time.
+      if (left <= ms / 20) callback();
+      else timer = setTimeout(look, left);
+    };
+    timer = setTimeout(look, ms);
+    return () => clearTimeout(timer);
+  }
+
+  /** How long the thread has been busy since it was started. */
+  #busyMs(): number {
+    return this.#pool?.threads[0]?.performance.eventLoopUtilization().active ?? 0;
   }
 
   /** Ends the thread at once, whatever it is doing. */

@@ -1,25 +1,19 @@
 import { workerData } from 'node:worker_threads';
-import type { ContaminationCase } from '../contamination/contamination-judge.js';
-import type { ContaminationResult } from '../contamination/types.js';
 import { FleetContaminationJudge } from '../known/fleet-contamination-judge.js';
-import { KnownStore } from '../known/known-store.js';
-import { connectProducer } from '../queues/connection.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
+import { storeOfThread } from './store-of-thread.js';
+import { answering } from './thread-answer.js';
 
-const { redisUrl, prefix } = workerData as ContaminationThreadData;
-let judge: Promise<FleetContaminationJudge> | undefined;
+const store = storeOfThread(workerData as ContaminationThreadData);
+let judge: FleetContaminationJudge | undefined;
 
-async function connect(): Promise<FleetContaminationJudge> {
-  const client = await connectProducer(redisUrl);
-  client.on('error', () => undefined);
-  return new FleetContaminationJudge(new KnownStore(client, prefix));
+async function connected(): Promise<FleetContaminationJudge> {
+  judge ??= new FleetContaminationJudge(await store());
+  return judge;
 }
 
-/** A task of the thread: judges one output. The connection and the index are made at the first one. */
-export default async function judgeInThread(given: ContaminationCase): Promise<ContaminationResult> {
-  judge ??= connect().catch((thrown: unknown) => {
-    judge = undefined;
-    throw thrown;
-  });
-  return (await judge).judge(given);
-}
+/** Judges any output, against an index of the whole known set, which is made before the first task. */
+export default answering(
+  async (given: Parameters<FleetContaminationJudge['judge']>[0]) => (await connected()).judge(given),
+  async () => (await connected()).prepare(),
+);

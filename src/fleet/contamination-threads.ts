@@ -1,9 +1,8 @@
-import type { Redis } from 'ioredis';
 import type { ContaminationCase, ContaminationJudge } from '../contamination/contamination-judge.js';
 import type { ContaminationResult } from '../contamination/types.js';
-import { KnownStore } from '../known/known-store.js';
-import { SmallCaseJudge } from '../known/small-case-judge.js';
-import { besideModule, ComputeThread } from './compute-thread.js';
+import { maybeSmall } from '../known/small-case-judge.js';
+import { besideModule } from './compute-thread.js';
+import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
 /** What a thread needs to know to reach the known set. */
 export interface ContaminationThreadData {
@@ -11,29 +10,42 @@ export interface ContaminationThreadData {
   readonly prefix: string;
 }
 
-/** Outputs that one thread works on at once: while one waits for Redis, another is compared. */
-const AT_ONCE = 4;
-
 /**
- * Judges outputs in a thread of its own, since comparing large texts takes seconds; small cases are judged in place. One
- * thread, since each holds an index of the whole known set; more worker processes make it faster.
+ * Judges outputs in threads of its own, since comparing large texts takes seconds: small cases in one, with an index of a
+ * small known set alone; all others in another, with an index of the whole set. More worker processes make it faster.
  */
-export class ContaminationThreads implements ContaminationJudge {
-  readonly #small: SmallCaseJudge;
-  readonly #thread: ComputeThread<ContaminationCase, ContaminationResult>;
+export class ContaminationThreads {
+  readonly #lanes: TwoLanes<ContaminationCase, ContaminationResult | undefined>;
 
-  /** @param client for what is judged in place */
-  constructor(client: Redis, data: ContaminationThreadData) {
-    this.#small = new SmallCaseJudge(new KnownStore(client, data.prefix));
-    const module = besideModule(import.meta.url, 'contamination-thread');
-    this.#thread = new ComputeThread({ module, data, atOnce: AT_ONCE });
+  constructor(data: ContaminationThreadData, limits: ComputeLimits = DEFAULT_COMPUTE_LIMITS) {
+    const module = (name: string) => besideModule(import.meta.url, name);
+    const modules = { short: module('small-contamination-thread'), long: module('contamination-thread') };
+    this.#lanes = new TwoLanes('the comparison of the output', limits, modules, data);
   }
 
-  async judge(given: ContaminationCase): Promise<ContaminationResult> {
-    return (await this.#small.judge(given)) ?? this.#thread.run(given);
+  /**
+   * The judge for one job.
+   * @param tenant For whom the job is done: tenants take turns.
+   * @param signal The job's: with it the job's task is given up, also in the middle of its computing.
+   */
+  judgeFor(tenant: string, signal: AbortSignal): ContaminationJudge {
+    return { judge: (given) => this.#judge(given, { tenant, signal }) };
+  }
+
+  async #judge(
+    given: ContaminationCase,
+    owner: { readonly tenant: string; readonly signal: AbortSignal },
+  ): Promise<ContaminationResult> {
+    if (maybeSmall(given)) {
+      const verdict = await this.#lanes.run(given, true, owner);
+      if (verdict !== undefined) return verdict;
+    }
+    const verdict = await this.#lanes.run(given, false, owner);
+    if (verdict === undefined) throw new TypeError('the thread of the whole known set gave no verdict');
+    return verdict;
   }
 
   close(): Promise<void> {
-    return this.#thread.close();
+    return this.#lanes.close();
   }
 }

@@ -4,16 +4,16 @@ import type { WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import type { CallControl } from '../calls/call-control.js';
 import type { GatedJob } from '../calls/job-gate.js';
 import { jobGates } from '../calls/job-gates.js';
-import type { ContaminationJudge } from '../contamination/contamination-judge.js';
 import { loadProcessor } from '../processors/registry.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 import type { AnalysisThread } from './analysis-thread.js';
+import type { ContaminationThreads } from './contamination-threads.js';
 import { gatedRunner } from './gated-runner.js';
 
 /** What a process needs to have to process jobs. */
 export interface ProcessingParts {
   readonly runner: AgentRunner;
-  readonly contamination: ContaminationJudge;
+  readonly contamination: ContaminationThreads;
   readonly analysis: AnalysisThread;
   /** What agent calls are held to. */
   readonly calls: CallControl;
@@ -22,7 +22,10 @@ export interface ProcessingParts {
 }
 
 /** Whose calls they are and who pays for them: plain data. */
-export type ProcessedJob = Omit<GatedJob, 'signal' | 'warn'>;
+export interface ProcessedJob extends Omit<GatedJob, 'signal' | 'warn'> {
+  /** For whom the job is done; tenants take turns at threads. */
+  readonly tenant: string;
+}
 
 /** Where the lines and steps of a job go. */
 export interface ProcessingLog extends WorkLog {
@@ -46,10 +49,10 @@ export async function processJob<K extends KindName>(
       // Many a job asks no agent and reads no script: what these need is made for the first that does.
       runner: gatedRunner(runner, () => jobGates(calls, gated)),
       get analyst() {
-        return analysis.analystFor(signal);
+        return analysis.analystFor(job.tenant, signal);
       },
       files,
-      contamination,
+      contamination: contamination.judgeFor(job.tenant, signal),
       signal,
       log,
       progress: (step) => log.progress(step),

@@ -228,9 +228,15 @@ async function process<K extends KindName>(
   context: JobContext,
   log: JobLog,
 ): Promise<ResultOf<K>> {
-  const processed = { key, token, hasLedger, ...budgetOf(job) };
+  const processed = { key, token, hasLedger, tenant: tenantOf(job), ...budgetOf(job) };
   if (!suspect) return processJob(kind, payload, processed, signal, log, context);
   return runSuspect(kind, payload, { ...processed, mark }, signal, log, context);
+}
+
+/** For whom the job is done, as its turn among waiting jobs was taken: its run's where no tenant is named. */
+function tenantOf(job: Job): string {
+  const { fleet } = job.opts as { fleet?: { tenant?: unknown } };
+  return typeof fleet?.tenant === 'string' ? fleet.tenant : (lineageOf(job).run ?? '');
 }
 
 /** Whose budget pays for the job's calls: its run's; a job with a budget and without a run is a run of its own. */

@@ -27,6 +27,7 @@ import { forgetTakeovers } from './run-marks.js';
 import { RunStarter } from './run-starter.js';
 import { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
+import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS } from './two-lanes.js';
 import { watchLocks } from './watch-locks.js';
 import { DEFAULT_UNWELL_MS, Watchdog } from './watchdog.js';
 import { untilConnected } from './worker-connections.js';
@@ -50,6 +51,8 @@ export interface WorkerOptions {
   readonly calls?: CallControlOptions;
   /** Longest run of a job in milliseconds; default: four hours. */
   readonly jobTimeoutMs?: number;
+  /** What computing over one text may take; default: 30 seconds, and a heap of 512 MiB. */
+  readonly analysis?: ComputeLimits;
   /** How long a job that was told to stop may take to do so, in milliseconds; default: ten seconds. */
   readonly abortGraceMs?: number;
   /** How long the worker may be unable to work before `unwell` resolves, in milliseconds; default: five minutes. */
@@ -130,14 +133,22 @@ export class FleetWorker {
     for (const connection of [client, subscriber, ledger]) {
       connection.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }
-    const contamination = new ContaminationThreads(client, { redisUrl, prefix });
-    const analysis = new AnalysisThread();
+    const computeLimits = options.analysis ?? DEFAULT_COMPUTE_LIMITS;
+    const contamination = new ContaminationThreads({ redisUrl, prefix }, computeLimits);
+    const analysis = new AnalysisThread(computeLimits);
     const workspaces = options.workspaces ?? NO_WORKSPACES;
     const graceMs = options.abortGraceMs ?? DEFAULT_JOB_LIMITS.graceMs;
     const quarantine =
       options.quarantine === undefined
         ? undefined
-        : new Quarantine({ program: options.quarantine, redisUrl, prefix, workspaces, graceMs });
+        : new Quarantine({
+            program: options.quarantine,
+            redisUrl,
+            prefix,
+            workspaces,
+            computeLimits,
+            graceMs,
+          });
     const context = {
       quarantine,
       runner: options.runner,

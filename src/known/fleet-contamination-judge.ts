@@ -17,6 +17,11 @@ export class FleetContaminationJudge implements ContaminationJudge {
     this.#follower = new KnownIndexFollower(store, new InvertedIndex());
   }
 
+  /** Brings the index up to date, which takes long at the first time. */
+  async prepare(): Promise<void> {
+    await this.#follower.current();
+  }
+
   async judge({ output, testCase, config }: ContaminationCase): Promise<ContaminationResult> {
     const source = { store: this.#texts, index: await this.#follower.current() };
     return new ContaminationDetector(config ?? {}, source).checkContamination(output, testCase);

@@ -15,9 +15,19 @@ const MOST_KNOWN = 1_000;
 
 class TooLarge extends Error {}
 
+/** What the case's own texts leave of the characters that may be read. */
+function roomLeft({ output, testCase }: ContaminationCase): number {
+  const own = [output, ...(testCase.thoughtChain ?? []), testCase.starter ?? ''];
+  return own.reduce((room, text) => room - text.length, MOST_CHARACTERS);
+}
+
+/** Whether a case may be small: its own texts are. */
+export function maybeSmall(given: ContaminationCase): boolean {
+  return roomLeft(given) >= 0;
+}
+
 /**
- * Judges what is so small that an event loop can do it in passing, which costs a tenth of handing it to a thread: short
- * outputs, against few and short known solutions.
+ * Judges what takes milliseconds: short outputs, against few and short known solutions. It needs no index of a large set.
  */
 export class SmallCaseJudge {
   readonly #store: KnownStore;
@@ -31,9 +41,9 @@ export class SmallCaseJudge {
   }
 
   /** The verdict; undefined where the case is no small one. The set is as it stands at the call, or later. */
-  async judge({ output, testCase, config }: ContaminationCase): Promise<ContaminationResult | undefined> {
-    const own = [output, ...(testCase.thoughtChain ?? []), testCase.starter ?? ''];
-    let left = own.reduce((room, text) => room - text.length, MOST_CHARACTERS);
+  async judge(given: ContaminationCase): Promise<ContaminationResult | undefined> {
+    const { output, testCase, config } = given;
+    let left = roomLeft(given);
     if (left < 0 || this.#setTooLarge) return undefined;
     if (!this.#follower.started && (await this.#store.size()) > MOST_KNOWN) return this.#giveUp();
     const index = await this.#follower.current();

@@ -1,6 +1,7 @@
 import { shortenOutput } from '../ablation/index.js';
 import { AgentConfig } from '../agents/agent-config.js';
 import { AgentType } from '../agents/agent-type.js';
+import { isAnalysisLimit } from '../errors.js';
 import { agentStamp, withNotes } from './agent-stamp.js';
 import type { Processor, Work } from './processor.js';
 import { UsageMeter } from './usage-meter.js';
@@ -36,7 +37,13 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
       work,
     ),
   );
-  const figures = await figureNotes(answer.output, rawOutput, ablationCode, work.analyst);
+  const figures = await figureNotes(answer.output, rawOutput, ablationCode, work.analyst).catch(
+    (thrown: unknown) => {
+      // The summary is there and may be paid for: it is given out, and says what nobody has looked at.
+      if (!isAnalysisLimit(thrown)) throw thrown;
+      return [`the figures of the summary were not checked: ${thrown.message}`];
+    },
+  );
   for (const note of figures) work.log.warn(note);
   return {
     summary: answer.output,

@@ -44,12 +44,20 @@ function inCodeUnits(text: string, verdict: PythonVerdict & { ok: false }): Pars
   return { ok: false, exact: true, line: number, column, message };
 }
 
-async function judge(text: string): Promise<ParseResult> {
-  const verdict = await configuredParser()?.ask(text);
+/** How a text is parsed; all that is left out is done in place, and for nobody in particular. */
+export interface ParseOptions {
+  /** For whom: tenants take turns at asking Python. */
+  readonly tenant?: string;
+  /** The first error by the syntax tree: in a thread where that must not block the caller. */
+  readonly syntaxError?: typeof firstSyntaxError;
+}
+
+async function judge(text: string, options: ParseOptions): Promise<ParseResult> {
+  const verdict = await configuredParser()?.ask(text, options.tenant);
   if (typeof verdict === 'object') {
     return verdict.ok ? { ok: true, exact: true } : inCodeUnits(text, verdict);
   }
-  const error = await firstSyntaxError(text);
+  const error = await (options.syntaxError ?? firstSyntaxError)(text);
   return error === null ? { ok: true, exact: false } : { ok: false, exact: false, ...error };
 }
 
@@ -57,12 +65,14 @@ async function judge(text: string): Promise<ParseResult> {
  * Whether `text` parses as Python 3. Asked of a `python3` on the PATH (FLEET_PYTHON names another one; set to
  * nothing, none is used), which runs `ast.parse` and nothing else; where there is none, or it has no answer
  * within 10 s, of the syntax tree. A notebook's magics are no errors. No part of the text is ever run.
+ *
+ * @throws AnalysisLimitError where Python has no answer and the syntax tree takes too long.
  */
-export async function parsesAsPython(text: string): Promise<ParseResult> {
+export async function parsesAsPython(text: string, options: ParseOptions = {}): Promise<ParseResult> {
   // A byte order mark is part of the file, not of the script; Python takes it off as well.
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  const asItIs = await judge(source);
+  const asItIs = await judge(source, options);
   if (asItIs.ok) return asItIs;
   const neutral = neutraliseMagics(source);
-  return neutral === source ? asItIs : judge(neutral);
+  return neutral === source ? asItIs : judge(neutral, options);
 }

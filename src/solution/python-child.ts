@@ -30,12 +30,30 @@ const AnswerSchema = z.union([
 
 /**
  * Reads texts (4 bytes of length, big-endian, then UTF-8) and answers each with a line of JSON. The alarm
- * ends the child even if its parent is gone and the parser hangs. Memory and recursion limits of `ast.parse`
- * say nothing about the text: Python runs some scripts whose tree it cannot build.
+ * ends the child even if its parent is gone and the parser hangs; where the system has them, so do limits of memory and
+ * of processor time. Memory and recursion limits of `ast.parse` say nothing about the text: Python runs some scripts
+ * whose tree it cannot build.
  */
 const PROGRAM = `
 import ast, json, signal, struct, sys
-limit = int(sys.argv[1])
+limit, memory = int(sys.argv[1]), int(sys.argv[2])
+try:
+    import resource
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY or most > memory:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+except (ImportError, OSError, ValueError):
+    resource = None
+def allow(seconds):
+    # Processor time is counted over the whole life of the process, so that the limit moves on with each text.
+    if resource is not None:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        wanted = int(used.ru_utime + used.ru_stime) + 1 + seconds
+        if most == resource.RLIM_INFINITY or wanted < most:
+            resource.setrlimit(resource.RLIMIT_CPU, (wanted, most))
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
 source, sink = sys.stdin.buffer, sys.stdout
 def judge(text):
     try:
@@ -56,13 +74,15 @@ while True:
     if len(header) < 4:
         break
     text = source.read(struct.unpack(">I", header)[0]).decode("utf-8", "replace")
-    if hasattr(signal, "alarm"):
-        signal.alarm(limit)
+    allow(limit)
     answer = judge(text)
     if hasattr(signal, "alarm"):
         signal.alarm(0)
     print(json.dumps(answer), file=sink, flush=True)
 `;
+
+/** Address space of the child, in bytes. A text of 1 MiB takes up to 750 MB. */
+const MAX_MEMORY = String(2 ** 30);
 
 /** The interpreter gets what it needs to start, and no key of the process that starts it. */
 const PASSED_ON = /^(?:PATH|HOME|TMPDIR|PYENV_\w+|LD_LIBRARY_PATH|DYLD_\w+|SYSTEMROOT|PATHEXT)$/i;
@@ -96,7 +116,7 @@ export class PythonChild {
     const seconds = String(Math.ceil(timeoutMs / 1000) + 1);
     // A path is the user's own choice, and is relative to where the user is; a name is looked up on the PATH.
     const program = interpreter.includes('/') ? resolve(interpreter) : interpreter;
-    this.#process = spawn(program, ['-I', '-S', '-W', 'ignore', '-c', PROGRAM, seconds], {
+    this.#process = spawn(program, ['-I', '-S', '-W', 'ignore', '-c', PROGRAM, seconds, MAX_MEMORY], {
       stdio: ['pipe', 'pipe', 'ignore'],
       // Version managers read files of the working directory, and loaders resolve relative entries against it.
       cwd: '/',

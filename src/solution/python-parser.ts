@@ -1,30 +1,72 @@
+import { TurnQueue } from '../turn-queue.js';
 import { type NoVerdict, PythonChild, type PythonVerdict } from './python-child.js';
 
 /** How long an interpreter that did not come up is left alone. */
 const RETRY_INTERPRETER_MS = 60_000;
 
+/** Texts of more characters than this do not stand before short ones: Python needs seconds for the largest. */
+const MAX_SHORT_CHARACTERS = 16_384;
+
+/** How long one text may take, the start of the interpreter included, in milliseconds. */
+export interface PythonTimes {
+  /** A short text; it is then asked about once more, among the long ones. */
+  readonly shortMs: number;
+  readonly longMs: number;
+}
+
+interface Question {
+  readonly text: string;
+  readonly answer: (verdict: PythonVerdict | NoVerdict) => void;
+}
+
 /**
- * Asks one interpreter, through one long-lived child that is started at the first question and again after it
- * has died. Questions wait for each other, so that a hanging text is known by its name.
+ * Asks one interpreter, through long-lived children that are started at the first question and again after they have died:
+ * one for short texts, one for long ones and those that turned out to be slow. At each, questions wait for each other, so
+ * that a hanging text is known by its name, and tenants take turns.
  */
 export class PythonParser {
-  readonly #interpreter: string;
-  readonly #timeoutMs: number;
-  #child: PythonChild | undefined;
-  #unavailableUntil = 0;
-  #lastTurn: Promise<unknown> = Promise.resolve();
+  readonly #short: QuestionLine;
+  readonly #long: QuestionLine;
 
-  /** @param timeoutMs how long one text may take, the start of the interpreter included. */
-  constructor(interpreter: string, timeoutMs = 10_000) {
-    this.#interpreter = interpreter;
-    this.#timeoutMs = timeoutMs;
+  constructor(interpreter: string, { shortMs, longMs }: PythonTimes = { shortMs: 1_000, longMs: 10_000 }) {
+    this.#short = new QuestionLine(interpreter, shortMs);
+    this.#long = new QuestionLine(interpreter, longMs);
   }
 
   /** Python's verdict on the text, or why there is none. Never rejects. */
-  ask(text: string): Promise<PythonVerdict | NoVerdict> {
-    const turn = this.#lastTurn.then(() => this.#askNow(text));
-    this.#lastTurn = turn;
-    return turn;
+  async ask(text: string, tenant = ''): Promise<PythonVerdict | NoVerdict> {
+    if (text.length > MAX_SHORT_CHARACTERS) return this.#long.ask(text, tenant);
+    const verdict = await this.#short.ask(text, tenant);
+    return verdict === 'timeout' ? this.#long.ask(text, tenant) : verdict;
+  }
+}
+
+/** Questions to one child. */
+class QuestionLine {
+  readonly #waiting = new TurnQueue<Question>();
+  #child: PythonChild | undefined;
+  #isBusy = false;
+  #unavailableUntil = 0;
+
+  constructor(
+    private readonly interpreter: string,
+    private readonly timeoutMs: number,
+  ) {}
+
+  ask(text: string, tenant: string): Promise<PythonVerdict | NoVerdict> {
+    return new Promise((answer) => {
+      this.#waiting.add(tenant, { text, answer });
+      void this.#goOn();
+    });
+  }
+
+  async #goOn(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) {
+      next.answer(await this.#askNow(next.text));
+    }
+    this.#isBusy = false;
   }
 
   async #askNow(text: string): Promise<PythonVerdict | NoVerdict> {
@@ -35,9 +77,9 @@ export class PythonParser {
   }
 
   async #askChild(text: string): Promise<PythonVerdict | NoVerdict> {
-    if (!this.#child?.alive) this.#child = new PythonChild(this.#interpreter, this.#timeoutMs);
+    if (!this.#child?.alive) this.#child = new PythonChild(this.interpreter, this.timeoutMs);
     const child = this.#child;
-    const answer = await child.ask(text, this.#timeoutMs);
+    const answer = await child.ask(text, this.timeoutMs);
     if (answer !== 'died' || child.ready) return answer;
     this.#unavailableUntil = Date.now() + RETRY_INTERPRETER_MS;
     return 'unavailable';

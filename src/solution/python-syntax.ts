@@ -63,16 +63,21 @@ async function createParser(): Promise<Parser> {
  * units of `source`. The tree always exists; `tree.rootNode.hasError` says whether it holds errors.
  * The caller must call `tree.delete()` when done: the memory lives in the WebAssembly heap.
  *
+ * @param comments Long rows of comment lines take the grammar long: kept are they for who reads them.
  * @throws AnalysisLimitError where parsing takes too long; Error if the grammar that ships with the package cannot be read.
  */
-export async function parsePython(source: string): Promise<SyntaxTree> {
+export async function parsePython(
+  source: string,
+  comments: 'thinned' | 'kept' = 'thinned',
+): Promise<SyntaxTree> {
   // A failed start is not kept: the next call tries again.
   parser ??= createParser().catch((thrown: unknown) => {
     parser = undefined;
     throw thrown;
   });
   // Python ends a line at a lone carriage return too, and the grammar does not: a comment would swallow what follows.
-  return parsed(await parser, withoutManyComments(source.replace(/\r(?!\n)/g, '\n')));
+  const lines = source.replace(/\r(?!\n)/g, '\n');
+  return parsed(await parser, comments === 'kept' ? lines : withoutManyComments(lines));
 }
 
 /**

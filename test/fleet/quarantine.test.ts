@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { besideModule } from '../../src/fleet/compute-thread.js';
 import { Quarantine } from '../../src/fleet/quarantine/quarantine.js';
+import { DEFAULT_COMPUTE_LIMITS } from '../../src/fleet/two-lanes.js';
 import type { WorkerOptions } from '../../src/fleet/worker.js';
 import type { JobHandle } from '../../src/producers/job-handle.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -219,10 +220,11 @@ describe('the process for suspects', () => {
       const quarantine = new Quarantine({
         ...{ program: PROGRAM, redisUrl: redis.url, prefix: test.fleet.prefix, graceMs: 1_000, idleMs },
         workspaces: { roots: [] },
+        computeLimits: DEFAULT_COMPUTE_LIMITS,
       });
       // Nobody holds this job, so its call is refused; what matters is that it was tried.
       const run = () => {
-        const job = { key: `${test.fleet.prefix}:summarize:nobody`, token: 'none' };
+        const job = { key: `${test.fleet.prefix}:summarize:nobody`, token: 'none', tenant: '' };
         const payload = { ablationCode: 'x = 1', rawOutput: 'a: 1' };
         const log = { info: () => undefined, warn: () => undefined, progress: () => undefined };
         return quarantine.run({ kind: 'summarize', payload, job }, new AbortController().signal, log);

@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { importsOf, type SourceImport, sourceImports } from '../support/source-imports.js';
 
 /** Modules that every room may use. */
-const LEAVES = ['errors', 'error-table', 'package-root', 'config'];
+const LEAVES = ['errors', 'error-table', 'package-root', 'config', 'turn-queue'];
 
 /** Rooms that each room may import. Whoever needs another first asks whether the arrow should exist. */
 const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   config: [],
   'package-root': [],
   'error-table': [],
+  'turn-queue': [],
   // Types only: an agent's error carries what its calls used.
   errors: ['queues'],
   queues: [],

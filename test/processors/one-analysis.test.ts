@@ -21,7 +21,7 @@ function recording(): { analyst: ScriptAnalyst; analysed: string[] } {
   const analyst = analystBy((task, given) => {
     if (task === 'analyze') analysed.push(String(given[0]));
     return doInPlace(task, given);
-  });
+  }, '');
   return { analyst, analysed };
 }
 

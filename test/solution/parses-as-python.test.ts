@@ -213,16 +213,39 @@ describe('parsesAsPython without a python3', () => {
 });
 
 describe.skipIf(!withPython)('PythonParser', () => {
+  /** Answers as the child does, but for texts that say otherwise. */
+  const obedient = `exec python3 -c '
+import struct, sys, time
+source = sys.stdin.buffer
+print("ready", flush=True)
+while header := source.read(4):
+    text = source.read(struct.unpack(">I", header)[0])
+    if b"hang" in text: time.sleep(60)
+    if b"slow" in text: time.sleep(0.6)
+    print("{\\"ok\\": true}", flush=True)
+'`;
+
   it('gives up on a text that takes too long, and on no other', async () => {
-    // The first child hangs on its first text; the next one is a real python3.
-    const mark = join(folder, 'hung');
-    const path = await interpreter(
-      'hangs-once',
-      `if [ -e ${mark} ]; then exec python3 "$@"; fi; touch ${mark}; echo ready; exec cat >/dev/null`,
-    );
-    const parser = new PythonParser(path, 2_000);
-    const answers = await Promise.all([parser.ask('x = 1'), parser.ask('x = 2')]);
+    const path = await interpreter('hangs', obedient);
+    const parser = new PythonParser(path, { shortMs: 1_500, longMs: 500 });
+    const answers = await Promise.all([parser.ask('hang'), parser.ask('x = 2')]);
     expect(answers).toEqual(['timeout', { ok: true }]);
+    expect(await parser.ask('x = 3')).toEqual({ ok: true });
+  });
+
+  it('lets no short text wait for a long one, and long ones take turns by tenant', async () => {
+    const path = await interpreter('takes-turns', obedient);
+    const parser = new PythonParser(path, { shortMs: 5_000, longMs: 5_000 });
+    const order: string[] = [];
+    const ask = (name: string, text: string, tenant: string) =>
+      parser.ask(text, tenant).then(() => order.push(name));
+    const long = `slow${' '.repeat(20_000)}`;
+    await Promise.all([
+      ...['a1', 'a2', 'a3'].map((name) => ask(name, long, 'a')),
+      ask('b1', long, 'b'),
+      ask('short', 'x = 1', 'c'),
+    ]);
+    expect(order).toEqual(['short', 'a1', 'b1', 'a2', 'a3']);
   });
 
   it('tries a text twice that its child does not survive, then says so', async () => {

@@ -1,6 +1,7 @@
 import type { WorkspacePolicy } from '../../agents/workspace/workspace-policy.js';
 import type { KindName } from '../../queues/registry.js';
 import type { ProcessedJob } from '../process-job.js';
+import type { ComputeLimits } from '../two-lanes.js';
 import type { WireError } from './wire-error.js';
 
 /** What a worker's configuration does not say, or says otherwise for this worker. */
@@ -9,6 +10,8 @@ export interface QuarantineSettings {
   readonly prefix: string;
   /** Where agents may read. */
   readonly workspaces: WorkspacePolicy;
+  /** What computing over one text may take. */
+  readonly computeLimits: ComputeLimits;
 }
 
 /** A job to be processed apart: plain data. */

@@ -84,7 +84,7 @@ export class Quarantine {
   }
 
   async #start(): Promise<ChildProcess> {
-    const { program, redisUrl, prefix, workspaces } = this.options;
+    const { program, redisUrl, prefix, workspaces, computeLimits } = this.options;
     const child = fork(fileURLToPath(program), {
       // The same code runs from its source under tsx, where a process needs the loader as well.
       execArgv: program.pathname.endsWith('.ts') ? ['--import', 'tsx'] : [],
@@ -103,7 +103,7 @@ export class Quarantine {
       child.on('error', reject);
       child.once('exit', (code, by) => reject(new InternalError(`the quarantine ended ${howIt(code, by)}`)));
     });
-    send(child, { tell: 'settings', redisUrl, prefix, workspaces });
+    send(child, { tell: 'settings', redisUrl, prefix, workspaces, computeLimits });
     try {
       await ready;
       return child;

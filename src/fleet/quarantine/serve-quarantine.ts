@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import type { AgentRunner } from '../../agents/agent-runner.js';
 import { type CallControlOptions, callControl } from '../../calls/call-control.js';
 import { messageOf } from '../../errors.js';
-import { connectProducer, workerConnection } from '../../queues/connection.js';
+import { workerConnection } from '../../queues/connection.js';
 import type { PayloadOf } from '../../queues/registry.js';
 import { AnalysisThread } from '../analysis-thread.js';
 import { ContaminationThreads } from '../contamination-threads.js';
@@ -93,19 +93,18 @@ async function run(
 }
 
 async function partsOf(
-  { redisUrl, prefix, workspaces }: QuarantineSettings,
+  { redisUrl, prefix, workspaces, computeLimits }: QuarantineSettings,
   agents: () => Promise<QuarantineAgents>,
 ): Promise<ProcessingParts> {
   const { runner, calls } = await agents();
   // Waits for a Redis that is away, as the worker's own ledger does.
   const ledger = new Redis(workerConnection(redisUrl));
-  const client = await connectProducer(redisUrl);
   // The worker has the same trouble at the same time, and says so.
-  for (const connection of [ledger, client]) connection.on('error', () => undefined);
+  ledger.on('error', () => undefined);
   return {
     runner,
-    contamination: new ContaminationThreads(client, { redisUrl, prefix }),
-    analysis: new AnalysisThread(),
+    contamination: new ContaminationThreads({ redisUrl, prefix }, computeLimits),
+    analysis: new AnalysisThread(computeLimits),
     workspaces,
     calls: callControl(ledger, prefix, calls),
   };

@@ -11,6 +11,7 @@ import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
 import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
+import { secondAnalyst } from './second-analyst.js';
 import { annotationAt } from './second-opinion.js';
 
 export interface LeakageCheckOptions {
@@ -46,12 +47,20 @@ export async function checkAndFixLeakage(
   }
   const meter = new UsageMeter();
   const analyst = analysedOnce(options.analyst ?? IN_PLACE_ANALYST);
+  const limited = new Set<string>();
+  const second = secondAnalyst(analyst, (sentence) => limited.add(sentence));
   options.onProgress?.('detecting');
   const [detection, parsed] = await Promise.all([
     detectLeakage(solution, { ...options, runner, meter, analyst }),
-    analyst.parses(solution.content),
+    second.parses(solution.content),
   ]);
-  const context: CorrectionContext = { ...options, runner, meter, analyst, parsedBefore: parsed.ok };
+  const context: CorrectionContext = {
+    ...options,
+    runner,
+    meter,
+    analyst: second,
+    parsedBefore: parsed.ok,
+  };
   const notes = parsed.ok
     ? []
     : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
@@ -77,7 +86,7 @@ export async function checkAndFixLeakage(
     ...(notFollowed === undefined ? {} : { notFollowed }),
     usage: meter.total,
     agent: agentStamp(runner, detection),
-    ...withNotes([...notes, ...duplicateNotes(findings), ...(detection.notes ?? [])]),
+    ...withNotes([...notes, ...limited, ...duplicateNotes(findings), ...(detection.notes ?? [])]),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
-import { UnclosedFenceError } from '../../errors.js';
+import { isAnalysisLimit, UnclosedFenceError } from '../../errors.js';
 import {
   blockFromWholeScript,
   extractCodeBlock,
@@ -45,7 +45,9 @@ export async function judgeCorrection(
   const taken = takeBlock(extracted.block, located, script.content);
   if (!taken.ok) return taken;
   const proposal = { block: fitCorrection(taken.block, located, script.content), located, script, analyst };
-  const problem = (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await standingLeak(proposal));
+  const problem =
+    (parsedBefore ? await brokenCode(proposal).catch(uncheckable) : undefined) ??
+    (await standingLeak(proposal));
   return problem === undefined ? { ok: true, block: proposal.block } : refused(problem);
 }
 
@@ -94,6 +96,12 @@ function isDiff(text: string): boolean {
     .split('\n')
     .filter((line) => line.trim() !== '')
     .every((line) => /^(?:[-+]|@@)/.test(line));
+}
+
+/** A correction that nobody could check in time is not put in. */
+function uncheckable(thrown: unknown): string {
+  if (!isAnalysisLimit(thrown)) throw thrown;
+  return `the correction could not be checked: ${thrown.message}`;
 }
 
 /** What a correction would break in a script that is Python, in words; undefined where it breaks nothing. */

@@ -1,0 +1,20 @@
+import { KnownStore } from '../known/known-store.js';
+import { connectProducer } from '../queues/connection.js';
+import type { ContaminationThreadData } from './contamination-threads.js';
+
+/** The known set as a thread reads it: connected at the first call, and again after a call that failed. */
+export function storeOfThread({ redisUrl, prefix }: ContaminationThreadData): () => Promise<KnownStore> {
+  let store: Promise<KnownStore> | undefined;
+  const connect = async () => {
+    const client = await connectProducer(redisUrl);
+    client.on('error', () => undefined);
+    return new KnownStore(client, prefix);
+  };
+  return () => {
+    store ??= connect().catch((thrown: unknown) => {
+      store = undefined;
+      throw thrown;
+    });
+    return store;
+  };
+}

@@ -1,0 +1,75 @@
+import { AnalysisLimitError } from '../errors.js';
+import { ComputeLane, type TaskOwner } from './compute-lane.js';
+import { ThreadEnded } from './compute-thread.js';
+
+/** What one task of a thread may take. */
+export interface ComputeLimits {
+  /** In milliseconds; short texts are first tried for a second at most. */
+  readonly timeoutMs: number;
+  /** Heap of the thread, in MiB. */
+  readonly heapMb: number;
+}
+
+export const DEFAULT_COMPUTE_LIMITS: ComputeLimits = { timeoutMs: 30_000, heapMb: 512 };
+
+/** How long a task of a short text may keep other short ones waiting, in milliseconds. */
+const MAX_SHORT_MS = 1_000;
+
+/** Modules whose default export does the tasks. */
+interface LaneModules {
+  readonly short: URL;
+  readonly long: URL;
+}
+
+/**
+ * Two threads for tasks: one for what is short, one for what is long or turned out to be slow. So a short task waits a second
+ * for another tenant's at most, whatever that is, and a long one as long as one task may take.
+ */
+export class TwoLanes<Task, Result> {
+  readonly #what: string;
+  readonly #limits: ComputeLimits;
+  readonly #short: ComputeLane<Task, Result>;
+  readonly #long: ComputeLane<Task, Result>;
+
+  /** @param what is computed, as errors name it: "the static analysis of the text" */
+  constructor(what: string, limits: ComputeLimits, modules: LaneModules, data?: unknown) {
+    const { timeoutMs, heapMb } = limits;
+    const shared = data === undefined ? { heapMb } : { heapMb, data };
+    const shortMs = Math.min(MAX_SHORT_MS, timeoutMs);
+    this.#what = what;
+    this.#limits = limits;
+    this.#short = new ComputeLane({ ...shared, module: modules.short, timeoutMs: shortMs });
+    this.#long = new ComputeLane({ ...shared, module: modules.long, timeoutMs });
+  }
+
+  /**
+   * Does a task in one of the threads.
+   * @throws What the task throws; AnalysisLimitError where it took too much time or memory; the AbortError of the signal.
+   */
+  async run(task: Task, isShort: boolean, owner: TaskOwner): Promise<Result> {
+    try {
+      if (!isShort) return await this.#long.run(task, owner);
+      return await this.#short.run(task, owner);
+    } catch (thrown) {
+      if (!(thrown instanceof ThreadEnded)) throw thrown;
+      if (isShort && thrown.by === 'deadline') return this.run(task, false, owner);
+      throw new AnalysisLimitError(`${this.#what} ${this.#excess(thrown)}, and was ended`, { cause: thrown });
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#short.close(), this.#long.close()]);
+  }
+
+  #excess({ by }: ThreadEnded): string {
+    const { timeoutMs, heapMb } = this.#limits;
+    switch (by) {
+      case 'deadline':
+        return `took more than ${timeoutMs} ms (FLEET_ANALYSIS_TIMEOUT_MS)`;
+      case 'memory':
+        return `needed more than ${heapMb} MiB (FLEET_ANALYSIS_HEAP_MB)`;
+      case 'crash':
+        return 'ended its thread';
+    }
+  }
+}

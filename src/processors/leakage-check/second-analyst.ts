@@ -1,0 +1,36 @@
+import type { ScriptAnalyst } from '../../agents/script-analyst.js';
+import { isAnalysisLimit } from '../../errors.js';
+
+/**
+ * The analyst as a second opinion beside an agent: where it takes too much time or memory it has no opinion, and the check
+ * goes on. What decides by itself, as the detection without a model, asks the analyst itself and fails.
+ * @param note Takes a sentence for each text that it has no opinion on.
+ */
+export function secondAnalyst(analyst: ScriptAnalyst, note: (sentence: string) => void): ScriptAnalyst {
+  const unlessLimited = <T>(computed: Promise<T>, otherwise: (reason: string) => T): Promise<T> =>
+    computed.catch((thrown: unknown) => {
+      if (!isAnalysisLimit(thrown)) throw thrown;
+      return otherwise(thrown.message);
+    });
+  return {
+    ...analyst,
+    analyze: (source) =>
+      unlessLimited(analyst.analyze(source), (reason) => {
+        note(`static analysis was not followed as a second opinion: ${reason}`);
+        return { findings: [], notFollowed: [], exhausted: true, parsed: false };
+      }),
+    repair: (source, block) =>
+      unlessLimited(analyst.repair(source, block), (reason) => ({
+        ok: false,
+        reason: `Not rewritten: ${reason}.`,
+      })),
+    parses: (text) =>
+      unlessLimited(analyst.parses(text), (reason) => ({
+        ok: false,
+        exact: false,
+        line: 1,
+        column: 1,
+        message: `whether it is Python is not known: ${reason}`,
+      })),
+  };
+}
