@@ -334,6 +334,20 @@ export const ERROR_TABLE = {
     2,
     'Wait as long as Retry-After says, start more workers, or raise FLEET_MAX_WAITING.',
   ),
+  'too-many-open': entry(
+    'RequestError',
+    true,
+    429,
+    2,
+    'Close some of what the message names, or wait as long as Retry-After says; the gateway’s settings have the limits.',
+  ),
+  'request-too-slow': entry(
+    'RequestError',
+    true,
+    408,
+    2,
+    'Send the body without pauses, or in smaller requests.',
+  ),
   'gateway-busy': entry(
     'RequestError',
     true,

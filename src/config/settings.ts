@@ -232,6 +232,30 @@ export const SETTINGS = {
     count(30, 1, 1_000_000),
     'Logins that the gateway takes from one address in a minute, right and wrong ones.',
   ),
+  maxConnections: setting(
+    'FLEET_MAX_CONNECTIONS',
+    '10000',
+    count(10_000, 8, 1_000_000),
+    'Connections of clients to one gateway; one token may have half of them, those without a token a quarter.',
+  ),
+  maxWaits: setting(
+    'FLEET_MAX_WAITS',
+    '2000',
+    count(2_000, 1, 1_000_000),
+    'Requests of one token that wait for a job at the same gateway at the same time; as many claims that wait.',
+  ),
+  maxStreams: setting(
+    'FLEET_MAX_STREAMS',
+    '2000',
+    count(2_000, 1, 1_000_000),
+    'Event streams of one token at the same gateway at the same time.',
+  ),
+  maxReads: setting(
+    'FLEET_MAX_READS',
+    '4',
+    count(4, 1, 10_000),
+    'Large reads (runs, lists, dead letters) of one token that are done at the same time; others wait their turn.',
+  ),
   bodyBytes: setting(
     'FLEET_MAX_BODY_BYTES',
     '33554432',

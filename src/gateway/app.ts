@@ -1,11 +1,14 @@
 import express, { type Express } from 'express';
 import { RequestError, UsageError } from '../errors.js';
 import { KIND_NAMES } from '../queues/registry.js';
+import { BodyRoom } from './admission/body-room.js';
+import { ResourceLimits, resourceTable } from './admission/resource-limits.js';
 import { mountLogin } from './auth/login.js';
 import { RequestRate } from './auth/request-rate.js';
 import { mountBoard } from './board/board.js';
-import type { GatewayOptions } from './gateway-options.js';
-import { BodyBudget } from './http/body-budget.js';
+import type { GatewayOptions, ServerLimits } from './gateway-options.js';
+import { boundSending } from './http/bound-sending.js';
+import type { Connections } from './http/connections.js';
 import { problemHandler } from './http/errors.js';
 import { mountOperations, refuseOtherMethods } from './http/mount.js';
 import { type OpenRequests, requestLog } from './http/request-log.js';
@@ -19,13 +22,12 @@ import { allOperations } from './operations/index.js';
 import { serveAsset } from './pages/assets.js';
 import { mountOverview } from './pages/overview-page.js';
 
-/** Request bodies that are held at once, in bodies of the largest size. */
-const HELD_BODIES = 8;
-
 /** The Express application of the gateway. */
 export function createApp(
   link: FleetLink,
   { settings, logger }: GatewayOptions,
+  limits: ServerLimits,
+  connections: Connections,
   open: OpenRequests,
 ): Express {
   const app = express();
@@ -34,14 +36,18 @@ export function createApp(
   const mounting = {
     link,
     rate: new RequestRate(settings.requestsPerMinute),
-    budget: new BodyBudget(settings.bodyBytes * HELD_BODIES),
+    connections,
+    bodies: new BodyRoom(settings.bodyBytes),
+    bodyRate: limits.bodyRate,
+    resources: new ResourceLimits(resourceTable(settings)),
   };
   const metrics = new Metrics();
   app.use(requestLog(logger, metrics.observe.bind(metrics), open));
   app.use(requestSpan());
+  app.use(boundSending(limits));
   app.use(securityHeaders(settings.secureCookies));
   app.get('/assets/:name', serveAsset());
-  mountLogin(app, link, settings.loginsPerMinute);
+  mountLogin(app, mounting, settings.loginsPerMinute);
   mountOverview(app, mounting);
   mountBoard(app, mounting);
   const operations = allOperations(link, metrics);

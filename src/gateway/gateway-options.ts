@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { FleetConnection } from '../producers/fleet-connection.js';
 import type { CostReader } from './costs.js';
 import type { GatewaySettings } from './gateway.js';
+import type { TransferRate } from './http/transfer-watch.js';
 
 /** How patient the server is with its clients; times in milliseconds. */
 export interface ServerLimits {
@@ -9,6 +10,11 @@ export interface ServerLimits {
   /** For the whole request to arrive. */
   readonly requestTimeoutMs: number;
   readonly headerBytes: number;
+  /** How fast a body must arrive once it is read. */
+  readonly bodyRate: TransferRate;
+  /** How long a client may take nothing of an answer that is ready for it, and how long it may take for the whole. */
+  readonly sendIdleMs: number;
+  readonly sendMs: number;
   /** How long open requests may go on when the gateway closes. */
   readonly closeGraceMs: number;
 }

@@ -16,6 +16,14 @@ export interface GatewaySettings {
   /** Most unstarted jobs of a kind. */
   readonly maxWaiting: number;
   readonly requestsPerMinute: number;
+  /** Connections of clients; one token may have half of them. */
+  readonly maxConnections: number;
+  /** Requests of one token that wait for a job, and claims of one that wait for an evaluation, at the same time. */
+  readonly maxWaits: number;
+  /** Event streams of one token. */
+  readonly maxStreams: number;
+  /** Large reads of one token that are done at the same time. */
+  readonly maxReads: number;
   /** Models that payloads may name. */
   readonly models: readonly string[];
   /** Real or plain paths below which workspaces must lie; undefined: none may be named. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { UsageError } from '../errors.js';
 import { createApp } from './app.js';
 import type { GatewayOptions, ServerLimits } from './gateway-options.js';
+import { Connections } from './http/connections.js';
 import { FleetLink } from './link.js';
 
 const LIMITS: ServerLimits = {
@@ -10,6 +11,9 @@ const LIMITS: ServerLimits = {
   requestTimeoutMs: 120_000,
   headerBytes: 16_384,
   closeGraceMs: 5_000,
+  bodyRate: { windowMs: 10_000, minBytes: 10_240 },
+  sendIdleMs: 30_000,
+  sendMs: 300_000,
 };
 /** Longer than the idle time of common proxies, so that these close a connection first. */
 const KEEP_ALIVE_MS = 65_000;
@@ -37,7 +41,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const link = new FleetLink(options);
   await link.open();
   const open = { count: 0 };
-  const app = createApp(link, options, open);
+  const connections = new Connections(options.settings.maxConnections);
+  const app = createApp(link, options, limits, connections, open);
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
@@ -46,6 +51,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     },
     app,
   );
+  connections.watch(server);
   server.headersTimeout = limits.headersTimeoutMs;
   server.requestTimeout = limits.requestTimeoutMs;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

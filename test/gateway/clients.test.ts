@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { BodyBudget } from '../../src/gateway/http/body-budget.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { startTestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
@@ -128,33 +127,5 @@ describe('many and difficult clients', () => {
     await vi.waitFor(async () => expect(await gateway.connections()).toBeLessThanOrEqual(1));
     // Each ended wait is logged as a client that has gone.
     await vi.waitFor(() => expect(gateway.log().match(/"status":499/g)).toHaveLength(50));
-  });
-
-  it('holds no more of all bodies together than it has room for', () => {
-    const budget = new BodyBudget(100);
-    budget.hold(60);
-    expect(() => budget.hold(41)).toThrow('as many request bodies as it has room for');
-    budget.hold(40);
-    budget.release(60);
-    budget.hold(60);
-    expect(budget.held).toBe(100);
-  });
-
-  it('more bodies at once than there is room for are put off with 503, and the room comes back', async () => {
-    await start({}, { bodyBytes: 100_000 });
-    // Eight bodies of the largest size fit; these ten stay open just short of their ends.
-    const sockets = await Promise.all(Array.from({ length: 10 }, open));
-    const answers: string[] = [];
-    for (const socket of sockets) {
-      socket.on('data', (chunk) => answers.push(chunk.toString()));
-      socket.write(`${head(100_000)}${' '.repeat(99_000)}`);
-    }
-    await vi.waitFor(() => expect(answers.length).toBeGreaterThanOrEqual(2));
-    expect(answers.every((text) => text.includes(' 503 ') && text.includes('gateway-busy'))).toBe(true);
-    for (const socket of sockets) socket.destroy();
-    await vi.waitFor(async () => {
-      const later = await gateway.send('POST', SUBMIT, { payload: { solution: { content: 'x\n' } } });
-      expect(later.status).toBe(202);
-    });
   });
 });

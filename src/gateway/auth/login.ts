@@ -1,7 +1,9 @@
 import type { Express, Request, Response } from 'express';
 import { RequestError } from '../../errors.js';
 import type { Gateway } from '../gateway.js';
-import type { FleetLink } from '../link.js';
+import type { Mounting } from '../http/mount.js';
+import { readBody } from '../http/read-json.js';
+import type { TransferRate } from '../http/transfer-watch.js';
 import { html } from '../pages/html.js';
 import { page } from '../pages/layout.js';
 import { addressOf } from './address.js';
@@ -34,16 +36,12 @@ ${problem !== undefined && html`<p class="bad" role="alert">${problem}</p>`}
 }
 
 /** Reads the fields of a small form. */
-async function readForm(request: Request): Promise<URLSearchParams> {
+async function readForm(request: Request, rate: TransferRate, signal: AbortSignal): Promise<URLSearchParams> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.get('content-type') ?? '')) {
     throw new RequestError('unsupported-media-type', 'a form is expected', { field: 'content-type' });
   }
-  let text = '';
-  for await (const chunk of request.setEncoding('latin1')) {
-    text += chunk as string;
-    if (text.length > FORM_BYTES) throw new RequestError('malformed-request', 'the form is too large');
-  }
-  return new URLSearchParams(text);
+  const bytes = await readBody(request, { limit: FORM_BYTES, rate, signal });
+  return new URLSearchParams(bytes.toString('latin1'));
 }
 
 function setSessionCookie(response: Response, gateway: Gateway, value: string, seconds: number): void {
@@ -57,7 +55,11 @@ function setSessionCookie(response: Response, gateway: Gateway, value: string, s
 }
 
 /** Adds the pages by which a browser logs in with a token and out again. */
-export function mountLogin(app: Express, link: FleetLink, loginsPerMinute: number): void {
+export function mountLogin(
+  app: Express,
+  { link, bodyRate }: Pick<Mounting, 'link' | 'bodyRate'>,
+  loginsPerMinute: number,
+): void {
   const rate = new RequestRate(loginsPerMinute, 'logins');
   app.get('/login', (request, response) => {
     link.require();
@@ -69,7 +71,7 @@ export function mountLogin(app: Express, link: FleetLink, loginsPerMinute: numbe
     // There is no cookie yet, but nobody shall log a browser in as somebody else.
     refuseForgery(request, 'cookie');
     rate.take(addressOf(request));
-    const form = await readForm(request);
+    const form = await readForm(request, bodyRate, gateway.closing);
     const next = safeNext(form.get('next') ?? undefined);
     const record = await gateway.tokens.find((form.get('token') ?? '').trim());
     response.set('cache-control', 'no-store');

@@ -6,7 +6,7 @@ import { readEnd } from '../../queues/job-marks.js';
 import { isKindName } from '../../queues/registry.js';
 import type { Gateway } from '../gateway.js';
 import { parseBody } from '../http/operation.js';
-import { hasBody, readJson } from '../http/read-json.js';
+import { type BodyBounds, hasBody, readJson } from '../http/read-json.js';
 import { type BoardMatch, matchRoute, REASONS } from './board-routes.js';
 
 /** Largest body of a change on the board, in bytes. */
@@ -35,13 +35,21 @@ const QUEUE_KEYS = new Set([
   ...['prioritized', 'priority', 'repeat', 'stalled', 'stalled-check', 'wait', 'waiting-children'],
 ]);
 
+/** How the body of a change is read. */
+export type BoardReading = Pick<BodyBounds, 'rate' | 'signal'>;
+
 /**
  * Holds what comes to the board to the rules of the API, before the board sees it.
  * @returns Whether the request is answered already.
  * @throws RequestError `method-not-allowed` for what is taken away, `malformed-request`; JobError `job-not-found`;
  *   PayloadError for a body that is wrong.
  */
-export async function guardBoard(request: Request, response: Response, gateway: Gateway): Promise<boolean> {
+export async function guardBoard(
+  request: Request,
+  response: Response,
+  gateway: Gateway,
+  reading: BoardReading,
+): Promise<boolean> {
   const parts = partsOf(request.path);
   const isApi = PREFIX.every((part, index) => parts[index] === part);
   const rest = parts.slice(PREFIX.length);
@@ -55,7 +63,7 @@ export async function guardBoard(request: Request, response: Response, gateway: 
   }
   const match = isApi ? matchRoute(request.method, rest) : undefined;
   if (match === undefined) throw refusal(request, parts);
-  request.body = await readBody(request, match, rest);
+  request.body = await readBody(request, match, rest, reading);
   if (match.queue !== undefined) await requireQueue(gateway, match.queue);
   if (match.job !== undefined) await requireJob(gateway.fleet, match.queue ?? '', match.job);
   return match.route.own !== undefined && (await runOwn(match, response, gateway));
@@ -78,9 +86,14 @@ function refusal({ method }: Request, parts: readonly string[]): RequestError {
   return new RequestError('method-not-allowed', `${method} is not taken here: ${reason}`);
 }
 
-async function readBody(request: Request, { route }: BoardMatch, rest: readonly string[]): Promise<unknown> {
+async function readBody(
+  request: Request,
+  { route }: BoardMatch,
+  rest: readonly string[],
+  { rate, signal }: BoardReading,
+): Promise<unknown> {
   if (!hasBody(request)) return parseOwn(route.body, {}, rest);
-  const body = await readJson(request, BODY_BYTES, () => undefined);
+  const body = await readJson(request, { limit: BODY_BYTES, rate, signal });
   return parseOwn(route.body, body, rest);
 }
 

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { RequestError } from '../../errors.js';
 import type { Gateway } from '../gateway.js';
 import { logFailure } from '../http/errors.js';
+import { whenOver } from '../http/request-log.js';
 
 /**
  * Unread bytes with which a client gets no further event: it is cut off instead, and comes back with its Last-Event-ID.
@@ -41,10 +42,12 @@ export class EventStream {
       );
     }, gateway.settings.streamPingMs);
     this.#ended = new Promise((resolve) => {
-      response.once('close', () => {
+      const over = () => {
         clearInterval(this.#ping);
         resolve();
-      });
+      };
+      if (whenOver(response).aborted) over();
+      else whenOver(response).addEventListener('abort', over, { once: true });
     });
   }
 
@@ -58,13 +61,16 @@ export class EventStream {
   /** Resolves when more can be sent without being held in memory, or the connection is over. */
   async drained(): Promise<void> {
     const response = this.#response;
-    if (response.destroyed || !response.writableNeedDrain) return;
+    const over = whenOver(response);
+    if (over.aborted || !response.writableNeedDrain) return;
     await new Promise<void>((resolve) => {
       const settle = () => {
-        response.off('drain', settle).off('close', settle);
+        response.off('drain', settle);
+        over.removeEventListener('abort', settle);
         resolve();
       };
-      response.on('drain', settle).on('close', settle);
+      response.on('drain', settle);
+      over.addEventListener('abort', settle, { once: true });
     });
   }
 

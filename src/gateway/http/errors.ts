@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { type FleetError, messageOf, RequestError } from '../../errors.js';
 import { PROBLEM_TYPE, type Problem, problemOf, refusalFrom, retryAfterOf } from './problem.js';
+import { whenOver } from './request-log.js';
 
 /** A request that was refused before its body was read is let send so much more, in bytes, or so long, in ms. */
 const DISCARD_BYTES = 256 * 2 ** 20;
@@ -54,13 +55,13 @@ function described(thrown: unknown): object {
 /** Answers what handlers throw with a problem document; every answer of 500 and above leaves one line in the log. */
 export function problemHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
-    if (isAbort(thrown) && response.destroyed) {
+    if (isAbort(thrown) && whenOver(response).aborted) {
       logger.debug({ requestId: requestIdOf(response), reason: messageOf(thrown) }, 'the client left');
       return;
     }
     const error = errorOf(thrown);
     if (error.entry.httpStatus >= 500) logFailure(logger, thrown, response);
-    if (response.headersSent || response.destroyed) {
+    if (response.headersSent || response.destroyed || whenOver(response).aborted) {
       if (!response.writableEnded) response.destroy();
       return;
     }

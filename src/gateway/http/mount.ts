@@ -1,5 +1,7 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { RequestError } from '../../errors.js';
+import type { BodyRoom } from '../admission/body-room.js';
+import type { Resource, ResourceLimits } from '../admission/resource-limits.js';
 import { addressOf } from '../auth/address.js';
 import { authorize, type Caller, endOfAccess, identify, requireRole } from '../auth/caller.js';
 import type { RequestRate } from '../auth/request-rate.js';
@@ -7,14 +9,19 @@ import type { Role } from '../auth/roles.js';
 import { refuseForgery } from '../auth/same-origin.js';
 import type { Gateway } from '../gateway.js';
 import type { FleetLink } from '../link.js';
-import type { BodyBudget } from './body-budget.js';
-import type { Call, OpenOperation, Operation, Reply } from './operation.js';
+import type { Connections } from './connections.js';
+import type { Call, OpenOperation, Operation, Outcome, Reply } from './operation.js';
 import { readJson } from './read-json.js';
+import { whenOver } from './request-log.js';
+import type { TransferRate } from './transfer-watch.js';
 
 export interface Mounting {
   readonly link: FleetLink;
   readonly rate: RequestRate;
-  readonly budget: BodyBudget;
+  readonly connections: Connections;
+  readonly bodies: BodyRoom;
+  readonly bodyRate: TransferRate;
+  readonly resources: ResourceLimits;
 }
 
 /** An OpenAPI path as Express writes it. */
@@ -27,7 +34,7 @@ export async function admitRequest(
   request: Request,
   response: Response,
   role: Role,
-  { link, rate }: Pick<Mounting, 'link' | 'rate'>,
+  { link, rate, connections }: Pick<Mounting, 'link' | 'rate' | 'connections'>,
 ): Promise<Gateway> {
   const gateway = link.require();
   const caller = await identify(request, gateway).catch((thrown: unknown) => {
@@ -38,6 +45,7 @@ export async function admitRequest(
   refuseForgery(request, caller.by);
   requireRole(caller, role);
   rate.take(caller.id);
+  connections.letIn(request.socket, caller.id);
   return gateway;
 }
 
@@ -84,32 +92,50 @@ async function handle(
   mounting: Mounting,
 ): Promise<void> {
   const gateway = await admitRequest(request, response, operation.role, mounting);
-  let held = 0;
-  const hold = (bytes: number) => {
-    mounting.budget.hold(bytes);
-    held += bytes;
-  };
+  const caller = response.locals.caller as Caller;
+  const signal = AbortSignal.any([whenOver(response), endOfAccess(gateway, caller)]);
+  const waits = 'wait' in request.query;
+  const resource = operation.resource ?? (waits ? 'wait' : undefined);
+  if (resource !== undefined) await holdResource(resource, response, mounting);
+  const stillAllowed = () => authorize(request, gateway, operation.role);
+  const outcome = await runWithBody(
+    operation,
+    { params: request.params, query: { ...request.query }, gateway, stillAllowed, signal, request, response },
+    mounting,
+  );
+  const reply = outcome !== undefined && 'rest' in outcome ? await outcome.rest() : outcome;
+  // The token may have been revoked while the request waited.
+  if (waits) await stillAllowed();
+  if (reply !== undefined) send(response, reply);
+}
+
+/** Holds a resource of the caller until the response is over. @throws RequestError `too-many-open`. */
+export async function holdResource(
+  resource: Resource,
+  response: Response,
+  { resources }: Pick<Mounting, 'resources'>,
+): Promise<void> {
+  const { id } = response.locals.caller as Caller;
+  const over = whenOver(response);
+  const release = await resources.take(resource, id, over);
+  if (over.aborted) release();
+  else over.addEventListener('abort', release, { once: true });
+}
+
+/** Runs an operation; when this has resolved, nothing holds the body any more. */
+async function runWithBody(
+  operation: Operation,
+  call: Omit<Call, 'body' | 'idempotencyKey'>,
+  { bodies, bodyRate }: Mounting,
+): Promise<Outcome> {
+  const { request, response, gateway, signal } = call;
+  const share = bodies.open((response.locals.caller as Caller).id);
   try {
-    const body =
-      operation.body === undefined ? undefined : await readJson(request, gateway.settings.bodyBytes, hold);
-    const left = new AbortController();
-    response.once('close', () => left.abort());
-    const call: Call = {
-      params: request.params,
-      query: { ...request.query },
-      body,
-      idempotencyKey: request.get('idempotency-key'),
-      gateway,
-      signal: AbortSignal.any([left.signal, endOfAccess(gateway, response.locals.caller as Caller)]),
-      request,
-      response,
-    };
-    const reply = await operation.run(call);
-    // The token may have been revoked while the request waited.
-    if ('wait' in request.query) await authorize(request, gateway, operation.role);
-    if (reply !== undefined) send(response, reply);
+    const bounds = { limit: gateway.settings.bodyBytes, rate: bodyRate, share, signal };
+    const body = operation.body === undefined ? undefined : await readJson(request, bounds);
+    return await operation.run({ ...call, body, idempotencyKey: request.get('idempotency-key') });
   } finally {
-    mounting.budget.release(held);
+    share.release();
   }
 }
 

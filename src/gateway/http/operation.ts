@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { PayloadError, RequestError } from '../../errors.js';
 import { fieldPath } from '../../queues/validate.js';
+import type { Resource } from '../admission/resource-limits.js';
 import type { Role } from '../auth/roles.js';
 import type { Gateway } from '../gateway.js';
 import { type FieldIssue, withDetails } from './problem.js';
@@ -18,11 +19,27 @@ export interface ResponseSpec {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a handler answers; `undefined` where it has written the response itself. */
+/** What a handler answers. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What is still to be done once the body of the request is no longer needed: the memory that it took is given back
+ * before. Make it with `later`, so that it does not keep the handler's own variables.
+ */
+export interface Later {
+  readonly rest: () => Promise<Reply>;
+}
+
+/** Whatever a handler comes to; `undefined` where it has written the response itself. */
+export type Outcome = Reply | Later | undefined;
+
+/** Does something once the request's body is given back. */
+export function later<Args extends unknown[]>(work: (...args: Args) => Promise<Reply>, ...args: Args): Later {
+  return { rest: () => work(...args) };
 }
 
 /** One request to an operation, validated. */
@@ -33,6 +50,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   /** Value of the Idempotency-Key header. */
   readonly idempotencyKey: string | undefined;
   readonly gateway: Gateway;
+  /** Asks again whether the request is still allowed, after it has waited. @throws RequestError. */
+  readonly stillAllowed: () => Promise<unknown>;
   /** Aborted when the client has gone or the gateway closes. */
   readonly signal: AbortSignal;
   readonly request: Request;
@@ -66,7 +85,9 @@ export interface Operation extends Documented {
   readonly idempotent?: true;
   /** Refusals that its problem documents may have, besides those that every operation may have. */
   readonly refusals?: readonly number[];
-  run(call: Call): Promise<Reply | undefined>;
+  /** What one request of it holds open, and how much of that a token may have. Whoever waits holds `wait`. */
+  readonly resource?: Resource;
+  run(call: Call): Promise<Outcome>;
 }
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -81,7 +102,7 @@ export function operation<
     readonly params?: P;
     readonly query?: Q;
     readonly body?: B;
-    handle(call: Call<Parsed<P>, Parsed<Q>, Parsed<B>>): Promise<Reply | undefined>;
+    handle(call: Call<Parsed<P>, Parsed<Q>, Parsed<B>>): Promise<Outcome>;
   },
 ): Operation {
   const { handle, params, query, body, ...rest } = spec;

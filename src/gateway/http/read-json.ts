@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { messageOf, PayloadError, RequestError } from '../../errors.js';
-import { refuseDeepNesting, refuseProtoKeys } from './json-bounds.js';
+import { type BodyShare, SMALL_BODY_BYTES } from '../admission/body-room.js';
+import { GrowingBuffer } from './growing-buffer.js';
+import { refuseProtoKeys, refuseUnbounded } from './json-bounds.js';
+import { type TransferRate, TransferWatch } from './transfer-watch.js';
 
 function tooLarge(limit: number): PayloadError {
   return new PayloadError('payload-too-large', `the request body is larger than ${limit} bytes`);
@@ -42,25 +45,30 @@ function refuseMediaType(request: IncomingMessage): void {
   }
 }
 
+/** What reading a body is bound by. */
+export interface BodyBounds {
+  /** Most bytes. */
+  readonly limit: number;
+  readonly rate: TransferRate;
+  /** Room in memory; absent for bodies that are small in any case. */
+  readonly share?: BodyShare;
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reads a JSON body. A body that is too large is refused by its declared length, or once that much has come: never
- * held, never parsed; nesting is bounded before parsing.
+ * held, never parsed; nesting and the number of values are bounded before parsing.
  *
- * @param limit Most bytes.
- * @param hold Told of the bytes of each chunk before it is kept; may throw.
- * @throws PayloadError `payload-too-large`; RequestError `unsupported-media-type`, `malformed-request`.
+ * @throws PayloadError `payload-too-large`; RequestError `unsupported-media-type`, `malformed-request`,
+ *   `request-too-slow`, and what the room in memory throws.
  */
-export async function readJson(
-  request: IncomingMessage,
-  limit: number,
-  hold: (bytes: number) => void,
-): Promise<unknown> {
+export async function readJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
   refuseMediaType(request);
-  if ((declaredLength(request) ?? 0) > limit) throw tooLarge(limit);
-  const bytes = await readBytes(request, limit, hold);
+  const bytes = await readBody(request, bounds);
   if (bytes.length === 0) throw new RequestError('malformed-request', 'the request has no body');
   if (!isUtf8(bytes)) throw new RequestError('malformed-request', 'the body is not UTF-8');
-  refuseDeepNesting(bytes);
+  refuseUnbounded(bytes);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
@@ -73,26 +81,51 @@ export async function readJson(
   return value;
 }
 
-function readBytes(request: IncomingMessage, limit: number, hold: (bytes: number) => void): Promise<Buffer> {
+/** Reads a body as bytes. @throws as `readJson`. */
+export async function readBody(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+  const declared = declaredLength(request) ?? 0;
+  if (declared > bounds.limit) throw tooLarge(bounds.limit);
+  if (declared > SMALL_BODY_BYTES) await bounds.share?.reserve(declared, bounds.signal);
+  return readBytes(request, bounds);
+}
+
+function readBytes(request: IncomingMessage, { limit, rate, share, signal }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const body = new GrowingBuffer();
+    let isLarge = (declaredLength(request) ?? 0) > SMALL_BODY_BYTES;
+    const slow = () => {
+      const { windowMs, minBytes } = rate;
+      const message = `fewer than ${minBytes} bytes of the body came in ${windowMs / 1_000} s`;
+      fail(new RequestError('request-too-slow', message));
+    };
+    let watch = new TransferWatch(rate, slow);
     const stop = () => {
-      request.off('data', take).off('end', finish).off('error', fail).off('close', gone);
+      watch.stop();
+      request.off('data', take).off('end', finish).off('error', gone).off('close', gone);
+    };
+    /** A body of unknown length has outgrown the small ones: nothing more is read before its token has room. */
+    const grow = async (room: BodyShare) => {
+      isLarge = true;
+      watch.stop();
+      request.pause();
+      await room.reserve(limit, signal);
+      watch = new TransferWatch(rate, slow);
+      request.resume();
     };
     const take = (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > limit) return fail(tooLarge(limit));
+      watch.add(chunk.length);
+      if (body.length + chunk.length > limit) return fail(tooLarge(limit));
       try {
-        hold(chunk.length);
+        share?.hold(chunk.length);
       } catch (thrown) {
         return fail(thrown);
       }
-      chunks.push(chunk);
+      body.append(chunk);
+      if (share !== undefined && !isLarge && body.length > SMALL_BODY_BYTES) grow(share).catch(fail);
     };
     const finish = () => {
       stop();
-      resolve(Buffer.concat(chunks, length));
+      resolve(body.bytes());
     };
     const fail = (thrown: unknown) => {
       stop();

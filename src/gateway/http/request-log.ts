@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Caller } from '../auth/caller.js';
 
@@ -9,6 +9,11 @@ export type RequestObserver = (route: string, method: string, status: number, se
 /** Requests that are being handled. */
 export interface OpenRequests {
   count: number;
+}
+
+/** Aborted once a response is over: sent, or its client has gone. */
+export function whenOver(response: Response): AbortSignal {
+  return response.locals.over as AbortSignal;
 }
 
 /**
@@ -21,7 +26,14 @@ export function requestLog(logger: Logger, observe: RequestObserver, open: OpenR
     const requestId = randomUUID();
     const started = performance.now();
     response.set('x-request-id', requestId);
-    response.once('close', () => {
+    const { socket } = request;
+    const over = new AbortController();
+    response.locals.over = over.signal;
+    const end = () => {
+      if (over.signal.aborted) return;
+      response.off('close', end);
+      socket.off('close', end);
+      over.abort();
       open.count -= 1;
       const ms = Math.round(performance.now() - started);
       const route = String(response.locals.route ?? 'other');
@@ -29,7 +41,10 @@ export function requestLog(logger: Logger, observe: RequestObserver, open: OpenR
       const status = response.headersSent ? response.statusCode : 499;
       observe(route, request.method, status, ms / 1_000);
       logger.debug({ requestId, method: request.method, route, status, ms, token: caller?.id }, 'request');
-    });
+    };
+    response.once('close', end);
+    // A response that waits behind another one of its connection is not told that the connection has gone.
+    socket.once('close', end);
     next();
   };
 }

@@ -1,5 +1,6 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { RequestHandler } from 'express';
+import { whenOver } from './request-log.js';
 
 /**
  * A span for each request, below the one that its `traceparent` header names: the jobs that the request submits
@@ -20,13 +21,14 @@ export function requestSpan(): RequestHandler {
       { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } },
       parent,
     );
-    response.once('close', () => {
+    const end = () => {
       const route = String(response.locals.route ?? 'other');
       span.updateName(`${method} ${route}`);
       span.setAttributes({ 'http.route': route, 'http.response.status_code': response.statusCode });
       if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
-    });
+    };
+    whenOver(response).addEventListener('abort', end, { once: true });
     context.with(trace.setSpan(parent, span), next);
   };
 }

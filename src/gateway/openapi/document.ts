@@ -41,18 +41,19 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   401: 'There is no token, or it is not in force.',
   403: 'The token’s role does not allow this, or another site asked for it.',
   404: 'There is no such thing.',
+  408: 'The body came too slowly.',
   409: 'It contradicts what is there.',
   413: 'A text or the whole body is too large.',
   415: 'The body is not JSON.',
   422: 'A field is wrong; the problem names it.',
-  429: 'Too many requests, or too many jobs wait; Retry-After says when to try again.',
+  429: 'Too many requests, too much is open at the same time, or too many jobs wait; Retry-After says when to try again.',
   500: 'A defect of the gateway.',
   503: 'Redis is away or full, or the gateway is busy; Retry-After says when to try again.',
 };
 /** Version of the API, as its paths name it. Which release serves it is nobody's business who has no token. */
 const API_VERSION = '1';
 const ALWAYS = [400, 401, 403, 429, 500, 503];
-const WITH_BODY = [413, 415, 422];
+const WITH_BODY = [408, 413, 415, 422];
 const text = { type: 'string' };
 
 /** The document of the API: everything in it comes from the operations and their schemas. */

@@ -28,6 +28,7 @@ const ActionSchema = z
 
 const list = operation({
   id: 'list-dead-letters',
+  resource: 'read',
   tag: 'Dead letters',
   method: 'get',
   path: '/v1/dead-letters',
@@ -45,6 +46,7 @@ const list = operation({
 
 const show = operation({
   id: 'get-dead-letter',
+  resource: 'read',
   tag: 'Dead letters',
   method: 'get',
   path: '/v1/dead-letters/{id}',
@@ -71,6 +73,7 @@ const show = operation({
 
 const retry = operation({
   id: 'retry-dead-letters',
+  resource: 'read',
   tag: 'Dead letters',
   method: 'post',
   path: '/v1/dead-letters:retry',
@@ -87,6 +90,7 @@ const retry = operation({
 
 const drop = operation({
   id: 'drop-dead-letters',
+  resource: 'read',
   tag: 'Dead letters',
   method: 'post',
   path: '/v1/dead-letters:drop',

@@ -7,7 +7,7 @@ import {
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
 import { WaitQuery } from '../http/duration.js';
-import { type Operation, operation, type ResponseSpec } from '../http/operation.js';
+import { later, type Operation, operation, type ResponseSpec } from '../http/operation.js';
 import {
   CandidateBatchAnswer,
   CandidateBatchBody,
@@ -56,7 +56,7 @@ const refinement = operation({
     const { extract, summarize } = await gateway.admission.within(places, () =>
       addRefinementStep(gateway.fleet, submitOptions(step), options),
     );
-    if (query.wait !== undefined) return waitReply(gateway.fleet, extract.id, query.wait, signal);
+    if (query.wait !== undefined) return later(waitReply, gateway.fleet, extract.id, query.wait, signal);
     return {
       status: 202,
       body: {
@@ -91,7 +91,8 @@ const guardedEvaluation = operation({
     const handles = await gateway.admission.within([['solution-check', 1]], () =>
       addGuardedEvaluation(gateway.fleet, request as Parameters<typeof addGuardedEvaluation>[1], options),
     );
-    if (query.wait !== undefined) return waitReply(gateway.fleet, handles.evaluation.id, query.wait, signal);
+    if (query.wait !== undefined)
+      return later(waitReply, gateway.fleet, handles.evaluation.id, query.wait, signal);
     return {
       status: 202,
       body: await submittedEvaluation(handles),

@@ -24,6 +24,7 @@ const ENDS = new Set(['completed', 'failed', 'cancelled', 'removed']);
 
 export const jobEvents = operation({
   id: 'job-events',
+  resource: 'stream',
   tag: 'Jobs',
   method: 'get',
   path: '/v1/jobs/{id}/events',

@@ -71,6 +71,7 @@ export const retryOperation = operation({
 
 export const listOperation = operation({
   id: 'list-jobs',
+  resource: 'read',
   tag: 'Jobs',
   method: 'get',
   path: '/v1/jobs',
@@ -107,6 +108,7 @@ const count = z.int().nonnegative();
 
 export const getRun = operation({
   id: 'get-run',
+  resource: 'read',
   tag: 'Runs',
   method: 'get',
   path: '/v1/runs/{run}',

@@ -58,6 +58,7 @@ const put = operation({
 
 const get = operation({
   id: 'get-known-solutions',
+  resource: 'read',
   tag: 'Known solutions',
   method: 'get',
   path: '/v1/known/{testCaseId}',

@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics/metrics.js';
 export function metricsOperation(metrics: Metrics): Operation {
   return operation({
     id: 'metrics',
+    resource: 'read',
     tag: 'Operation',
     method: 'get',
     path: '/metrics',

@@ -5,7 +5,7 @@ import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
 import { WaitQuery } from '../http/duration.js';
-import { type Operation, operation } from '../http/operation.js';
+import { later, type Operation, operation } from '../http/operation.js';
 import { locationOf, submitted, waitReply } from './job-resource.js';
 import { JobSchema, SubmittedSchema } from './job-schemas.js';
 import { keyOf } from './responses.js';
@@ -56,7 +56,7 @@ function submitOperation(kind: KindName): Operation {
       const job = await gateway.admission.within([[kind, 1]], submit).catch((thrown: unknown) => {
         throw inBody(thrown, 'payload');
       });
-      if (query.wait !== undefined) return waitReply(gateway.fleet, job.id, query.wait, signal);
+      if (query.wait !== undefined) return later(waitReply, gateway.fleet, job.id, query.wait, signal);
       return {
         status: 202,
         body: await submitted(job, options.delayMs ? 'delayed' : 'waiting'),

@@ -3,7 +3,7 @@ import { messageOf } from '../../errors.js';
 import { authorize, endOfAccess } from '../auth/caller.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
-import type { Mounting } from '../http/mount.js';
+import { holdResource, type Mounting } from '../http/mount.js';
 import { page } from './layout.js';
 import { type Overview, readOverview } from './overview-data.js';
 import { overviewContent } from './overview-view.js';
@@ -39,6 +39,7 @@ export function mountOverview(app: Express, mounting: Mounting): void {
   app.get(
     '/live',
     pageHandler(mounting, '/live', async ({ gateway, caller, request, response }) => {
+      await holdResource('stream', response, mounting);
       const stream = new EventStream(response, gateway, () => authorize(request, gateway, 'read'));
       const stop = () => stream.end();
       const over = endOfAccess(gateway, caller);

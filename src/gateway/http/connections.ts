@@ -1,0 +1,62 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { tooManyOpen } from '../admission/resource-limits.js';
+
+/** Most of the connections that one token may have, and that those who have shown no token may have together. */
+const TOKEN_SHARE = 0.5;
+const STRANGER_SHARE = 0.25;
+
+/**
+ * Bounds the connections of a gateway: in all, of one token, and of those that have not brought a token yet. Of these
+ * the oldest is closed when there are too many: whoever has a token has shown it within milliseconds.
+ */
+export class Connections {
+  readonly #max: number;
+  readonly #strangers = new Set<Socket>();
+  readonly #tokens = new Map<Socket, string>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  watch(server: Server): void {
+    server.maxConnections = this.#max;
+    server.on('connection', (socket) => {
+      // Each request that a client sends ahead of the answers listens for the end of its connection.
+      socket.setMaxListeners(0);
+      this.#strangers.add(socket);
+      socket.once('close', () => {
+        this.#strangers.delete(socket);
+        this.#leave(socket);
+      });
+      if (this.#strangers.size <= Math.max(1, this.#max * STRANGER_SHARE)) return;
+      const [oldest] = this.#strangers;
+      oldest?.destroy();
+    });
+  }
+
+  /**
+   * A request on a connection was let in with a token. A proxy's connection has the token of its last request.
+   * @throws RequestError `too-many-open` where the token has too many.
+   */
+  letIn(socket: Socket, token: string): void {
+    if (socket.destroyed || this.#tokens.get(socket) === token) return;
+    const max = Math.max(1, Math.floor(this.#max * TOKEN_SHARE));
+    const count = this.#counts.get(token) ?? 0;
+    if (count >= max) throw tooManyOpen(max, 'connections');
+    this.#strangers.delete(socket);
+    this.#leave(socket);
+    this.#tokens.set(socket, token);
+    this.#counts.set(token, count + 1);
+  }
+
+  #leave(socket: Socket): void {
+    const token = this.#tokens.get(socket);
+    if (token === undefined) return;
+    this.#tokens.delete(socket);
+    const left = (this.#counts.get(token) ?? 1) - 1;
+    if (left === 0) this.#counts.delete(token);
+    else this.#counts.set(token, left);
+  }
+}
