@@ -66,14 +66,18 @@ export function replaceInNotebook(
   replacement: string,
 ): string {
   const notebook = parseNotebook(text);
+  const { cells } = readNotebook(text);
+  // The line break that joins a cell to the next one is in the joined source alone.
+  const endsWithJoint = cells.some(({ end }) => end + 1 === block.end);
+  const fitted = endsWithJoint ? replacement.replace(/\n$/, '') : replacement;
   let isPlaced = false;
-  for (const { cell, start, end } of readNotebook(text).cells) {
+  for (const { cell, start, end } of cells) {
     const target = notebook.cells[cell - 1];
     if (target === undefined || end < block.start || start >= block.end) continue;
     const code = textOf(target);
     const before = code.slice(0, Math.max(0, block.start - start));
     const after = code.slice(Math.max(0, Math.min(code.length, block.end - start)));
-    const changed = isPlaced ? after.replace(/^\n/, '') : `${before}${replacement}${after}`;
+    const changed = isPlaced ? after.replace(/^\n/, '') : `${before}${fitted}${after}`;
     isPlaced = true;
     target.source = Array.isArray(target.source) ? linesOf(changed) : changed;
   }
@@ -89,14 +93,14 @@ function parseNotebook(text: string): Notebook {
   } catch (error) {
     throw new UsageError('unreadable-input', 'The file is not a notebook: it is not JSON.', { cause: error });
   }
-  const notebook = NotebookSchema.safeParse(content);
-  if (!notebook.success) {
+  if (!NotebookSchema.safeParse(content).success) {
     throw new UsageError(
       'unreadable-input',
       'The file is not a notebook: it has no list of cells (nbformat 4).',
     );
   }
-  return notebook.data;
+  // The data as they were read: the schema's copy of them has its fields in another order.
+  return content as Notebook;
 }
 
 function textOf({ source }: { readonly source: string | readonly string[] }): string {
@@ -105,5 +109,5 @@ function textOf({ source }: { readonly source: string | readonly string[] }): st
 
 /** Lines as a notebook stores them: each with its line break, but the last. */
 function linesOf(text: string): string[] {
-  return text.split(/(?<=\n)/);
+  return text === '' ? [] : text.split(/(?<=\n)/);
 }

@@ -56,6 +56,28 @@ describe('notebooks', () => {
     expect(cellOfLine(script, finding?.endLine ?? 0)).toEqual({ cell: 6, line: 1 });
   });
 
+  it('keep the order of all fields: a correction changes no line but its own', () => {
+    const file = `${JSON.stringify(
+      {
+        nbformat: 4,
+        cells: [
+          { attachments: {}, source: [], metadata: {}, cell_type: 'markdown' },
+          { outputs: [], source: ['x = 1\n', 'y = 2'], __proto__field: 1, cell_type: 'code' },
+        ],
+      },
+      null,
+      1,
+    )}\n`;
+    expect(replaceInNotebook(file, { start: 0, end: 5 }, 'x = 3')).toBe(file.replace('x = 1', 'x = 3'));
+  });
+
+  it('take the line break between two cells for no part of either', () => {
+    const file = JSON.stringify({ cells: [code('x = 1'), code('y = 2'), code('z = 3')] });
+    expect(replaceInNotebook(file, { start: 0, end: 6 }, 'x = 1\n')).toBe(file);
+    const { source } = readNotebook(replaceInNotebook(file, { start: 0, end: 12 }, 'x = 4\n'));
+    expect(source).toBe('x = 4\n\nz = 3');
+  });
+
   it('keep outputs, metadata and the other cells when a block is replaced', async () => {
     const { source } = readNotebook(notebook);
     const [finding] = (await analyzeLeakage(source)).findings;
