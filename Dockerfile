@@ -5,6 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
+COPY assets ./assets
 COPY src ./src
 RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Compiles src/ into dist/, and does nothing where dist/ is what the present sources compile to.
+// Compiles src/ into dist/, and does nothing where dist/ is what the present sources compile to. Refuses to build where a
+// binary of others in assets/ is not the one whose checksum is recorded.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -16,6 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { changedAssets } from './setup/checksums.mjs';
 import { withLock } from './setup/lock.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -101,7 +103,12 @@ function build() {
   return true;
 }
 
-if (!existsSync(compiler)) {
+const changed = changedAssets(join(root, 'assets'));
+if (changed.length > 0) {
+  for (const problem of changed) process.stderr.write(`${problem}\n`);
+  process.stderr.write('Nothing was built. docs/dependencies.md says where these files come from.\n');
+  process.exitCode = 1;
+} else if (!existsSync(compiler)) {
   process.stderr.write('TypeScript is not installed; run "npm run setup" first.\n');
   process.exitCode = 2;
 } else if (!(await withLock(join(root, '.fleet', 'build.lock'), build))) {

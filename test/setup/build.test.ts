@@ -22,6 +22,7 @@ beforeEach(() => {
   for (const file of [
     'scripts/build.mjs',
     'scripts/setup',
+    'assets',
     'tsconfig.json',
     'tsconfig.build.json',
     'package.json',
@@ -113,6 +114,22 @@ describe('npm run build', () => {
     expect(read('dist/other.js')).toContain('two = 2');
     // A failure is not remembered as a success.
     expect(build().status).toBe(1);
+  });
+
+  it('refuses to build where one byte of the compiled grammar is another, also where dist/ is up to date', () => {
+    build();
+    const path = join(project, 'assets', 'tree-sitter-python.wasm');
+    const bytes = readFileSync(path);
+    const middle = Math.floor(bytes.length / 2);
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+    const { status, output } = build();
+    expect(status).toBe(1);
+    expect(output).toMatch(
+      /assets\/tree-sitter-python\.wasm has the SHA-256 [0-9a-f]{64}, but SHA256SUMS records/,
+    );
+    rmSync(path);
+    expect(build().output).toContain('assets/tree-sitter-python.wasm is missing.');
   });
 
   it('asks for the set-up where TypeScript is not installed', () => {
