@@ -1,0 +1,21 @@
+import type { Input } from '../target.js';
+
+/** Largest input of ordinary size, in UTF-16 code units. */
+export const ORDINARY_SIZE = 65_536;
+/** Processor time that an input of ordinary size may take, in milliseconds. */
+const MAX_CPU_MS = 1_000;
+/** An input that has used this many times its bound is ended in the middle. */
+export const MAX_OVERRUN = 6;
+/** Heap of the process that runs inputs, in megabytes. */
+export const MAX_HEAP_MB = 512;
+/** An input that gives no answer for so long is stuck, in milliseconds: it waits for something that never comes. */
+export const MAX_WAIT_MS = 120_000;
+
+export function sizeOf(input: Input): number {
+  return input.reduce((size, text) => size + text.length, 0);
+}
+
+/** The bound of an input: a second up to 65,536 code units, and in proportion to the size above. */
+export function maxCpuMs(input: Input): number {
+  return MAX_CPU_MS * Math.max(1, sizeOf(input) / ORDINARY_SIZE);
+}

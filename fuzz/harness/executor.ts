@@ -1,0 +1,95 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Input } from '../target.js';
+import { MAX_HEAP_MB, MAX_WAIT_MS } from './bounds.js';
+import type { Verdict } from './verdict.js';
+import { TOO_SLOW } from './watchdog.js';
+
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+/** How much of what the process wrote before it ended is kept, in characters. */
+const TAIL = 4_000;
+
+/** Runs inputs of one target in a process of its own, one after the other, and starts another where that one ends. */
+export class Executor {
+  readonly #name: string;
+  #child: ChildProcess | undefined;
+  #errors = '';
+  /** Told when the process ends while it runs an input. */
+  #onEnd: ((verdict: Verdict) => void) | undefined;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  async run(input: Input, twice = true): Promise<Verdict> {
+    const child = this.#child ?? (await this.#start());
+    return new Promise((resolve) => {
+      const settle = (verdict: Verdict) => {
+        clearTimeout(timer);
+        child.removeListener('message', settle);
+        this.#onEnd = undefined;
+        resolve(verdict);
+      };
+      const timer = setTimeout(() => {
+        settle(failed('stuck', 'stuck', `gave no answer for ${MAX_WAIT_MS / 1_000} s`));
+        this.#child = undefined;
+        child.kill('SIGKILL');
+      }, MAX_WAIT_MS);
+      child.once('message', settle);
+      this.#onEnd = settle;
+      // A process that ends just now cannot be written to; its end is reported by itself.
+      child.send({ input, twice }, () => undefined);
+    });
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#child = undefined;
+    const ended = once(child, 'exit');
+    child.disconnect();
+    await ended;
+  }
+
+  async #start(): Promise<ChildProcess> {
+    this.#errors = '';
+    const child = fork(CHILD, [this.#name], {
+      execArgv: ['--import', 'tsx', `--max-old-space-size=${MAX_HEAP_MB}`],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors = `${this.#errors}${text}`.slice(-TAIL);
+    });
+    this.#child = child;
+    // `close` comes after the last of what the process wrote.
+    child.once('close', (code, signal) => {
+      if (this.#child !== child) return;
+      this.#child = undefined;
+      this.#onEnd?.(this.#verdictOnEnd(code, signal));
+    });
+    const ended = once(child, 'close').then(() => false);
+    const started = await Promise.race([once(child, 'message').then(() => true), ended]);
+    if (!started) throw new Error(`the target ${this.#name} does not start: ${this.#errors}`);
+    return child;
+  }
+
+  #verdictOnEnd(code: number | null, signal: NodeJS.Signals | null): Verdict {
+    const said = this.#errors.trim();
+    if (said.includes(TOO_SLOW)) return failed('slow', 'slow', 'was ended: it used far more than its bound');
+    if (/heap limit|out of memory/i.test(said)) {
+      return failed('heap', 'heap', `used more than the heap of ${MAX_HEAP_MB} MB`);
+    }
+    const detail = `the process ended (${signal ?? `exit code ${code}`}): ${said}`;
+    const origin = /src\/[\w./-]+:\d+/.exec(said)?.[0] ?? said.slice(0, 80);
+    return failed('crash', `crash ${origin}`, detail);
+  }
+}
+
+function failed(
+  defect: Extract<Verdict, { kind: 'failed' }>['defect'],
+  signature: string,
+  detail: string,
+): Verdict {
+  return { kind: 'failed', defect, signature, detail };
+}

@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { seedOf } from '../../chaos/random.js';
+import { InputSource } from '../inputs/source.js';
+import type { Input, Target } from '../target.js';
+import { sizeOf } from './bounds.js';
+import { Executor } from './executor.js';
+import { minimize } from './minimize.js';
+import type { Verdict } from './verdict.js';
+
+export interface FuzzOptions {
+  readonly seed: number;
+  /** How long to go on, in milliseconds; the input under way is finished. */
+  readonly durationMs: number;
+  /** Most inputs, where fewer than time allows. */
+  readonly maxInputs?: number;
+  /** Time for making one failing input smaller, in milliseconds. */
+  readonly minimizeMs: number;
+  /** Folder of the inputs that fail. */
+  readonly folder: string;
+  say(line: string): void;
+}
+
+export interface Finding {
+  readonly target: string;
+  readonly iteration: number;
+  readonly verdict: Extract<Verdict, { kind: 'failed' }>;
+  /** File with the smaller input. */
+  readonly file: string;
+  readonly size: number;
+  /** How many inputs failed with this signature. */
+  times: number;
+}
+
+export interface TargetReport {
+  readonly target: string;
+  readonly inputs: number;
+  readonly refused: number;
+  readonly durationMs: number;
+  /** The most processor time that one input took, in milliseconds. */
+  readonly maxCpuMs: number;
+  readonly findings: readonly Finding[];
+}
+
+/** The input of one iteration; it depends on the seed, the target's name and the iteration alone. */
+export function inputOf(target: Target, seed: number, iteration: number): Input {
+  return target.generate(new InputSource(seedOf(seed, `${target.name}:${iteration}`)));
+}
+
+/** A new folder for inputs that fail, outside of the repository. */
+export function crashFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'fleet-fuzz-'));
+}
+
+/** Runs generated inputs of one target until the time is over. */
+export async function fuzzTarget(target: Target, options: FuzzOptions): Promise<TargetReport> {
+  const { seed, durationMs, maxInputs = Number.POSITIVE_INFINITY } = options;
+  const executor = new Executor(target.name);
+  const findings = new Map<string, Finding>();
+  const start = performance.now();
+  let refused = 0;
+  let maxCpuMs = 0;
+  let iteration = 0;
+  try {
+    for (; iteration < maxInputs && performance.now() - start < durationMs; iteration += 1) {
+      const input = inputOf(target, seed, iteration);
+      // Comparing two runs of every fourth input costs a fifth of the inputs.
+      const verdict = await executor.run(input, iteration % 4 === 0);
+      if (verdict.kind === 'failed') {
+        const known = findings.get(verdict.signature);
+        if (known !== undefined) known.times += 1;
+        else
+          findings.set(
+            verdict.signature,
+            await recorded(target, iteration, input, verdict, executor, options),
+          );
+      } else {
+        maxCpuMs = Math.max(maxCpuMs, verdict.cpuMs);
+        if (verdict.kind === 'refused') refused += 1;
+      }
+    }
+  } finally {
+    await executor.close();
+  }
+  return {
+    target: target.name,
+    inputs: iteration,
+    refused,
+    durationMs: performance.now() - start,
+    maxCpuMs,
+    findings: [...findings.values()],
+  };
+}
+
+async function recorded(
+  target: Target,
+  iteration: number,
+  input: Input,
+  verdict: Finding['verdict'],
+  executor: Executor,
+  { folder, minimizeMs, say, seed }: FuzzOptions,
+): Promise<Finding> {
+  mkdirSync(folder, { recursive: true });
+  const base = join(folder, `${target.name}-${seed}-${iteration}`);
+  writeFileSync(`${base}.full.json`, JSON.stringify([target.name, ...input]));
+  const fails = async (smaller: Input) => {
+    const again = await executor.run(smaller);
+    return again.kind === 'failed' && again.signature === verdict.signature;
+  };
+  const small = await minimize(input, fails, minimizeMs);
+  const file = `${base}.json`;
+  writeFileSync(file, JSON.stringify([target.name, ...small.input]));
+  const size = sizeOf(small.input);
+  say(
+    [
+      `FINDING ${target.name}, iteration ${iteration}: ${verdict.signature}`,
+      `  ${verdict.detail.split('\n').slice(0, 6).join('\n  ')}`,
+      `  input of ${sizeOf(input)} characters, made smaller to ${size}: npm run fuzz -- --replay ${file}`,
+    ].join('\n'),
+  );
+  return { target: target.name, iteration, verdict, file, size, times: 1 };
+}
