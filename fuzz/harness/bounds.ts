@@ -3,7 +3,7 @@ import type { Input } from '../target.js';
 /** Largest input of ordinary size, in UTF-16 code units. */
 export const ORDINARY_SIZE = 65_536;
 /** Processor time that an input of ordinary size may take, in milliseconds. */
-const MAX_CPU_MS = 1_000;
+export const MAX_CPU_MS = 1_000;
 /** An input that has used this many times its bound is ended in the middle. */
 export const MAX_OVERRUN = 6;
 /** Heap of the process that runs inputs, in megabytes. */
@@ -15,7 +15,7 @@ export function sizeOf(input: Input): number {
   return input.reduce((size, text) => size + text.length, 0);
 }
 
-/** The bound of an input: a second up to 65,536 code units, and in proportion to the size above. */
-export function maxCpuMs(input: Input): number {
-  return MAX_CPU_MS * Math.max(1, sizeOf(input) / ORDINARY_SIZE);
+/** The bound of an input: that of ordinary ones up to 65,536 code units, and in proportion to the size above. */
+export function maxCpuMs(input: Input, ordinaryMs: number): number {
+  return ordinaryMs * Math.max(1, sizeOf(input) / ORDINARY_SIZE);
 }

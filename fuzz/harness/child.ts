@@ -1,7 +1,5 @@
 /** The process in which the inputs of one target run: it is told an input, runs it and says what became of it. */
-
-import type { Input } from '../target.js';
-import { findTarget } from '../targets/index.js';
+import type { Input, Target } from '../target.js';
 import { MAX_OVERRUN, maxCpuMs } from './bounds.js';
 import { judgeInput } from './judge-input.js';
 import { Watchdog } from './watchdog.js';
@@ -11,14 +9,25 @@ export interface Order {
   readonly twice: boolean;
 }
 
-const [name = ''] = process.argv.slice(2);
-const target = findTarget(name);
+/** What the process is started with. */
+export interface ChildOptions {
+  readonly name: string;
+  /** URL of the module whose `TARGETS` has it. */
+  readonly module: string;
+  /** Processor time that an input of ordinary size may take, in milliseconds. */
+  readonly ordinaryMs: number;
+}
+
+const { name, module, ordinaryMs }: ChildOptions = JSON.parse(process.argv[2] ?? '{}');
+const { TARGETS }: { readonly TARGETS: readonly Target[] } = await import(module);
+const target = TARGETS.find((each) => each.name === name);
+if (target === undefined) throw new Error(`there is no target ${name}`);
 const subject = await target.open();
 const watchdog = new Watchdog();
 
 process.on('message', async ({ input, twice }: Order) => {
-  const judge = () => judgeInput(target, subject, input, twice);
-  process.send?.(await watchdog.guard(MAX_OVERRUN * maxCpuMs(input), judge));
+  const judge = () => judgeInput(target, subject, input, twice, ordinaryMs);
+  process.send?.(await watchdog.guard(MAX_OVERRUN * maxCpuMs(input, ordinaryMs), judge));
 });
 process.on('disconnect', async () => {
   await subject.close?.();

@@ -2,24 +2,28 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Input } from '../target.js';
-import { MAX_HEAP_MB, MAX_WAIT_MS } from './bounds.js';
+import { MAX_CPU_MS, MAX_HEAP_MB, MAX_WAIT_MS } from './bounds.js';
+import type { ChildOptions } from './child.js';
 import type { Verdict } from './verdict.js';
 import { TOO_SLOW } from './watchdog.js';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+const TARGETS_MODULE = new URL('../targets/index.ts', import.meta.url).href;
 /** How much of what the process wrote before it ended is kept, in characters. */
 const TAIL = 4_000;
 
 /** Runs inputs of one target in a process of its own, one after the other, and starts another where that one ends. */
 export class Executor {
-  readonly #name: string;
+  readonly #options: ChildOptions;
+  readonly #heapMb: number;
   #child: ChildProcess | undefined;
   #errors = '';
   /** Told when the process ends while it runs an input. */
   #onEnd: ((verdict: Verdict) => void) | undefined;
 
-  constructor(name: string) {
-    this.#name = name;
+  constructor(name: string, { module = TARGETS_MODULE, ordinaryMs = MAX_CPU_MS, heapMb = MAX_HEAP_MB } = {}) {
+    this.#options = { name, module, ordinaryMs };
+    this.#heapMb = heapMb;
   }
 
   async run(input: Input, twice = true): Promise<Verdict> {
@@ -54,8 +58,8 @@ export class Executor {
 
   async #start(): Promise<ChildProcess> {
     this.#errors = '';
-    const child = fork(CHILD, [this.#name], {
-      execArgv: ['--import', 'tsx', `--max-old-space-size=${MAX_HEAP_MB}`],
+    const child = fork(CHILD, [JSON.stringify(this.#options)], {
+      execArgv: ['--import', 'tsx', `--max-old-space-size=${this.#heapMb}`],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -70,7 +74,7 @@ export class Executor {
     });
     const ended = once(child, 'close').then(() => false);
     const started = await Promise.race([once(child, 'message').then(() => true), ended]);
-    if (!started) throw new Error(`the target ${this.#name} does not start: ${this.#errors}`);
+    if (!started) throw new Error(`the target ${this.#options.name} does not start: ${this.#errors}`);
     return child;
   }
 
@@ -78,7 +82,7 @@ export class Executor {
     const said = this.#errors.trim();
     if (said.includes(TOO_SLOW)) return failed('slow', 'slow', 'was ended: it used far more than its bound');
     if (/heap limit|out of memory/i.test(said)) {
-      return failed('heap', 'heap', `used more than the heap of ${MAX_HEAP_MB} MB`);
+      return failed('heap', 'heap', `used more than the heap of ${this.#heapMb} MB`);
     }
     const detail = `the process ended (${signal ?? `exit code ${code}`}): ${said}`;
     const origin = /src\/[\w./-]+:\d+/.exec(said)?.[0] ?? said.slice(0, 80);

@@ -19,6 +19,8 @@ export interface FuzzOptions {
   readonly minimizeMs: number;
   /** Folder of the inputs that fail. */
   readonly folder: string;
+  /** What runs the inputs; it is closed at the end. */
+  readonly executor?: Executor;
   say(line: string): void;
 }
 
@@ -44,8 +46,8 @@ export interface TargetReport {
 }
 
 /** The input of one iteration; it depends on the seed, the target's name and the iteration alone. */
-export function inputOf(target: Target, seed: number, iteration: number): Input {
-  return target.generate(new InputSource(seedOf(seed, `${target.name}:${iteration}`)));
+export function inputOf(target: Target, seed: number, iteration: number, maxSize?: number): Input {
+  return target.generate(new InputSource(seedOf(seed, `${target.name}:${iteration}`), maxSize));
 }
 
 /** A new folder for inputs that fail, outside of the repository. */
@@ -56,7 +58,7 @@ export function crashFolder(): string {
 /** Runs generated inputs of one target until the time is over. */
 export async function fuzzTarget(target: Target, options: FuzzOptions): Promise<TargetReport> {
   const { seed, durationMs, maxInputs = Number.POSITIVE_INFINITY } = options;
-  const executor = new Executor(target.name);
+  const executor = options.executor ?? new Executor(target.name);
   const findings = new Map<string, Finding>();
   const start = performance.now();
   let refused = 0;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { FleetError } from '../../src/errors.js';
 import { BrokenInvariant, type Input, type Subject, type Target } from '../target.js';
-import { maxCpuMs } from './bounds.js';
+import { MAX_CPU_MS, maxCpuMs } from './bounds.js';
 import type { Verdict } from './verdict.js';
 
 type Outcome =
@@ -17,23 +17,26 @@ interface Timed {
 /**
  * Runs one input and judges it.
  * @param twice Whether it runs a second time, to compare the results.
+ * @param ordinaryMs Processor time that an input of ordinary size may take.
  */
 export async function judgeInput(
   target: Target,
   subject: Subject,
   input: Input,
   twice: boolean,
+  ordinaryMs = MAX_CPU_MS,
 ): Promise<Verdict> {
+  const allowedMs = maxCpuMs(input, ordinaryMs);
   const first = await timedRun(target, subject, input);
   const failure = failureOf(first.outcome);
   if (failure !== undefined) return failure;
-  const isSlow = first.cpuMs > maxCpuMs(input);
+  const isSlow = first.cpuMs > allowedMs;
   if (!isSlow && !(twice && target.stateful === undefined)) return verdict(first);
   // The first run may have paid for compiling and for the garbage of earlier inputs.
   const second = await timedRun(target, subject, input);
   const cpuMs = Math.min(first.cpuMs, second.cpuMs);
-  if (cpuMs > maxCpuMs(input)) {
-    const detail = `took ${Math.round(cpuMs)} ms of processor time, allowed are ${Math.round(maxCpuMs(input))} ms`;
+  if (cpuMs > allowedMs) {
+    const detail = `took ${Math.round(cpuMs)} ms of processor time, allowed are ${Math.round(allowedMs)} ms`;
     return { kind: 'failed', defect: 'slow', signature: 'slow', detail };
   }
   if (target.stateful === undefined && fingerprintOf(first.outcome) !== fingerprintOf(second.outcome)) {
@@ -72,18 +75,29 @@ function failureOf(outcome: Outcome): Verdict | undefined {
   const { thrown } = outcome;
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const defect = thrown instanceof BrokenInvariant ? 'invariant' : 'exception';
-  const origin = defect === 'invariant' ? error.message.replace(/\d+/g, 'N').slice(0, 120) : originOf(error);
+  const cause = deepestCause(error);
+  const origin = defect === 'invariant' ? withoutValues(error.message) : originOf(cause);
+  const what = cause === error ? '' : `${withoutValues(error.message)}: `;
   return {
     kind: 'failed',
     defect,
-    signature: `${defect} ${error.name} ${origin}`,
-    detail: (error.stack ?? String(error)).slice(0, 4_000),
+    signature: `${defect} ${what}${cause.name} ${origin}`,
+    detail: `${cause === error ? '' : `${error.message}: `}${cause.stack ?? String(cause)}`.slice(0, 4_000),
   };
+}
+
+function deepestCause(error: Error): Error {
+  return error.cause instanceof Error ? deepestCause(error.cause) : error;
+}
+
+/** A message without what differs from input to input. */
+function withoutValues(message: string): string {
+  return message.replace(/[\d"'].*/s, '').slice(0, 120);
 }
 
 /** The first place in src/ that the stack names. */
 function originOf(error: Error): string {
-  return /src\/[\w./-]+:\d+/.exec(error.stack ?? '')?.[0] ?? error.message.slice(0, 80);
+  return /src\/[\w./-]+:\d+/.exec(error.stack ?? '')?.[0] ?? withoutValues(error.message);
 }
 
 function verdict({ outcome, cpuMs }: Timed): Verdict {

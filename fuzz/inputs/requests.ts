@@ -17,7 +17,7 @@ let cached: OpenApiDocument | undefined;
 
 /** The document of the API. Operations are listed here and never run, so nothing is asked of what they run on. */
 function document(): OpenApiDocument {
-  cached ??= openApiDocument(allOperations({} as FleetLink, '0.0.0', {} as Metrics), '0.0.0');
+  cached ??= openApiDocument(allOperations({} as FleetLink, {} as Metrics));
   return cached;
 }
 

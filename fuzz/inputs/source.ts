@@ -24,9 +24,12 @@ const SIZES: readonly (readonly [number, number])[] = [
 /** Everything that inputs are made from; the same seed gives the same input. */
 export class InputSource implements Draw {
   readonly #random: () => number;
+  readonly #maxSize: number;
 
-  constructor(seed: number) {
+  /** @param maxSize Longest text that is made, in code units. */
+  constructor(seed: number, maxSize = Number.POSITIVE_INFINITY) {
     this.#random = randomFrom(seed);
+    this.#maxSize = maxSize;
   }
 
   below(limit: number): number {
@@ -58,7 +61,7 @@ export class InputSource implements Draw {
     const share = this.#random();
     const [, size = 8_192] = SIZES.find(([upTo]) => share < upTo) ?? [];
     if (size > 65_536 && text !== '') text = text.repeat(Math.ceil(size / text.length));
-    return text.slice(0, size);
+    return text.slice(0, Math.min(size, this.#maxSize));
   }
 
   /** A short text: a name, a path, an id. */

@@ -5,6 +5,7 @@ import { ProblemSchema } from '../../src/gateway/http/problem.js';
 import { startGateway } from '../../src/gateway/server.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { TEST_SETTINGS } from '../../test/gateway/gateway-fixture.js';
 import { startTestRedis } from '../../test/support/redis.js';
 import { requestOf } from '../inputs/requests.js';
 import { type Input, mustHold, type Target } from '../target.js';
@@ -77,16 +78,10 @@ export const httpRequests: Target = {
       host: '127.0.0.1',
       port: 0,
       settings: {
-        version: '0.0.0',
-        bodyBytes: 4 * 2 ** 20,
+        ...TEST_SETTINGS,
         maxWaiting: 1_000_000,
         requestsPerMinute: 100_000_000,
-        models: ['claude-test'],
-        workspaceRoots: undefined,
-        authRequired: false,
-        secureCookies: false,
-        streamPingMs: 10_000,
-        trustedHosts: [],
+        loginsPerMinute: 1_000_000,
       },
       logger: pino({ level: 'silent' }),
       redisUrl: redis.url,

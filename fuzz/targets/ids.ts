@@ -1,7 +1,7 @@
 import { JobError } from '../../src/errors.js';
-import { isLater } from '../../src/gateway/events/event-feed.js';
 import { LONGEST_WAIT_MS, WaitSchema } from '../../src/gateway/http/duration.js';
 import { queueOfId } from '../../src/gateway/operations/job-resource.js';
+import { isLater } from '../../src/producers/event-feed.js';
 import { chooseJobId, kindOfJobId } from '../../src/producers/job-id.js';
 import { failedChildOf } from '../../src/queues/child-failure.js';
 import { decodeFailure, encodeFailure } from '../../src/queues/failure.js';
@@ -36,11 +36,24 @@ const WORDS = [
 const id = (source: InputSource) =>
   source.chance(0.3) ? chooseJobId(source.word(WORDS), `key ${source.word(WORDS)}`) : source.word(WORDS);
 
+/** What a reader says, or that it refuses. */
+function answerOf(read: () => unknown, refusal: (thrown: unknown) => boolean): unknown {
+  try {
+    return read();
+  } catch (thrown) {
+    if (!refusal(thrown)) throw thrown;
+    return 'refused';
+  }
+}
+
+const isJobError = (thrown: unknown) => thrown instanceof JobError;
+const isNoKey = (thrown: unknown) =>
+  thrown instanceof RangeError && thrown.message.endsWith('is not the key of a job');
+
 export const ids: Target = {
   name: 'ids',
   about: 'ids and keys of jobs, places in streams, waits, and the texts that failures are stored as',
   generate: (source) => [id(source), source.word(WORDS), source.word(WORDS)],
-  refuses: (thrown) => thrown instanceof RangeError && thrown.message.endsWith('is not the key of a job'),
   open: () => ({
     run: ([text = '', other = '', key = '']) => {
       const wait = WaitSchema.safeParse(other).data;
@@ -48,11 +61,20 @@ export const ids: Target = {
       mustHold(!(isLater(text, other) && isLater(other, text)), 'of two places one is later at most');
       const failure = decodeFailure(encodeFailure(new JobError('job-failed', other)));
       mustHold(failure.code === 'job-failed', 'a failure is read back with its code');
-      const child = failedChildOf(text);
-      const queue = queueOfId(text);
-      mustHold(!queue.includes(':'), 'the queue of an id is no part of a key');
-      mustHold(queueOfId(chooseJobId(queue, key || 'x')) === queue, 'a made id names its queue');
-      return [wait, failure, child, queue, kindOfJobId(text), parseJobKey(other)];
+      const queue = answerOf(() => queueOfId(text), isJobError);
+      mustHold(!String(queue).includes(':'), 'the queue of an id is no part of a key');
+      if (queue !== 'refused') {
+        const made = chooseJobId(String(queue), key || 'x');
+        mustHold(queueOfId(made) === queue, 'a made id names its queue');
+      }
+      return [
+        wait,
+        failure,
+        failedChildOf(text),
+        queue,
+        kindOfJobId(text),
+        answerOf(() => parseJobKey(other), isNoKey),
+      ];
     },
   }),
 };

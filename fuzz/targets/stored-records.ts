@@ -1,7 +1,11 @@
 import { deflateRawSync } from 'node:zlib';
+import { InvertedIndex } from '../../src/contamination/index.js';
+import { FleetError } from '../../src/errors.js';
 import { examine } from '../../src/fleet/doctor/examine.js';
+import { KnownIndexFollower } from '../../src/known/known-index-follower.js';
 import { knownKeys } from '../../src/known/known-keys.js';
-import { payloadKey } from '../../src/payloads/payload-keys.js';
+import { KnownStore } from '../../src/known/known-store.js';
+import { payloadJobsKey, payloadKey } from '../../src/payloads/payload-keys.js';
 import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { encodeText, referenceTo } from '../../src/payloads/text-reference.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
@@ -27,7 +31,6 @@ const FIELDS = [
   'fleet:cancelled',
   'fleet:held',
   'failedReason',
-  'progress',
 ];
 
 export const storedRecords: Target = {
@@ -59,6 +62,7 @@ export const storedRecords: Target = {
           bytes: bytes.length,
           encoding: value.slice(0, 8),
         });
+        await client.zadd(payloadJobsKey(PREFIX, text.digest), Date.now(), jobKey);
         try {
           // Each reader may refuse; none of the others may be kept from reading.
           const readings: [string, () => Promise<unknown>][] = [
@@ -69,15 +73,20 @@ export const storedRecords: Target = {
             ['the marks', () => readMarks(client, jobKey)],
             ['the workers', () => readWorkerReports(client, PREFIX)],
             ['the known solutions', () => knownSolutionsOf(fleet, 'task')],
+            [
+              'an index of the known solutions',
+              () => new KnownIndexFollower(new KnownStore(client, PREFIX), new InvertedIndex()).current(),
+            ],
             ['the examination', () => examine(client, PREFIX)],
           ];
           for (const [what, read] of readings) {
             await read().catch((thrown: unknown) => {
+              if (thrown instanceof FleetError && thrown.code !== 'internal') return;
               throw new Error(`a damaged record keeps ${what} from being read`, { cause: thrown });
             });
           }
           const store = new RedisPayloadStore(client, PREFIX);
-          const restored = await store.restore({ text: referenceTo(text) });
+          const restored = await store.restore({ text: referenceTo(text) }, jobKey);
           mustHold(
             (restored.text as unknown) === bytes,
             'a text that is restored is the one that was stored',

@@ -1,3 +1,4 @@
+import { MAX_RECORDED_CALLS } from '../queues/call-record.js';
 import { script } from '../queues/run-script.js';
 import { BUDGET_LUA } from './budget/budget-script.js';
 import { LEDGER_LUA } from './ledger/ledger-script.js';
@@ -32,8 +33,9 @@ export const OPEN_LEDGER = script(
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {'lost'} end
 local now = now_ms(ARGV[4])
 local found = {'open'}
-local takeovers = tonumber(redis.call('HGET', KEYS[1], 'stc') or '0')
-for number = 1, tonumber(redis.call('HGET', KEYS[1], LEDGER) or '0') do
+local takeovers = tonumber(redis.call('HGET', KEYS[1], 'stc') or '') or 0
+local last = tonumber(redis.call('HGET', KEYS[1], LEDGER) or '') or 0
+for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   local field = LEDGER .. ':' .. number
   local by = redis.call('HGET', KEYS[1], field .. ':by')
   if by and by ~= ARGV[2] and ledger_forget(KEYS[1], number, by, now) then
@@ -45,7 +47,7 @@ for number = 1, tonumber(redis.call('HGET', KEYS[1], LEDGER) or '0') do
   end
   -- A job that was taken over since it was to ask has not come to ask: its worker died before it failed.
   local asked = redis.call('HGET', KEYS[1], field .. ':asked')
-  found[#found + 1] = asked and tonumber(asked) >= takeovers and asked
+  found[#found + 1] = asked and (tonumber(asked) or 0) >= takeovers and asked
 end
 return found`,
 );

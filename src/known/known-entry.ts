@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { PayloadError } from '../errors.js';
+import { JobError, PayloadError } from '../errors.js';
+import { readRecord } from '../queues/read-record.js';
 import { firstIssue } from '../queues/validate.js';
 
 /** A known solution as it is handed in, one line of a JSONL file. */
@@ -11,10 +12,23 @@ export const KnownInputSchema = z.strictObject({
 });
 export type KnownInput = z.infer<typeof KnownInputSchema>;
 
+const KnownEntrySchema = KnownInputSchema.extend({ hash: z.string(), addedToTraining: z.string() }).loose();
+
 /** A known solution as the set keeps and exports it. */
 export interface KnownEntry extends KnownInput {
   readonly hash: string;
   readonly addedToTraining: string;
+}
+
+/**
+ * Reads an entry of the set. One that is damaged is not passed over: an output could be a copy of just that one.
+ * @param field What the set knows the entry by.
+ * @throws JobError `broken-record`.
+ */
+export function parseKnownEntry(field: string, text: string): KnownEntry {
+  const reading = readRecord(KnownEntrySchema, text);
+  if (reading?.value !== undefined) return reading.value;
+  throw new JobError('broken-record', `the known solution ${field} cannot be read: ${reading?.broken}`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { runScript, script } from '../queues/run-script.js';
-import type { KnownEntry } from './known-entry.js';
+import { type KnownEntry, parseKnownEntry } from './known-entry.js';
 import { entryField, type KnownKeys, knownKeys } from './known-keys.js';
 
 /** An entry with the fingerprints by which an index finds it. */
@@ -126,7 +126,7 @@ export class KnownStore {
         // HSCAN may give a field twice while the hash grows or shrinks.
         if (seen.has(field)) continue;
         seen.add(field);
-        yield JSON.parse(pairs[at + 1] as string) as KnownEntry;
+        yield parseKnownEntry(field, pairs[at + 1] as string);
       }
       cursor = next;
     } while (cursor !== '0');
@@ -175,7 +175,7 @@ export class KnownStore {
   async #read(fields: readonly string[]): Promise<KnownEntry[]> {
     if (fields.length === 0) return [];
     const values = await this.#client.hmget(this.#keys.entries, ...fields);
-    return values.flatMap((json) => (json === null ? [] : [JSON.parse(json) as KnownEntry]));
+    return values.flatMap((json, at) => (json === null ? [] : [parseKnownEntry(fields[at] ?? '', json)]));
   }
 
   #setKeys(): string[] {
@@ -186,5 +186,7 @@ export class KnownStore {
 
 /** The bytes may lie at any offset of a larger buffer, and typed arrays want theirs aligned. */
 function toIntegers(bytes: Buffer): Int32Array {
-  return new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  // Of damaged bytes that are no whole numbers, the rest is left out.
+  const length = bytes.byteLength - (bytes.byteLength % Int32Array.BYTES_PER_ELEMENT);
+  return new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + length));
 }

@@ -14,6 +14,8 @@ import { addUsage, NO_USAGE, type Usage } from './usage.js';
  * `fleet:ledger` is the highest number.
  */
 export const LEDGER_FIELD = 'fleet:ledger';
+/** Most calls that are read of one job; a damaged number must not keep Redis busy for ever. */
+export const MAX_RECORDED_CALLS = 10_000;
 
 const usd = z.number().nonnegative().nullable();
 
@@ -71,8 +73,8 @@ export interface CallRecord extends SentCall {
  */
 const READ = script(`
 local found = {redis.call('GET', KEYS[2])}
-local last = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
-for number = 1, last do
+local last = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '') or 0
+for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   local field = ARGV[1] .. ':' .. number
   for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':by', field .. ':end')) do
     found[#found + 1] = value

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { readRecord } from './read-record.js';
 
 /** How often a worker reports, in milliseconds. */
 export const REPORT_MS = 10_000;
@@ -45,8 +46,8 @@ export async function readWorkerReports(
   const reports = new Map<string, WorkerReport>();
   const gone: string[] = [];
   for (const [name, text] of Object.entries(await client.hgetall(reportsKey(prefix)))) {
-    const report = WorkerReportSchema.safeParse(JSON.parse(text)).data;
-    // Another version may report in another form; it is neither shown nor removed.
+    const report = readRecord(WorkerReportSchema, text)?.value;
+    // A damaged one, or another version's in another form, is neither shown nor removed.
     if (report === undefined) continue;
     if (now - report.at <= REPORT_STALE_MS) reports.set(name, report);
     else if (now - report.at > 60 * REPORT_STALE_MS) gone.push(name);

@@ -18,7 +18,7 @@ end
 local function ledger_read(job, number)
   local field = LEDGER .. ':' .. number
   local found = redis.call('HMGET', job, LEDGER, field, field .. ':by', 'fleet:held')
-  return {last = tonumber(found[1] or '0'), content = found[2], by = found[3], held = found[4]}
+  return {last = tonumber(found[1] or '') or 0, content = found[2], by = found[3], held = found[4]}
 end
 
 local function ledger_sent(job, number, content, by, before)

@@ -1,0 +1,123 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Executor } from '../../fuzz/harness/executor.js';
+import { crashFolder, fuzzTarget, inputOf } from '../../fuzz/harness/fuzz-target.js';
+import { judgeInput } from '../../fuzz/harness/judge-input.js';
+import { minimize } from '../../fuzz/harness/minimize.js';
+import type { Target } from '../../fuzz/target.js';
+import { TARGETS } from '../../fuzz/targets/index.js';
+import { TARGETS as BROKEN } from './broken-targets.js';
+
+const SEED = 1;
+/** Inputs of each target, and their longest text: a few seconds for all of them. */
+const INPUTS = 20;
+const MAX_SIZE = 2_000;
+
+const folder = crashFolder();
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('every parser of text that comes from outside', () => {
+  it.each(TARGETS.map((target) => [target.name, target] as const))(
+    '%s keeps its promises',
+    async (_, target) => {
+      const subject = await target.open();
+      try {
+        for (let iteration = 0; iteration < INPUTS; iteration += 1) {
+          const input = inputOf(target, SEED, iteration, MAX_SIZE);
+          const verdict = await judgeInput(target, subject, input, iteration % 4 === 0);
+          const found = verdict.kind === 'failed' ? `${verdict.signature}: ${verdict.detail}` : undefined;
+          expect(found, JSON.stringify([target.name, ...input])).toBeUndefined();
+        }
+      } finally {
+        await subject.close?.();
+      }
+    },
+  );
+
+  it('is given the same inputs for the same seed, and others for another', () => {
+    for (const target of TARGETS) {
+      const inputs = (seed: number) =>
+        [1, 2, 3].map((iteration) => inputOf(target, seed, iteration, MAX_SIZE));
+      expect(inputs(5)).toEqual(inputs(5));
+      expect(inputs(5)).not.toEqual(inputs(6));
+    }
+  });
+});
+
+/** Processor time that inputs may take here, in milliseconds. */
+const ORDINARY_MS = 100;
+const module = new URL('./broken-targets.ts', import.meta.url).href;
+
+function brokenTarget(name: string): Target {
+  const target = BROKEN.find((each) => each.name === name);
+  if (target === undefined) throw new Error(`there is no target ${name}`);
+  return target;
+}
+
+describe('what breaks on purpose is found', () => {
+  it.each([
+    ['exception', 'exception'],
+    ['internal', 'exception'],
+    ['invariant', 'invariant'],
+    ['not-deterministic', 'not-deterministic'],
+    ['slow', 'slow'],
+  ])('%s, as %s', async (name, defect) => {
+    const target = brokenTarget(name);
+    const subject = await target.open();
+    expect(await judgeInput(target, subject, ['x'], true, ORDINARY_MS)).toMatchObject({
+      kind: 'failed',
+      defect,
+    });
+    expect(await judgeInput(target, subject, ['y'], true, ORDINARY_MS)).toMatchObject({ kind: 'passed' });
+  });
+
+  it('a refusal of the contract is none', async () => {
+    const target = brokenTarget('refusal');
+    const subject = await target.open();
+    expect(await judgeInput(target, subject, ['x'], true, ORDINARY_MS)).toMatchObject({ kind: 'refused' });
+  });
+
+  it.each([
+    ['endless', 'slow'],
+    ['crash', 'crash'],
+    ['rejection', 'crash'],
+    ['heap', 'heap'],
+  ])('%s, as %s, although it ends its process; the next input gets another', async (name, defect) => {
+    const executor = new Executor(name, { module, ordinaryMs: ORDINARY_MS, heapMb: 48 });
+    expect(await executor.run(['x'])).toMatchObject({ kind: 'failed', defect });
+    expect(await executor.run(['y'])).toMatchObject({ kind: 'passed' });
+    await executor.close();
+  });
+
+  it('in a run: once for each origin, with a smaller input in a file', async () => {
+    const executor = new Executor('exception', { module, ordinaryMs: ORDINARY_MS });
+    const said: string[] = [];
+    const say = (line: string) => void said.push(line);
+    const options = {
+      seed: SEED,
+      durationMs: 60_000,
+      maxInputs: 12,
+      minimizeMs: 60_000,
+      folder,
+      say,
+      executor,
+    };
+    const { findings, inputs } = await fuzzTarget(brokenTarget('exception'), options);
+    expect(inputs).toBe(12);
+    expect(findings).toHaveLength(1);
+    const [{ file = '', times = 0 } = {}] = findings;
+    expect(times).toBeGreaterThan(1);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(['exception', 'x']);
+    expect(said.join()).toContain(`npm run fuzz -- --replay ${file}`);
+  });
+});
+
+describe('making an input smaller', () => {
+  it('leaves what the failure needs', async () => {
+    const fails = async ([text = '', other = '']: readonly string[]) =>
+      text.includes('ab') && other.endsWith('c');
+    const { input, tries } = await minimize(['some ab text '.repeat(20), 'more text, and c'], fails, 60_000);
+    expect(input).toEqual(['ab', 'c']);
+    expect(tries).toBeLessThanOrEqual(300);
+  });
+});
