@@ -14,6 +14,7 @@ import { interruptible, unlessInterrupted } from './interruption.js';
 import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
 import { visibleLine } from './terminal/visible.js';
+import { configuredLimits } from './text-limits.js';
 
 export interface WorkerSettings {
   readonly kinds?: readonly KindName[];
@@ -47,7 +48,7 @@ export async function startWorker(
     // Budget, limits and books are the whole fleet's, also where the queues are an invocation's own.
     calls: { ...configuredControl(config), prefix: config.prefix },
     offloadBytes: config.offloadBytes,
-    textLimits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
+    textLimits: configuredLimits(config),
     jobTimeoutMs: config.jobTimeoutMs,
     analysis: { timeoutMs: config.analysisTimeoutMs, heapMb: config.analysisHeapMb },
     unwellMs: config.unwellMs,
@@ -127,7 +128,7 @@ async function openSession(
     const fleet = await FleetConnection.open({
       redisUrl: redis.url,
       prefix,
-      limits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
+      limits: configuredLimits(config),
       retentionDays: config.retentionDays,
       offloadBytes: config.offloadBytes,
     });

@@ -172,6 +172,12 @@ export const SETTINGS = {
     count(16 * 2 ** 20, 1, 2 ** 29),
     'Largest `rawOutput` or `output` in a payload.',
   ),
+  dataBytes: setting(
+    'FLEET_MAX_DATA_BYTES',
+    '65536',
+    count(65_536, 1, 16 * 2 ** 20),
+    'Largest `data` of a job in a queue of the pipeline’s own, and largest `result` of one through HTTP, in bytes of JSON.',
+  ),
   offloadBytes: setting(
     'FLEET_PAYLOAD_BYTES',
     '65536',

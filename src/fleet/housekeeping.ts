@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { messageOf } from '../errors.js';
 import { sweepPayloads } from '../payloads/sweep-payloads.js';
+import { forgetEmptyQueues } from '../queues/own-queues.js';
 import type { Logger } from './logger.js';
 
 /** How often money reserved for dead workers and stored texts that no job names are looked for, in milliseconds. */
@@ -40,6 +41,7 @@ export class Housekeeping {
       if ((await this.client.set(lease, '1', 'PX', this.intervalMs, 'NX')) === null) return;
       await sweepReservations(this.client, this.prefix);
       const swept = await sweepPayloads(this.client, this.prefix, { signal: this.#stopped.signal });
+      await forgetEmptyQueues(this.client, this.prefix);
       if (swept.length > 0) this.logger.info({ texts: swept.length }, 'texts that no job names were removed');
     } catch (thrown) {
       this.logger.warn({ reason: messageOf(thrown) }, 'the fleet could not be kept in order');

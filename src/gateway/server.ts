@@ -25,8 +25,10 @@ export interface RunningGateway {
   connections(): Promise<number>;
   /** Requests that are being handled now. */
   readonly openRequests: number;
-  /** Listeners to the queues' events, one for each open event stream. */
+  /** Listeners to the queues' events, one for each open event stream and each wait for a job of an own queue. */
   readonly eventListeners: number;
+  /** Queues that are held open. */
+  readonly openQueues: number;
   /** Takes no new request, ends waits and event streams, lets the other requests end, and leaves the fleet. */
   close(): Promise<void>;
 }
@@ -81,6 +83,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     },
     get eventListeners() {
       return link.require().feed.listenerCount;
+    },
+    get openQueues() {
+      return link.require().fleet.openQueues;
     },
     close: async () => {
       link.closing.abort();

@@ -26,7 +26,8 @@ export async function cancelJob(fleet: FleetConnection, id: string, queueName?: 
   // A worker ends a cancelled job when it meets it, so a delayed one need not wait for its time.
   if (state === 'delayed') await job.promote();
   if (state === 'waiting-children') {
-    const { unprocessed = [] } = await job.getDependencies();
+    // BullMQ's own way to ask would read what every child returned.
+    const unprocessed = await fleet.client.smembers(`${queue.toKey(id)}:dependencies`);
     await Promise.all(unprocessed.map((key) => cancelChild(fleet, key)));
   }
 }

@@ -96,6 +96,11 @@ export class FleetConnection {
     return queue;
   }
 
+  /** Number of queues that are held open, for finding leaks. */
+  get openQueues(): number {
+    return this.#queues.size + this.#ownQueues.size;
+  }
+
   /** Key of a job's hash. Unlike `queue` it opens nothing: the queue need not exist. */
   jobKey(queue: string, id: string): string {
     return `${this.prefix}:${queue}:${id}`;

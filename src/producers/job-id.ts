@@ -28,5 +28,6 @@ export function chooseJobId(queue: string, key: string | undefined): string {
 
 /** The kind that an id names, or undefined where the id is not of this project's making. */
 export function kindOfJobId(id: string): KindName | undefined {
-  return KIND_NAMES.find((kind) => id.startsWith(`${kind}-`));
+  // Behind a colon BullMQ keeps what belongs to a job.
+  return id.includes(':') ? undefined : KIND_NAMES.find((kind) => id.startsWith(`${kind}-`));
 }

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { PayloadError } from '../errors.js';
 import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
+import { nameField } from '../queues/names.js';
 
 /** Longest delay, in milliseconds: a year, which the score of a delayed job can hold. */
 const LONGEST_DELAY_MS = 365 * 86_400_000;
 
-const keyField = z
-  .string()
-  .min(1, 'is empty')
-  .max(65_536)
-  .describe('The pipeline’s own name for the work: the same key and payload is the same job.');
+/** Two keys must not become one; the NUL separates the parts of the keys that the fleet itself makes. */
+const keyField = nameField(65_536).describe(
+  'The pipeline’s own name for the work: the same key and payload is the same job.',
+);
 
 /** How a job is submitted, besides its payload: the rules of every door. */
 export const SUBMISSION_FIELDS = {
   key: keyField.optional(),
   force: z.boolean().describe('Runs a job anew although the job of its key has ended.').optional(),
-  tenant: z.string().min(1).max(200).optional().describe('For whom the job is done; default: its run.'),
+  tenant: nameField(200).optional().describe('For whom the job is done; default: its run.'),
   priority: z.int().min(1).max(HIGHEST_TAG).optional().describe('1 is the most urgent.'),
   delayMs: z.int().nonnegative().max(LONGEST_DELAY_MS).optional(),
   budgetUsd: z.number().nonnegative().max(1e9).optional(),

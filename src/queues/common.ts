@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { nameField } from './names.js';
 
 /**
  * Version of the contracts in this folder. A producer writes it into every payload (`v`); a worker that
@@ -16,7 +17,7 @@ export type Solution = z.infer<typeof SolutionSchema>;
 /** Labels of a job; `run`, `step` and `parent` name its place in a pipeline run and are set by the flows. */
 export const RESERVED_TAGS = ['run', 'step', 'parent'] as const;
 export const TagsSchema = z
-  .record(z.string().min(1).max(64), z.string().max(512))
+  .record(nameField(64), nameField(512, 0))
   .refine((tags) => Object.keys(tags).length <= 32, 'at most 32 tags')
   .describe('Flat labels; run, step and parent are reserved for the place in a pipeline run.');
 
@@ -26,12 +27,8 @@ export const payloadBase = {
   tags: TagsSchema.optional(),
 };
 
-export const modelField = z.string().min(1).max(200).describe('Model id; default: the configured model.');
-export const workspaceField = z
-  .string()
-  .min(1)
-  .max(4096)
-  .describe('Directory below which the agent may read files.');
+export const modelField = nameField(200).describe('Model id; default: the configured model.');
+export const workspaceField = nameField(4_096).describe('Directory below which the agent may read files.');
 
 /** Who judged, and with what. */
 export const AgentStampSchema = z.strictObject({

@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import { payloadBase } from './common.js';
 import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
+import { nameField } from './names.js';
 import { solutionCheck } from './solution-check.js';
 
+/** Most thoughts of one answer. */
+const MAX_THOUGHTS = 10_000;
+
 export const TestCaseSchema = z.strictObject({
-  id: z.string().min(1),
-  name: z.string(),
+  id: nameField(1_000),
+  name: z.string().max(1_000),
   difficulty: z.enum(['easy', 'medium', 'hard']),
   solveTime: z.number().positive().optional().describe('Milliseconds that the answer took.'),
-  thoughtChain: z.array(z.string()).optional(),
+  thoughtChain: z.array(z.string()).max(MAX_THOUGHTS).optional(),
   starter: z
     .string()
     .optional()
@@ -37,7 +41,7 @@ const configFields = {
   fingerprintThreshold: share.describe('Share of the known statements found under one renaming.'),
   wordingThreshold: share.describe('Share of a known text found with single words exchanged.'),
   minimumTokens: z.int().nonnegative().describe('Known code with fewer tokens is too little to tell.'),
-  skipChecks: z.array(z.enum(CONTAMINATION_CHECKS)).describe('Checks that are not to run.'),
+  skipChecks: z.array(z.enum(CONTAMINATION_CHECKS)).max(100).describe('Checks that are not to run.'),
 };
 export const ContaminationConfigSchema = z.strictObject(configFields).partial();
 

@@ -4,6 +4,9 @@ import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
 import { summarize } from './summarize.js';
 import { UsageSchema } from './usage.js';
 
+/** Most blocks of earlier steps in one payload. */
+export const MAX_PREVIOUS_BLOCKS = 1_000;
+
 export const ExtractPayloadSchema = z.strictObject({
   ...payloadBase,
   solution: SolutionSchema,
@@ -12,7 +15,10 @@ export const ExtractPayloadSchema = z.strictObject({
     .min(1, 'the ablation summary is empty')
     .optional()
     .describe('Summary of the ablation study; left out where a summarize child supplies it.'),
-  previousBlocks: z.array(z.string()).describe('Blocks that were refined before; may be empty.'),
+  previousBlocks: z
+    .array(z.string())
+    .max(MAX_PREVIOUS_BLOCKS)
+    .describe('Blocks that were refined before; may be empty.'),
   workspace: workspaceField.optional(),
   model: modelField.optional(),
 });

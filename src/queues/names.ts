@@ -22,10 +22,8 @@ export function nameField(max: number, min = 1) {
     .refine((text) => !text.includes('\0'), 'holds a NUL character');
 }
 
-/** Longest name of a queue, in characters. */
-export const MAX_QUEUE_NAME = 100;
-
-const QUEUE_NAME = /^(?!.*\.\.)\w[\w.-]{0,99}$/;
+/** What a queue of the pipeline's own may be called, but for two dots in a row. */
+export const QUEUE_NAME = /^\w[\w.-]{0,99}$/;
 
 /** What a queue of the pipeline's own may be called, in words. */
 export const QUEUE_NAME_RULE =
@@ -33,5 +31,5 @@ export const QUEUE_NAME_RULE =
 
 /** Whether a text can be the name of a queue: names stand in keys of Redis, addresses, logs and on the board. */
 export function isQueueName(name: unknown): name is string {
-  return typeof name === 'string' && QUEUE_NAME.test(name);
+  return typeof name === 'string' && QUEUE_NAME.test(name) && !name.includes('..');
 }

@@ -9,9 +9,18 @@ export interface TextLimits {
   readonly textBytes: number;
   /** For the fields that a kind names as `largeTexts`. */
   readonly largeTextBytes: number;
+  /** For data and results of jobs in the pipeline's own queues, as JSON; default 65,536. */
+  readonly dataBytes?: number;
 }
 
 export const DEFAULT_TEXT_LIMITS: TextLimits = { textBytes: 2 ** 20, largeTextBytes: 16 * 2 ** 20 };
+
+/** Limit of data and results of jobs in the pipeline's own queues, in bytes, where none was chosen. */
+const DEFAULT_OWN_DATA_BYTES = 65_536;
+
+export function ownDataBytes({ dataBytes = DEFAULT_OWN_DATA_BYTES }: TextLimits): number {
+  return dataBytes;
+}
 
 /** Least limit of all texts of a job together, in bytes. */
 const MIN_TOTAL_BYTES = 64 * 2 ** 20;

@@ -75,6 +75,9 @@ export async function startTestGateway(
     get eventListeners() {
       return gateway.eventListeners;
     },
+    get openQueues() {
+      return gateway.openQueues;
+    },
     close: async () => {
       await gateway.close();
       await examineLeftovers(redis.url, prefix);

@@ -11,6 +11,7 @@ import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
 import { costReader } from '../cost-reader.js';
 import { openRedis, startWorker } from '../session.js';
+import { configuredLimits } from '../text-limits.js';
 
 /** Well below the idle time after which common proxies cut a connection, in milliseconds. */
 const STREAM_PING_MS = 10_000;
@@ -81,7 +82,7 @@ async function serve(options: ServeOptions): Promise<void> {
         return FleetConnection.open({
           redisUrl: redis.url,
           prefix: config.prefix,
-          limits: { textBytes: config.textBytes, largeTextBytes: config.largeTextBytes },
+          limits: configuredLimits(config),
           retentionDays: config.retentionDays,
           ...(telemetry === undefined ? {} : { telemetry }),
           offloadBytes: config.offloadBytes,

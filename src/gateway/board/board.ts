@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import type { Express, RequestHandler } from 'express';
 import { KIND_NAMES } from '../../queues/registry.js';
+import type { WholeReads } from '../admission/whole-reads.js';
 import type { Caller } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
 import type { Gateway } from '../gateway.js';
@@ -11,6 +12,8 @@ import { admitRequest, holdResource, type Mounting } from '../http/mount.js';
 import { boardHeaders } from '../http/security-headers.js';
 import { leadsToLogin } from '../pages/page-request.js';
 import { guardBoard } from './board-guard.js';
+import { BoardQueue } from './board-queue.js';
+import { boundQuery } from './bound-query.js';
 import { shorten } from './shorten.js';
 
 const PLACE = '/board';
@@ -29,8 +32,8 @@ class Board {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
-    this.#readOnly = boardOf(true);
-    this.#writable = boardOf(false);
+    this.#readOnly = boardOf(gateway, true);
+    this.#writable = boardOf(gateway, false);
   }
 
   async handlerFor(role: Role): Promise<RequestHandler> {
@@ -47,7 +50,7 @@ class Board {
   }
 }
 
-function boardOf(readOnlyMode: boolean) {
+function boardOf({ fleet }: Gateway, readOnlyMode: boolean) {
   const server = new ExpressAdapter();
   server.setBasePath(PLACE);
   const board = createBullBoard({
@@ -68,7 +71,7 @@ function boardOf(readOnlyMode: boolean) {
     show: (queues: readonly ReturnType<Gateway['fleet']['queue']>[]) => {
       board.setQueues(
         queues.map((queue) => {
-          const adapter = new BullMQAdapter(queue, { readOnlyMode });
+          const adapter = new BoardQueue(fleet, queue, { readOnlyMode });
           adapter.setFormatter('data', shorten);
           adapter.setFormatter('returnValue', shorten);
           adapter.setFormatter('progress', shorten);
@@ -85,6 +88,32 @@ const boardError: TellAlso = ({ status, detail }) => ({
   message: detail,
 });
 
+/** Pages of jobs have turns; the board's own files need none. */
+async function serve(
+  reads: WholeReads,
+  owner: string,
+  handler: RequestHandler,
+  ...[request, response, next]: Parameters<RequestHandler>
+): Promise<void> {
+  if (!SAFE_METHODS.has(request.method) || !request.path.startsWith('/api/')) {
+    await handler(request, response, next);
+    return;
+  }
+  // A client that has gone meanwhile closes nothing any more.
+  if (response.closed) return;
+  const left = new AbortController();
+  const closed = once(response, 'close').then(() => left.abort());
+  await reads.within(owner, left.signal, async () => {
+    const failed = new Promise<void>((resolve) => {
+      handler(request, response, (thrown?: unknown) => {
+        next(thrown);
+        resolve();
+      });
+    });
+    await Promise.race([closed, failed]);
+  });
+}
+
 /** Adds Bull Board. Whoever may only read gets a board that changes nothing, and the server refuses it too. */
 export function mountBoard(app: Express, mounting: Mounting): void {
   let board: Board | undefined;
@@ -98,9 +127,11 @@ export function mountBoard(app: Express, mounting: Mounting): void {
       await holdResource('board', response, mounting);
       const reading = { rate: mounting.bodyRate, signal: gateway.closing };
       if (await guardBoard(request, response, gateway, reading)) return;
-      const handler = await board.handlerFor((response.locals.caller as Caller).role);
+      const { id, role } = response.locals.caller as Caller;
+      const handler = await board.handlerFor(role);
       response.set('cache-control', 'no-store');
-      await handler(request, response, next);
+      request.url = boundQuery(request.url);
+      await serve(gateway.wholeReads, id, handler, request, response, next);
     } catch (thrown) {
       if (!leadsToLogin(thrown, request)) throw thrown;
       response.redirect(303, `/login?next=${encodeURIComponent(request.originalUrl)}`);

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { JobError, messageOf, UncheckedSolutionError } from '../../errors.js';
 import { findJob } from '../../producers/find-job.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { checkOwnData } from '../../producers/flows/check-evaluation.js';
 import { type CheckedSolution, checkedSolution } from '../../producers/flows/checked-solution.js';
 import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
 import { workerConnection } from '../../queues/connection.js';
@@ -45,6 +46,8 @@ const MOST_TAKEOVERS = 3;
 const MOST_REFUSED = 100;
 /** Queues that are held open at the same time; each costs two connections to Redis. */
 const MOST_WORKERS = 50;
+/** A queue that nobody has claimed from for so long is closed, in milliseconds. */
+const IDLE_MS = 300_000;
 const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/;
 
 /**
@@ -58,7 +61,9 @@ export class Evaluations {
   readonly #redisUrl: string;
   readonly #logger: Logger;
   readonly #stalledCheckMs: number;
-  readonly #workers = new Map<string, Worker>();
+  /** In the order of their last use. */
+  readonly #workers = new Map<string, { readonly worker: Worker; usedAt: number }>();
+  readonly #idleTimer: NodeJS.Timeout;
 
   /** @param stalledCheckMs How often leases that ran out are looked for. */
   constructor(
@@ -73,11 +78,13 @@ export class Evaluations {
     this.#redisUrl = redisUrl;
     this.#logger = logger;
     this.#stalledCheckMs = stalledCheckMs;
+    this.#idleTimer = setInterval(() => this.#closeIdle(), IDLE_MS / 5);
+    this.#idleTimer.unref();
   }
 
   /** The next evaluation of a queue, leased; undefined where none waits. */
-  async claim(queue: string, leaseMs: number): Promise<Claim | undefined> {
-    if (!(await this.#queues.exists(queue))) return undefined;
+  async claim(queue: string, leaseMs: number, owner: string): Promise<Claim | undefined> {
+    if (!(await this.#queues.exists(queue, owner))) return undefined;
     const worker = await this.#worker(queue);
     for (let refused = 0; refused < MOST_REFUSED; refused += 1) {
       // The worker's own connection waits for Redis; whoever claims shall be told at once that it is away.
@@ -102,8 +109,9 @@ export class Evaluations {
     }
   }
 
-  /** Ends an evaluation with its result. @throws JobError `lease-lost`. */
+  /** Ends an evaluation with its result. @throws JobError `lease-lost`; PayloadError `payload-too-large`. */
   async complete(ref: LeaseRef, result: unknown): Promise<void> {
+    checkOwnData(result, 'result', this.#fleet.limits);
     const job = await this.#leased(ref);
     await settle(ref, () => job.moveToCompleted(result, ref.lease, false));
   }
@@ -120,7 +128,8 @@ export class Evaluations {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#workers.values()].map((worker) => worker.close(true)));
+    clearInterval(this.#idleTimer);
+    await Promise.all([...this.#workers.values()].map(({ worker }) => worker.close(true)));
   }
 
   async #handOut(job: Job, lease: string, leaseMs: number): Promise<Claim | undefined> {
@@ -173,10 +182,19 @@ export class Evaluations {
   /** Closes the queue that nobody has claimed from for longest. Leases are Redis' and go on without it. */
   async #makeRoom(): Promise<void> {
     if (this.#workers.size < MOST_WORKERS) return;
-    for (const [queue, worker] of this.#workers) {
+    const [oldest] = this.#workers;
+    if (oldest === undefined) return;
+    this.#workers.delete(oldest[0]);
+    await oldest[1].worker.close(true);
+  }
+
+  #closeIdle(): void {
+    for (const [queue, { worker, usedAt }] of this.#workers) {
+      if (Date.now() - usedAt < IDLE_MS) return;
       this.#workers.delete(queue);
-      await worker.close(true);
-      return;
+      worker.close(true).catch((thrown: unknown) => {
+        this.#logger.warn({ queue, reason: messageOf(thrown) }, 'an idle queue could not be closed');
+      });
     }
   }
 
@@ -185,8 +203,8 @@ export class Evaluations {
     if (known !== undefined) {
       // Last in the map is the one that was used last.
       this.#workers.delete(queue);
-      this.#workers.set(queue, known);
-      return known;
+      this.#workers.set(queue, { ...known, usedAt: Date.now() });
+      return known.worker;
     }
     await this.#makeRoom();
     const worker = new Worker(queue, null, {
@@ -200,7 +218,7 @@ export class Evaluations {
     worker.on('stalled', (jobId) =>
       this.#logger.warn({ queue, jobId }, 'the lease of this evaluation ran out'),
     );
-    this.#workers.set(queue, worker);
+    this.#workers.set(queue, { worker, usedAt: Date.now() });
     await worker.startStalledCheckTimer();
     return worker;
   }

@@ -1,52 +1,108 @@
 import { PayloadError } from '../../errors.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
+import {
+  countQueues,
+  isRememberedQueue,
+  MAX_QUEUES,
+  MAX_QUEUES_PER_TOKEN,
+  rememberedQueues,
+  rememberQueue,
+} from '../../queues/own-queues.js';
 
-/** Most queues that are remembered. */
-const MOST_QUEUES = 1_000;
+/** A queue that a request names, with the field that names it. */
+export interface NamedQueue {
+  readonly field: string;
+  readonly queue: string;
+}
 
 /**
- * The pipeline's own queues that the gateway has met, kept in Redis for all gateways: the board shows them, and
- * evaluations are handed out from them.
+ * The pipeline's own queues that the gateway has met, kept in Redis for all gateways: the board shows them. A name is
+ * remembered once a job is stored in its queue, and forgotten by housekeeping when the queue is empty.
  */
 export class OwnQueues {
   readonly #fleet: FleetConnection;
-  readonly #known = new Set<string>();
+  /** Names that requests under way will bring, by token; they count like those that are remembered. */
+  readonly #coming = new Map<string, { readonly owner: string; requests: number }>();
 
   constructor(fleet: FleetConnection) {
     this.#fleet = fleet;
   }
 
-  /** @throws PayloadError where there are too many. */
-  async remember(queue: string): Promise<void> {
-    if (this.#known.has(queue)) return;
-    if ((await this.#fleet.client.scard(this.#key)) >= MOST_QUEUES && !(await this.#isRemembered(queue))) {
-      throw new PayloadError('invalid-payload', `evaluation.queue: there are ${MOST_QUEUES} queues already`, {
-        field: 'evaluation.queue',
-      });
+  /**
+   * Submits jobs to queues of the pipeline's own, and remembers the queues when the jobs are stored. Of a submission that is
+   * refused nothing is left.
+   * @param owner Id of the token.
+   * @throws PayloadError where there are too many queues; and what the work throws.
+   */
+  async within<T>(queues: readonly NamedQueue[], owner: string, work: () => Promise<T>): Promise<T> {
+    const unknown: NamedQueue[] = [];
+    for (const named of queues) if (!(await this.#isRemembered(named.queue))) unknown.push(named);
+    const { client, prefix } = this.#fleet;
+    const taken: string[] = [];
+    try {
+      for (const named of unknown) {
+        this.#take(named, owner, await countQueues(client, prefix, owner));
+        taken.push(named.queue);
+      }
+      const done = await work();
+      for (const { queue } of unknown) await rememberQueue(client, prefix, queue, owner);
+      return done;
+    } finally {
+      for (const queue of taken) this.#release(queue);
     }
-    await this.#fleet.client.sadd(this.#key, queue);
-    this.#known.add(queue);
   }
 
   /** Names, in alphabetical order. */
-  async list(): Promise<string[]> {
-    return (await this.#fleet.client.smembers(this.#key)).sort();
+  list(): Promise<string[]> {
+    return rememberedQueues(this.#fleet.client, this.#fleet.prefix);
   }
 
-  /** Whether there is such a queue: remembered, or made by a producer that does not go through the gateway. */
-  async exists(queue: string): Promise<boolean> {
-    if (this.#known.has(queue) || (await this.#isRemembered(queue))) return true;
-    const { client } = this.#fleet;
-    if ((await client.exists(`${this.#fleet.prefix}:${queue}:events`)) === 0) return false;
-    await this.remember(queue);
+  /**
+   * Whether there is such a queue: remembered, or made by a producer that does not go through the gateway. The latter is
+   * remembered as long as there is room.
+   */
+  async exists(queue: string, owner: string): Promise<boolean> {
+    if (await this.#isRemembered(queue)) return true;
+    const { client, prefix } = this.#fleet;
+    if ((await client.exists(`${prefix}:${queue}:events`)) === 0) return false;
+    const { all, ofOwner } = await countQueues(client, prefix, owner);
+    if (all < MAX_QUEUES && ofOwner < MAX_QUEUES_PER_TOKEN) await rememberQueue(client, prefix, queue, owner);
     return true;
   }
 
-  async #isRemembered(queue: string): Promise<boolean> {
-    return (await this.#fleet.client.sismember(this.#key, queue)) === 1;
+  #isRemembered(queue: string): Promise<boolean> {
+    return isRememberedQueue(this.#fleet.client, this.#fleet.prefix, queue);
   }
 
-  get #key(): string {
-    return `${this.#fleet.prefix}::queues`;
+  #take({ queue, field }: NamedQueue, owner: string, counts: { all: number; ofOwner: number }): void {
+    const known = this.#coming.get(queue);
+    if (known === undefined) {
+      const others = [...this.#coming.values()];
+      const own = others.filter((coming) => coming.owner === owner).length;
+      if (counts.all + others.length >= MAX_QUEUES) {
+        throw tooMany(field, `there are ${MAX_QUEUES} queues with jobs already`);
+      }
+      if (counts.ofOwner + own >= MAX_QUEUES_PER_TOKEN) {
+        throw tooMany(field, `this token has jobs in ${MAX_QUEUES_PER_TOKEN} queues already`);
+      }
+      this.#coming.set(queue, { owner, requests: 1 });
+    } else known.requests += 1;
   }
+
+  #release(queue: string): void {
+    const known = this.#coming.get(queue);
+    if (known === undefined) return;
+    known.requests -= 1;
+    if (known.requests === 0) this.#coming.delete(queue);
+  }
+}
+
+function tooMany(field: string, why: string): PayloadError {
+  return new PayloadError(
+    'invalid-payload',
+    `${field}: ${why}; use one of them, or wait until one is empty`,
+    {
+      field,
+    },
+  );
 }

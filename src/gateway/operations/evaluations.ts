@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SolutionSchema } from '../../queues/common.js';
 import { FindingSchema, SolutionCheckResultSchema } from '../../queues/solution-check.js';
+import { callerIdOf } from '../auth/caller-id.js';
 import { WaitQuery } from '../http/duration.js';
 import { type Operation, operation } from '../http/operation.js';
 import { OwnQueueSchema } from './flow-schemas.js';
@@ -54,10 +55,13 @@ const claim = operation({
     204: { description: 'None waits (with `wait`: none came).' },
   },
   refusals: [422],
-  handle: async ({ body, query, gateway, signal }) => {
+  handle: async ({ body, query, gateway, signal, response }) => {
+    const owner = callerIdOf(response);
     const until = Date.now() + (query.wait ?? 0);
     for (;;) {
-      const claimed = signal.aborted ? undefined : await gateway.evaluations.claim(body.queue, body.leaseMs);
+      const claimed = signal.aborted
+        ? undefined
+        : await gateway.evaluations.claim(body.queue, body.leaseMs, owner);
       if (claimed !== undefined) return { status: 200, body: claimed };
       const left = until - Date.now();
       if (left <= 0 || signal.aborted) return { status: 204 };
@@ -101,7 +105,10 @@ const complete = operation({
   path: '/v1/evaluations/complete',
   role: 'submit',
   summary: 'End an evaluation with its result',
-  body: z.strictObject({ ...leaseFields, result: z.unknown().describe('Any JSON; what the job returns.') }),
+  body: z.strictObject({
+    ...leaseFields,
+    result: z.unknown().describe('Any JSON up to FLEET_MAX_DATA_BYTES; what the job returns.'),
+  }),
   responses: { 204: { description: 'The evaluation is completed.' } },
   refusals: [409, 422],
   handle: async ({ body, gateway }) => {

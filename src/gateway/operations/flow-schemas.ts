@@ -2,13 +2,16 @@ import { z } from 'zod';
 import { ON_UNCORRECTED } from '../../producers/flows/evaluation-guard.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../queues/common.js';
+import { MAX_PREVIOUS_BLOCKS } from '../../queues/extract.js';
+import { isQueueName, nameField, QUEUE_NAME, QUEUE_NAME_RULE } from '../../queues/names.js';
 import { KINDS } from '../../queues/registry.js';
 import { SubmittedSchema } from './job-schemas.js';
 
 /** Name of a queue of the pipeline's own; the fleet's kinds have theirs. */
 export const OwnQueueSchema = z
   .string()
-  .regex(/^[^:\s]{1,100}$/, 'must be 1 to 100 characters without a colon or a space')
+  .regex(QUEUE_NAME, QUEUE_NAME_RULE)
+  .refine(isQueueName, QUEUE_NAME_RULE)
   .refine((name) => !Object.hasOwn(KINDS, name), 'is the queue of one of the fleet’s own kinds')
   .describe('Queue of the pipeline’s own.');
 
@@ -26,7 +29,7 @@ const JobOptionsSchema = z.strictObject({
 const EvaluationSchema = z
   .strictObject({
     queue: OwnQueueSchema,
-    name: z.string().min(1).max(200).describe('Name of the job in that queue.'),
+    name: nameField(200).describe('Name of the job in that queue.'),
     data: z.record(z.string(), z.unknown()).optional(),
     opts: JobOptionsSchema.optional(),
   })
@@ -47,7 +50,7 @@ export const RefinementBody = z.strictObject({
   ablationCode: z.string().min(1),
   rawOutput: z.string(),
   solution: SolutionSchema,
-  previousBlocks: z.array(z.string()),
+  previousBlocks: z.array(z.string()).max(MAX_PREVIOUS_BLOCKS),
   workspace: workspaceField.optional(),
   model: modelField.optional(),
   tags: TagsSchema.optional(),

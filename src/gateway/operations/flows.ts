@@ -6,6 +6,7 @@ import {
 } from '../../producers/flows/guarded-evaluation.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
+import { callerIdOf } from '../auth/caller-id.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation, type ResponseSpec } from '../http/operation.js';
 import {
@@ -81,15 +82,17 @@ const guardedEvaluation = operation({
   idempotent: true,
   responses: { ...WAIT_RESPONSES, 202: accepted(GuardedEvaluationAnswer) },
   refusals: [409, 422, 429],
-  handle: async ({ body, query, gateway, idempotencyKey, signal }) => {
+  handle: async ({ body, query, gateway, idempotencyKey, signal, response }) => {
     const { key, force, evaluation, ...rest } = body;
     await refuseDisallowed(rest, '', gateway.settings);
-    await gateway.ownQueues.remember(evaluation.queue);
     const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
     const request = { ...submitOptions(rest), evaluation: submitOptions(evaluation) };
     // The options of the job came through their own schema, absent ones are left out by JSON.
+    const submit = () =>
+      addGuardedEvaluation(gateway.fleet, request as Parameters<typeof addGuardedEvaluation>[1], options);
+    const queues = [{ field: 'evaluation.queue', queue: evaluation.queue }];
     const handles = await gateway.admission.within([['solution-check', 1]], () =>
-      addGuardedEvaluation(gateway.fleet, request as Parameters<typeof addGuardedEvaluation>[1], options),
+      gateway.ownQueues.within(queues, callerIdOf(response), submit),
     );
     if (query.wait !== undefined)
       return later(waitReply, gateway.fleet, handles.evaluation.id, query.wait, signal);
@@ -119,15 +122,19 @@ const candidateBatch = operation({
     },
   },
   refusals: [409, 422, 429],
-  handle: async ({ body, gateway, idempotencyKey }) => {
+  handle: async ({ body, gateway, idempotencyKey, response }) => {
     const { key, force, ...batch } = body;
     await refuseDisallowed(batch, '', gateway.settings);
-    await gateway.ownQueues.remember(batch.evaluation.queue);
-    if (batch.afterAll !== undefined) await gateway.ownQueues.remember(batch.afterAll.queue);
     const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
     const places = [['solution-check', batch.candidates.length] as const];
+    const submit = () =>
+      addCandidateBatch(gateway.fleet, batch as Parameters<typeof addCandidateBatch>[1], options);
+    const queues = [
+      { field: 'evaluation.queue', queue: batch.evaluation.queue },
+      ...(batch.afterAll === undefined ? [] : [{ field: 'afterAll.queue', queue: batch.afterAll.queue }]),
+    ];
     const { evaluations, afterAll } = await gateway.admission.within(places, () =>
-      addCandidateBatch(gateway.fleet, batch as Parameters<typeof addCandidateBatch>[1], options),
+      gateway.ownQueues.within(queues, callerIdOf(response), submit),
     );
     return {
       status: 202,

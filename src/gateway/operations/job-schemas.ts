@@ -83,6 +83,6 @@ export const SubmittedSchema = z
 export type Submitted = z.infer<typeof SubmittedSchema>;
 
 /** Ids of this project's making: the queue, a hyphen, a UUID or 40 digits of a digest. */
-export const JOB_ID = /^([^:]{1,200})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{40})$/;
+export const JOB_ID = /^(\w[\w.-]{0,99})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{40})$/;
 
 export const JobIdParams = z.strictObject({ id: z.string().describe('Id of the job.') });

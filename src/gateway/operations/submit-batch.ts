@@ -82,8 +82,8 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
       // A Redis that is away concerns the whole batch, as does a defect.
       if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;
       outcomes[index] = { error: thrown };
-      const { kind } = given as { readonly kind: KindName };
-      if (thrown.code === 'too-many-waiting') full.set(kind, thrown);
+      // Only a job that was well formed is refused for this.
+      if (thrown.code === 'too-many-waiting') full.set((given as Item).kind, thrown);
     }
   }
   const delayed = new Set(accepted.flatMap(({ index, options }) => (options?.delayMs ? [index] : [])));

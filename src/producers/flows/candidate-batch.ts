@@ -10,6 +10,7 @@ import type { FleetConnection } from '../fleet-connection.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { indexRuns } from '../run-index.js';
+import { checkSubmission } from '../submission-fields.js';
 import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submit-once.js';
 import { allOf, type FlowNode, runFlowAgain, toFlowJobs, verifySubmitted } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
@@ -19,6 +20,9 @@ import {
   type GuardedEvaluationHandles,
   guardedEvaluationNode,
 } from './guarded-evaluation.js';
+
+/** Most bytes of data and tags of all candidates of a batch together. */
+const MAX_BATCH_DATA_BYTES = 32 * 2 ** 20;
 
 export interface Candidate {
   readonly solution: { readonly content: string };
@@ -58,6 +62,8 @@ export async function addCandidateBatch(
   if (candidates.length === 0) {
     throw new PayloadError('invalid-payload', 'candidates: is empty', { field: 'candidates' });
   }
+  checkSubmission(options);
+  for (const { key } of candidates) checkSubmission({ key });
   const nodes = candidates.map(({ solution, data, key }) =>
     guardedEvaluationNode(
       fleet,
@@ -66,6 +72,8 @@ export async function addCandidateBatch(
     ),
   );
   refuseKeyTwice(nodes);
+  refuseLargeBatch(nodes);
+  if (afterAll !== undefined) checkEvaluation(afterAll, fleet.limits, 'afterAll');
   const handles = (outcomes: readonly SubmitOutcome[]) =>
     nodes.map(({ root, checkId }, index) => ({
       evaluation: new QueuedJob(fleet, root.queue, root.id, outcomes[index] ?? 'created'),
@@ -73,13 +81,33 @@ export async function addCandidateBatch(
     }));
   if (afterAll === undefined) return { evaluations: handles(await addEach(fleet, nodes, options)) };
 
-  checkEvaluation(afterAll);
   const root = parentNode(fleet, afterAll, nodes, options.key ?? commonKey(candidates));
   const outcome = await addBehindOneParent(fleet, root, options);
   return {
     evaluations: handles(nodes.map(() => outcome)),
     afterAll: new QueuedJob(fleet, root.queue, root.id, outcome),
   };
+}
+
+/**
+ * What a batch gives each of its candidates is written once for each of them.
+ * @throws PayloadError `payload-too-large` where that is too much together.
+ */
+function refuseLargeBatch(nodes: readonly GuardedNode[]): void {
+  let bytes = 0;
+  for (const { root } of nodes) {
+    bytes += Buffer.byteLength(JSON.stringify(root.data), 'utf8');
+    for (const { data } of root.children ?? []) {
+      const { solution: _, ...shared } = data;
+      bytes += Buffer.byteLength(JSON.stringify(shared), 'utf8');
+    }
+  }
+  if (bytes <= MAX_BATCH_DATA_BYTES) return;
+  throw new PayloadError(
+    'payload-too-large',
+    `the data and tags of all candidates have ${bytes} bytes together, the limit is ${MAX_BATCH_DATA_BYTES} bytes`,
+    { field: 'evaluation.data' },
+  );
 }
 
 /** @throws JobError `key-conflict` where two candidates have the same key and different scripts or data. */

@@ -5,6 +5,7 @@ import { jobOptions, type KeyOptions, preparePayload, retention } from '../add-j
 import type { FleetConnection } from '../fleet-connection.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
+import { checkSubmission } from '../submission-fields.js';
 import { addFlow, type FlowNode } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
 import { type EvaluationGuard, GUARD_FIELD } from './evaluation-guard.js';
@@ -54,6 +55,7 @@ export async function addGuardedEvaluation(
   request: GuardedEvaluation,
   options: KeyOptions = {},
 ): Promise<GuardedEvaluationHandles> {
+  checkSubmission(options);
   const { root, checkId } = guardedEvaluationNode(fleet, request, options.key);
   const outcome = await addFlow(fleet, root, options);
   return {
@@ -68,7 +70,7 @@ export function guardedEvaluationNode(
   { solution, evaluation, workspace, model, tags, onUncorrected = 'evaluate' }: GuardedEvaluation,
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {
-  checkEvaluation(evaluation);
+  checkEvaluation(evaluation, fleet.limits);
   const payload: SolutionCheckPayload = {
     solution,
     ...(workspace === undefined ? {} : { workspace }),

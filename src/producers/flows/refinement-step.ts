@@ -4,6 +4,7 @@ import { jobOptions, type KeyOptions, preparePayload } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
 import { JobHandle } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
+import { checkSubmission } from '../submission-fields.js';
 import { addFlow } from './add-flow.js';
 
 export interface RefinementStep {
@@ -36,6 +37,7 @@ export async function addRefinementStep(
   step: RefinementStep,
   options: KeyOptions = {},
 ): Promise<RefinementHandles> {
+  checkSubmission(options);
   const { ablationCode, rawOutput, solution, previousBlocks, workspace, model, tags } = step;
   const common = {
     ...(model === undefined ? {} : { model }),

@@ -1,0 +1,139 @@
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { Job, type JobsOptions, optsDecodeMap, type Queue } from 'bullmq';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+
+/** Largest field of a job that the board reads, and most bytes of all jobs of one page, in bytes. */
+const MAX_FIELD_BYTES = 2 ** 21;
+const MAX_PAGE_BYTES = 2 ** 22;
+/** Lines of a job's log that are shown, and characters of each. */
+const MAX_LOG_LINES = 1_000;
+const MAX_LOG_LINE = 4_000;
+
+/** Fields that can be of any size. */
+const LARGE = ['data', 'returnvalue', 'failedReason', 'stacktrace', 'progress', 'opts'] as const;
+const SMALL = [
+  'name',
+  'delay',
+  'priority',
+  'timestamp',
+  'ats',
+  'atm',
+  'stc',
+  'finishedOn',
+  'processedOn',
+] as const;
+const MORE = ['rjk', 'deid', 'defa', 'parentKey', 'parent', 'pb'] as const;
+type Field = (typeof LARGE | typeof SMALL | typeof MORE)[number];
+type Fields = Partial<Record<Field, string>>;
+
+type BoardJobs = Awaited<ReturnType<BullMQAdapter['getJobs']>>;
+
+/** Bytes that the jobs of one page may still have together. */
+interface Room {
+  left: number;
+}
+
+/**
+ * A queue as the board reads it. BullMQ's own way reads every field of every job of a page, twice; here a field that is too
+ * large is told by its size. What the board does with a job needs none of these.
+ */
+export class BoardQueue extends BullMQAdapter {
+  readonly #fleet: FleetConnection;
+  readonly #queue: Queue;
+
+  constructor(fleet: FleetConnection, queue: Queue, options: { readonly readOnlyMode: boolean }) {
+    super(queue, options);
+    this.#fleet = fleet;
+    this.#queue = queue;
+  }
+
+  override async getJob(id: string): Promise<Job | undefined> {
+    return this.#read(id, { left: MAX_PAGE_BYTES });
+  }
+
+  override async getJobs(
+    ...[statuses, start, end]: Parameters<BullMQAdapter['getJobs']>
+  ): Promise<BoardJobs> {
+    const types = statuses as Parameters<Queue['getRanges']>[0];
+    const room = { left: MAX_PAGE_BYTES };
+    const found: Job[] = [];
+    for (const id of await this.#queue.getRanges(types, start, end)) {
+      const job = await this.#read(id, room);
+      if (job !== undefined) found.push(job);
+    }
+    return found as BoardJobs;
+  }
+
+  override async getJobLogs(id: string): Promise<string[]> {
+    const { client } = this.#fleet;
+    const key = `${this.#queue.toKey(id)}:logs`;
+    if ((await client.type(key)) !== 'list') return [];
+    const lines = await client.lrange(key, -MAX_LOG_LINES, -1);
+    return lines.map((line) => line.slice(0, MAX_LOG_LINE));
+  }
+
+  async #read(id: string, room: Room): Promise<Job | undefined> {
+    const { client } = this.#fleet;
+    const key = this.#queue.toKey(id);
+    // Beside its jobs a queue has keys of other types.
+    if ((await client.type(key)) !== 'hash') return undefined;
+    const sizes = await Promise.all(LARGE.map((field) => client.hstrlen(key, field)));
+    const read: Field[] = [...SMALL, ...MORE];
+    const tooLarge: Fields = {};
+    for (const [at, field] of LARGE.entries()) {
+      const size = sizes[at] ?? 0;
+      if (size <= MAX_FIELD_BYTES && size <= room.left) {
+        room.left -= size;
+        read.push(field);
+      } else tooLarge[field] = `… (${size} bytes; ask the API for the job)`;
+    }
+    const values = await client.hmget(key, ...read);
+    const fields: Fields = {};
+    for (const [at, field] of read.entries()) {
+      const value = values[at];
+      if (value !== null && value !== undefined) fields[field] = value;
+    }
+    return fields.timestamp === undefined ? undefined : this.#jobOf(id, fields, tooLarge);
+  }
+
+  #jobOf(id: string, fields: Fields, tooLarge: Fields): Job {
+    const text = (field: Field) => fields[field] ?? tooLarge[field];
+    const json = (field: Field) =>
+      fields[field] ?? (tooLarge[field] === undefined ? undefined : JSON.stringify(tooLarge[field]));
+    const number = (field: Field) => (fields[field] === undefined ? undefined : Number(fields[field]));
+    const job = {
+      id,
+      name: fields.name ?? '',
+      data: json('data') ?? '{}',
+      opts: optionsOf(fields.opts),
+      progress: JSON.parse(json('progress') ?? '0'),
+      delay: number('delay') ?? 0,
+      priority: number('priority') ?? 0,
+      timestamp: number('timestamp') ?? 0,
+      attemptsStarted: number('ats') ?? 0,
+      attemptsMade: number('atm') ?? 0,
+      stalledCounter: number('stc') ?? 0,
+      finishedOn: number('finishedOn'),
+      processedOn: number('processedOn'),
+      repeatJobKey: fields.rjk,
+      deduplicationId: fields.deid,
+      failedReason: text('failedReason'),
+      deferredFailure: fields.defa,
+      stacktrace:
+        tooLarge.stacktrace === undefined ? fields.stacktrace : JSON.stringify([tooLarge.stacktrace]),
+      returnvalue: json('returnvalue'),
+      parentKey: fields.parentKey,
+      parent: fields.parent === undefined ? undefined : JSON.parse(fields.parent),
+      processedBy: fields.pb,
+    };
+    return Job.fromJSON(this.#queue, job as unknown as Parameters<typeof Job.fromJSON>[1], id);
+  }
+}
+
+/** BullMQ stores options under short names. */
+function optionsOf(stored: string | undefined): JobsOptions {
+  const names: Readonly<Record<string, string>> = optsDecodeMap;
+  return Object.fromEntries(
+    Object.entries(JSON.parse(stored ?? '{}')).map(([name, value]) => [names[name] ?? name, value]),
+  );
+}

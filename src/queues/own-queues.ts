@@ -1,0 +1,101 @@
+import type { Redis } from 'ioredis';
+import { replyList, replyText, runScript, script } from './run-script.js';
+
+/*
+ * Names of the pipeline's own queues that gateways have met.
+ * - `PREFIX::queues`: set of the names;
+ * - `PREFIX::queue-owners`: hash, by name the id of the token that used it first.
+ */
+function nameKeys(prefix: string): [string, string] {
+  return [`${prefix}::queues`, `${prefix}::queue-owners`];
+}
+
+/** Most names that are remembered, and most of them that one token has used first. */
+export const MAX_QUEUES = 1_000;
+export const MAX_QUEUES_PER_TOKEN = 250;
+
+/** KEYS: 1 names, 2 owners. ARGV: 1 owner. Returns how many names there are, and how many are the owner's. */
+const COUNT = script(`
+local own = 0
+for _, owner in ipairs(redis.call('HVALS', KEYS[2])) do
+  if owner == ARGV[1] then own = own + 1 end
+end
+return {redis.call('SCARD', KEYS[1]), own}`);
+
+/** KEYS: 1 names, 2 owners. ARGV: 1 name, 2 owner. */
+const REMEMBER = script(`
+if redis.call('SADD', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2], ARGV[1], ARGV[2]) end
+return 1`);
+
+/**
+ * Forgets queues without jobs, with what BullMQ leaves of them. What somebody set for a queue (paused, a limit) stays.
+ * KEYS: 1 names, 2 owners. ARGV: 1 prefix of all keys, 2… names. Returns the names that were forgotten.
+ */
+const FORGET = script(`
+local forgotten = {}
+local harmless = {['opts.maxLenEvents'] = true, version = true}
+for at = 2, #ARGV do
+  local queue = ARGV[1] .. ':' .. ARGV[at] .. ':'
+  local jobs = 0
+  for _, list in ipairs({'wait', 'active', 'paused'}) do jobs = jobs + redis.call('LLEN', queue .. list) end
+  for _, set in ipairs({'prioritized', 'delayed', 'waiting-children', 'completed', 'failed', 'repeat'}) do
+    jobs = jobs + redis.call('ZCARD', queue .. set)
+  end
+  if jobs == 0 then
+    redis.call('SREM', KEYS[1], ARGV[at])
+    redis.call('HDEL', KEYS[2], ARGV[at])
+    redis.call('DEL', queue .. 'events', queue .. 'marker', queue .. 'id')
+    local isSet = false
+    for _, field in ipairs(redis.call('HKEYS', queue .. 'meta')) do isSet = isSet or not harmless[field] end
+    if not isSet then redis.call('DEL', queue .. 'meta') end
+    forgotten[#forgotten + 1] = ARGV[at]
+  end
+end
+return forgotten`);
+
+/** Names that are looked at in one step. */
+const PAGE = 100;
+
+export interface QueueCounts {
+  readonly all: number;
+  readonly ofOwner: number;
+}
+
+/** How many names are remembered. */
+export async function countQueues(client: Redis, prefix: string, owner: string): Promise<QueueCounts> {
+  const [all, ofOwner] = replyList(await runScript(client, COUNT, nameKeys(prefix), [owner]));
+  return { all: Number(all), ofOwner: Number(ofOwner) };
+}
+
+export async function isRememberedQueue(client: Redis, prefix: string, queue: string): Promise<boolean> {
+  return (await client.sismember(nameKeys(prefix)[0], queue)) === 1;
+}
+
+export async function rememberQueue(
+  client: Redis,
+  prefix: string,
+  queue: string,
+  owner: string,
+): Promise<void> {
+  await runScript(client, REMEMBER, nameKeys(prefix), [queue, owner]);
+}
+
+/** Names, in alphabetical order. */
+export async function rememberedQueues(client: Redis, prefix: string): Promise<string[]> {
+  return (await client.smembers(nameKeys(prefix)[0])).sort();
+}
+
+/**
+ * Forgets the queues that have no jobs any more, so that their names make room for others.
+ * @returns their names.
+ */
+export async function forgetEmptyQueues(client: Redis, prefix: string): Promise<string[]> {
+  const names = await client.smembers(nameKeys(prefix)[0]);
+  const forgotten: string[] = [];
+  for (let start = 0; start < names.length; start += PAGE) {
+    const page = names.slice(start, start + PAGE);
+    const reply = await runScript(client, FORGET, nameKeys(prefix), [prefix, ...page]);
+    forgotten.push(...replyList(reply).map((name) => replyText(name) ?? ''));
+  }
+  return forgotten;
+}
