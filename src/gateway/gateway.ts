@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { EventFeed } from '../producers/event-feed.js';
 import type { FleetConnection } from '../producers/fleet-connection.js';
 import type { Admission } from './admission/admission.js';
-import type { WholeReads } from './admission/whole-reads.js';
 import type { Access, AuthMode } from './auth/access.js';
 import type { TokenStore } from './auth/token-store.js';
 import type { CostReader } from './costs.js';
@@ -48,8 +47,6 @@ export interface Gateway {
   /** Whether requests must bring a token. */
   readonly access: Access;
   readonly admission: Admission;
-  /** Turns of requests that read many jobs. */
-  readonly wholeReads: WholeReads;
   readonly feed: EventFeed;
   readonly statistics: Statistics;
   readonly costs: CostReader;

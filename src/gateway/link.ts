@@ -1,7 +1,6 @@
 import { ConfigurationError, messageOf, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import { Admission } from './admission/admission.js';
-import { WholeReads } from './admission/whole-reads.js';
 import { Access } from './auth/access.js';
 import { isLoopback } from './auth/same-origin.js';
 import { TokenStore } from './auth/token-store.js';
@@ -125,7 +124,6 @@ export class FleetLink {
         statistics,
         costs: this.#options.costs,
         admission: new Admission(fleet, statistics, settings.maxWaiting),
-        wholeReads: new WholeReads(),
         feed: fleet.feed,
         ownQueues,
         evaluations: new Evaluations(fleet, ownQueues, redisUrl, logger, stalledCheckMs),

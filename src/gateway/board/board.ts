@@ -1,9 +1,7 @@
-import { once } from 'node:events';
 import { createBullBoard } from '@bull-board/api';
 import { ExpressAdapter } from '@bull-board/express';
 import type { Express, RequestHandler } from 'express';
 import { KIND_NAMES } from '../../queues/registry.js';
-import type { WholeReads } from '../admission/whole-reads.js';
 import type { Caller } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
 import type { Gateway } from '../gateway.js';
@@ -88,32 +86,6 @@ const boardError: TellAlso = ({ status, detail }) => ({
   message: detail,
 });
 
-/** Pages of jobs have turns; the board's own files need none. */
-async function serve(
-  reads: WholeReads,
-  owner: string,
-  handler: RequestHandler,
-  ...[request, response, next]: Parameters<RequestHandler>
-): Promise<void> {
-  if (!SAFE_METHODS.has(request.method) || !request.path.startsWith('/api/')) {
-    await handler(request, response, next);
-    return;
-  }
-  // A client that has gone meanwhile closes nothing any more.
-  if (response.closed) return;
-  const left = new AbortController();
-  const closed = once(response, 'close').then(() => left.abort());
-  await reads.within(owner, left.signal, async () => {
-    const failed = new Promise<void>((resolve) => {
-      handler(request, response, (thrown?: unknown) => {
-        next(thrown);
-        resolve();
-      });
-    });
-    await Promise.race([closed, failed]);
-  });
-}
-
 /** Adds Bull Board. Whoever may only read gets a board that changes nothing, and the server refuses it too. */
 export function mountBoard(app: Express, mounting: Mounting): void {
   let board: Board | undefined;
@@ -127,11 +99,10 @@ export function mountBoard(app: Express, mounting: Mounting): void {
       await holdResource('board', response, mounting);
       const reading = { rate: mounting.bodyRate, signal: gateway.closing };
       if (await guardBoard(request, response, gateway, reading)) return;
-      const { id, role } = response.locals.caller as Caller;
-      const handler = await board.handlerFor(role);
+      const handler = await board.handlerFor((response.locals.caller as Caller).role);
       response.set('cache-control', 'no-store');
       request.url = boundQuery(request.url);
-      await serve(gateway.wholeReads, id, handler, request, response, next);
+      await handler(request, response, next);
     } catch (thrown) {
       if (!leadsToLogin(thrown, request)) throw thrown;
       response.redirect(303, `/login?next=${encodeURIComponent(request.originalUrl)}`);

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { ERROR_TABLE, type ErrorCode } from '../../errors.js';
 import { dropDead, listDead, retryDead, showDead } from '../../producers/dead-letters.js';
 import { KIND_NAMES } from '../../queues/registry.js';
-import { callerIdOf } from '../auth/caller-id.js';
 import { type Operation, operation } from '../http/operation.js';
 import { queueOfId } from './job-resource.js';
 import { JobFailureSchema, JobIdParams, JobSchema } from './job-schemas.js';
@@ -39,12 +38,10 @@ const list = operation({
   responses: {
     200: { description: 'The jobs.', schema: z.strictObject({ jobs: z.array(JobSchema) }) },
   },
-  handle: async ({ query: { limit, ...filter }, gateway, signal, response }) => {
-    const jobs = await gateway.wholeReads.within(callerIdOf(response), signal, () =>
-      listDead(gateway.fleet, submitOptions(filter), limit),
-    );
-    return jobs && { status: 200, body: { jobs } };
-  },
+  handle: async ({ query: { limit, ...filter }, gateway }) => ({
+    status: 200,
+    body: { jobs: await listDead(gateway.fleet, submitOptions(filter), limit) },
+  }),
 });
 
 const show = operation({
@@ -85,12 +82,10 @@ const retry = operation({
   description: 'Refused without a filter.',
   body: FilterBody,
   responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
-  handle: async ({ body, gateway, signal, response }) => {
-    const action = await gateway.wholeReads.within(callerIdOf(response), signal, () =>
-      retryDead(gateway.fleet, submitOptions(body)),
-    );
-    return action && { status: 200, body: action };
-  },
+  handle: async ({ body, gateway }) => ({
+    status: 200,
+    body: await retryDead(gateway.fleet, submitOptions(body)),
+  }),
 });
 
 const drop = operation({
@@ -104,12 +99,10 @@ const drop = operation({
   description: 'Refused without a filter.',
   body: FilterBody,
   responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
-  handle: async ({ body, gateway, signal, response }) => {
-    const action = await gateway.wholeReads.within(callerIdOf(response), signal, () =>
-      dropDead(gateway.fleet, submitOptions(body)),
-    );
-    return action && { status: 200, body: action };
-  },
+  handle: async ({ body, gateway }) => ({
+    status: 200,
+    body: await dropDead(gateway.fleet, submitOptions(body)),
+  }),
 });
 
 export const deadLetterOperations: readonly Operation[] = [list, show, retry, drop];
