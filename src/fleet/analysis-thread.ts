@@ -6,6 +6,7 @@ import {
   type ScriptTask,
 } from '../agents/script-analyst.js';
 import type { AnalysisTask } from './analysis-task.js';
+import type { TaskOwner } from './compute-lane.js';
 import { besideModule } from './compute-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
@@ -27,15 +28,21 @@ export class AnalysisThread {
 
   /**
    * The analyst for one job.
-   * @param tenant For whom the job is done: tenants take turns.
-   * @param signal The job's: with it the job's task is given up, also in the middle of its computing.
+   * @param owner The job: with its signal its task is given up, also in the middle of its computing.
    */
-  analystFor(tenant: string, signal: AbortSignal): ScriptAnalyst {
-    return analystBy(<T extends ScriptTask>(task: T, given: ScriptGiven[T]) => {
+  analystFor(owner: TaskOwner): ScriptAnalyst {
+    const analyst = analystBy(<T extends ScriptTask>(task: T, given: ScriptGiven[T]) => {
       const isShort = charactersIn(given) <= MAX_SHORT_CHARACTERS;
       // The thread does the task by the same table, whose types say what each one gives.
-      return this.#lanes.run({ task, given }, isShort, { tenant, signal }) as Promise<ScriptResults[T]>;
-    }, tenant);
+      return this.#lanes.run({ task, given }, isShort, owner) as Promise<ScriptResults[T]>;
+    }, owner.tenant);
+    const { hold } = owner;
+    if (hold === undefined) return analyst;
+    const parses = (text: string) => {
+      const parsed = analyst.parses(text);
+      return text.length <= MAX_SHORT_CHARACTERS ? parsed : hold(parsed);
+    };
+    return { ...analyst, parses };
   }
 
   close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { TurnQueue } from '../turn-queue.js';
 import { ComputeThread, type ComputeThreadOptions } from './compute-thread.js';
+import type { Hold } from './held-slots.js';
 
 export interface ComputeLaneOptions extends ComputeThreadOptions {
   /** Longest time of one task, in milliseconds. */
@@ -10,6 +11,8 @@ export interface ComputeLaneOptions extends ComputeThreadOptions {
 export interface TaskOwner {
   readonly tenant: string;
   readonly signal: AbortSignal;
+  /** Told of what may take long: the job holds its slot meanwhile. */
+  readonly hold?: Hold;
 }
 
 interface Waiting<Task, Result> extends TaskOwner {

@@ -1,6 +1,7 @@
 import type { ContaminationCase, ContaminationJudge } from '../contamination/contamination-judge.js';
 import type { ContaminationResult } from '../contamination/types.js';
 import { maybeSmall } from '../known/small-case-judge.js';
+import type { TaskOwner } from './compute-lane.js';
 import { besideModule } from './compute-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
@@ -25,17 +26,13 @@ export class ContaminationThreads {
 
   /**
    * The judge for one job.
-   * @param tenant For whom the job is done: tenants take turns.
-   * @param signal The job's: with it the job's task is given up, also in the middle of its computing.
+   * @param owner The job: with its signal its task is given up, also in the middle of its computing.
    */
-  judgeFor(tenant: string, signal: AbortSignal): ContaminationJudge {
-    return { judge: (given) => this.#judge(given, { tenant, signal }) };
+  judgeFor(owner: TaskOwner): ContaminationJudge {
+    return { judge: (given) => this.#judge(given, owner) };
   }
 
-  async #judge(
-    given: ContaminationCase,
-    owner: { readonly tenant: string; readonly signal: AbortSignal },
-  ): Promise<ContaminationResult> {
+  async #judge(given: ContaminationCase, owner: TaskOwner): Promise<ContaminationResult> {
     if (maybeSmall(given)) {
       const verdict = await this.#lanes.run(given, true, owner);
       if (verdict !== undefined) return verdict;

@@ -9,12 +9,15 @@ import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 import type { AnalysisThread } from './analysis-thread.js';
 import type { ContaminationThreads } from './contamination-threads.js';
 import { gatedRunner } from './gated-runner.js';
+import type { HeldSlots } from './held-slots.js';
 
 /** What a process needs to have to process jobs. */
 export interface ProcessingParts {
   readonly runner: AgentRunner;
   readonly contamination: ContaminationThreads;
   readonly analysis: AnalysisThread;
+  /** Makes up for the slots of jobs that wait for long computations; absent: nobody waits for a slot here. */
+  readonly heldSlots?: HeldSlots;
   /** What agent calls are held to. */
   readonly calls: CallControl;
   /** Where agents may read. */
@@ -39,20 +42,21 @@ export async function processJob<K extends KindName>(
   job: ProcessedJob,
   signal: AbortSignal,
   log: ProcessingLog,
-  { runner, contamination, analysis, calls, workspaces }: ProcessingParts,
+  { runner, contamination, analysis, calls, workspaces, heldSlots }: ProcessingParts,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
   const gated = { ...job, signal, warn: (message: string) => log.warn(message) };
+  const owner = { tenant: job.tenant, signal, ...(heldSlots && { hold: heldSlots.ofJob(kind) }) };
   const files = new JobFiles(workspaces);
   try {
     return await processor(payload, {
       // Many a job asks no agent and reads no script: what these need is made for the first that does.
       runner: gatedRunner(runner, () => jobGates(calls, gated)),
       get analyst() {
-        return analysis.analystFor(job.tenant, signal);
+        return analysis.analystFor(owner);
       },
       files,
-      contamination: contamination.judgeFor(job.tenant, signal),
+      contamination: contamination.judgeFor(owner),
       signal,
       log,
       progress: (step) => log.progress(step),

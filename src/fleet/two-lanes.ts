@@ -48,7 +48,10 @@ export class TwoLanes<Task, Result> {
    */
   async run(task: Task, isShort: boolean, owner: TaskOwner): Promise<Result> {
     try {
-      if (!isShort) return await this.#long.run(task, owner);
+      if (!isShort) {
+        const done = this.#long.run(task, owner);
+        return await (owner.hold?.(done) ?? done);
+      }
       return await this.#short.run(task, owner);
     } catch (thrown) {
       if (!(thrown instanceof ThreadEnded)) throw thrown;

@@ -1,9 +1,8 @@
-import { Worker as QueueWorker } from 'bullmq';
+import type { Worker as QueueWorker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
 import { NO_WORKSPACES, type WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import { type CallControlOptions, callControl } from '../calls/call-control.js';
-import { MOST_TAKEOVERS } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
 import { RedisPayloadStore } from '../payloads/payload-store.js';
 import { PROCESSED_KINDS } from '../processors/registry.js';
@@ -16,19 +15,18 @@ import { type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
 import { ContaminationThreads } from './contamination-threads.js';
+import { HeldSlots } from './held-slots.js';
 import { Housekeeping } from './housekeeping.js';
 import { DEFAULT_JOB_LIMITS } from './job-deadline.js';
+import { startKindWorker } from './kind-worker.js';
 import type { Logger } from './logger.js';
-import { reviveParent } from './parent-link.js';
 import { Quarantine } from './quarantine/quarantine.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
-import { forgetTakeovers } from './run-marks.js';
 import { RunStarter } from './run-starter.js';
 import { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS } from './two-lanes.js';
-import { watchLocks } from './watch-locks.js';
 import { DEFAULT_UNWELL_MS, Watchdog } from './watchdog.js';
 import { untilConnected } from './worker-connections.js';
 import { workerName } from './worker-name.js';
@@ -72,9 +70,6 @@ export interface WorkerOptions {
 /** How long what must be written and closed at the end may take beyond the drain, in milliseconds. */
 const FAREWELL_MS = 15_000;
 
-/** How often a worker looks for jobs whose lease ran out, as a share of the lease: a dead one is noticed soon after. */
-const LOOKS_A_LEASE = 0.25;
-
 /** What a running worker is made of. */
 interface WorkerParts {
   readonly client: Redis;
@@ -84,6 +79,7 @@ interface WorkerParts {
   readonly contamination: ContaminationThreads;
   readonly analysis: AnalysisThread;
   readonly workers: readonly QueueWorker[];
+  readonly heldSlots: HeldSlots;
   readonly kinds: readonly KindName[];
   readonly logger: Logger;
   readonly housekeeping: Housekeeping;
@@ -171,46 +167,21 @@ export class FleetWorker {
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };
     const name = workerName();
-    const workers = kinds.map((kind) => {
-      const worker = new QueueWorker(
+    const { telemetry } = options;
+    const shared = { name, redisUrl, prefix, lockMs, telemetry, logger, client, running };
+    const startWorker = (kind: KindName, slots: number): QueueWorker =>
+      startKindWorker(
         kind,
-        async (job, token) => {
-          if (token === undefined) throw new TypeError('BullMQ gave no token');
-          return runJob(kind, job, token, context);
-        },
-        {
-          name,
-          ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),
-          connection: workerConnection(redisUrl),
-          prefix,
-          concurrency,
-          lockDuration: lockMs,
-          stalledInterval: Math.ceil(lockMs * LOOKS_A_LEASE),
-          maxStalledCount: MOST_TAKEOVERS,
-        },
+        slots,
+        (job, token) => runJob(kind, job, token, { ...context, heldSlots }),
+        shared,
       );
-      watchLocks(worker, `${prefix}:${kind}`, running, lockMs, logger);
-      worker.on('error', (error) => logger.warn({ kind, reason: error.message }, 'worker'));
-      worker.on('completed', (job) => {
-        if (job.parentKey === undefined) return;
-        reviveParent(client, job).catch((thrown: unknown) => {
-          logger.warn(
-            { kind, jobId: job.id, reason: messageOf(thrown) },
-            'its failed parent could not be run again',
-          );
-        });
-      });
-      worker.on('failed', (job) => {
-        if (job === undefined || job.stalledCounter <= MOST_TAKEOVERS) return;
-        forgetTakeovers(client, `${prefix}:${kind}:${job.id}`).catch((thrown: unknown) => {
-          logger.warn({ kind, jobId: job.id, reason: messageOf(thrown) }, 'its take-overs are still counted');
-        });
-      });
-      worker.on('stalled', (jobId) =>
-        logger.warn({ kind, jobId }, 'the worker of this job died; it is taken over'),
-      );
-      return worker;
+    const heldSlots = new HeldSlots({
+      concurrency,
+      startWorker,
+      onError: (thrown) => logger.warn({ reason: messageOf(thrown) }, 'a worker of held slots did not end'),
     });
+    const workers = kinds.map((kind) => startWorker(kind, concurrency));
     const fleetWorker = new FleetWorker({
       quarantine,
       client,
@@ -220,6 +191,7 @@ export class FleetWorker {
       contamination,
       analysis,
       workers,
+      heldSlots,
       kinds,
       logger,
       housekeeping: new Housekeeping(client, prefix, logger),
@@ -277,7 +249,9 @@ export class FleetWorker {
   }
 
   async #closeWorkers(drainMs: number): Promise<void> {
-    const { workers, ledger, running, logger } = this.#parts;
+    const { ledger, running, logger, heldSlots } = this.#parts;
+    heldSlots.stop();
+    const workers = [...this.#parts.workers, ...heldSlots.workers];
     // From here on none of them takes a job, while the running ones keep their locks.
     await Promise.all(workers.map((worker) => worker.pause(true)));
     const patienceMs = running.size === 0 ? 0 : drainMs + FAREWELL_MS;

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => thread.close());
 
 function analyst(signal = new AbortController().signal) {
-  return thread.analystFor('', signal);
+  return thread.analystFor({ tenant: '', signal });
 }
 
 describe('the analysis thread', () => {

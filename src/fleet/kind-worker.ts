@@ -1,0 +1,74 @@
+import { type Job, Worker as QueueWorker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { MOST_TAKEOVERS } from '../calls/retry-table.js';
+import { messageOf } from '../errors.js';
+import { workerConnection } from '../queues/connection.js';
+import type { KindName } from '../queues/registry.js';
+import type { Logger } from './logger.js';
+import { reviveParent } from './parent-link.js';
+import { forgetTakeovers } from './run-marks.js';
+import type { RunningJobs } from './running-jobs.js';
+import type { FleetTelemetry } from './telemetry.js';
+import { watchLocks } from './watch-locks.js';
+
+export interface KindWorkerOptions {
+  readonly name: string;
+  readonly redisUrl: string;
+  readonly prefix: string;
+  readonly lockMs: number;
+  readonly telemetry?: FleetTelemetry | undefined;
+  readonly logger: Logger;
+  /** For the fleet's own marks on jobs. */
+  readonly client: Redis;
+  readonly running: RunningJobs;
+}
+
+/** How often a worker looks for jobs whose lease ran out, as a share of the lease: a dead one is noticed soon after. */
+const LOOKS_A_LEASE = 0.25;
+
+/** Makes the queue worker of one kind, which takes so many jobs at once. */
+export function startKindWorker(
+  kind: KindName,
+  concurrency: number,
+  run: (job: Job, token: string) => Promise<unknown>,
+  { name, redisUrl, prefix, lockMs, telemetry, logger, client, running }: KindWorkerOptions,
+): QueueWorker {
+  const worker = new QueueWorker(
+    kind,
+    async (job, token) => {
+      if (token === undefined) throw new TypeError('BullMQ gave no token');
+      return run(job, token);
+    },
+    {
+      name,
+      ...(telemetry === undefined ? {} : { telemetry }),
+      connection: workerConnection(redisUrl),
+      prefix,
+      concurrency,
+      lockDuration: lockMs,
+      stalledInterval: Math.ceil(lockMs * LOOKS_A_LEASE),
+      maxStalledCount: MOST_TAKEOVERS,
+    },
+  );
+  watchLocks(worker, `${prefix}:${kind}`, running, lockMs, logger);
+  worker.on('error', (error) => logger.warn({ kind, reason: error.message }, 'worker'));
+  worker.on('completed', (job) => {
+    if (job.parentKey === undefined) return;
+    reviveParent(client, job).catch((thrown: unknown) => {
+      logger.warn(
+        { kind, jobId: job.id, reason: messageOf(thrown) },
+        'its failed parent could not be run again',
+      );
+    });
+  });
+  worker.on('failed', (job) => {
+    if (job === undefined || job.stalledCounter <= MOST_TAKEOVERS) return;
+    forgetTakeovers(client, `${prefix}:${kind}:${job.id}`).catch((thrown: unknown) => {
+      logger.warn({ kind, jobId: job.id, reason: messageOf(thrown) }, 'its take-overs are still counted');
+    });
+  });
+  worker.on('stalled', (jobId) =>
+    logger.warn({ kind, jobId }, 'the worker of this job died; it is taken over'),
+  );
+  return worker;
+}

@@ -1,0 +1,100 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+
+const redis = redisOfFile();
+let fleets = 0;
+let test: TestFleet;
+beforeEach(async () => {
+  fleets += 1;
+  test = await startTestFleet(redis, `hostile-${fleets}`);
+});
+afterEach(() => test.close());
+
+/** Longest that the event loop stood still, in milliseconds; a busy machine is not what is measured. */
+const MAX_DELAY_MS = 1_500;
+
+/** 408 bytes that stand for 2^40 elements. */
+const DOUBLING = `t = [1]\n${'t = t + t\n'.repeat(40)}`;
+/** The scanner of the grammar reads what follows again at each line: 16 times the time for four times the text. */
+const CONTINUED = `${'\\\n'.repeat(30_000)}x = 1\n`;
+const LARGE = 'f()\n'.repeat(200_000);
+const TWO_LINES = 'import pandas as pd\nprint(pd.read_csv("a.csv").shape)\n';
+
+async function startWorker(analysis = { timeoutMs: 2_000, heapMb: 512 }, concurrency = 3) {
+  const worker = await test.worker(createOfflineRunner(), {
+    ...{ kinds: ['solution-check'] as const, concurrency, analysis, lockMs: 5_000 },
+  });
+  // The first script starts the threads.
+  await (await check(TWO_LINES, 'first')).result();
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  return { worker, delay };
+}
+
+const check = (content: string, tenant: string) =>
+  addSolutionCheck(test.fleet, { solution: { content } }, { tenant });
+
+/** That no job of the worker was lost, and its event loop went on. */
+function expectUndisturbed(delay: ReturnType<typeof monitorEventLoopDelay>): void {
+  delay.disable();
+  expect(delay.max / 1e6).toBeLessThan(MAX_DELAY_MS);
+  const lines = test.logLines.map(({ msg }) => String(msg));
+  expect(lines.filter((line) => /\block\b|taken over/.test(line))).toEqual([]);
+}
+
+describe('a script made to exhaust whoever reads it', () => {
+  it('by values without end is judged, and its worker lives', async () => {
+    const { delay } = await startWorker();
+    const [bomb, other] = [await check(DOUBLING, 'a'), await check(TWO_LINES, 'b')];
+    expect((await other.result()).status).toBe('clean');
+    expect((await bomb.result()).status).toBe('clean');
+    expectUndisturbed(delay);
+  });
+
+  it('by its syntax fails with its own error, after one attempt, and keeps nobody waiting', async () => {
+    const { delay } = await startWorker();
+    const bombs = [await check(CONTINUED, 'a'), await check(CONTINUED, 'a'), await check(CONTINUED, 'a')];
+    await test.logged('job started');
+    const other = await check(TWO_LINES, 'b');
+    expect((await other.result()).status).toBe('clean');
+    const [first] = bombs;
+    expect((await first?.view())?.state).not.toBe('failed');
+    for (const bomb of bombs) {
+      await expect(bomb.result()).rejects.toMatchObject({ code: 'analysis-limit' });
+      expect((await bomb.view()).attempts).toBe(1);
+    }
+    expect((await (await check(TWO_LINES, 'a')).result()).status).toBe('clean');
+    expectUndisturbed(delay);
+  });
+
+  it('by its memory loses its thread alone', async () => {
+    const { delay } = await startWorker({ timeoutMs: 60_000, heapMb: 64 });
+    const large = await check('f()\n'.repeat(120_000), 'a');
+    await expect(large.result()).rejects.toMatchObject({
+      code: 'analysis-limit',
+      message: expect.stringContaining('64 MiB'),
+    });
+    expect((await (await check(TWO_LINES, 'a')).result()).status).toBe('clean');
+    expectUndisturbed(delay);
+  });
+});
+
+describe('many large scripts of one tenant', () => {
+  it('do not hold the slots that a short script of another tenant needs', async () => {
+    const { worker, delay } = await startWorker({ timeoutMs: 30_000, heapMb: 512 }, 2);
+    const large = await Promise.all(Array.from({ length: 6 }, () => check(LARGE, 'a')));
+    const states = () => Promise.all(large.map(async (handle) => (await handle.view()).state));
+    const running = async () => (await states()).filter((state) => state === 'active').length;
+    await expect.poll(running).toBeGreaterThanOrEqual(2);
+    const other = await check(TWO_LINES, 'b');
+    expect((await other.result()).status).toBe('clean');
+    // None of them has given its slot back.
+    expect((await states()).filter((state) => state === 'completed' || state === 'failed')).toEqual([]);
+    expectUndisturbed(delay);
+    await worker.stop(0);
+  });
+});
