@@ -7,6 +7,7 @@ import type { TokenStore } from './auth/token-store.js';
 import type { CostReader } from './costs.js';
 import type { Evaluations } from './evaluations/evaluations.js';
 import type { OwnQueues } from './evaluations/own-queues.js';
+import type { WaitingClaims } from './evaluations/waiting-claims.js';
 import type { Statistics } from './metrics/statistics.js';
 
 /** What the gateway is told once, when it starts. */
@@ -51,6 +52,7 @@ export interface Gateway {
   readonly statistics: Statistics;
   readonly costs: CostReader;
   readonly evaluations: Evaluations;
+  readonly waitingClaims: WaitingClaims;
   readonly ownQueues: OwnQueues;
   /** Aborted when the gateway begins to close. */
   readonly closing: AbortSignal;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { ConfigurationError, messageOf, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import { Admission } from './admission/admission.js';
@@ -6,6 +7,7 @@ import { isLoopback } from './auth/same-origin.js';
 import { TokenStore } from './auth/token-store.js';
 import { Evaluations } from './evaluations/evaluations.js';
 import { OwnQueues } from './evaluations/own-queues.js';
+import { WaitingClaims } from './evaluations/waiting-claims.js';
 import type { Gateway } from './gateway.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { Collector } from './metrics/collector.js';
@@ -36,9 +38,12 @@ export class FleetLink {
   #gateway: Gateway | undefined;
   #collector: Collector | undefined;
   #connecting: Promise<void> | undefined;
+  #asking: Promise<boolean> | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    // Every open stream listens for the end.
+    setMaxListeners(0, this.closing.signal);
   }
 
   /**
@@ -64,8 +69,15 @@ export class FleetLink {
     throw new RedisError('redis-unreachable', 'the gateway has not reached Redis yet');
   }
 
-  /** Whether Redis answers now. */
-  async isHealthy(): Promise<boolean> {
+  /** Whether Redis answers now; all who ask at the same time share one question. */
+  isHealthy(): Promise<boolean> {
+    this.#asking ??= this.#askRedis().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #askRedis(): Promise<boolean> {
     const client = this.#gateway?.fleet.client;
     if (client === undefined || client.status !== 'ready') return false;
     let timer: NodeJS.Timeout | undefined;
@@ -115,6 +127,7 @@ export class FleetLink {
       fleet.feed.report = (reason) =>
         logger.warn({ reason }, 'events of the queues cannot be read; trying again');
       const ownQueues = new OwnQueues(fleet);
+      const evaluations = new Evaluations(fleet, ownQueues, redisUrl, logger, stalledCheckMs);
       this.#gateway = {
         settings,
         logger,
@@ -126,7 +139,8 @@ export class FleetLink {
         admission: new Admission(fleet, statistics, settings.maxWaiting),
         feed: fleet.feed,
         ownQueues,
-        evaluations: new Evaluations(fleet, ownQueues, redisUrl, logger, stalledCheckMs),
+        evaluations,
+        waitingClaims: new WaitingClaims(fleet, evaluations),
         closing: this.closing.signal,
       };
       this.#collector = new Collector(fleet, redisUrl, logger);

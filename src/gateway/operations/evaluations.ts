@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { SolutionSchema } from '../../queues/common.js';
 import { FindingSchema, SolutionCheckResultSchema } from '../../queues/solution-check.js';
 import { callerIdOf } from '../auth/caller-id.js';
+import type { Claim } from '../evaluations/evaluations.js';
+import type { WaitingClaim, WaitingClaims } from '../evaluations/waiting-claims.js';
 import { WaitQuery } from '../http/duration.js';
-import { type Operation, operation } from '../http/operation.js';
+import { later, type Operation, operation, type Reply } from '../http/operation.js';
 import { OwnQueueSchema } from './flow-schemas.js';
 import { JOB_ID } from './job-schemas.js';
 
@@ -15,8 +17,6 @@ const leaseMs = z
   .max(3_600_000)
   .default(DEFAULT_LEASE_MS)
   .describe('How long the lease holds without a heartbeat, in milliseconds.');
-/** How often a claim that waits looks again, in milliseconds. */
-const LOOK_MS = 250;
 
 const leaseFields = {
   queue: OwnQueueSchema,
@@ -55,31 +55,30 @@ const claim = operation({
     204: { description: 'None waits (with `wait`: none came).' },
   },
   refusals: [422],
-  handle: async ({ body, query, gateway, signal, response }) => {
+  resource: 'claim',
+  handle: async ({ body, query, gateway, signal, stillAllowed, response }) => {
     const owner = callerIdOf(response);
-    const until = Date.now() + (query.wait ?? 0);
-    for (;;) {
-      const claimed = signal.aborted
-        ? undefined
-        : await gateway.evaluations.claim(body.queue, body.leaseMs, owner);
-      if (claimed !== undefined) return { status: 200, body: claimed };
-      const left = until - Date.now();
-      if (left <= 0 || signal.aborted) return { status: 204 };
-      await pause(Math.min(LOOK_MS, left), signal);
-    }
+    const { queue, leaseMs } = body;
+    const timeoutMs = query.wait ?? 0;
+    const claimed = signal.aborted ? undefined : await gateway.evaluations.claim(queue, leaseMs, owner);
+    if (claimed !== undefined || timeoutMs === 0) return claimReply(claimed);
+    return later(waitForClaim, gateway.waitingClaims, {
+      queue,
+      leaseMs,
+      owner,
+      timeoutMs,
+      signal,
+      stillAllowed,
+    });
   },
 });
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end, { once: true });
-  });
+function claimReply(claimed: Claim | undefined): Reply {
+  return claimed === undefined ? { status: 204 } : { status: 200, body: claimed };
+}
+
+async function waitForClaim(claims: WaitingClaims, claim: WaitingClaim): Promise<Reply> {
+  return claimReply(await claims.wait(claim));
 }
 
 const heartbeat = operation({

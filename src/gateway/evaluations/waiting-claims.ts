@@ -1,0 +1,145 @@
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { Claim, Evaluations } from './evaluations.js';
+
+/** How often queues with waiting claims are looked at, in milliseconds. */
+const LOOK_MS = 250;
+/** Least time for each queue that is looked at, so that a thousand queues are looked at more rarely. */
+const MS_A_QUEUE = 5;
+/** Queues that one round trip asks about. */
+const PAGE = 100;
+/** BullMQ's scores of delayed jobs are milliseconds times this. */
+const DELAYED_SCALE = 0x1000;
+
+/** A claim that waits for an evaluation. */
+export interface WaitingClaim {
+  readonly queue: string;
+  readonly leaseMs: number;
+  /** Id of the caller. */
+  readonly owner: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Asked before an evaluation is claimed for it: its token may have been revoked. */
+  readonly stillAllowed: () => Promise<unknown>;
+}
+
+interface Waiter extends WaitingClaim {
+  isSettled: boolean;
+  settle(claim: Claim | undefined): void;
+  fail(thrown: unknown): void;
+}
+
+/**
+ * Claims that wait, first come first served. However many wait for one queue, it is looked at once, and a queue in which
+ * nothing is to be had costs a few commands.
+ */
+export class WaitingClaims {
+  readonly #fleet: FleetConnection;
+  readonly #evaluations: Evaluations;
+  readonly #waiters = new Map<string, Waiter[]>();
+  #looking: Promise<void> | undefined;
+
+  constructor(fleet: FleetConnection, evaluations: Evaluations) {
+    this.#fleet = fleet;
+    this.#evaluations = evaluations;
+  }
+
+  /** Resolves with an evaluation, or with undefined when the time is over or the client has gone. */
+  wait(claim: WaitingClaim): Promise<Claim | undefined> {
+    if (claim.signal.aborted) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        waiter.isSettled = true;
+        clearTimeout(timer);
+        claim.signal.removeEventListener('abort', leave);
+        this.#remove(waiter);
+      };
+      const waiter: Waiter = {
+        ...claim,
+        isSettled: false,
+        settle: (claimed) => {
+          end();
+          resolve(claimed);
+        },
+        fail: (thrown) => {
+          end();
+          reject(thrown);
+        },
+      };
+      const leave = () => waiter.settle(undefined);
+      const timer = setTimeout(leave, claim.timeoutMs);
+      claim.signal.addEventListener('abort', leave, { once: true });
+      this.#waiters.set(claim.queue, [...(this.#waiters.get(claim.queue) ?? []), waiter]);
+      this.#looking ??= this.#look();
+    });
+  }
+
+  #remove(waiter: Waiter): void {
+    const others = (this.#waiters.get(waiter.queue) ?? []).filter((other) => other !== waiter);
+    if (others.length === 0) this.#waiters.delete(waiter.queue);
+    else this.#waiters.set(waiter.queue, others);
+  }
+
+  async #look(): Promise<void> {
+    while (this.#waiters.size > 0) {
+      const ms = Math.max(LOOK_MS, this.#waiters.size * MS_A_QUEUE);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      const queues = [...this.#waiters.keys()];
+      for (let from = 0; from < queues.length; from += PAGE) {
+        await this.#serve(queues.slice(from, from + PAGE));
+      }
+    }
+    this.#looking = undefined;
+  }
+
+  async #serve(queues: readonly string[]): Promise<void> {
+    try {
+      const ready = await this.#withWork(queues);
+      await Promise.all(ready.map((queue) => this.#serveQueue(queue)));
+    } catch (thrown) {
+      // Redis is away: whoever waits is told so, as whoever asks is.
+      for (const queue of queues) for (const waiter of this.#waiters.get(queue) ?? []) waiter.fail(thrown);
+    }
+  }
+
+  /** Those of the queues in which something waits, is due, or is held by somebody who may have vanished. */
+  async #withWork(queues: readonly string[]): Promise<string[]> {
+    const due = (Date.now() + 1) * DELAYED_SCALE;
+    const pipeline = this.#fleet.client.pipeline();
+    for (const queue of queues) {
+      const key = (name: string) => this.#fleet.jobKey(queue, name);
+      pipeline.llen(key('wait')).zcard(key('prioritized')).llen(key('active'));
+      pipeline.zcount(key('delayed'), '-inf', due);
+    }
+    const answers = (await pipeline.exec()) ?? [];
+    for (const [error] of answers) if (error !== null) throw error;
+    const counts = answers.map(([, count]) => Number(count));
+    return queues.filter((_, index) => counts.slice(index * 4, index * 4 + 4).some((count) => count > 0));
+  }
+
+  /** Gives evaluations of a queue to those who wait for them, as long as there are both. */
+  async #serveQueue(queue: string): Promise<void> {
+    for (;;) {
+      const [waiter] = this.#waiters.get(queue) ?? [];
+      if (waiter === undefined) return;
+      try {
+        await waiter.stillAllowed();
+      } catch (thrown) {
+        waiter.fail(thrown);
+        continue;
+      }
+      if (waiter.isSettled) continue;
+      const claim = await this.#evaluations.claim(queue, waiter.leaseMs, waiter.owner);
+      if (claim === undefined) return;
+      if (!waiter.isSettled) waiter.settle(claim);
+      else await this.#passOn(claim);
+    }
+  }
+
+  /** Whom it was for has gone meanwhile: the next has it; without one it comes back when its lease runs out. */
+  async #passOn(claim: Claim): Promise<void> {
+    const [next] = this.#waiters.get(claim.queue) ?? [];
+    if (next === undefined) return;
+    await this.#evaluations.heartbeat(claim, next.leaseMs);
+    if (!next.isSettled) next.settle({ ...claim, leaseMs: next.leaseMs });
+  }
+}

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ResourceLimits, resourceTable } from '../../src/gateway/admission/resource-limits.js';
+import { TokenStore } from '../../src/gateway/auth/token-store.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+
+const ATTEMPTS = 1_000;
+/** Requests that one connection sends ahead. */
+const PER_CONNECTION = 100;
+const JOB = 'solution-check-00000000-0000-4000-8000-000000000000';
+
+const redis = redisOfFile();
+let test: TestFleet;
+let gateway: TestGateway;
+let busy: string;
+let calm: string;
+let sockets: Socket[] = [];
+let count = 0;
+
+beforeEach(async () => {
+  count += 1;
+  const prefix = `limits-${count}`;
+  test = await startTestFleet(redis, prefix);
+  const tokens = new TokenStore(test.fleet.client, prefix);
+  busy = (await tokens.add('busy', 'submit')).token;
+  calm = (await tokens.add('calm', 'submit')).token;
+  gateway = await startTestGateway(redis, prefix, { maxWaits: 50, maxStreams: 50, maxReads: 2 });
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await gateway.close();
+  await test.close();
+});
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+interface Flood extends Socket {
+  /** Answers that came, by their status. */
+  statuses: Map<string, number>;
+}
+
+/** Sends requests on one connection without waiting for their answers. */
+async function flood(request: string): Promise<Flood> {
+  const statuses = new Map<string, number>();
+  const socket = Object.assign(connect(gateway.port, '127.0.0.1'), { statuses }) as Flood;
+  sockets.push(socket);
+  let rest = '';
+  socket
+    .on('error', () => undefined)
+    .on('data', (chunk) => {
+      const text = rest + chunk.toString('latin1');
+      for (const [, status = ''] of text.matchAll(/HTTP\/1\.1 (\d{3})(?= )/g)) {
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+      // A status line may come in two pieces; what was counted is not kept.
+      rest = /HTTP\/?1?\.?1? ?\d{0,3}$/.exec(text)?.[0] ?? '';
+    });
+  await once(socket, 'connect');
+  socket.write(request.repeat(PER_CONNECTION));
+  return socket;
+}
+
+function request(method: string, path: string, body = ''): string {
+  const length = body === '' ? '' : `content-type: application/json\r\ncontent-length: ${body.length}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${busy}\r\n${length}\r\n${body}`;
+}
+
+async function redisState(): Promise<{ connections: number; keys: number }> {
+  const info = await test.fleet.client.info('clients');
+  const connections = Number(/connected_clients:(\d+)/.exec(info)?.[1]);
+  return { connections, keys: (await test.fleet.client.keys(`${test.fleet.prefix}:*`)).length };
+}
+
+describe('one token that opens a resource a thousand times', () => {
+  it.each([
+    ['waits', () => request('GET', `/v1/jobs/ID?wait=30s`)],
+    ['waits for jobs that are not there', () => request('GET', `/v1/jobs/${JOB}?wait=30s`)],
+    ['event streams', () => request('GET', '/v1/jobs/ID/events')],
+    ['live figures', () => request('GET', '/live')],
+    ['claims', () => request('POST', '/v1/evaluations/claim?wait=30s', '{"queue":"nothing"}')],
+    ['lists', () => request('GET', '/v1/jobs?limit=1000')],
+    ['runs', () => request('GET', '/v1/runs/many?limit=10000')],
+    ['dead letters', () => request('GET', '/v1/dead-letters')],
+    ['board', () => request('GET', '/board/api/queues?activeQueue=solution-check')],
+  ])('%s: memory, connections and keys stay bounded, and another token is served', async (_name, text) => {
+    const submit = (run: string) =>
+      gateway.send(
+        'POST',
+        '/v1/jobs/solution-check',
+        { payload: { solution: { content: 'x = 1\n' }, tags: { run } } },
+        bearer(calm),
+      );
+    const { json } = await submit('many');
+    const before = await redisState();
+    const memory = process.memoryUsage.rss();
+    const sent = text().replace('ID', json.id as string);
+    const floods: Flood[] = [];
+    for (let at = 0; at < ATTEMPTS / PER_CONNECTION; at += 1) floods.push(await flood(sent));
+    const served = await submit('other');
+    expect(served.status).toBe(202);
+    const after = await redisState();
+    expect(after.connections - before.connections).toBeLessThanOrEqual(6);
+    expect(after.keys - before.keys).toBeLessThanOrEqual(12);
+    expect(process.memoryUsage.rss() - memory).toBeLessThan(400 * 2 ** 20);
+    for (const socket of floods) socket.destroy();
+    await vi.waitFor(() => expect(gateway.openRequests).toBe(0), { timeout: 20_000 });
+    // Nothing is left behind: the token has all its places again.
+    const again = await gateway.send('GET', `/v1/jobs/${json.id}?wait=10ms`, undefined, bearer(busy));
+    expect(again.status).toBe(202);
+  });
+});
+
+describe('waiting claims', () => {
+  it('cost about one look at their queue, however many wait', async () => {
+    await test.fleet.queue('idle').add('x', {}, { delay: 3_600_000 });
+    const claim = () =>
+      gateway.send('POST', '/v1/evaluations/claim?wait=2s', { queue: 'idle' }, bearer(busy));
+    const commands = async () =>
+      Number(/total_commands_processed:(\d+)/.exec(await test.fleet.client.info('stats'))?.[1]);
+    const before = await commands();
+    const answers = await Promise.all(Array.from({ length: 40 }, claim));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+    // Each asks by itself when it comes, with about ten commands. If each looked four times a second it were 2,500.
+    expect((await commands()) - before).toBeLessThan(1_000);
+  });
+});
+
+describe('limits', () => {
+  const table = resourceTable({ maxWaits: 2, maxStreams: 2, maxReads: 1 });
+  const never = new AbortController().signal;
+
+  it('say what is exhausted and when to try again, and count each token alone', async () => {
+    const limits = new ResourceLimits(table);
+    const first = await limits.take('wait', 'a', never);
+    await limits.take('wait', 'a', never);
+    await expect(limits.take('wait', 'a', never)).rejects.toMatchObject({
+      code: 'too-many-open',
+      message: 'this token has 2 requests that wait for a job already, which is the limit',
+    });
+    await limits.take('wait', 'b', never);
+    await limits.take('stream', 'a', never);
+    first();
+    first();
+    await limits.take('wait', 'a', never);
+    await expect(limits.take('wait', 'a', never)).rejects.toThrow('already');
+  });
+
+  it('let large reads take turns, and forget those who leave', async () => {
+    const limits = new ResourceLimits(table);
+    const release = await limits.take('read', 'a', never);
+    const leaving = new AbortController();
+    const left = limits.take('read', 'a', leaving.signal);
+    const next = limits.take('read', 'a', never);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    release();
+    (await next)();
+    expect(limits.heldCount).toBe(0);
+  });
+});
