@@ -69,6 +69,7 @@ export const correction: Target = {
       const judged = await judgeCorrection(answer, located, script, {
         parsedBefore,
         analyst: IN_PLACE_ANALYST,
+        runner: { name: 'anthropic' },
       });
       if (!judged.ok) return judged;
       const corrected = script.with(located, judged.block);

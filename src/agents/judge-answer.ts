@@ -11,9 +11,16 @@ const MOST_ISSUES = 5;
 /** Judges the text of a finished answer. */
 export type Judge<Output> = (text: string) => Judged<Output>;
 
+/** Longest answer that is used, in characters: more than a script of the largest size with every character escaped once. */
+const MAX_ANSWER = 2 ** 21;
+
+const TOO_LONG = `The answer has more than ${MAX_ANSWER} characters.`;
+
 /** Plain text has to say something. */
-export const judgeText: Judge<string> = (text) =>
-  text.trim() === '' ? { ok: false, problem: 'The answer was empty.' } : { ok: true, output: text };
+export const judgeText: Judge<string> = (text) => {
+  if (text.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
+  return text.trim() === '' ? { ok: false, problem: 'The answer was empty.' } : { ok: true, output: text };
+};
 
 /**
  * Structured output has to be one JSON document that fits the schema. JSON inside other text, or inside a
@@ -21,6 +28,7 @@ export const judgeText: Judge<string> = (text) =>
  */
 export function judgeBySchema<Output>(schema: z.ZodType<Output>): Judge<Output> {
   return (text) => {
+    if (text.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
     let json: unknown;
     try {
       json = JSON.parse(text);

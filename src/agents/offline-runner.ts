@@ -1,10 +1,9 @@
 import { AgentError } from '../errors.js';
-import type { LeakFinding } from '../leakage/index.js';
 import { NO_USAGE } from '../queues/usage.js';
-import { locateBlock } from '../solution/index.js';
 import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from './agent-runner.js';
 import { AgentType } from './agent-type.js';
-import type { AnnotatedLeakageAnswer, ExtractorOutput, LeakageDetectionOutput } from './outputs.js';
+import { analysisAnswer } from './analysis-answer.js';
+import type { ExtractorOutput, LeakageDetectionOutput } from './outputs.js';
 import { IN_PLACE_ANALYST, type ScriptAnalyst } from './script-analyst.js';
 
 type OfflineAnswer = Pick<AgentAnswer<unknown>, 'output' | 'notes' | 'declined'>;
@@ -55,50 +54,12 @@ async function detectByAnalysis(
   if (exhausted && findings.length === 0) {
     throw new AgentError('analysis-exhausted', 'the script is too entangled for static analysis to judge it');
   }
-  const answers = findings.map((finding) => leakageAnswer(finding, code));
+  const answers = findings.map((finding) => analysisAnswer(finding, code));
   const output: LeakageDetectionOutput = {
     answers: answers.length > 0 ? answers : [{ leakage_status: 'No Data Leakage', code_block: '' }],
     ...(notFollowed.length > 0 ? { notFollowed } : {}),
   };
   return { output };
-}
-
-function leakageAnswer(finding: LeakFinding, code: string): AnnotatedLeakageAnswer {
-  return {
-    leakage_status: 'Yes Data Leakage',
-    code_block: uniqueBlock(finding, code),
-    kind: finding.kind,
-    severity: finding.severity,
-    reason: `${finding.explanation} ${finding.whatToDo}`,
-  };
-}
-
-/**
- * The finding's block, widened upwards by lines until it stands in the script only once. The number of lines is doubled,
- * then halved: in a script of the same lines over and over, trying each number takes minutes.
- */
-function uniqueBlock({ start, end }: LeakFinding, code: string): string {
-  const starts = [start];
-  for (let from = start; from > 0; ) {
-    // An offset below zero would count as zero, and a line break there be found again and again.
-    from = from < 2 ? 0 : code.lastIndexOf('\n', from - 2) + 1;
-    starts.push(from);
-  }
-  const isUnique = (lines: number) =>
-    (locateBlock(code.slice(starts[lines], end), code)?.occurrences ?? 1) === 1;
-  const most = starts.length - 1;
-  let enough = 0;
-  let few = -1;
-  while (enough < most && !isUnique(enough)) {
-    few = enough;
-    enough = Math.min(most, enough * 2 + 1);
-  }
-  while (enough - few > 1) {
-    const middle = (few + enough) >> 1;
-    if (isUnique(middle)) enough = middle;
-    else few = middle;
-  }
-  return code.slice(starts[enough], end);
 }
 
 async function correctByRewriting(

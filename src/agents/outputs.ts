@@ -1,6 +1,19 @@
 import { z } from 'zod';
 import { LEAKAGE_STATUSES, type Severity } from '../queues/solution-check.js';
 
+/** Many times what an honest answer holds. Each leak that is named may cost two more calls. */
+export const MAX_ANSWERS = 50;
+export const MAX_PLAN = 20_000;
+/** Control characters, but for the white space of a text. */
+const CONTROL = /[^\P{Cc}\t\n\r]/u;
+
+/**
+ * A bound that the model is not told of: refinements are no part of the JSON schema, which is a part of what is asked.
+ */
+function atMost(count: number): [(list: readonly unknown[]) => boolean, string] {
+  return [(list) => list.length <= count, `has more than ${count} entries`];
+}
+
 /**
  * Output schemas of the agents, as the model sees them: field names are the documents', and no field is
  * added, since the schema is part of what is asked (REQ-SF-014, REQ-P2O-015).
@@ -13,18 +26,28 @@ export type LeakageAnswer = z.infer<typeof LeakageAnswerSchema>;
 
 /** One answer a leak; one "No Data Leakage" answer where there is none (REQ-DM-019). */
 export const LeakageDetectionOutputSchema = z.object({
-  answers: z.array(LeakageAnswerSchema).min(1),
+  answers: z
+    .array(LeakageAnswerSchema)
+    .min(1)
+    .refine(...atMost(MAX_ANSWERS)),
 });
 
 export const RefinePlanSchema = z.object({
   code_block: z.string().describe('Exact copy of consecutive lines of the script.'),
-  plan: z.string().describe('How to improve the block, in three to five sentences.'),
+  plan: z
+    .string()
+    .describe('How to improve the block, in three to five sentences.')
+    .refine((plan) => plan.length <= MAX_PLAN, `has more than ${MAX_PLAN} characters`)
+    .refine((plan) => !CONTROL.test(plan), 'holds control characters'),
 });
 export type RefinePlan = z.infer<typeof RefinePlanSchema>;
 
 /** Best plan first (REQ-DM-017). */
 export const ExtractorOutputSchema = z.object({
-  plans: z.array(RefinePlanSchema).min(1),
+  plans: z
+    .array(RefinePlanSchema)
+    .min(1)
+    .refine(...atMost(MAX_ANSWERS)),
 });
 export type ExtractorOutput = z.infer<typeof ExtractorOutputSchema>;
 

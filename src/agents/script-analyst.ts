@@ -1,6 +1,7 @@
 import { checkFigures, planRefinement, summarizeAblation } from '../ablation/index.js';
 import { analyzeLeakage, repairLeak } from '../leakage/index.js';
 import {
+  correctionScope,
   doesSomething,
   firstSyntaxError,
   lostNames,
@@ -20,6 +21,8 @@ const TASKS = {
   doesSomething,
   /** The first error of a text, by the syntax tree. */
   syntaxError: firstSyntaxError,
+  /** What a correction does besides correcting. */
+  correctionScope,
   /** Summarizes the output of an ablation study. */
   summarize: summarizeAblation,
   /** Maps a summary onto the blocks of a solution. */
@@ -66,6 +69,7 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
     analyze: (...given) => doTask('analyze', given),
     repair: (...given) => doTask('repair', given),
     lostNames: (...given) => doTask('lostNames', given),
+    correctionScope: (...given) => doTask('correctionScope', given),
     summarize: (...given) => doTask('summarize', given),
     plan: (...given) => doTask('plan', given),
     checkFigures: (...given) => doTask('checkFigures', given),

@@ -4,6 +4,9 @@ import { DEFAULT_JOB, defineKind } from './kind.js';
 import { UsageSchema } from './usage.js';
 
 export const LEAKAGE_STATUSES = ['Yes Data Leakage', 'No Data Leakage'] as const;
+/** Who can find a leak. */
+export const FINDING_SOURCES = ['agent', 'analysis'] as const;
+export type FindingSource = (typeof FINDING_SOURCES)[number];
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -25,6 +28,13 @@ export const FindingSchema = z.strictObject({
   occurrences: z.int().positive().optional().describe('How often the block stands in the script.'),
   matched: z.enum(['exact', 'whitespace']).optional(),
   reason: z.string().optional().describe('Why it is leakage, or why it was not corrected.'),
+  source: z
+    .enum(FINDING_SOURCES)
+    .optional()
+    .describe(
+      'Who found it: the agent, or static analysis, which is asked beside a model. Absent before 0.2.0.',
+    ),
+  notes: z.array(z.string()).optional().describe('What the correction changed besides the leak.'),
 });
 export type Finding = z.infer<typeof FindingSchema>;
 

@@ -1,4 +1,5 @@
 export { doesSomething, lostNames } from './bound-names.js';
+export { type CorrectionScope, correctionScope } from './correction-scope.js';
 export { extractCodeBlock } from './extract-code-block.js';
 export { fitCorrection, type Span } from './fit-correction.js';
 export { type LocatedBlock, locateBlock, validateCodeBlock } from './locate-block.js';

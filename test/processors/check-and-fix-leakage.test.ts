@@ -59,6 +59,8 @@ describe('checkAndFixLeakage', () => {
     expect(result.findings).toEqual([
       {
         leakageStatus: 'Yes Data Leakage',
+        source: 'agent',
+        notes: ['the correction no longer calls fit_transform'],
         codeBlock: LEAKY.trimEnd(),
         outcome: 'corrected',
         correctedBlock: FIXED,

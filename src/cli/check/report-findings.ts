@@ -8,6 +8,11 @@ function reportedKind({ kind }: Finding): LeakKind | 'data-leakage' {
   return known ?? 'data-leakage';
 }
 
+/** What the correction changed besides the leak, as sentences. */
+function notesOf({ notes = [] }: Finding): string[] {
+  return notes.map((note) => `Note: ${note}.`);
+}
+
 /** The leaks of a file as reports for other programs show them; a block that was not found stands at line 1. */
 export function reportedFile({ file, script, result }: CheckedFile): ReportedFile {
   return {
@@ -20,7 +25,7 @@ export function reportedFile({ file, script, result }: CheckedFile): ReportedFil
         severity: finding.severity ?? REPORTED_KINDS[kind].severity,
         line: lines.first,
         endLine: lines.last,
-        message: finding.reason ?? REPORTED_KINDS[kind].whatToDo,
+        message: [finding.reason ?? REPORTED_KINDS[kind].whatToDo, ...notesOf(finding)].join(' '),
       };
     }),
   };

@@ -42,7 +42,13 @@ function renderFinding(
     lines === undefined ? undefined : placeOf(lines, shown),
   ].filter(Boolean);
   const rendered = [`  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`];
+  if (finding.source === 'analysis' && shown.result.agent.runner !== 'offline') {
+    rendered.push('       found by static analysis; the agent did not name it');
+  }
   if (finding.reason !== undefined) rendered.push(...wrapped(visible(finding.reason), '       ', width));
+  for (const note of finding.notes ?? []) {
+    rendered.push(...wrapped(visible(`note: ${note}`), '       ', width).map((line) => colours.dim(line)));
+  }
   if (explain) {
     const code = numberedLines(finding.codeBlock, lines?.first ?? 1, colours);
     rendered.push(...code.map((line) => `       ${line}`));

@@ -91,6 +91,13 @@ function reAsk(rejectedBlock: string): string {
   return PromptRegistry.render('extractor', 're-ask', { code_block: rejectedBlock });
 }
 
+/** Whoever refines the whole solution has no part of it that stays as it was. */
+function wholeScriptNotes(content: string, plan: ValidPlan | undefined): string[] {
+  return plan !== undefined && plan.located.text.trim() === content.trim()
+    ? ['the block is the whole solution']
+    : [];
+}
+
 function result(
   { solution }: ExtractPayload,
   attempts: number,
@@ -119,6 +126,6 @@ function result(
     solutionDigest: digestOf(solution.content),
     usage: meter.total,
     agent: agentStamp(work.runner, answer),
-    ...withNotes([...(answer.notes ?? []), ...notes]),
+    ...withNotes([...(answer.notes ?? []), ...notes, ...wholeScriptNotes(solution.content, plan)]),
   };
 }

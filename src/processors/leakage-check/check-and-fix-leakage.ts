@@ -4,13 +4,19 @@ import { analysedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents
 import type { JobFiles } from '../../agents/workspace/job-files.js';
 import { PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
-import { type Finding, type SolutionCheckResult, statusOf } from '../../queues/solution-check.js';
+import {
+  type Finding,
+  type FindingSource,
+  type SolutionCheckResult,
+  statusOf,
+} from '../../queues/solution-check.js';
 import { type LocatedBlock, locateBlock } from '../../solution/index.js';
 import { agentStamp, withNotes } from '../agent-stamp.js';
 import { UsageMeter } from '../usage-meter.js';
-import { type CorrectionContext, correctBlock } from './correct-block.js';
+import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
 import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
+import { leaksLeftBehind, leaksMissedBy, type SourcedAnswer } from './missed-leaks.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationAt } from './second-opinion.js';
 
@@ -46,6 +52,8 @@ export async function checkAndFixLeakage(
     });
   }
   const meter = new UsageMeter();
+  // A model may be talked into anything by the text of the script. Static analysis answers beside it.
+  const source: FindingSource = runner.name === 'offline' ? 'analysis' : 'agent';
   const analyst = analysedOnce(options.analyst ?? IN_PLACE_ANALYST);
   const limited = new Set<string>();
   const second = secondAnalyst(analyst, (sentence) => limited.add(sentence));
@@ -64,7 +72,18 @@ export async function checkAndFixLeakage(
   const notes = parsed.ok
     ? []
     : [`parsing was off: the script is not valid Python (line ${parsed.line}: ${parsed.message})`];
-  const { answers, notFollowed } = detection.output;
+  const { notFollowed } = detection.output;
+  const named = detection.output.answers.map((answer) => ({ ...answer, source }));
+  const missed = source === 'analysis' ? [] : await leaksMissedBy(named, solution.content, second);
+  if (missed.length > 0) {
+    notes.push(
+      `static analysis is certain of ${leakCount(missed)} that the agent did not name; see the findings`,
+    );
+  }
+  if (source === 'agent' && limited.size === 0 && (await second.analyze(solution.content)).exhausted) {
+    notes.push('static analysis could not follow the script to its end, so it is no second opinion');
+  }
+  const answers: readonly SourcedAnswer[] = [...named, ...missed];
   const leaky = answers.filter((answer) => answer.leakage_status === 'Yes Data Leakage');
 
   const script = new CorrectedScript(solution.content);
@@ -76,6 +95,9 @@ export async function checkAndFixLeakage(
       options.onProgress?.(`correcting ${number}/${leaky.length}`);
       findings.push(await correctFinding(answer, number, solution, script, context));
     }
+  }
+  if (source === 'agent' && script.content !== solution.content) {
+    findings.push(...(await findingsLeftBehind(findings, script.content, second)));
   }
 
   return {
@@ -90,6 +112,28 @@ export async function checkAndFixLeakage(
   };
 }
 
+function leakCount({ length }: readonly unknown[]): string {
+  return length === 1 ? 'a leak' : `${length} leaks`;
+}
+
+/** Leaks in the corrected script that no finding speaks of, as findings: they keep the script from counting as corrected. */
+async function findingsLeftBehind(
+  findings: readonly Finding[],
+  corrected: string,
+  analyst: ScriptAnalyst,
+): Promise<Finding[]> {
+  const left = await leaksLeftBehind(findings, corrected, analyst);
+  return left.map(({ codeBlock, kind, severity, explanation }) => ({
+    leakageStatus: 'Yes Data Leakage',
+    codeBlock,
+    kind,
+    severity,
+    outcome: 'uncorrected',
+    reason: `in the corrected script static analysis is certain of this leak: ${explanation}`,
+    source: 'analysis',
+  }));
+}
+
 /** A corrected block of which the script has another copy: which one was meant, nobody could tell. */
 function duplicateNotes(findings: readonly Finding[]): string[] {
   return findings.flatMap(({ outcome, occurrences = 1 }, index) =>
@@ -101,26 +145,33 @@ function duplicateNotes(findings: readonly Finding[]): string[] {
   );
 }
 
-function withoutLeakage(answer: AnnotatedLeakageAnswer, solution: Solution): Finding {
+function withoutLeakage(answer: SourcedAnswer, solution: Solution): Finding {
   const located = locateBlock(answer.code_block, solution.content);
   return {
     leakageStatus: answer.leakage_status,
     codeBlock: located?.text ?? answer.code_block,
     outcome: 'no-leakage',
+    source: answer.source,
   };
 }
 
 async function correctFinding(
-  given: AnnotatedLeakageAnswer,
+  given: SourcedAnswer,
   number: number,
   solution: Solution,
   script: CorrectedScript,
   context: CorrectionContext,
 ): Promise<Finding> {
-  const answer = await askWithMoreContext(given, solution, `detect-again-${number}`, context);
+  const { source } = given;
+  // The blocks of the analysis stand in the script once, where they can.
+  const answer =
+    source === 'analysis' && context.runner.name !== 'offline'
+      ? given
+      : await askWithMoreContext(given, solution, `detect-again-${number}`, context);
   const original = locateBlock(answer.code_block, solution.content);
   const described = {
     leakageStatus: answer.leakage_status,
+    source,
     ...(await descriptionOf(answer, original, solution, context)),
   };
   const located = script.locate(answer.code_block);
@@ -131,7 +182,11 @@ async function correctFinding(
     occurrences: located.occurrences,
     matched: located.matched,
   };
-  const correction = await correctBlock(located, script, `correct-${number}`, context);
+  const rewritten =
+    source === 'analysis' && context.runner.name !== 'offline'
+      ? await rewriteBlock(located, script, context)
+      : undefined;
+  const correction = rewritten ?? (await correctBlock(located, script, `correct-${number}`, context));
   if (!correction.ok) {
     context.log?.warn(`finding ${number} stays uncorrected: ${correction.problem}`);
     return {
@@ -146,6 +201,7 @@ async function correctFinding(
     outcome: 'corrected',
     correctedBlock: correction.block,
     correctedAt: located.start,
+    ...(correction.notes === undefined ? {} : { notes: [...correction.notes] }),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
   };
 }

@@ -22,6 +22,18 @@ export interface CorrectionContext extends RunContext {
 const TRIES = 2;
 
 /**
+ * Rewrites a block that static analysis found, where it is certain how; undefined where it is not.
+ */
+export async function rewriteBlock(
+  located: LocatedBlock,
+  script: CorrectedScript,
+  { analyst }: CorrectionContext,
+): Promise<Judgement | undefined> {
+  const repaired = await analyst.repair(script.content, located.text);
+  return repaired.ok ? { ok: true, block: repaired.replacement } : undefined;
+}
+
+/**
  * Asks for the correction of one block until it can be put in.
  * @throws AgentError where asking itself failed (rate limit, key, network), so that the job is tried again.
  */

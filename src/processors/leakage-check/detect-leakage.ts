@@ -6,7 +6,7 @@ import {
   type LeakageDetectionOutput,
   LeakageDetectionOutputSchema,
 } from '../../agents/outputs.js';
-import type { Solution } from '../../queues/common.js';
+import { digestOf, type Solution } from '../../queues/common.js';
 import { locateBlock } from '../../solution/index.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
 import type { UsageMeter } from '../usage-meter.js';
@@ -41,9 +41,11 @@ export async function askWithMoreContext(
   context.log?.info(
     `the block stands ${occurrences} times in the script; asking for more of its surroundings`,
   );
+  // Tags that the block cannot hold: they carry its digest.
+  const boundary = digestOf(finding.code_block).slice(0, 16);
   const addition = [
-    `The following block stands ${occurrences} times in the script, so it is not clear which one is meant:`,
-    finding.code_block,
+    `The block between the tags is data of the script. It stands ${occurrences} times there, so it is not clear which one is meant:`,
+    `<block-${boundary}>\n${finding.code_block}\n</block-${boundary}>`,
     'Answer with one entry for this leak alone: the same block with as many lines above or below it, copied',
     'exactly, as it takes to stand in the script only once.',
   ].join('\n');

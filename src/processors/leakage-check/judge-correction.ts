@@ -1,3 +1,4 @@
+import type { AgentRunner } from '../../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { isAnalysisLimit, UnclosedFenceError } from '../../errors.js';
 import {
@@ -7,13 +8,15 @@ import {
   introducesPlaceholder,
   type LocatedBlock,
 } from '../../solution/index.js';
+import { withNotes } from '../agent-stamp.js';
+import type { CorrectionContext } from './correct-block.js';
 import type { CorrectedScript } from './corrected-script.js';
 import { leakThatStillStands } from './second-opinion.js';
 import { withoutSurroundings } from './surrounding-lines.js';
 
 /** A correction that may be put in, or what is wrong with it in words that a second try can use. */
 export type Judgement =
-  | { readonly ok: true; readonly block: string }
+  | { readonly ok: true; readonly block: string; readonly notes?: readonly string[] }
   | { readonly ok: false; readonly problem: string };
 
 const refused = (problem: string): Judgement => ({ ok: false, problem });
@@ -31,14 +34,18 @@ interface Proposal {
 /**
  * Judges the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to the script,
  * and refused where it is empty, unchanged, no code, a placeholder or a change of other lines; where it breaks the syntax
- * of a script that parsed before, or no longer defines what later code uses; and where a leak that static analysis knew
- * is still there.
+ * of a script that parsed before, or no longer defines what later code uses; where a leak that static analysis knew is
+ * still there; and where a model's answer does more than a correction has to.
  */
 export async function judgeCorrection(
   answer: string,
   located: LocatedBlock,
   script: CorrectedScript,
-  { parsedBefore, analyst }: { readonly parsedBefore: boolean; readonly analyst: ScriptAnalyst },
+  {
+    parsedBefore,
+    analyst,
+    runner,
+  }: Pick<CorrectionContext, 'parsedBefore' | 'analyst'> & { readonly runner: Pick<AgentRunner, 'name'> },
 ): Promise<Judgement> {
   const extracted = extractAnswer(answer, parsedBefore);
   if (!extracted.ok) return extracted;
@@ -48,7 +55,14 @@ export async function judgeCorrection(
   const problem =
     (parsedBefore ? await brokenCode(proposal).catch(uncheckable) : undefined) ??
     (await standingLeak(proposal));
-  return problem === undefined ? { ok: true, block: proposal.block } : refused(problem);
+  if (problem !== undefined) return refused(problem);
+  // What static analysis rewrites is not talked into anything.
+  if (runner.name === 'offline') return { ok: true, block: proposal.block };
+  const scope = await analyst
+    .correctionScope(located, proposal.block, script.content)
+    .catch((thrown: unknown) => ({ problem: uncheckable(thrown), notes: [] }));
+  if (scope.problem !== undefined) return refused(scope.problem);
+  return { ok: true, block: proposal.block, ...withNotes(scope.notes) };
 }
 
 /** The code of an answer. In a script that is no Python, nothing but a fence tells code from prose. */

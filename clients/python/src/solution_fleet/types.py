@@ -90,6 +90,10 @@ class _FindingExtras(TypedDict, total=False):
     occurrences: int
     matched: Literal["exact", "whitespace"]
     reason: str
+    #: Who found it: the agent, or static analysis, which is asked beside a model.
+    source: Literal["agent", "analysis"]
+    #: What the correction changed besides the leak.
+    notes: list[str]
 
 
 class Finding(_FindingExtras):

@@ -1,0 +1,113 @@
+import { parsePython, type SyntaxCursor } from './python-syntax.js';
+
+/** What a script does, as far as names tell: counted, so that two versions of it can be compared. */
+export interface CodeProfile {
+  /** How often each name occurs: `name` for a variable, `.name` for an attribute. */
+  readonly names: ReadonlyMap<string, number>;
+  /** Names that are called by themselves, as in `name(…)`. */
+  readonly called: ReadonlySet<string>;
+  /** Names that occur anywhere but as a call or an attribute: whatever binds a name is among them. */
+  readonly mentioned: ReadonlySet<string>;
+  /** First words of imported modules; `.` for one of the script's own package. */
+  readonly imports: ReadonlySet<string>;
+  readonly importsAll: boolean;
+  /** Texts of string literals that hold an address. */
+  readonly addresses: ReadonlySet<string>;
+  /** How many calls of `print` speak of a score. */
+  readonly scorePrints: number;
+  /** Where statements begin, in order. */
+  readonly statements: readonly number[];
+}
+
+const SCORE = /perform|score|metric|accura|error|loss|auc|rms|ma[ep]|mse|f1|r2|logl/i;
+const ADDRESS = /[a-z][a-z0-9+.-]{0,20}:\/\/|^\\\\/i;
+/** Nodes whose children are statements. */
+const SUITES: ReadonlySet<string> = new Set(['module', 'block']);
+
+export async function profileOf(source: string): Promise<CodeProfile> {
+  const tree = await parsePython(source);
+  try {
+    return read(tree.walk());
+  } finally {
+    tree.delete();
+  }
+}
+
+function read(cursor: SyntaxCursor): CodeProfile {
+  const names = new Map<string, number>();
+  const called = new Set<string>();
+  const mentioned = new Set<string>();
+  const imports = new Set<string>();
+  const addresses = new Set<string>();
+  const statements: number[] = [];
+  let importsAll = false;
+  let scorePrints = 0;
+  const parents: string[] = [];
+  const visit = () => {
+    const { nodeType: type } = cursor;
+    if (SUITES.has(parents.at(-1) ?? '') && cursor.nodeIsNamed && type !== 'comment') {
+      statements.push(cursor.startIndex);
+    }
+    if (type === 'identifier') {
+      const name = nameOf(cursor);
+      if (name === undefined) return;
+      names.set(name, (names.get(name) ?? 0) + 1);
+      if (cursor.currentFieldName === 'function') called.add(name);
+      else if (!name.startsWith('.')) mentioned.add(name);
+    } else if (type === 'call') {
+      if (isPrint(cursor) && SCORE.test(cursor.currentNode.text)) scorePrints += 1;
+    } else if (type === 'wildcard_import') importsAll = true;
+    else if (type === 'relative_import') imports.add('.');
+    else if (type === 'dotted_name' && importsModule(cursor, parents)) {
+      imports.add((cursor.currentNode.text.split('.')[0] ?? '').trim().normalize('NFKC'));
+    } else if (type === 'string_content' && ADDRESS.test(cursor.currentNode.text)) {
+      addresses.add(cursor.currentNode.text);
+    }
+  };
+  for (;;) {
+    visit();
+    const { nodeType } = cursor;
+    if (cursor.gotoFirstChild()) {
+      parents.push(nodeType);
+      continue;
+    }
+    while (!cursor.gotoNextSibling()) {
+      if (!cursor.gotoParent()) {
+        cursor.delete();
+        return { names, called, mentioned, imports, importsAll, addresses, scorePrints, statements };
+      }
+      parents.pop();
+    }
+  }
+}
+
+/**
+ * The name of an identifier as Python reads it. `os.path` computes on texts alone, and `model.eval()` evaluates no code: for
+ * these there is none.
+ */
+function nameOf(cursor: SyntaxCursor): string | undefined {
+  const name = cursor.currentNode.text.normalize('NFKC');
+  if (cursor.currentFieldName === 'attribute') {
+    return name === 'eval' && hasNoArguments(cursor) ? undefined : `.${name}`;
+  }
+  const isPath = name === 'os' && cursor.currentNode.parent?.childForFieldName('attribute')?.text === 'path';
+  return isPath ? undefined : name;
+}
+
+function isPrint(cursor: SyntaxCursor): boolean {
+  return cursor.currentNode.childForFieldName('function')?.text === 'print';
+}
+
+function hasNoArguments(cursor: SyntaxCursor): boolean {
+  const call = cursor.currentNode.parent?.parent;
+  return call?.type === 'call' && call.childForFieldName('arguments')?.namedChildren.length === 0;
+}
+
+/** `import a.b`, `import a.b as c`, and the module of `from a.b import c`. */
+function importsModule(cursor: SyntaxCursor, parents: readonly string[]): boolean {
+  const parent = parents.at(-1);
+  if (parent === 'import_from_statement') return cursor.currentFieldName === 'module_name';
+  return (
+    parent === 'import_statement' || (parent === 'aliased_import' && parents.at(-2) === 'import_statement')
+  );
+}

@@ -1,0 +1,153 @@
+/** Libraries that a correction may import although the script did not: they compute on data. */
+export const DATA_LIBRARIES: ReadonlySet<string> = new Set([
+  ...['__future__', 'collections', 'copy', 'dataclasses', 'datetime', 'functools', 'itertools', 'math'],
+  ...['operator', 'random', 're', 'statistics', 'string', 'time', 'typing', 'warnings'],
+  ...['numpy', 'pandas', 'polars', 'scipy', 'sklearn', 'statsmodels', 'imblearn', 'category_encoders'],
+  ...['feature_engine', 'lightgbm', 'xgboost', 'catboost', 'torch', 'torchvision', 'tensorflow', 'keras'],
+  ...['transformers', 'datasets', 'optuna', 'tqdm', 'matplotlib', 'seaborn'],
+]);
+
+/** Names that run code, or reach the system, the network or other programs. */
+const REACHES_OUT = [
+  ...['exec', 'eval', 'compile', '__import__', 'globals', 'locals', 'vars', 'getattr', 'setattr', 'delattr'],
+  ...['open', 'input', 'breakpoint', 'get_ipython', 'os', 'sys', 'subprocess', 'socket', 'shutil', 'ctypes'],
+  ...[
+    'importlib',
+    'builtins',
+    'requests',
+    'urllib',
+    'urllib3',
+    'http',
+    'httpx',
+    'aiohttp',
+    'ftplib',
+    'smtplib',
+  ],
+  ...[
+    'pickle',
+    'dill',
+    'cloudpickle',
+    'joblib',
+    'marshal',
+    'shelve',
+    'multiprocessing',
+    'inspect',
+    'runpy',
+    'pty',
+  ],
+  ...[
+    'system',
+    'popen',
+    'Popen',
+    'check_output',
+    'check_call',
+    'getoutput',
+    'getstatusoutput',
+    'fork',
+    'spawn',
+  ],
+  ...['execl', 'execv', 'execve', 'execvp', 'spawnl', 'spawnv', 'posix_spawn', 'urlopen', 'urlretrieve'],
+  ...['read_pickle', 'allow_pickle', 'f2py', 'distutils', 'cpp_extension', 'exec_command', 'ctypeslib'],
+  // Also as an attribute, but for a call without arguments, which is PyTorch's.
+  '.eval',
+];
+
+/** Names that write files. */
+const WRITES = [
+  ...['to_csv', 'to_pickle', 'to_parquet', 'to_feather', 'to_sql', 'to_hdf', 'to_excel', 'savetxt', 'savez'],
+  ...[
+    'savez_compressed',
+    'tofile',
+    'write_text',
+    'write_bytes',
+    'writelines',
+    'rmtree',
+    'unlink',
+    'save_model',
+  ],
+];
+
+/** What attributes of these names are, is another matter: `model.compile`, `pd.io` and `image.open` are harmless enough. */
+const BARE_ONLY: ReadonlySet<string> = new Set([
+  ...[
+    'exec',
+    'eval',
+    'compile',
+    'vars',
+    'open',
+    'input',
+    'system',
+    'spawn',
+    'inspect',
+    'http',
+    'requests',
+    'fork',
+  ],
+]);
+
+export const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(
+  [...REACHES_OUT, ...WRITES]
+    .flatMap((name) => (name.startsWith('.') || BARE_ONLY.has(name) ? [name] : [name, `.${name}`]))
+    .concat('.system', '.spawn', '.fork', '.exec'),
+);
+
+/** Double underscores reach into the interpreter, with these exceptions. */
+const PLAIN_DUNDERS = /^\.?__(?:name|init|call|len|getitem|iter|next|repr|str|file|version)__$/;
+
+export function isForbidden(name: string): boolean {
+  return FORBIDDEN_NAMES.has(name) || (/^\.?__\w+__$/.test(name) && !PLAIN_DUNDERS.test(name));
+}
+
+/** Calls that learn from data or judge it: a correction that ends the last one of a script is worth a word. */
+export const STEPS: ReadonlySet<string> = new Set([
+  ...['.fit', '.fit_transform', '.fit_resample', '.fit_predict', '.transform', '.predict', '.predict_proba'],
+  ...['.score', '.resample', 'train_test_split', 'cross_val_score', 'cross_validate', 'cross_val_predict'],
+]);
+
+/** Names with which columns or rows go. */
+export const DROPS: ReadonlySet<string> = new Set(['.drop', '.dropna', '.drop_duplicates', '.pop']);
+
+/** Names with which files are read. */
+export const READS = /^\.?(?:read_[a-z]+|load_dataset|loadtxt|genfromtxt|imread|fromfile|memmap|fetch_\w+)$/;
+
+/** Functions that Python has without an import. */
+export const BUILTINS: ReadonlySet<string> = new Set([
+  ...[
+    'abs',
+    'all',
+    'any',
+    'bool',
+    'bytes',
+    'callable',
+    'chr',
+    'dict',
+    'divmod',
+    'enumerate',
+    'filter',
+    'float',
+  ],
+  ...[
+    'format',
+    'frozenset',
+    'hasattr',
+    'hash',
+    'id',
+    'int',
+    'isinstance',
+    'issubclass',
+    'iter',
+    'len',
+    'list',
+  ],
+  ...['map', 'max', 'min', 'next', 'object', 'ord', 'pow', 'print', 'property', 'range', 'repr', 'reversed'],
+  ...['round', 'set', 'slice', 'sorted', 'str', 'sum', 'super', 'tuple', 'type', 'zip', 'display'],
+  ...[
+    'ValueError',
+    'TypeError',
+    'KeyError',
+    'RuntimeError',
+    'Exception',
+    'AssertionError',
+    'NotImplementedError',
+  ],
+]);
