@@ -1,0 +1,237 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+
+const redis = redisOfFile();
+let test: TestFleet;
+let gateway: TestGateway;
+/** The same, where no submission is let in. */
+let full: TestGateway;
+
+beforeAll(async () => {
+  const settings = { workspaceRoots: ['/tmp/roots'] };
+  test = await startTestFleet(redis, 'odd');
+  gateway = await startTestGateway(redis, 'odd', settings);
+  full = await startTestGateway(redis, 'full', { ...settings, maxWaiting: 0 });
+  return async () => {
+    await gateway.close();
+    await full.close();
+    await test.close();
+  };
+});
+
+/** A day, so that nothing of what is taken is due. */
+const later = { delayMs: 86_400_000 };
+const id = `evaluate-${'0'.repeat(40)}`;
+const solution = { content: 'x = 1\n' };
+const evaluation = { queue: 'evaluate', name: 'score', data: { fold: 1 }, opts: { attempts: 2 } };
+const settings = { workspace: '/tmp/roots/w', model: 'claude-test', tags: { run: 'r' } };
+
+/** A body that is taken, for each operation that has one. */
+const BODIES: Readonly<Record<string, object>> = {
+  'POST /v1/jobs/solution-check': {
+    payload: { solution, ...settings },
+    ...later,
+    key: 'k1',
+    tenant: 't',
+    priority: 3,
+    budgetUsd: 1,
+    force: false,
+  },
+  'POST /v1/jobs/summarize': { payload: { ablationCode: 'a', rawOutput: 'b' }, ...later },
+  'POST /v1/jobs/extract': { payload: { solution, summary: 's', previousBlocks: ['x'] }, ...later },
+  'POST /v1/jobs/contamination': {
+    payload: {
+      output: 'o',
+      testCase: { id: 'i', name: 'n', difficulty: 'easy', solveTime: 5, thoughtChain: ['t'] },
+      config: { skipChecks: ['timing'], minimumTokens: 3 },
+    },
+    ...later,
+  },
+  'POST /v1/jobs:batch': { jobs: [{ kind: 'solution-check', payload: { solution }, ...later }] },
+  'POST /v1/flows/refinement': {
+    ablationCode: 'a',
+    rawOutput: 'b',
+    solution,
+    previousBlocks: ['x'],
+    key: 'k2',
+  },
+  'POST /v1/flows/guarded-evaluation': { solution, evaluation, onUncorrected: 'refuse', key: 'k3' },
+  'POST /v1/flows/candidate-batch': {
+    candidates: [{ solution, data: { a: 1 }, key: 'k4' }],
+    evaluation,
+    afterAll: { queue: 'after', name: 'n' },
+    key: 'k5',
+  },
+  'POST /v1/dead-letters:retry': { ids: ['summarize-x'], kind: 'summarize', run: 'r', code: 'internal' },
+  'POST /v1/dead-letters:drop': { ids: ['summarize-x'], tenant: 't', olderThanMs: 5 },
+  'POST /v1/evaluations/claim': { queue: 'nobody', leaseMs: 1_000 },
+  'POST /v1/evaluations/heartbeat': { queue: 'evaluate', id, lease: 'l', leaseMs: 1_000 },
+  'POST /v1/evaluations/complete': { queue: 'evaluate', id, lease: 'l', result: { score: 1 } },
+  'POST /v1/evaluations/fail': { queue: 'evaluate', id, lease: 'l', message: 'm', retryable: true },
+  'PUT /v1/known/case': { solution: 's', language: 'python', addedToTraining: '2026-01-01T00:00:00Z' },
+};
+
+const ODD: readonly unknown[] = [
+  null,
+  [],
+  {},
+  '\ud800',
+  '\0',
+  '../../etc/passwd',
+  '\u202egnp',
+  'a'.repeat(5_000),
+  -1,
+  1e308,
+  true,
+  { 'fleet:text': 'a'.repeat(64), bytes: 1 },
+  { constructor: null, toString: 1 },
+];
+
+/** The body with each of its parts in turn replaced by an odd value, or taken away. */
+function* mutations(value: unknown): Generator<unknown> {
+  yield* ODD;
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      for (const odd of mutations(item)) yield value.map((other, index) => (index === at ? odd : other));
+    }
+    yield [...value, null, ...value];
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      for (const odd of mutations(item)) yield { ...value, [key]: odd };
+      const { [key as keyof typeof value]: _, ...rest } = value;
+      yield rest;
+    }
+    yield { ...value, '\ud800': 1 };
+    yield { ...value, 'fleet:text': 'a'.repeat(64), bytes: 1 };
+  }
+}
+
+interface Refusal {
+  readonly body: unknown;
+  readonly status: number;
+  readonly text: string;
+}
+
+async function sendAll(
+  to: TestGateway,
+  operation: string,
+  bodies: readonly unknown[],
+  isWrong: (status: number, contentType: string) => boolean,
+): Promise<Refusal[]> {
+  const [method = '', path = ''] = operation.split(' ');
+  const left = [...bodies];
+  const wrong: Refusal[] = [];
+  const one = async () => {
+    while (left.length > 0) {
+      const body = left.pop();
+      const { status, text, headers } = await to.send(method, path, JSON.stringify(body));
+      if (isWrong(status, headers.get('content-type') ?? '')) wrong.push({ body, status, text });
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, one));
+  return wrong;
+}
+
+describe('odd values in every place of every body', () => {
+  it.each(Object.keys(BODIES))(
+    '%s: taken, or refused with a problem document, never an error 5xx',
+    async (operation) => {
+      const bodies = [...mutations(BODIES[operation]), BODIES[operation]];
+      const wrong = await sendAll(
+        gateway,
+        operation,
+        bodies,
+        (status, type) => status >= 500 || (status >= 400 && !type.startsWith('application/problem+json')),
+      );
+      expect(wrong).toEqual([]);
+      expect((await gateway.send('GET', '/healthz')).status).toBe(200);
+    },
+  );
+
+  it.each(Object.keys(BODIES).filter((operation) => /jobs|flows/.test(operation)))(
+    '%s: nothing is left of what is refused',
+    async (operation) => {
+      const { client } = test.fleet;
+      const before = await client.keys('full:*');
+      // Every third, since most are refused before anything could be stored; the unchanged body gets furthest.
+      const third = [...mutations(BODIES[operation])].filter((_, at) => at % 3 === 0);
+      const bodies = [...third, BODIES[operation]];
+      const isBatch = operation.endsWith(':batch');
+      const taken = await sendAll(full, operation, bodies, (status) => status < 400 && !isBatch);
+      expect(taken).toEqual([]);
+      const after = (await client.keys('full:*')).filter((key) => !isOwnRecord(key));
+      expect(after).toEqual(before.filter((key) => !isOwnRecord(key)));
+    },
+  );
+});
+
+/** What gateways keep for themselves, whatever comes. */
+function isOwnRecord(key: string): boolean {
+  return /^full::(stat|count|collector|metrics)/.test(key);
+}
+
+describe('odd names in addresses and headers', () => {
+  it.each([
+    'GET /v1/jobs/%00',
+    'GET /v1/jobs/%E0%A4%A',
+    'GET /v1/jobs/..%2f..',
+    `GET /v1/jobs/${'a'.repeat(5_000)}`,
+    'GET /v1/jobs/solution-check-x:dependencies',
+    `GET /v1/jobs/${id}:processed`,
+    `GET /v1/jobs/__proto__-${'0'.repeat(40)}`,
+    'GET /v1/jobs?limit=1e9',
+    'GET /v1/jobs?limit=-1',
+    'GET /v1/jobs?limit=1&limit=2',
+    'GET /v1/jobs?run[a]=1',
+    'GET /v1/jobs?state=constructor',
+    'GET /v1/runs/%00',
+    'GET /v1/runs/%ff',
+    `GET /v1/runs/${'r'.repeat(600)}`,
+    'GET /v1/known/%00',
+    'GET /v1/dead-letters?olderThanMs=x',
+    'GET /v1/dead-letters/meta',
+    'DELETE /v1/jobs/meta',
+    'POST /v1/jobs/toString',
+    'GET /board/api/queues?activeQueue=%25&jobsPerPage=100000',
+    'GET /board/api/queues?jobsPerPage[]=1&jobsPerPage[]=100000&page[a]=1',
+    'GET /board/api/queues?activeQueue=extract&status=constructor',
+    'GET /board/api/queues/extract/meta',
+    'GET /board/api/queues/extract/events',
+    'GET /board/api/queues/extract/%00/logs',
+    'GET /board/api/queues/__proto__/x',
+    'GET /board/api/job-schedulers?queueName=%25',
+  ])('%s', async (request) => {
+    const [method = '', path = ''] = request.split(' ');
+    expect((await gateway.send(method, path)).status).toBeLessThan(500);
+  });
+
+  it.each([' ', '""', '"\\"', 'ÿ', 'a'.repeat(8_000), '\t'])('Idempotency-Key: %j', async (key) => {
+    const body = { payload: { ablationCode: 'a', rawOutput: 'b' }, ...later };
+    const { status } = await gateway.send('POST', '/v1/jobs/summarize', body, { 'idempotency-key': key });
+    expect(status).toBeLessThan(500);
+  });
+});
+
+describe('in a batch', () => {
+  it('each entry is accepted or refused by itself', async () => {
+    const taken = { kind: 'summarize', payload: { ablationCode: 'a', rawOutput: 'b' }, ...later };
+    const odd = [
+      null,
+      [],
+      'x',
+      true,
+      {},
+      { kind: null },
+      { ...taken, payload: null },
+      { ...taken, key: '\ud800' },
+    ];
+    const { status, json } = await gateway.send('POST', '/v1/jobs:batch', { jobs: [taken, ...odd, taken] });
+    expect(status).toBe(200);
+    const outcomes = json.jobs.map(
+      (job: { outcome?: string; error?: { status: number } }) => job.outcome ?? job.error?.status,
+    );
+    expect(outcomes).toEqual(['created', ...odd.map(() => 422), 'created']);
+  });
+});
