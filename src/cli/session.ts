@@ -9,6 +9,7 @@ import { createLogger, type Logger } from '../fleet/logger.js';
 import { loadTelemetry } from '../fleet/telemetry.js';
 import { FleetWorker } from '../fleet/worker.js';
 import { FleetConnection } from '../producers/fleet-connection.js';
+import type { MemoryLimits } from '../producers/memory-admission.js';
 import type { KindName } from '../queues/registry.js';
 import { interruptible, unlessInterrupted } from './interruption.js';
 import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
@@ -49,6 +50,7 @@ export async function startWorker(
     calls: { ...configuredControl(config), prefix: config.prefix },
     offloadBytes: config.offloadBytes,
     textLimits: configuredLimits(config),
+    retentionDays: config.retentionDays,
     jobTimeoutMs: config.jobTimeoutMs,
     analysis: { timeoutMs: config.analysisTimeoutMs, heapMb: config.analysisHeapMb },
     unwellMs: config.unwellMs,
@@ -85,6 +87,14 @@ function unusedDataNote(path: string): string {
 /** Whether a command with a worker of its own leaves nothing that a later one needs: its calls cost nothing. */
 function keepsNothing(config: Config): boolean {
   return config.redisUrl === undefined && chooseRunner(config.agent).name === 'offline';
+}
+
+/** When the configuration wants submissions refused since Redis is nearly full. */
+export function memoryLimits({ redisAdmitPercent, maxStoredBytes }: Config): MemoryLimits {
+  return {
+    admitPercent: redisAdmitPercent,
+    ...(maxStoredBytes === undefined ? {} : { maxBytes: maxStoredBytes }),
+  };
 }
 
 /** How a command uses the fleet. */
@@ -131,6 +141,7 @@ async function openSession(
       limits: configuredLimits(config),
       retentionDays: config.retentionDays,
       offloadBytes: config.offloadBytes,
+      memory: memoryLimits(config),
     });
     closers.push(() => fleet.close());
     if (prefix !== config.prefix) {

@@ -220,6 +220,18 @@ export const SETTINGS = {
     count(300_000, 1_000, LONGEST_TIMER_MS),
     'A worker that cannot work for so long (Redis away, no job taken) ends with exit code 1.',
   ),
+  redisAdmitPercent: setting(
+    'FLEET_REDIS_ADMIT_PERCENT',
+    '80',
+    count(80, 1, 100),
+    'Share of Redis’ memory limit up to which jobs are accepted; the rest is for accepted jobs to end in.',
+  ),
+  maxStoredBytes: setting(
+    'FLEET_MAX_STORED_BYTES',
+    'unset: `maxmemory`, else the machine’s memory',
+    count(1, 1, Number.MAX_SAFE_INTEGER).removeDefault().optional(),
+    'Memory limit of Redis, in bytes, for whoever accepts jobs; the lower of it and `maxmemory` counts.',
+  ),
   maxWaiting: setting(
     'FLEET_MAX_WAITING',
     '100000',

@@ -1,50 +1,146 @@
+import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { messageOf } from '../errors.js';
-import { sweepPayloads } from '../payloads/sweep-payloads.js';
+import { PAYLOAD_GRACE_MS, sweepPayloads } from '../payloads/sweep-payloads.js';
 import { forgetEmptyQueues } from '../queues/own-queues.js';
+import { KIND_NAMES } from '../queues/registry.js';
+import { runScript, script } from '../queues/run-script.js';
+import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 
 /** How often money reserved for dead workers and stored texts that no job names are looked for, in milliseconds. */
 export const HOUSEKEEPING_MS = 600_000;
+/** The same while Redis is full, in milliseconds. */
+export const FULL_HOUSEKEEPING_MS = 30_000;
+/** How long after its texts a job may still come while Redis is full, in milliseconds. */
+const FULL_GRACE_MS = 60_000;
+/** How long events are kept while Redis is full, in milliseconds: whoever waits for a job has heard of older ones. */
+const FULL_EVENTS_MS = 10_000;
+/** Jobs that are removed in one step. */
+const MOST_REMOVED = 1_000;
+const MS_A_DAY = 86_400_000;
+
+/**
+ * Takes the lease of the work: its expiry is the lease, so whoever comes within the interval leaves the work to the one
+ * who did it. A full Redis takes a script whose first write asks for no memory.
+ * KEYS: 1 lease. ARGV: 1 ms. Returns 1, or 0 where somebody else has it.
+ */
+const TAKE_LEASE = script(`
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return 1`);
+
+export interface HousekeepingOptions {
+  readonly intervalMs?: number;
+  /** Whether Redis refuses writes: then the work is done at once, more often, and removes more. */
+  readonly full?: Pick<FullRedis, 'reason' | 'onFull'>;
+  /** How long finished jobs are kept, in days; default: BullMQ alone removes them. */
+  readonly retentionDays?: number;
+  /** Grace for stored texts without a job while Redis is full, in milliseconds. */
+  readonly fullGraceMs?: number;
+}
 
 /** Work that some worker of the fleet does now and then, and no two at once. */
 export class Housekeeping {
-  readonly #timer: NodeJS.Timeout;
+  readonly #timers: NodeJS.Timeout[];
   readonly #stopped = new AbortController();
+  readonly #intervalMs: number;
   #running: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly client: Redis,
     private readonly prefix: string,
     private readonly logger: Logger,
-    private readonly intervalMs: number = HOUSEKEEPING_MS,
+    private readonly options: HousekeepingOptions = {},
   ) {
-    this.#timer = setInterval(() => {
-      this.#running = this.#running.then(() => this.#keep());
-    }, intervalMs);
-    this.#timer.unref();
+    this.#intervalMs = options.intervalMs ?? HOUSEKEEPING_MS;
+    const whenFull = () => {
+      if (options.full?.reason !== undefined) this.#enqueue(FULL_HOUSEKEEPING_MS);
+    };
+    this.#timers = [
+      setInterval(() => this.#enqueue(this.#intervalMs), this.#intervalMs),
+      setInterval(whenFull, FULL_HOUSEKEEPING_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
+    options.full?.onFull(whenFull);
   }
 
   /** Starts no more work, and waits until the present one has ended. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#stopped.abort();
     await this.#running;
   }
 
-  async #keep(): Promise<void> {
+  #enqueue(leaseMs: number): void {
+    this.#running = this.#running.then(() => this.#keep(leaseMs));
+  }
+
+  async #keep(leaseMs: number): Promise<void> {
     if (this.#stopped.signal.aborted || this.client.status !== 'ready') return;
+    const isFull = this.options.full?.reason !== undefined;
+    // A full Redis is not left to itself since the usual work was done a few minutes ago.
+    const lease = `${this.prefix}::housekeeping${isFull ? ':full' : ''}`;
     try {
-      // Its expiry is the lease: whoever comes within the interval leaves the work to the one who did it.
-      const lease = `${this.prefix}::housekeeping`;
-      if ((await this.client.set(lease, '1', 'PX', this.intervalMs, 'NX')) === null) return;
-      await sweepReservations(this.client, this.prefix);
-      const swept = await sweepPayloads(this.client, this.prefix, { signal: this.#stopped.signal });
-      await forgetEmptyQueues(this.client, this.prefix);
-      if (swept.length > 0) this.logger.info({ texts: swept.length }, 'texts that no job names were removed');
+      if ((await runScript(this.client, TAKE_LEASE, [lease], [leaseMs])) === 0) return;
     } catch (thrown) {
-      this.logger.warn({ reason: messageOf(thrown) }, 'the fleet could not be kept in order');
+      this.#failed(thrown);
+      return;
+    }
+    // What only removes comes first: it makes room for the rest.
+    if (isFull) {
+      await this.#step(() => this.#removeExpired());
+      await this.#step(() => this.#trimEvents());
+    }
+    await this.#step(() => this.#sweepTexts(isFull));
+    await this.#step(async () => void (await forgetEmptyQueues(this.client, this.prefix)));
+    await this.#step(async () => void (await sweepReservations(this.client, this.prefix)));
+  }
+
+  /** One part of the work that cannot be done does not keep the others back. */
+  async #step(work: () => Promise<void>): Promise<void> {
+    if (this.#stopped.signal.aborted) return;
+    await work().catch((thrown: unknown) => this.#failed(thrown));
+  }
+
+  #failed(thrown: unknown): void {
+    this.logger.warn({ reason: messageOf(thrown) }, 'the fleet could not be kept in order');
+  }
+
+  async #sweepTexts(isFull: boolean): Promise<void> {
+    const graceMs = isFull ? (this.options.fullGraceMs ?? FULL_GRACE_MS) : PAYLOAD_GRACE_MS;
+    const swept = await sweepPayloads(this.client, this.prefix, { graceMs, signal: this.#stopped.signal });
+    if (swept.length > 0) this.logger.info({ texts: swept.length }, 'texts that no job names were removed');
+  }
+
+  /** BullMQ removes an ended job whose time is over only when another one ends, and a full Redis may let none end. */
+  async #removeExpired(): Promise<void> {
+    const { retentionDays } = this.options;
+    if (retentionDays === undefined) return;
+    let removed = 0;
+    for (const kind of KIND_NAMES) {
+      const queue = new Queue(kind, {
+        connection: this.client,
+        prefix: this.prefix,
+        skipMetasUpdate: true,
+      });
+      try {
+        for (const state of ['completed', 'failed'] as const) {
+          removed += (await queue.clean(retentionDays * MS_A_DAY, MOST_REMOVED, state)).length;
+        }
+      } finally {
+        await queue.close();
+      }
+    }
+    if (removed > 0) this.logger.info({ jobs: removed }, 'ended jobs whose time was over were removed');
+  }
+
+  async #trimEvents(): Promise<void> {
+    const since = Date.now() - FULL_EVENTS_MS;
+    for (const kind of KIND_NAMES) {
+      await this.client.xtrim(`${this.prefix}:${kind}:events`, 'MINID', since);
     }
   }
 }

@@ -23,6 +23,8 @@ export class JobLog implements ProcessingLog {
   constructor(
     private readonly job: Job,
     private readonly logger: Logger,
+    /** Whether an error was a refusal of a full Redis, which is logged once for all. */
+    private readonly isFull: (thrown: unknown) => boolean = () => false,
   ) {}
 
   info(message: string): void {
@@ -62,6 +64,7 @@ export class JobLog implements ProcessingLog {
 
   #stored(written: Promise<unknown>): void {
     written.catch((thrown: unknown) => {
+      if (this.isFull(thrown)) return;
       this.logger.warn({ reason: messageOf(thrown) }, 'a log line of the job could not be stored');
     });
   }

@@ -4,12 +4,14 @@ import { MOST_TAKEOVERS } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
 import { workerConnection } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
+import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
 import { forgetTakeovers } from './run-marks.js';
 import type { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { watchLocks } from './watch-locks.js';
+import { workerBackend } from './worker-backend.js';
 
 export interface KindWorkerOptions {
   readonly name: string;
@@ -20,7 +22,10 @@ export interface KindWorkerOptions {
   readonly logger: Logger;
   /** For the fleet's own marks on jobs. */
   readonly client: Redis;
+  /** Waits for a Redis that is away. */
+  readonly ledger: Redis;
   readonly running: RunningJobs;
+  readonly full: FullRedis;
 }
 
 /** How often a worker looks for jobs whose lease ran out, as a share of the lease: a dead one is noticed soon after. */
@@ -31,7 +36,7 @@ export function startKindWorker(
   kind: KindName,
   concurrency: number,
   run: (job: Job, token: string) => Promise<unknown>,
-  { name, redisUrl, prefix, lockMs, telemetry, logger, client, running }: KindWorkerOptions,
+  { name, redisUrl, prefix, lockMs, telemetry, logger, client, ledger, running, full }: KindWorkerOptions,
 ): QueueWorker {
   const worker = new QueueWorker(
     kind,
@@ -49,12 +54,16 @@ export function startKindWorker(
       stalledInterval: Math.ceil(lockMs * LOOKS_A_LEASE),
       maxStalledCount: MOST_TAKEOVERS,
     },
+    workerBackend(ledger, full),
   );
   watchLocks(worker, `${prefix}:${kind}`, running, lockMs, logger);
-  worker.on('error', (error) => logger.warn({ kind, reason: error.message }, 'worker'));
+  worker.on('error', (error) => {
+    if (!full.noted(error)) logger.warn({ kind, reason: error.message }, 'worker');
+  });
   worker.on('completed', (job) => {
     if (job.parentKey === undefined) return;
     reviveParent(client, job).catch((thrown: unknown) => {
+      full.noted(thrown);
       logger.warn(
         { kind, jobId: job.id, reason: messageOf(thrown) },
         'its failed parent could not be run again',
@@ -64,6 +73,7 @@ export function startKindWorker(
   worker.on('failed', (job) => {
     if (job === undefined || job.stalledCounter <= MOST_TAKEOVERS) return;
     forgetTakeovers(client, `${prefix}:${kind}:${job.id}`).catch((thrown: unknown) => {
+      full.noted(thrown);
       logger.warn({ kind, jobId: job.id, reason: messageOf(thrown) }, 'its take-overs are still counted');
     });
   });

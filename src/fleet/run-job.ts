@@ -23,6 +23,7 @@ import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from 
 import { addUsage, NO_USAGE, UsageSchema } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
+import type { FullRedis } from './full-redis.js';
 import { JobDeadline, type JobLimits } from './job-deadline.js';
 import { JobLog } from './job-log.js';
 import type { Logger } from './logger.js';
@@ -38,6 +39,8 @@ export interface JobContext extends ProcessingParts {
   /** For the fleet's own marks on jobs. */
   readonly client: Redis;
   readonly running: RunningJobs;
+  /** Whether Redis refuses writes. */
+  readonly full: FullRedis;
   readonly starter: RunStarter;
   readonly limits: JobLimits;
   /** Where long texts of payloads and results are kept. */
@@ -56,6 +59,9 @@ interface Held {
   readonly token: string;
   readonly signal: AbortSignal;
 }
+
+/** How long a job stays away that could not write what it has to, in milliseconds. It is taken once Redis takes writes. */
+const FULL_REDIS_WAIT_MS = 1_000;
 
 /** How long a job stays away whose earlier run still goes on in the same worker, in milliseconds. */
 const STILL_RUNNING_WAIT_MS = 1_000;
@@ -78,17 +84,18 @@ export async function runJob<K extends KindName>(
   const logger = context.logger.child({ jobId: job.id, kind, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
-  const log = new JobLog(job, logger);
+  const log = new JobLog(job, logger, (thrown) => context.full.noted(thrown));
   let begun: Begun | undefined;
   try {
-    begun = await begin(held, context);
+    begun = await context.full.persist(() => begin(held, context), held.signal);
     const payload = await payloadOf(kind, job, context.payloads);
     const work = process(kind, payload, held, begun, context, log);
     const result = await deadline.guard(work, (ms) =>
       logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
     );
-    const checked = await storedResult(job, checkResult(kind, result), context.payloads);
-    await keepReuse(checked, held, context);
+    const valid = checkResult(kind, result);
+    const checked = await context.full.persist(() => storedResult(job, valid, context.payloads), held.signal);
+    await context.full.persist(() => keepReuse(checked, held, context), held.signal);
     log.completed();
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
     return checked;
@@ -283,6 +290,11 @@ async function settleFailure(
     await job.moveToWait(token);
     throw new WaitingError();
   }
+  if (context.full.noted(thrown) && !signal.aborted) {
+    logger.debug('Redis is full; the job gives its slot back and comes again');
+    await job.moveToDelayed(Date.now() + FULL_REDIS_WAIT_MS, token);
+    throw new DelayedError();
+  }
   if (thrown instanceof CallDeferred && !signal.aborted) {
     logger.info(
       { waitMs: thrown.waitMs, reason: thrown.reason },
@@ -301,7 +313,12 @@ async function settleFailure(
     throw new DelayedError();
   }
   // A cancelled job shows what its calls cost until then.
-  await keepEvidence(thrown instanceof AgentError ? thrown : error, { job, token }, context);
+  await keepEvidence(thrown instanceof AgentError ? thrown : error, { job, token }, context).catch(
+    (refused: unknown) => {
+      // The failure itself is stored all the same.
+      if (!context.full.noted(refused)) throw refused;
+    },
+  );
   const final = !error.retryable || job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   logger[final ? 'error' : 'warn'](
     { code: error.code, err: error },
@@ -348,10 +365,11 @@ async function keepEvidence(
   { client }: JobContext,
 ): Promise<void> {
   await forgetWait(client, jobKey(job));
+  if (error instanceof AgentError && error.usage !== undefined) {
+    const before = (await readMarks(client, jobKey(job))).usage ?? NO_USAGE;
+    await writeUsage(client, jobKey(job), token, addUsage(before, error.usage));
+  }
   if (error.rawAnswer !== undefined) {
     await job.log(`answer that could not be used:\n${redactSecrets(error.rawAnswer)}`);
   }
-  if (!(error instanceof AgentError) || error.usage === undefined) return;
-  const before = (await readMarks(client, jobKey(job))).usage ?? NO_USAGE;
-  await writeUsage(client, jobKey(job), token, addUsage(before, error.usage));
 }

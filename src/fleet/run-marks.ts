@@ -14,6 +14,8 @@ import { runScript, script } from '../queues/run-script.js';
  * KEYS: 1 job hash. ARGV: 1 run, 2 '1' where all deaths are forgotten. Returns how many deaths are left.
  */
 const END = script(`
+-- The first write decides whether a full Redis takes a script; this one asks for no memory.
+redis.call('HDEL', KEYS[1], '')
 if redis.call('HGET', KEYS[1], 'fleet:run') == ARGV[1] then redis.call('HDEL', KEYS[1], 'fleet:run') end
 local left = {}
 if ARGV[2] ~= '1' then
@@ -31,6 +33,7 @@ return #left`);
  */
 const MARK = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], 'fleet:run', ARGV[2])
 return 1`);
 

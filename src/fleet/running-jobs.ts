@@ -27,8 +27,9 @@ const RECLAIM = script(`
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 if not holder and not redis.call('LPOS', KEYS[2], ARGV[3]) then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+-- First, since a full Redis takes a script whose first write asks for no memory.
 redis.call('SREM', KEYS[3], ARGV[3])
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`);
 
 /** More jobs than can be on their way to their end at once. */

@@ -1,6 +1,7 @@
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
+import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 import type { RunningJobs } from './running-jobs.js';
 import { allConnected, wakeWorker } from './worker-connections.js';
@@ -18,6 +19,7 @@ export interface WatchdogParts {
   readonly logger: Logger;
   readonly concurrency: number;
   readonly running: Pick<RunningJobs, 'countOf'>;
+  readonly full?: Pick<FullRedis, 'reason'>;
 }
 
 /**
@@ -78,6 +80,12 @@ export class Watchdog {
     const { workers, ledger, subscriber, logger } = this.#parts;
     if (!(await allConnected(workers, [ledger, subscriber]))) return;
     await ledger.ping();
+    if (this.#parts.full?.reason !== undefined) {
+      // Another worker would find Redis just as full, and would not have what this one holds in memory.
+      this.#wellAt = performance.now();
+      for (const worker of workers) this.#lastTaken.set(worker, performance.now());
+      return;
+    }
     let well = true;
     for (const worker of workers) {
       if (!worker.isRunning()) well = false;

@@ -15,10 +15,20 @@ export class WorkerReporter {
   readonly #name: string;
   readonly #kinds: readonly string[];
   readonly #logger: Logger;
+  readonly #problem: () => string | undefined;
   readonly #delay: IntervalHistogram;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(client: Redis, prefix: string, name: string, kinds: readonly string[], logger: Logger) {
+  /** @param problem what keeps the worker from its work, if anything does */
+  constructor(
+    client: Redis,
+    prefix: string,
+    name: string,
+    kinds: readonly string[],
+    logger: Logger,
+    problem: () => string | undefined = () => undefined,
+  ) {
+    this.#problem = problem;
     this.#client = client;
     this.#prefix = prefix;
     this.#name = name;
@@ -43,12 +53,14 @@ export class WorkerReporter {
   #report(): void {
     const p99 = this.#delay.count === 0 ? 0 : this.#delay.percentile(99) / NANOSECONDS;
     this.#delay.reset();
+    const problem = this.#problem();
     writeWorkerReport(this.#client, this.#prefix, this.#name, {
       at: Date.now(),
       kinds: [...this.#kinds],
       eventLoopLagSeconds: Math.max(0, p99 - RESOLUTION_MS / 1_000),
       residentBytes: process.memoryUsage.rss(),
       upSeconds: Math.round(process.uptime()),
+      ...(problem === undefined ? {} : { problem }),
     }).catch((thrown: unknown) => {
       this.#logger.debug({ reason: messageOf(thrown) }, 'this worker could not report');
     });

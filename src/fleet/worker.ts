@@ -15,6 +15,7 @@ import { type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
 import { ContaminationThreads } from './contamination-threads.js';
+import { FullRedis } from './full-redis.js';
 import { HeldSlots } from './held-slots.js';
 import { Housekeeping } from './housekeeping.js';
 import { DEFAULT_JOB_LIMITS } from './job-deadline.js';
@@ -59,6 +60,8 @@ export interface WorkerOptions {
   readonly offloadBytes?: number;
   /** Limits of texts in payloads, as the producers have them. */
   readonly textLimits?: TextLimits;
+  /** How long finished jobs are kept, in days; default 7. */
+  readonly retentionDays?: number;
   /** What BullMQ writes its spans with; default: none are written. */
   readonly telemetry?: FleetTelemetry;
   /** Where agents may read, also for jobs of this program's own; default: nowhere. */
@@ -86,6 +89,7 @@ interface WorkerParts {
   readonly reporter: WorkerReporter;
   readonly watchdog: Watchdog;
   readonly quarantine: Quarantine | undefined;
+  readonly full: FullRedis;
 }
 
 /** Whether a promise settles in time. */
@@ -126,6 +130,7 @@ export class FleetWorker {
     // An answer that is paid for waits for Redis to come back rather than being lost.
     const ledger = new Redis(workerConnection(redisUrl));
     const running = new RunningJobs(ledger);
+    const full = new FullRedis(ledger, prefix, logger);
     for (const connection of [client, subscriber, ledger]) {
       connection.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }
@@ -154,6 +159,7 @@ export class FleetWorker {
       logger,
       client,
       running,
+      full,
       starter: new RunStarter(ledger),
       limits: {
         timeoutMs: options.jobTimeoutMs ?? DEFAULT_JOB_LIMITS.timeoutMs,
@@ -168,7 +174,7 @@ export class FleetWorker {
     };
     const name = workerName();
     const { telemetry } = options;
-    const shared = { name, redisUrl, prefix, lockMs, telemetry, logger, client, running };
+    const shared = { name, redisUrl, prefix, lockMs, telemetry, logger, client, ledger, running, full };
     const startWorker = (kind: KindName, slots: number): QueueWorker =>
       startKindWorker(
         kind,
@@ -184,6 +190,7 @@ export class FleetWorker {
     const workers = kinds.map((kind) => startWorker(kind, concurrency));
     const fleetWorker = new FleetWorker({
       quarantine,
+      full,
       client,
       subscriber,
       ledger,
@@ -194,10 +201,13 @@ export class FleetWorker {
       heldSlots,
       kinds,
       logger,
-      housekeeping: new Housekeeping(client, prefix, logger),
-      reporter: new WorkerReporter(client, prefix, name, kinds, logger),
+      housekeeping: new Housekeeping(client, prefix, logger, {
+        full,
+        retentionDays: options.retentionDays ?? 7,
+      }),
+      reporter: new WorkerReporter(client, prefix, name, kinds, logger, () => full.reason),
       watchdog: new Watchdog(
-        { workers, ledger, subscriber, logger, concurrency, running },
+        { workers, ledger, subscriber, logger, concurrency, running, full },
         options.unwellMs ?? DEFAULT_UNWELL_MS,
       ),
     });
@@ -226,6 +236,7 @@ export class FleetWorker {
   }
 
   async #stop(drainMs: number): Promise<void> {
+    this.#parts.full.stopTaking();
     this.#parts.running.forgiveAll().catch((thrown: unknown) => {
       this.#parts.logger.warn({ reason: messageOf(thrown) }, 'running jobs could not be marked as stopping');
     });
@@ -238,6 +249,7 @@ export class FleetWorker {
     } finally {
       clearTimeout(deadline);
       this.#parts.watchdog.stop();
+      this.#parts.full.stop();
       await this.#parts.quarantine?.close();
       await this.#parts.housekeeping.stop();
       await this.#parts.reporter.stop();

@@ -30,12 +30,14 @@ export function fingerprinted({ language, ...input }: KnownInput): Fingerprinted
  * a time. A line that cannot be read is reported, and the rest is imported.
  *
  * @param onProgress share of the file that was read, 0 to 1.
+ * @param admit throws where there is no room for so many solutions.
  * @throws UsageError `unreadable-input` where the file cannot be read; RedisError where Redis is away.
  */
 export async function importKnown(
   store: KnownStore,
   file: string,
   onProgress: (share: number) => void = () => undefined,
+  admit: (solutions: readonly string[]) => Promise<void> = async () => undefined,
 ): Promise<ImportReport> {
   const { size } = await stat(file).catch((cause: unknown) => {
     throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(cause)}`, { cause });
@@ -46,6 +48,7 @@ export async function importKnown(
   let added = 0;
   let batch: FingerprintedEntry[] = [];
   const flush = async () => {
+    await admit(batch.map(({ entry }) => entry.solution));
     added += await store.add(batch);
     batch = [];
     onProgress(Math.min(1, read / Math.max(1, size)));

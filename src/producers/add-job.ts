@@ -6,6 +6,7 @@ import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { withTags } from './job-tags.js';
+import { sizeOf } from './memory-admission.js';
 import { turnOption } from './placing-backend.js';
 import { indexRuns } from './run-index.js';
 import { checkSubmission } from './submission-fields.js';
@@ -21,6 +22,13 @@ export interface KeyOptions {
   readonly key?: string;
   /** Runs a job anew although the key's job has ended. */
   readonly force?: boolean;
+  /** For whom the job is done; jobs of several tenants take turns. Default: the run in its tags. */
+  readonly tenant?: string;
+  /**
+   * Who submits, where tenants are only its own word, as the HTTP API says of its tokens: submitters take turns, and
+   * tenants within each. Default: nobody in particular; each tenant takes turns of its own.
+   */
+  readonly submitter?: string;
 }
 
 export interface AddOptions extends KeyOptions {
@@ -28,23 +36,24 @@ export interface AddOptions extends KeyOptions {
   readonly priority?: number;
   /** Wait before the job may start, in milliseconds. */
   readonly delayMs?: number;
-  /** For whom the job is done; jobs of several tenants take turns. Default: the run in its tags. */
-  readonly tenant?: string;
   /** What the agent calls of the job may cost, in US dollars. */
   readonly budgetUsd?: number;
 }
 
 /** What the fleet keeps among BullMQ's options of a job, where it is stored in the same step as the job. */
 export interface FleetJobOptions {
-  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority'> & {
+  readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority' | 'submitter'> & {
     /** The job's labels, null where it has none. */
     readonly tags?: Readonly<Record<string, string>> | null;
+    /** Size of the job's texts in characters, where some of them are stored apart. */
+    readonly bytes?: number;
   };
 }
 
 /**
  * BullMQ's options of one job: attempts, back-off and retention are the same through every door.
  * @param turn The job's place among those of other tenants, which is its priority for BullMQ.
+ * @param bytes Size of its texts, where some of them are stored apart.
  */
 export function jobOptions(
   fleet: FleetConnection,
@@ -52,13 +61,16 @@ export function jobOptions(
   id: string,
   options: AddOptions = {},
   turn?: number,
+  bytes?: number,
 ): JobsOptions & FleetJobOptions {
-  const { tenant, budgetUsd, priority } = options;
+  const { tenant, budgetUsd, priority, submitter } = options;
   const { attempts, backoffMs } = KINDS[kindName].defaults;
   const own = {
     ...(tenant === undefined ? {} : { tenant }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(priority === undefined ? {} : { priority }),
+    ...(submitter === undefined ? {} : { submitter }),
+    ...(bytes === undefined ? {} : { bytes }),
   };
   return {
     jobId: id,
@@ -111,13 +123,15 @@ export async function addJob<K extends KindName>(
     await indexRuns(fleet, [[submission]]);
     const stored = await storedData(fleet, submission);
     const turn = turnOption(turnRequest({ ...submission, ...options }));
-    await fleet
-      .queue(kind)
-      .add(kind, stored, { ...withTags(jobOptions(fleet, kind, submission.id, options), data), ...turn });
+    const jobOpts = jobOptions(fleet, kind, submission.id, options, undefined, bytesApart(data, stored));
+    await fleet.queue(kind).add(kind, stored, { ...withTags(jobOpts, data), ...turn });
   };
   const outcome =
     options.key === undefined ? 'created' : await submitByKey(fleet, submission, options, create);
-  if (options.key === undefined) await create();
+  if (options.key === undefined) {
+    await fleet.memory.admitJobs([data]);
+    await create();
+  }
   return new JobHandle(fleet, kind, submission.id, outcome);
 }
 
@@ -132,6 +146,11 @@ export async function storedData(
   return isKindName(queue) ? fleet.payloads.offload(data, [`${fleet.prefix}:${queue}:${id}`]) : data;
 }
 
+/** Size of the texts of a job's data where some of them are stored apart from it. */
+export function bytesApart(data: unknown, stored: unknown): number | undefined {
+  return stored === data ? undefined : sizeOf(data);
+}
+
 async function submitByKey(
   fleet: FleetConnection,
   submission: Submission,
@@ -140,11 +159,14 @@ async function submitByKey(
 ): Promise<SubmitOutcome> {
   const job = await existingJob(fleet, submission);
   if (job === undefined) {
+    await fleet.memory.admitJobs([submission.data]);
     await create();
     // Somebody else may have been first: BullMQ then kept that job, which must be the same one.
     await existingJob(fleet, submission);
     return 'created';
   }
+  // A job is only removed where there is room for the one that replaces it.
+  if (force) await fleet.memory.admitJobs([submission.data]);
   if (force && (await removeEnded(job))) {
     await create();
     return 'replaced';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FleetError, JobError, toFleetError } from '../errors.js';
+import { type FleetError, JobError, RedisError, toFleetError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import type { KindName, PayloadOf } from '../queues/registry.js';
 import { completePayload } from '../queues/validate.js';
-import { type AddOptions, addJob, jobOptions, preparePayload, storedData } from './add-job.js';
+import { type AddOptions, addJob, bytesApart, jobOptions, preparePayload, storedData } from './add-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
@@ -93,7 +93,7 @@ class Batch {
   /** Validates the jobs from `start` on, deals with those whose keys name jobs that are there, and gives the others. */
   async #makeReady(start: number): Promise<Ready[]> {
     const fleet = this.#fleet;
-    const fresh = await this.#withoutExisting(this.#prepareEach(start));
+    const fresh = await this.#admitted(await this.#withoutExisting(this.#prepareEach(start)));
     await indexRuns(
       fleet,
       fresh.map((job) => [job]),
@@ -108,10 +108,23 @@ class Batch {
         id,
         data,
         tenant: options.tenant,
+        submitter: options.submitter,
         priority: options.priority,
       })),
     );
     return fresh.map((job) => ({ job, stored: stored.get(job.id) ?? job.data, turn: turns.get(job.id) }));
+  }
+
+  /** The jobs, or none where Redis has no room for them: each is then refused in its place. */
+  async #admitted(jobs: readonly Prepared[]): Promise<readonly Prepared[]> {
+    try {
+      await this.#fleet.memory.admitJobs(jobs.map(({ data }) => data));
+      return jobs;
+    } catch (thrown) {
+      if (!(thrown instanceof RedisError && thrown.code === 'redis-full')) throw thrown;
+      for (const { index } of jobs) this.#outcomes[index] = { error: thrown };
+      return [];
+    }
   }
 
   #prepareEach(start: number): Prepared[] {
@@ -167,7 +180,7 @@ class Batch {
             .map(({ job: { id, options, data }, stored, turn }) => ({
               name: kind,
               data: stored,
-              opts: withTags(jobOptions(fleet, kind, id, options, turn), data),
+              opts: withTags(jobOptions(fleet, kind, id, options, turn, bytesApart(data, stored)), data),
             })),
         ),
       ),

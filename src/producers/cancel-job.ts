@@ -1,8 +1,9 @@
-import { type Queue, QueueEventsProducer } from 'bullmq';
+import type { Queue } from 'bullmq';
 import { FleetError, JobError } from '../errors.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { markCancelled } from '../queues/job-marks.js';
+import { runScript, script } from '../queues/run-script.js';
 import { CANCELLED_EVENT } from './end-events.js';
 import { findJob } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
@@ -32,14 +33,20 @@ export async function cancelJob(fleet: FleetConnection, id: string, queueName?: 
   }
 }
 
+/** Events of a queue that are kept, as BullMQ keeps them. */
+const MOST_EVENTS = 10_000;
+
+/**
+ * Publishes an event of a queue. The stream is trimmed first: a full Redis takes a script whose first write asks for no
+ * memory. KEYS: 1 stream. ARGV: 1 name of the event, 2 job id, 3 events that are kept.
+ */
+const PUBLISH_END = script(`
+redis.call('XTRIM', KEYS[1], 'MAXLEN', '~', ARGV[3])
+return redis.call('XADD', KEYS[1], '*', 'event', ARGV[1], 'jobId', ARGV[2])`);
+
 async function announce(fleet: FleetConnection, queue: Queue, id: string): Promise<void> {
   await fleet.client.publish(cancelChannel(fleet.prefix), id);
-  const events = new QueueEventsProducer(queue.name, { connection: fleet.client, prefix: fleet.prefix });
-  try {
-    await events.publishEvent({ eventName: CANCELLED_EVENT, jobId: id });
-  } finally {
-    await events.close();
-  }
+  await runScript(fleet.client, PUBLISH_END, [queue.toKey('events')], [CANCELLED_EVENT, id, MOST_EVENTS]);
 }
 
 async function cancelChild(fleet: FleetConnection, key: string): Promise<void> {

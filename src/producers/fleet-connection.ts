@@ -8,6 +8,7 @@ import { isKindName, KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { EndEvents, type QueueEnds } from './end-events.js';
 import { EventFeed } from './event-feed.js';
+import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
 import { placingBackend } from './placing-backend.js';
 import { SharedEnds } from './shared-ends.js';
 
@@ -21,6 +22,8 @@ export interface FleetConnectionOptions {
   readonly retentionDays?: number;
   /** Texts above this many bytes are stored apart from their job; default 65,536. */
   readonly offloadBytes?: number;
+  /** When submissions are refused since Redis is nearly full; default: at 80 % of its memory limit. */
+  readonly memory?: MemoryLimits;
   /** What BullMQ writes its spans with; default: none are written. */
   // biome-ignore lint/suspicious/noExplicitAny: BullMQ leaves the type of the context open
   readonly telemetry?: Telemetry<any>;
@@ -43,6 +46,8 @@ export class FleetConnection {
   readonly client: Redis;
   /** Where long texts of jobs are kept. */
   readonly payloads: PayloadStore;
+  /** Refuses submissions while there is still memory for the jobs that were accepted. */
+  readonly memory: MemoryAdmission;
   readonly #redisUrl: string;
   readonly #queueOptions: QueueOptions;
   readonly #backend: ReturnType<typeof placingBackend>;
@@ -64,6 +69,7 @@ export class FleetConnection {
       offloadBytes: options.offloadBytes,
       dataBytes: totalTextBytes(this.limits),
     });
+    this.memory = new MemoryAdmission(client, this.prefix, options.memory);
     this.#redisUrl = options.redisUrl;
     this.feed = new EventFeed(client, this.prefix, workerConnection(options.redisUrl));
     this.#backend = placingBackend(client);

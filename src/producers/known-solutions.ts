@@ -2,6 +2,10 @@ import { fingerprinted } from '../known/import-known.js';
 import { type KnownEntry, type KnownInput, parseKnownInput } from '../known/known-entry.js';
 import { KnownStore } from '../known/known-store.js';
 import type { FleetConnection } from './fleet-connection.js';
+import { sizeOf } from './memory-admission.js';
+
+/** A known solution is stored with its fingerprints, which take about as much again. */
+export const KNOWN_GROWTH = 3;
 
 /** The fleet's set of known solutions, as a producer reaches it. */
 export function knownStore(fleet: FleetConnection): KnownStore {
@@ -10,9 +14,13 @@ export function knownStore(fleet: FleetConnection): KnownStore {
 
 /**
  * Adds known solutions to the fleet's set; workers see them at their next job. Those that are there stay as they are.
- * @returns how many were new. @throws PayloadError with the field at fault; nothing is added then.
+ * @returns how many were new. @throws PayloadError with the field at fault, RedisError `redis-full`; nothing is added then.
  */
-export function addKnownSolutions(fleet: FleetConnection, solutions: readonly KnownInput[]): Promise<number> {
+export async function addKnownSolutions(
+  fleet: FleetConnection,
+  solutions: readonly KnownInput[],
+): Promise<number> {
+  await fleet.memory.admit(KNOWN_GROWTH * sizeOf(solutions));
   return knownStore(fleet).add(solutions.map((solution) => fingerprinted(parseKnownInput(solution))));
 }
 

@@ -9,6 +9,7 @@ import { turnsOf } from './turns.js';
  */
 export async function retryInTurn(fleet: FleetConnection, queueName: string, job: Job): Promise<void> {
   const id = job.id ?? '';
+  await fleet.memory.admit(0, 1);
   const own = (job.opts as FleetJobOptions).fleet;
   const turn = (await turnsOf(fleet, [{ queue: queueName, id, data: job.data, ...own }])).get(id);
   if (turn !== undefined) await job.changePriority({ priority: turn });

@@ -11,19 +11,22 @@ export interface TurnTaker {
   readonly data: unknown;
   /** For whom the job is done; default: the run in its tags. */
   readonly tenant?: string | undefined;
+  /** Who submits, where the tenant is only its word. */
+  readonly submitter?: string | undefined;
   /** Order within the tenant; default: before all that have one. */
   readonly priority?: number | undefined;
 }
 
 /** What a job's turn is asked with. */
-export function turnRequest({ id, data, tenant, priority }: TurnTaker): TurnRequest {
-  return { id, tenant: tenant ?? runOf(data) ?? '', priority: priority ?? 0 };
+export function turnRequest({ id, data, tenant, submitter, priority }: TurnTaker): TurnRequest {
+  return { id, tenant: tenant ?? runOf(data) ?? '', submitter: submitter ?? '', priority: priority ?? 0 };
 }
 
 /** Requests in the order in which their turns are taken: jobs that come together make no room for each other. */
 export function inOrderOfTurns(requests: readonly TurnRequest[]): TurnRequest[] {
-  return [...requests].sort((a, b) =>
-    a.tenant === b.tenant ? a.priority - b.priority : a.tenant < b.tenant ? -1 : 1,
+  const compare = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
+  return [...requests].sort(
+    (a, b) => compare(a.submitter, b.submitter) || compare(a.tenant, b.tenant) || a.priority - b.priority,
   );
 }
 

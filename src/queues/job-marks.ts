@@ -42,6 +42,8 @@ export async function readEnd(client: Redis, jobKey: string): Promise<'gone' | '
 const MARK_CANCELLED = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return -1 end
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
+-- The first write decides whether a full Redis takes a script: this one asks for no memory.
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1`;
 
@@ -61,6 +63,7 @@ export async function unmarkCancelled(client: Redis, jobKey: string): Promise<vo
  */
 const WRITE_USAGE = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
 return 1`);
 

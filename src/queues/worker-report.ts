@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { readRecord } from './read-record.js';
+import { runScript, script } from './run-script.js';
 
 /** How often a worker reports, in milliseconds. */
 export const REPORT_MS = 10_000;
@@ -16,6 +17,8 @@ export const WorkerReportSchema = z.object({
   eventLoopLagSeconds: z.number().nonnegative(),
   residentBytes: z.number().nonnegative(),
   upSeconds: z.number().nonnegative(),
+  /** What keeps the worker from its work. */
+  problem: z.string().optional(),
 });
 export type WorkerReport = z.infer<typeof WorkerReportSchema>;
 
@@ -24,13 +27,21 @@ function reportsKey(prefix: string): string {
   return `${prefix}::workers`;
 }
 
+/**
+ * A full Redis takes a script whose first write asks for no memory, and a worker must be able to say that Redis is full.
+ * KEYS: 1 reports. ARGV: 1 name, 2 report.
+ */
+const REPORT = script(`
+redis.call('HDEL', KEYS[1], '')
+return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`);
+
 export async function writeWorkerReport(
   client: Redis,
   prefix: string,
   name: string,
   report: WorkerReport,
 ): Promise<void> {
-  await client.hset(reportsKey(prefix), name, JSON.stringify(report));
+  await runScript(client, REPORT, [reportsKey(prefix)], [name, JSON.stringify(report)]);
 }
 
 export async function removeWorkerReport(client: Redis, prefix: string, name: string): Promise<void> {

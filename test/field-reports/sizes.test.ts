@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
-import { readRedisMemory } from '../../src/gateway/metrics/redis-memory.js';
 import { addSummarize } from '../../src/producers/summarize.js';
+import { readRedisMemory } from '../../src/queues/redis-memory.js';
 import { runnerFor } from '../support/agent-answers.js';
 import { startTestFleet } from '../support/fleet.js';
 import { startMessagesApi, textReply } from '../support/messages-api.js';

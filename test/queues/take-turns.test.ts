@@ -31,8 +31,8 @@ function newQueue(rebaseAt?: number) {
   return {
     key,
     prefix,
-    async add(tenant: string, ids: readonly string[], priority = 0) {
-      const requests = ids.map((id) => ({ id, tenant, priority }));
+    async add(tenant: string, ids: readonly string[], priority = 0, submitter = '') {
+      const requests = ids.map((id) => ({ id, tenant, submitter, priority }));
       const tags = await takeTurns(client, prefix, 'extract', requests, rebaseAt);
       for (const [at, id] of ids.entries()) await place(id, tags[at] ?? 0);
       return tags;

@@ -1,6 +1,6 @@
 import type { AgentRunner, RunContext } from '../../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../../src/agents/offline-runner.js';
-import { readRedisMemory } from '../../../src/gateway/metrics/redis-memory.js';
+import { readRedisMemory } from '../../../src/queues/redis-memory.js';
 import { addJobs } from '../../../src/producers/add-jobs.js';
 import { FleetConnection } from '../../../src/producers/fleet-connection.js';
 import { addCandidateBatch, batchOutcomes } from '../../../src/producers/flows/candidate-batch.js';

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { type ImportReport, importKnown } from '../../known/import-known.js';
-import { addKnownSolutions, knownStore, removeKnownSolutions } from '../../producers/known-solutions.js';
+import {
+  addKnownSolutions,
+  KNOWN_GROWTH,
+  knownStore,
+  removeKnownSolutions,
+} from '../../producers/known-solutions.js';
+import { sizeOf } from '../../producers/memory-admission.js';
 import { readText } from '../read-input.js';
 import { withSession } from '../session.js';
 import { ProgressLine } from '../terminal/progress-line.js';
@@ -69,7 +75,12 @@ async function importFile(
 ): Promise<void> {
   const progress = new ProgressLine();
   const report = await session((fleet) =>
-    importKnown(knownStore(fleet), file, (share) => progress.show(`imported ${bar(share)}`)),
+    importKnown(
+      knownStore(fleet),
+      file,
+      (share) => progress.show(`imported ${bar(share)}`),
+      (solutions) => fleet.memory.admit(KNOWN_GROWTH * sizeOf(solutions)),
+    ),
   ).finally(() => progress.clear());
   if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   else printReport(file, report);

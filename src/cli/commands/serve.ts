@@ -10,7 +10,7 @@ import type { FleetWorker } from '../../fleet/worker.js';
 import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
 import { costReader } from '../cost-reader.js';
-import { openRedis, startWorker } from '../session.js';
+import { memoryLimits, openRedis, startWorker } from '../session.js';
 import { configuredLimits } from '../text-limits.js';
 
 /** Well below the idle time after which common proxies cut a connection, in milliseconds. */
@@ -86,6 +86,7 @@ async function serve(options: ServeOptions): Promise<void> {
           retentionDays: config.retentionDays,
           ...(telemetry === undefined ? {} : { telemetry }),
           offloadBytes: config.offloadBytes,
+          memory: memoryLimits(config),
         });
       },
       costs: costReader,

@@ -1,11 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { readRedisMemory } from '../../queues/redis-memory.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { readWorkerReports } from '../../queues/worker-report.js';
 import type { Gateway } from '../gateway.js';
 import { countDeadLetters } from './dead-letter-count.js';
 import { readDepth } from './depth.js';
 import { DurationHistogram } from './duration-histogram.js';
-import { readRedisMemory } from './redis-memory.js';
 
 /** Bounds of the durations of requests, in seconds; long ones are waits. */
 const REQUEST_BOUNDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300];
@@ -25,6 +25,7 @@ export class Metrics {
   readonly #dead: Gauge<'kind'>;
   readonly #redisUsed: Gauge;
   readonly #redisLimit: Gauge;
+  readonly #redisRoom: Gauge;
   readonly #workers: Gauge<'kind'>;
   readonly #workerLag: Gauge<'worker'>;
   readonly #workerMemory: Gauge<'worker'>;
@@ -81,6 +82,7 @@ export class Metrics {
       'Memory beyond which Redis takes no jobs; absent: no limit.',
       [],
     );
+    this.#redisRoom = gauge('fleet_redis_room_bytes', 'Memory that new jobs may still take.', []);
     this.#workers = gauge('fleet_workers', 'Workers connected for a kind.', ['kind']);
     this.#workerLag = gauge(
       'fleet_worker_event_loop_lag_seconds',
@@ -155,6 +157,9 @@ export class Metrics {
     this.#redisUsed.set(used);
     if (limit === undefined) this.#redisLimit.remove();
     else this.#redisLimit.set(limit);
+    const room = await fleet.memory.room();
+    if (Number.isFinite(room)) this.#redisRoom.set(room);
+    else this.#redisRoom.remove();
   }
 
   async #readCosts({ fleet, costs }: Gateway): Promise<void> {

@@ -69,12 +69,12 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
   const outcomes: (BatchItemOutcome | undefined)[] = body.jobs.map(() => undefined);
   const accepted: Item[] = [];
   /** Kinds that have no more room: nobody asks Redis again for each of thousands. */
-  const full = new Map<KindName, FleetError>();
+  const crowded = new Map<KindName, FleetError>();
   for (const [index, given] of body.jobs.entries()) {
     try {
       const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
       await refuseDisallowed(payload, 'payload', gateway.settings);
-      const refusal = full.get(kind);
+      const refusal = crowded.get(kind);
       if (refusal !== undefined) throw refusal;
       landed.push(await gateway.admission.admit(kind));
       accepted.push({ kind, payload, options: submitOptions(fields), index } as Item);
@@ -83,11 +83,14 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
       if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;
       outcomes[index] = { error: thrown };
       // Only a job that was well formed is refused for this.
-      if (thrown.code === 'too-many-waiting') full.set((given as Item).kind, thrown);
+      if (thrown.code === 'too-many-waiting') crowded.set((given as Item).kind, thrown);
     }
   }
   const delayed = new Set(accepted.flatMap(({ index, options }) => (options?.delayMs ? [index] : [])));
   const added = await addJobs(gateway.fleet, accepted);
+  const full = added.map((outcome) => ('error' in outcome ? outcome.error : undefined));
+  // Nothing was stored: the whole batch may be sent again as it is.
+  if (full[0]?.code === 'redis-full' && full.every((error) => error === full[0])) throw full[0];
   for (const [position, { index }] of accepted.entries()) {
     const outcome = added[position];
     outcomes[index] =

@@ -77,7 +77,7 @@ function workers(overview: Overview): Html {
 <tbody>${overview.workers.map(
     (
       worker,
-    ) => html`<tr><td>${worker.name}</td><td>${worker.version ?? 'unknown'}</td><td>${worker.kinds.join(', ')}</td>
+    ) => html`<tr><td>${worker.name}</td><td>${worker.version ?? 'unknown'}</td><td>${worker.kinds.join(', ')}${worker.report?.problem === undefined ? '' : html` <span class="bad">${worker.report.problem}</span>`}</td>
 <td class="number">${worker.report === undefined ? '–' : duration(worker.report.eventLoopLagSeconds * 1_000)}</td><td class="number">${worker.report === undefined ? '–' : `${Math.round(worker.report.residentBytes / 2 ** 20)} MB`}</td>
 <td class="number">${age(worker.idleSeconds)} ago</td><td class="number">${age(worker.connectedSeconds)}</td></tr>`,
   )}</tbody></table></div>`;

@@ -1,6 +1,6 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
 import { isKindName } from '../../queues/registry.js';
-import { type KeyOptions, storedData } from '../add-job.js';
+import { bytesApart, type FleetJobOptions, type KeyOptions, storedData } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
 import { withTags } from '../job-tags.js';
 import { type TurnOption, turnOption } from '../placing-backend.js';
@@ -16,24 +16,50 @@ export interface FlowNode extends Submission {
 }
 
 /** BullMQ's own form of flows: their long texts are stored, and their jobs have their turns. */
-export async function toFlowJobs(fleet: FleetConnection, roots: readonly FlowNode[]): Promise<FlowJob[]> {
+export async function toFlowJobs(
+  fleet: FleetConnection,
+  roots: readonly FlowNode[],
+  by: FlowSubmission,
+): Promise<FlowJob[]> {
   const convert = async (node: FlowNode): Promise<FlowJob> => {
     const children: FlowJob[] = [];
     for (const child of node.children ?? []) children.push(await convert(child));
+    const stored = await storedData(fleet, node);
     return {
       name: node.name,
       queueName: node.queue,
-      data: await storedData(fleet, node),
-      opts: { ...withTags(node.options, node.data), jobId: node.id, ...turnOf(node) },
+      data: stored,
+      opts: {
+        ...withTags(withFleetOptions(node.options, by, bytesApart(node.data, stored)), node.data),
+        jobId: node.id,
+        ...turnOf(node, by),
+      },
       ...(node.children === undefined ? {} : { children }),
     };
   };
   return Promise.all(roots.map(convert));
 }
 
+/** Who submits a flow, and for whom. */
+type FlowSubmission = Pick<KeyOptions, 'tenant' | 'submitter'>;
+
+function withFleetOptions(
+  options: JobsOptions & FleetJobOptions,
+  { tenant, submitter }: FlowSubmission,
+  bytes: number | undefined,
+): JobsOptions & FleetJobOptions {
+  const fleet = {
+    ...options.fleet,
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(submitter === undefined ? {} : { submitter }),
+    ...(bytes === undefined ? {} : { bytes }),
+  };
+  return Object.keys(fleet).length === 0 ? options : { ...options, fleet };
+}
+
 /** Jobs of the pipeline's own queues have no turns: their order is the pipeline's affair. */
-function turnOf(node: FlowNode): JobsOptions | TurnOption {
-  return isKindName(node.queue) ? turnOption(turnRequest(node)) : {};
+function turnOf(node: FlowNode, { tenant, submitter }: FlowSubmission): JobsOptions | TurnOption {
+  return isKindName(node.queue) ? turnOption(turnRequest({ ...node, tenant, submitter })) : {};
 }
 
 /** A node and everything below it. */
@@ -49,13 +75,16 @@ export function allOf(node: FlowNode): FlowNode[] {
 export async function addFlow(
   fleet: FleetConnection,
   root: FlowNode,
-  { key, force }: KeyOptions,
+  options: KeyOptions,
 ): Promise<SubmitOutcome> {
+  const { key, force } = options;
   const create = async () => {
     await indexRuns(fleet, [allOf(root)]);
-    await fleet.flows.addBulk(await toFlowJobs(fleet, [root]));
+    await fleet.flows.addBulk(await toFlowJobs(fleet, [root], options));
   };
   const parent = key === undefined ? undefined : await existingJob(fleet, root);
+  const data = allOf(root).map((node) => node.data);
+  if (parent === undefined || force) await fleet.memory.admitJobs(data);
   if (parent === undefined) {
     await create();
     if (key !== undefined) await verifySubmitted(fleet, [root]);

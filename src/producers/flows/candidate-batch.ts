@@ -131,8 +131,14 @@ type GuardedNode = ReturnType<typeof guardedEvaluationNode>;
 async function addEach(
   fleet: FleetConnection,
   nodes: readonly GuardedNode[],
-  { force }: KeyOptions,
+  options: KeyOptions,
 ): Promise<SubmitOutcome[]> {
+  const { force } = options;
+  await admitNew(
+    fleet,
+    nodes.map(({ root }) => root),
+    force,
+  );
   const outcomes = await Promise.all(
     nodes.map(async ({ root }): Promise<SubmitOutcome> => {
       const job = await existingJob(fleet, root);
@@ -148,10 +154,20 @@ async function addEach(
       missing.map(({ root }) => allOf(root)),
     );
     const roots = missing.map(({ root }) => root);
-    await fleet.flows.addBulk(await toFlowJobs(fleet, roots));
+    await fleet.flows.addBulk(await toFlowJobs(fleet, roots, options));
     await verifySubmitted(fleet, roots);
   }
   return outcomes;
+}
+
+/**
+ * Makes sure that there is room for the flows that are new, or replace ended ones, before anything is removed or stored.
+ * @throws RedisError `redis-full`.
+ */
+async function admitNew(fleet: FleetConnection, roots: readonly FlowNode[], force = false): Promise<void> {
+  const there = force ? [] : await Promise.all(roots.map((root) => existingJob(fleet, root)));
+  const fresh = roots.filter((_, index) => there[index] === undefined);
+  await fleet.memory.admitJobs(fresh.flatMap(allOf).map(({ data }) => data));
 }
 
 /** The key of a batch that was given none: that of all its candidates together, where all have one. */
@@ -182,15 +198,17 @@ function parentNode(
 async function addBehindOneParent(
   fleet: FleetConnection,
   root: FlowNode,
-  { force }: KeyOptions,
+  options: KeyOptions,
 ): Promise<SubmitOutcome> {
+  const { force } = options;
   const parent = await existingJob(fleet, root);
+  if (parent === undefined || force) await admitNew(fleet, [root], true);
   if (parent !== undefined && !(force && (await removeEnded(parent)))) {
     return (await runAgain(fleet, root.queue, parent)) ? 'retried' : 'existing';
   }
   await Promise.all((root.children ?? []).map((child) => makeAttachable(fleet, root, child)));
   await indexRuns(fleet, [allOf(root)]);
-  await fleet.flows.addBulk(await toFlowJobs(fleet, [root]));
+  await fleet.flows.addBulk(await toFlowJobs(fleet, [root], options));
   return parent === undefined ? 'created' : 'replaced';
 }
 

@@ -8,6 +8,8 @@ export interface TurnRequest {
   readonly id: string;
   /** For whom the job is done. */
   readonly tenant: string;
+  /** Whose word the tenant is: submitters take turns, and their tenants within them. '': tenants take turns themselves. */
+  readonly submitter: string;
   /** Order within the tenant: 0 is the most urgent, 2,097,151 the least. */
   readonly priority: number;
 }
@@ -32,6 +34,11 @@ export function virtualTimeKey(prefix: string, queue: string): string {
 /** Tenants have any names; long ones are known by their digest. */
 function tenantName(tenant: string): string {
   return tenant.length <= LONGEST_TENANT ? tenant : createHash('sha256').update(tenant).digest('hex');
+}
+
+/** A tenant as the jobs of its submitter name it: short, and without a colon. */
+function tenantDigest(tenant: string): string {
+  return createHash('sha256').update(tenant).digest('base64url').slice(0, 16);
 }
 
 /** Keys and arguments of `TAKE_TURNS`. */
@@ -61,14 +68,18 @@ export function turnCalls(
   return calls;
 }
 
-/** Requests of one tenant and one priority that come together, as the script takes them. */
+/** Requests of one submitter, one tenant and one priority that come together, as the script takes them. */
 function groupArguments(requests: readonly TurnRequest[], added: boolean): (string | number)[] {
   const args: (string | number)[] = [];
   for (let start = 0, end = 0; start < requests.length; start = end) {
-    const { tenant, priority } = requests[start] as TurnRequest;
-    while (requests[end]?.tenant === tenant && requests[end]?.priority === priority) end += 1;
-    args.push(tenantName(tenant), Math.min(priority, HIGHEST_TAG), end - start);
-    if (added || priority > 0) for (const { id } of requests.slice(start, end)) args.push(id);
+    const { tenant, submitter, priority } = requests[start] as TurnRequest;
+    const isAlike = (other: TurnRequest | undefined) =>
+      other?.tenant === tenant && other.submitter === submitter && other.priority === priority;
+    while (isAlike(requests[end])) end += 1;
+    const [party, inner] =
+      submitter === '' ? [tenantName(tenant), ''] : [`\0${submitter}`, tenantDigest(tenant)];
+    args.push(party, inner, Math.min(priority, HIGHEST_TAG), end - start);
+    if (added || priority > 0 || inner !== '') for (const { id } of requests.slice(start, end)) args.push(id);
   }
   return args;
 }

@@ -1,4 +1,5 @@
 import { script } from '../run-script.js';
+import { SUBMITTER_LUA } from './submitter-script.js';
 
 /*
  * Start-time fair queueing (Goyal, Vin, Cheng: "Start-time Fair Queueing", 1996) over BullMQ's job priorities, with
@@ -7,9 +8,12 @@ import { script } from '../run-script.js';
  *   start = max(virtual time, the tenant's finish tag);   finish tag = start + 1;
  *   virtual time = the highest start tag of a job that a worker has begun.
  *
+ * Who takes turns is a party: a tenant, or a submitter whose tenants are only its own word. Tenants of one submitter take
+ * turns within those of the submitter (`submitter-script.ts`), so that a thousand names get no more than one.
+ *
  * Keys of a queue (`BASE` is `PREFIX::fair:QUEUE`):
  * - `BASE:now` virtual time;
- * - `BASE:next` sorted set: tenant by its finish tag; entries at or below the virtual time say nothing and are removed;
+ * - `BASE:next` sorted set: party by its finish tag; entries at or below the virtual time say nothing and are removed;
  * - `BASE:tenant:NAME` sorted set: the tenant's jobs by start tag, each as `PRIORITY:ID` with seven digits of priority. Jobs
  *   of priority 0 are not in it (earlier versions wrote them): nothing is more urgent, so they never make room.
  */
@@ -61,6 +65,9 @@ local function rebase_due(queue, now, early)
   return jobs <= ${FEW_JOBS}
 end
 
+-- Where the jobs of a submitter are kept in their order.
+local function order_key(base, party) return base .. ':order:' .. party end
+
 -- Moves every tag of the queue down, in the order they have.
 local function rebase(base, queue, by)
   local waiting = redis.call('ZRANGE', queue .. 'prioritized', 0, -1, 'WITHSCORES')
@@ -89,6 +96,11 @@ local function rebase(base, queue, by)
     local jobs = redis.call('ZRANGE', index, 0, -1, 'WITHSCORES')
     for job = 1, #jobs, 2 do
       redis.call('ZADD', index, math.max(1, tonumber(jobs[job + 1]) - by), jobs[job])
+    end
+    local order = order_key(base, tenants[at])
+    local ranked = redis.call('ZRANGE', order, 0, -1, 'WITHSCORES')
+    for job = 1, #ranked, 2 do
+      redis.call('ZADD', order, math.max(1, tonumber(ranked[job + 1]) - by), ranked[job])
     end
   end
 end
@@ -133,11 +145,12 @@ end
  * Gives jobs that are about to be submitted their start tags, and those that were added as `UNPLACED` their places.
  * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which
  * tenants are forgotten, 3 virtual time from which tags may be moved down, 4 '1' where the jobs were added before, then
- * for jobs of one tenant and one priority that are placed together: tenant, priority, how many, and the id of each where it
+ * for jobs of one tenant and one priority that are placed together: party, tenant within it or '', priority, how many, and the id of each where it
  * is needed (added before, or a priority above 0). Returns the tags.
  */
 export const TAKE_TURNS = script(
   LIBRARY,
+  SUBMITTER_LUA,
   `
 local base, queue = KEYS[1], ARGV[1]
 local now = tonumber(redis.call('GET', base .. ':now') or '')
@@ -155,26 +168,31 @@ redis.call('SET', base .. ':now', now, 'EX', ARGV[2])
 redis.call('ZREMRANGEBYSCORE', base .. ':next', '-inf', now)
 local given, at = {}, 5
 while at < #ARGV do
-  local tenant, priority, count, ids = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), {}
-  at = at + 3
-  if tonumber(priority) > 0 or ARGV[4] == '1' then
+  local party, inner, priority, count = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local ids = {}
+  at = at + 4
+  if inner ~= '' or priority > 0 or ARGV[4] == '1' then
     for number = 1, count do ids[number] = ARGV[at + number - 1] end
     at = at + count
   end
-  local index = base .. ':tenant:' .. tenant
-  redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. now)
-  local start = math.max(now, tonumber(redis.call('ZSCORE', base .. ':next', tenant) or '0'))
+  local start = math.max(now, tonumber(redis.call('ZSCORE', base .. ':next', party) or '0'))
   local tags = {}
   for number = 1, count do tags[number] = math.min(start + number - 1, ${HIGHEST_TAG}) end
-  redis.call('ZADD', base .. ':next', math.min(start + count, ${HIGHEST_TAG}), tenant)
-  tags = before_less_urgent(index, queue, tonumber(priority), tags)
-  if tonumber(priority) > 0 then
-    local urgency, members = string.format('%07d:', priority), {}
-    for number, id in ipairs(ids) do
-      members[2 * number - 1], members[2 * number] = tags[number], urgency .. id
+  redis.call('ZADD', base .. ':next', math.min(start + count, ${HIGHEST_TAG}), party)
+  if inner ~= '' then
+    tags = within_submitter(base, queue, party, inner, priority, ids, tags, now, ARGV[2])
+  else
+    local index = base .. ':tenant:' .. party
+    redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. now)
+    tags = before_less_urgent(index, queue, priority, tags)
+    if priority > 0 then
+      local urgency, members = string.format('%07d:', priority), {}
+      for number, id in ipairs(ids) do
+        members[2 * number - 1], members[2 * number] = tags[number], urgency .. id
+      end
+      redis.call('ZADD', index, unpack(members))
+      redis.call('EXPIRE', index, ARGV[2])
     end
-    redis.call('ZADD', index, unpack(members))
-    redis.call('EXPIRE', index, ARGV[2])
   end
   for number = 1, count do
     given[#given + 1] = tags[number]

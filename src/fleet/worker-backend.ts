@@ -1,0 +1,63 @@
+import { type BackendFactory, createRedisBackend, type RedisQueueBackend } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { runScript, script } from '../queues/run-script.js';
+import type { FullRedis } from './full-redis.js';
+
+/** What taking a job answers where there is none. */
+type NextJob = Awaited<ReturnType<RedisQueueBackend['moveToActive']>>;
+const NO_JOB: NextJob = [null as never, '', 0, 0];
+
+/**
+ * Renews locks. BullMQ's own script sets them anew, which a full Redis refuses: every running job would be lost to
+ * another worker. A longer life for a key that is there takes no memory.
+ * KEYS: 1 stalled set. ARGV: 1 ms, 2 prefix of the queue's keys, then job id and token of each. Returns the ids of those
+ * that are lost.
+ */
+const RENEW_LOCKS = script(`
+local lost = {}
+for at = 3, #ARGV, 2 do
+  local lock = ARGV[2] .. ARGV[at] .. ':lock'
+  if redis.call('GET', lock) == ARGV[at + 1] then
+    redis.call('PEXPIRE', lock, ARGV[1])
+    redis.call('SREM', KEYS[1], ARGV[at])
+  else lost[#lost + 1] = ARGV[at] end
+end
+return lost`);
+
+/**
+ * BullMQ's own backend for a worker whose Redis may be full: it then takes no jobs, and keeps those that it has.
+ * @param client waits for a Redis that is away
+ */
+export function workerBackend(client: Redis, full: FullRedis): BackendFactory<RedisQueueBackend> {
+  return (name, options, connections) => {
+    const backend = createRedisBackend(name, options, connections) as RedisQueueBackend;
+    const { moveToActive, moveToCompleted, moveToFailed } = backend;
+    backend.moveToActive = async (...args) => {
+      if (!(await full.mayTake())) return NO_JOB;
+      try {
+        return await moveToActive.apply(backend, args);
+      } catch (thrown) {
+        if (!full.noted(thrown)) throw thrown;
+        // Without this pause BullMQ would ask again at once, thousands of times a second.
+        await full.mayTake();
+        return NO_JOB;
+      }
+    };
+    backend.moveToCompleted = (job, value, keep, token, fetchNext) =>
+      moveToCompleted.call(backend, job, value, keep, token, fetchNext && full.reason === undefined);
+    backend.moveToFailed = (job, reason, keep, token, fetchNext, fields) =>
+      moveToFailed.call(backend, job, reason, keep, token, fetchNext && full.reason === undefined, fields);
+    backend.extendLocks = async (jobIds, tokens, duration) => {
+      const pairs = jobIds.flatMap((id, at) => [id, tokens[at] ?? '']);
+      const prefix = backend.toKey('');
+      const lost = await runScript(
+        client,
+        RENEW_LOCKS,
+        [backend.toKey('stalled')],
+        [duration, prefix, ...pairs],
+      );
+      return (lost as readonly Buffer[]).map(String);
+    };
+    return backend;
+  };
+}

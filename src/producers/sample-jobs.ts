@@ -1,0 +1,98 @@
+import type { Redis } from 'ioredis';
+import { replyList, replyText, runScript, script } from '../queues/run-script.js';
+
+/** What one submitter's jobs in a queue are, as far as the sample tells. */
+export interface SubmitterLoad {
+  readonly jobs: number;
+  /** Size of their data before compression. */
+  readonly bytes: number;
+}
+
+/** Jobs of one queue that have not ended. */
+export interface QueueSample {
+  readonly unfinished: number;
+  /** Those that no worker has begun. */
+  readonly unstarted: number;
+  /** Bytes that all of them may still need until they have ended. */
+  readonly growth: number;
+  /** Unstarted jobs by their submitter; '' are those of nobody that is known. */
+  readonly bySubmitter: ReadonlyMap<string, SubmitterLoad>;
+}
+
+/**
+ * What a job may still need until it has ended, besides room for its texts: marks, log lines, the record of its calls, its
+ * result and events. Many small jobs grow by more than the rest of the memory, so it is kept free for each.
+ */
+export const GROWTH_BYTES = 4_096;
+
+/**
+ * Looks at jobs of a queue, chosen at random where there are many: what is counted are the jobs themselves, so there is
+ * no counter that could drift from them, and submitting costs nothing more.
+ *
+ * A result repeats the texts of its job, once in the job and once in its event; for a parent in a queue of the pipeline's
+ * own also there, and uncompressed.
+ *
+ * KEYS: 1 prefix of the queue's keys. ARGV: 1 most jobs to look at, 2 bytes that every job needs.
+ * Returns: unfinished, unstarted, growth, then for each submitter its name, jobs and bytes.
+ */
+const SAMPLE = script(`
+local queue, most, base = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local sets = {
+  {name = 'prioritized', set = true}, {name = 'delayed', set = true}, {name = 'waiting-children', set = true},
+  {name = 'wait'}, {name = 'paused'}, {name = 'active', begun = true},
+}
+local unfinished, unstarted = 0, 0
+for _, from in ipairs(sets) do
+  from.size = redis.call(from.set and 'ZCARD' or 'LLEN', queue .. from.name)
+  unfinished = unfinished + from.size
+  if not from.begun then unstarted = unstarted + from.size end
+end
+local growth, loads = 0, {}
+for _, from in ipairs(sets) do
+  if from.size > 0 then
+    local wanted = math.max(1, math.ceil(most * from.size / math.max(most, unfinished)))
+    local ids
+    if from.set then ids = redis.call('ZRANDMEMBER', queue .. from.name, wanted)
+    else ids = redis.call('LRANGE', queue .. from.name, 0, wanted - 1) end
+    local each = from.size / #ids
+    for _, id in ipairs(ids) do
+      local length = redis.call('HSTRLEN', queue .. id, 'data')
+      local found = redis.call('HMGET', queue .. id, 'opts', 'parentKey')
+      local known, options = pcall(cjson.decode, found[1] or '{}')
+      local fleet = known and type(options) == 'table' and type(options.fleet) == 'table' and options.fleet or {}
+      local bytes = math.max(tonumber(fleet.bytes) or 0, length)
+      growth = growth + each * (base + 2 * length + (found[2] and 3 * bytes or bytes / 3))
+      if not from.begun then
+        local name = type(fleet.submitter) == 'string' and fleet.submitter or ''
+        local load = loads[name] or {jobs = 0, bytes = 0}
+        loads[name] = load
+        load.jobs, load.bytes = load.jobs + each, load.bytes + each * bytes
+      end
+    end
+  end
+end
+local reply = {unfinished, unstarted, math.ceil(growth)}
+for name, load in pairs(loads) do
+  reply[#reply + 1], reply[#reply + 2], reply[#reply + 3] = name, math.ceil(load.jobs), math.ceil(load.bytes)
+end
+return reply`);
+
+/** @param most jobs to look at; all are where there are no more */
+export async function sampleJobs(client: Redis, queueKey: string, most: number): Promise<QueueSample> {
+  const [unfinished, unstarted, growth, ...loads] = replyList(
+    await runScript(client, SAMPLE, [queueKey], [most, GROWTH_BYTES]),
+  );
+  const bySubmitter = new Map<string, SubmitterLoad>();
+  for (let at = 0; at < loads.length; at += 3) {
+    bySubmitter.set(replyText(loads[at]) ?? '', {
+      jobs: Number(loads[at + 1]),
+      bytes: Number(loads[at + 2]),
+    });
+  }
+  return {
+    unfinished: Number(unfinished),
+    unstarted: Number(unstarted),
+    growth: Number(growth),
+    bySubmitter,
+  };
+}

@@ -1,0 +1,182 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { RedisError } from '../../src/errors.js';
+import { addJob } from '../../src/producers/add-job.js';
+import { addJobs } from '../../src/producers/add-jobs.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
+import { dropDead } from '../../src/producers/dead-letters.js';
+import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
+import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
+import { addKnownSolutions } from '../../src/producers/known-solutions.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+
+let redis: TestRedis | undefined;
+let test: TestFleet;
+
+afterEach(async () => {
+  await test.close();
+  await redis?.stop();
+});
+
+async function start(maxmemory: string): Promise<void> {
+  redis = await startTestRedis(['--maxmemory', maxmemory]);
+  test = await startTestFleet(redis, 'fleet');
+}
+
+/** A script that does not compress. */
+const script = (bytes: number) => ({ content: `x = '${randomBytes(bytes).toString('base64')}'\n` });
+const check = (bytes: number) => ({ kind: 'solution-check' as const, payload: { solution: script(bytes) } });
+
+const usedShare = async () => {
+  const info = await test.fleet.client.info('memory');
+  const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
+  return field('used_memory') / field('maxmemory');
+};
+
+const counts = () =>
+  test.fleet.queue('solution-check').getJobCounts('prioritized', 'delayed', 'active', 'completed', 'failed');
+
+/** Submits until Redis is said to be full. */
+async function untilFull(submit: () => Promise<unknown>, most = 20_000): Promise<number> {
+  for (let count = 0; count < most; count += 1) {
+    try {
+      await submit();
+    } catch (thrown) {
+      expect(thrown).toBeInstanceOf(RedisError);
+      expect((thrown as RedisError).code).toBe('redis-full');
+      return count;
+    }
+  }
+  throw new Error(`Redis was not full after ${most} submissions`);
+}
+
+async function batch(sizes: readonly number[]): Promise<void> {
+  for (const outcome of await addJobs(test.fleet, sizes.map(check))) {
+    if ('error' in outcome) throw outcome.error;
+  }
+}
+
+/** Fills Redis with keys of somebody else until it takes no more. */
+async function fillWithForeignKeys(): Promise<void> {
+  const value = randomBytes(64 * 1_024);
+  for (const size of [value.length, 4_096, 256, 1]) {
+    for (;;) {
+      try {
+        await test.fleet.client.set(`foreign:${randomUUID()}`, value.subarray(0, size));
+      } catch {
+        break;
+      }
+    }
+  }
+}
+
+async function removeForeignKeys(): Promise<void> {
+  for (const key of await test.fleet.client.keys('foreign:*')) await test.fleet.client.unlink(key);
+}
+
+describe('submissions to a Redis that is nearly full', () => {
+  const evaluation = { queue: 'evaluate', name: 'evaluate' };
+  const cases: [string, string, () => Promise<unknown>][] = [
+    ['large scripts', '24mb', () => addSolutionCheck(test.fleet, { solution: script(200_000) })],
+    [
+      'scripts that stand in their jobs',
+      '16mb',
+      () => addSolutionCheck(test.fleet, { solution: script(20_000) }),
+    ],
+    ['the smallest jobs', '8mb', () => batch(Array.from({ length: 100 }, () => 10))],
+    ['batches', '16mb', () => batch([10, 1_000, 60_000, 100_000])],
+    [
+      'candidate batches',
+      '16mb',
+      () => addCandidateBatch(test.fleet, { candidates: [{ solution: script(80_000) }], evaluation }),
+    ],
+    [
+      'delayed jobs',
+      '12mb',
+      () => addJob(test.fleet, 'solution-check', check(30_000).payload, { delayMs: 50 }),
+    ],
+  ];
+
+  it.each(cases)(
+    '%s are refused while accepted jobs can still end, and all of them do',
+    async (_name, limit, submit) => {
+      await start(limit);
+      expect(await untilFull(submit)).toBeGreaterThan(3);
+      expect(await usedShare()).toBeLessThan(0.9);
+      const worker = await test.worker(createOfflineRunner());
+      const queue = test.fleet.queue('solution-check');
+      const accepted = Object.values(await counts()).reduce((sum, count) => sum + count, 0);
+      await expect.poll(() => queue.getCompletedCount(), { timeout: 60_000 }).toBe(accepted);
+      expect((await counts()).failed).toBe(0);
+      await worker.stop(0);
+    },
+    90_000,
+  );
+
+  it('refuses flows, known solutions and jobs that are run again', async () => {
+    await start('12mb');
+    await untilFull(() => addSolutionCheck(test.fleet, { solution: script(100_000) }));
+    const refused = expect.objectContaining({ code: 'redis-full' });
+    const step = {
+      ablationCode: 'pass',
+      rawOutput: 'a'.repeat(1_000_000),
+      solution: script(100_000),
+      previousBlocks: [],
+    };
+    await expect(addRefinementStep(test.fleet, step)).rejects.toEqual(refused);
+    const known = { testCaseId: 'a', solution: 'a b '.repeat(250_000) };
+    await expect(addKnownSolutions(test.fleet, [known])).rejects.toEqual(refused);
+  });
+
+  it('takes the given limit where Redis has none', async () => {
+    redis = await startTestRedis();
+    test = await startTestFleet(redis, 'fleet', { memory: { maxBytes: 8 * 2 ** 20 } });
+    expect(
+      await untilFull(() => addSolutionCheck(test.fleet, { solution: script(100_000) })),
+    ).toBeGreaterThan(3);
+  });
+
+  it('accepts everything where Redis does not tell its memory', async () => {
+    redis = await startTestRedis();
+    test = await startTestFleet(redis, 'fleet', { memory: { maxBytes: 1 } });
+    await test.fleet.client.call('ACL', 'SETUSER', 'default', '-info');
+    await test.fleet.memory.admit(1_000, 1);
+    await test.fleet.client.call('ACL', 'SETUSER', 'default', '+info');
+  });
+});
+
+describe('a Redis that others have filled', () => {
+  it('takes cancellations and removals; a worker waits quietly, and then ends every job once', async () => {
+    await start('16mb');
+    const jobs = await Promise.all(
+      Array.from({ length: 40 }, () => addSolutionCheck(test.fleet, { solution: script(2_000) })),
+    );
+    const queue = test.fleet.queue('solution-check');
+    await fillWithForeignKeys();
+    await test.worker(createOfflineRunner());
+    await test.logged('Redis is full');
+    await cancelJob(test.fleet, jobs[0]?.id ?? '');
+    await queue.remove(jobs[1]?.id ?? '');
+    // Long enough for thousands of tries of a worker that does not pause.
+    const started = Date.now();
+    await expect.poll(() => Date.now() - started, { timeout: 10_000 }).toBeGreaterThan(3_000);
+    expect(test.logLines.filter(({ level }) => Number(level) >= 40).length).toBeLessThan(10);
+    await removeForeignKeys();
+    await expect
+      .poll(async () => (await queue.getCompletedCount()) + (await queue.getFailedCount()), {
+        timeout: 60_000,
+      })
+      .toBe(39);
+    const ended = await queue.getJobs(['completed', 'failed']);
+    expect(ended.filter(({ finishedOn }) => finishedOn !== undefined)).toHaveLength(39);
+    // The cancelled one alone has failed; nothing used a second attempt or counts as a crash.
+    expect((await queue.getFailed()).map(({ id }) => id)).toEqual([jobs[0]?.id]);
+    expect(ended.map(({ attemptsMade, stalledCounter }) => [attemptsMade, stalledCounter])).toEqual(
+      ended.map(() => [1, 0]),
+    );
+    expect(await dropDead(test.fleet, { olderThanMs: 0 })).toMatchObject({ refused: [] });
+  }, 90_000);
+});

@@ -1,0 +1,138 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeTurns, virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
+import { redisOfFile } from '../support/redis.js';
+
+const BAND = 2 ** 32;
+const redis = redisOfFile();
+let client: Redis;
+let prefixes = 0;
+
+beforeAll(() => {
+  client = new Redis({ path: redis.socketPath });
+});
+afterAll(() => client.disconnect());
+
+/** A queue whose jobs are only what fairness looks at: their place and their priority. */
+function newQueue(rebaseAt?: number) {
+  prefixes += 1;
+  const prefix = `submitters-${prefixes}`;
+  const key = `${prefix}:extract`;
+  const prioritized = `${key}:prioritized`;
+  return {
+    async add(submitter: string, tenant: string, ids: readonly string[], priority = 0) {
+      const requests = ids.map((id) => ({ id, tenant, submitter, priority }));
+      const tags = await takeTurns(client, prefix, 'extract', requests, rebaseAt);
+      for (const [at, id] of ids.entries()) {
+        const tag = tags[at] ?? 0;
+        await client.hset(`${key}:${id}`, 'priority', tag);
+        await client.zadd(prioritized, tag * BAND + (await client.incr(`${key}:pc`)), id);
+      }
+    },
+    waiting: () => client.zrange(prioritized, '0', '-1'),
+    remove: (id: string) => client.zrem(prioritized, id),
+    async take(count: number): Promise<string[]> {
+      const taken: string[] = [];
+      for (let at = 0; at < count; at += 1) {
+        const [id] = await client.zpopmin(prioritized);
+        if (id === undefined) break;
+        const tag = Number(await client.hget(`${key}:${id}`, 'priority'));
+        const now = Number((await client.get(virtualTimeKey(prefix, 'extract'))) ?? 0);
+        if (tag > now) await client.set(virtualTimeKey(prefix, 'extract'), tag);
+        taken.push(id);
+      }
+      return taken;
+    },
+  };
+}
+
+const names = (tenant: string, count: number, from = 0) =>
+  Array.from({ length: count }, (_, at) => `${tenant}${at + from}`);
+const letters = (ids: readonly string[]) => ids.map((id) => id[0]).join('');
+
+describe('turns of submitters', () => {
+  it.each([
+    ['one tenant name', () => 'same'],
+    ['3,000 tenant names', (at: number) => `name ${at}`],
+  ])(
+    '3,000 jobs of one submitter under %s go before one job of another',
+    async (_name, tenantOf) => {
+      const queue = newQueue();
+      for (const [at, id] of names('m', 3_000).entries()) await queue.add('many', tenantOf(at), [id]);
+      await queue.add('other', 'same', ['single']);
+      expect((await queue.waiting()).indexOf('single')).toBeLessThanOrEqual(1);
+    },
+    60_000,
+  );
+
+  it('takes turns by submitter, and by tenant within each', async () => {
+    const queue = newQueue();
+    await queue.add('s', 'a', names('a', 6));
+    await queue.add('t', 'c', names('c', 6));
+    await queue.add('s', 'b', names('b', 3));
+    const order = letters(await queue.take(12));
+    expect(order.replaceAll(/[ab]/g, 's')).toMatch(/^(sc|cs){6}$/);
+    expect(order.replaceAll('c', '')).toBe('ababab');
+    expect(await queue.waiting()).toEqual(names('a', 3, 3));
+  });
+
+  it('a tenant that comes late waits for one job of its submitter, however many wait', async () => {
+    const queue = newQueue();
+    await queue.add('s', 'a', names('a', 2_000));
+    for (const id of names('b', 5)) await queue.add('s', 'b', [id]);
+    expect(letters(await queue.take(10))).toMatch(/^ab(ab|ba){4}$/);
+  });
+
+  it('keeps a tenant’s jobs in their order, but for the last of those that are moved', async () => {
+    const queue = newQueue();
+    await queue.add('s', 'a', names('a', 30));
+    for (const id of names('b', 10)) await queue.add('s', 'b', [id]);
+    const order = await queue.take(40);
+    expect(order.filter((id) => id.startsWith('a'))).toEqual(names('a', 30));
+    expect(order.filter((id) => id.startsWith('b'))).toEqual(names('b', 10));
+  });
+
+  it('priority is of use against the same tenant’s jobs alone', async () => {
+    const queue = newQueue();
+    await queue.add('s', 'a', names('a', 6));
+    await queue.add('s', 'b', names('l', 6), 9);
+    await queue.add('s', 'b', names('h', 3), 1);
+    await queue.add('s', 'b', ['z'], 0);
+    const order = await queue.take(16);
+    expect(order.filter((id) => !id.startsWith('a'))).toEqual(['z', ...names('h', 3), ...names('l', 6)]);
+    // `a` has every other turn, whatever `b` calls urgent.
+    expect(letters(order.slice(0, 12)).replaceAll(/[^a]/g, 'b')).toMatch(/^(ab|ba){6}$/);
+  });
+
+  it('an urgent job of a client goes before no job of another submitter', async () => {
+    const queue = newQueue();
+    await queue.add('t', 'x', names('t', 20));
+    await queue.add('s', 'a', names('l', 20), 5);
+    for (const id of names('u', 20)) await queue.add('s', 'a', [id], 1);
+    const first = letters(await queue.take(40));
+    expect(first.replaceAll(/[^t]/g, 's')).toMatch(/^(ts|st){20}$/);
+  });
+
+  it('places every job once, whatever comes and goes', async () => {
+    const queue = newQueue(8);
+    const submitted: string[] = [];
+    const taken: string[] = [];
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    for (let step = 0; step < 300; step += 1) {
+      const ids = names(`${step}-`, 1 + random(4));
+      submitted.push(...ids);
+      await queue.add(['', 's', 't'][random(3)] ?? '', `tenant ${random(4)}`, ids, random(3));
+      if (random(3) === 0) taken.push(...(await queue.take(random(6))));
+      if (random(20) === 0) {
+        const [victim] = await queue.waiting();
+        if (victim !== undefined && (await queue.remove(victim)) === 1) taken.push(victim);
+      }
+    }
+    taken.push(...(await queue.take(10_000)));
+    expect([...taken].sort()).toEqual([...submitted].sort());
+  }, 30_000);
+});
