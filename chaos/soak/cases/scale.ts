@@ -1,10 +1,10 @@
 import type { AgentRunner, RunContext } from '../../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../../src/agents/offline-runner.js';
-import { readRedisMemory } from '../../../src/queues/redis-memory.js';
 import { addJobs } from '../../../src/producers/add-jobs.js';
 import { FleetConnection } from '../../../src/producers/fleet-connection.js';
 import { addCandidateBatch, batchOutcomes } from '../../../src/producers/flows/candidate-batch.js';
 import { addSolutionCheck } from '../../../src/producers/solution-check.js';
+import { readRedisMemory } from '../../../src/queues/redis-memory.js';
 import { heapOfWorker } from '../../../test/calls/heap-of-a-worker.js';
 import { leaks } from '../../../test/support/agent-answers.js';
 import { startPipelineWorker } from '../../../test/support/evaluation-worker.js';
