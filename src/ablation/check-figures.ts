@@ -76,17 +76,22 @@ function derivedFrom(figures: readonly number[]): number[] {
 }
 
 const COUNTED =
-  /^\s*(?:[-‑]?\s?(?:fold|way|layer|step|class|seed|dimensional|D)s?\b|(?:of (?:the )?(?:\d+|\w+) )?(?:\w+ ){0,2}(?:components?|variants?|ablations?|experiments?|runs?|folds?|seeds?|models?|metrics?|features?|times|steps?|epochs?|lines?|rows?|columns?|cases?|settings?|configurations?|scenarios?|studies|parts?|others?|blocks?|sentences?|points? in the|trees?|estimators?|samples?|classes|seconds?|minutes?|decimal places)\b|(?:st|nd|rd|th)\b|\s*(?:of|out of)\s+(?:the\s+)?\d)/i;
+  /^\s*(?:(?:[-‑]\s?)?(?:fold|way|layer|step|class|seed|dimensional|D)s?\b|(?:of (?:the )?(?:\d+|\w+) )?(?:\w+ ){0,2}(?:components?|variants?|ablations?|experiments?|runs?|folds?|seeds?|models?|metrics?|features?|times|steps?|epochs?|lines?|rows?|columns?|cases?|settings?|configurations?|scenarios?|studies|parts?|others?|blocks?|sentences?|points? in the|trees?|estimators?|samples?|classes|seconds?|minutes?|decimal places)\b|(?:st|nd|rd|th)\b|(?:of|out of)\s+(?:the\s+)?\d)/i;
 const ORDINAL_BEFORE =
   /(?:\b(?:top|first|last|best|worst|next|ablation|experiment|variant|config(?:uration)?|run|step|phase|figure|fig|table|section|stage|level|no|number|rank(?:ed)?|place|fold|seed|epoch|scenario|exp|test|case|trial|part|study|version|appendix|algorithm|option|of|all|these|those|other|only|the)\.?|[#(v])\s*$/i;
 const LARGEST_COUNT = 20;
+
+/** Whether nothing but list signs stands between the last line break and the end of the text. */
+function startsLine(before: string): boolean {
+  return /^[\s*#>-]*$/.test(before.slice(before.lastIndexOf('\n') + 1));
+}
 
 /** Enumerations, counts and numbers of runs: no figures that an output has to bear out. */
 function isCount(summary: string, token: NumberToken): boolean {
   if (token.decimals > 0 || token.percent || /[eE.,]/.test(token.text) || token.signed) return false;
   const before = summary.slice(Math.max(0, token.start - 40), token.start);
   const after = summary.slice(token.end, token.end + 60);
-  if (/(?:^|\n)[\s*#>-]*$/.test(before) && /^[.):]/.test(after)) return true;
+  if (startsLine(before) && /^[.):]/.test(after)) return true;
   if (COUNTED.test(after)) return true;
   if (token.value > LARGEST_COUNT) return false;
   if (ORDINAL_BEFORE.test(before)) return metricIn(before) === undefined || !/\b(?:of|to)\s*$/i.test(before);
@@ -111,12 +116,16 @@ function isSetting(
 
 const SETTING = /([A-Za-z_]\w{1,40})['"]?\s*[:=]\s*([-+]?\d[\d_]*(?:\.\d+)?(?:e[-+]?\d+)?)(?![\w.])/gi;
 
+/** Names of settings with one value that are looked for around a figure. */
+const MAX_NAMES_OF_SETTING = 200;
+
 function settingsOf(ablationCode: string): Map<number, Set<string>> {
   const settings = new Map<number, Set<string>>();
   for (const match of ablationCode.slice(0, 1024 * 1024).matchAll(SETTING)) {
     const value = Math.abs(Number((match[2] ?? '').replaceAll('_', '')));
     const names = settings.get(value) ?? new Set<string>();
-    names.add((match[1] ?? '').toLowerCase().replace(/_+/g, ' ').trim());
+    if (names.size < MAX_NAMES_OF_SETTING)
+      names.add((match[1] ?? '').toLowerCase().replace(/_+/g, ' ').trim());
     settings.set(value, names);
   }
   return settings;

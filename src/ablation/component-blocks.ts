@@ -1,4 +1,4 @@
-import type { ComponentKind } from './component-kinds.js';
+import { type ComponentKind, isCodeOf } from './component-kinds.js';
 import { modelFamily } from './metric-in-code.js';
 import type { SolutionStatement } from './solution-statements.js';
 
@@ -69,14 +69,16 @@ function fitOf(statement: SolutionStatement, component: string, kind: ComponentK
     fit += 6 * strong + 2 * weak;
   }
   if (kind !== undefined) {
-    if (statement.makes.some((name) => kind.code.test(name))) fit += 5;
-    else if (statement.mentions.some((name) => kind.code.test(name))) fit += 1;
+    if (statement.makes.some((name) => isCodeOf(kind, name))) fit += 5;
+    else if (statement.mentions.some((name) => isCodeOf(kind, name))) fit += 1;
   }
   // A class that is built says more than a variable that is passed on.
   if (
     fit > 0 &&
     statement.makes.some(
-      (name) => /^[A-Z]\w*[a-z]/.test(name) && (kind?.code.test(name) === true || squeeze(name) === wanted),
+      (name) =>
+        /^[A-Z]\w*[a-z]/.test(name) &&
+        ((kind !== undefined && isCodeOf(kind, name)) || squeeze(name) === wanted),
     )
   )
     fit += 2;

@@ -13,7 +13,7 @@ function partsNamed(baselineLabel: string): string[] {
   return baselineLabel
     .replace(/^[^([:]*[([:]/u, '')
     .replace(/[)\]]/g, '')
-    .split(/\s*(?:\+|&|,|\/|;|\band\b|\bund\b|\bet\b|\by\b)\s*/iu)
+    .split(/(?<!\s)\s*(?:\+|&|,|\/|;|\band\b|\bund\b|\bet\b|\by\b)\s*/iu)
     .map((part) => part.replace(/\b(?:ensemble|models?|average|blend|stack(?:ing)?|of)\b/giu, '').trim())
     .filter((part) => /\p{L}/u.test(part) && part.length <= 60);
 }
@@ -31,7 +31,7 @@ export function keptAloneComponent(
   models: readonly string[],
 ): string {
   const kept = variant.component;
-  const keptParts = kept.split(/\s*(?:\+|&|,|\band\b)\s*/i);
+  const keptParts = kept.split(/(?<!\s)\s*(?:\+|&|,|\band\b)\s*/i);
   const isKept = (part: string): boolean => keptParts.some((one) => same(one, part));
   const family = modelFamily(kept);
   const named = partsNamed(baselineLabel);

@@ -21,22 +21,22 @@ interface Candidate {
   readonly separator: 'sign' | 'word' | 'space' | 'none';
 }
 
-const SIGN_BEFORE = /(?:[:=：＝~≈]|[-=]>|→|⇒|\.{3,}|…|_{3,}|·{3,})\s*[*_`"'[(]{0,3}$/u;
+const SIGN_BEFORE = /(?:[:=：＝~≈]|[-=]>|→|⇒|\.{3}|…|_{3}|·{3})\s*[*_`"'[(]{0,3}$/u;
 const WORD_BEFORE =
   /(?<![\p{L}])(?:of|to|is|was|at|by|becomes?|equals?|scored?|scores|got|gets|gives|gave|yields?|yielded|reach(?:es|ed)?|achiev(?:es|ed)|obtain(?:s|ed)|est de|est|de|ist|beträgt|auf|es|fue|é|foi)\s*[*_`]{0,2}$/iu;
-const WIDE_SPACE_BEFORE = /(?:\s{2,}|\t)[*_`]{0,2}$/;
+const WIDE_SPACE_BEFORE = /(?:\s{2}|\t)[*_`]{0,2}$/;
 const MISSING =
-  /(?<=[:=：>→]\s*[*_`"'[(]{0,3})(?:[-+]?(?:nan|inf)\b|n\/?a\b|none\b|null\b|failed|failure|error\b|crashed|timed? ?out|oom\b|skipped|aborted|diverged)|(?<=\s{2})[-+]?(?:nan|inf)(?=\s|$)|(?<=^.{2,80}[\s:-])(?:failed|crashed|errored)(?=$|\s*[:(.!])/giu;
+  /(?=[-+a-z])(?:(?<=[:=：>→]\s*[*_`"'[(]{0,3})(?:[-+]?(?:nan|inf)\b|n\/?a\b|none\b|null\b|failed|failure|error\b|crashed|timed? ?out|oom\b|skipped|aborted|diverged)|(?<=\s{2})[-+]?(?:nan|inf)(?=\s|$)|(?<=^.{2,80}[\s:-])(?:failed|crashed|errored)(?=$|\s*[:(.!]))/giu;
 const LIST_BREAK = /^\s*(?:[%)\]*_`]+\s*)?(?:[,;|]|\/(?=\s)|\s[-–—]\s|\s{2,}|\t)/u;
 const CHANGE_AFTER =
   /^\s*(?:[\p{L}]{1,10}\s+)?(?:degradation|drop|decrease|increase|decline|worse|better|lower|higher|improvement)(?![\p{L}])/iu;
 const PLUS_MINUS_AFTER =
-  /^\s*[)\]%*_`]{0,3}\s*[([]?\s*(?:±|\+\/-|\+-|\+\\-|\\pm|\bstd\b[ =:]*|\bsd\b[ =:]*|σ\s*=?)\s*[\d.,]+\s*%?\s*[)\]]?/iu;
+  /^\s*(?:[)\]%*_`]{1,3}\s*)?(?:[([]\s*)?(?:±|\+\/-|\+-|\+\\-|\\pm|\b(?:std|sd)\b[ =:]*(?! )|σ(?:\s*=)?)\s*[\d.,]+\s*(?:%\s*)?[)\]]?/iu;
 /** `0.9138 (change +0.0640)`, `0.80 [-6 %]`: what is said of a score behind it. */
-const NOTE_AFTER = /^\s*[%*_`]*\s*[([][^()[\]]{1,60}[)\]]/u;
-const FROM_NUMBER = /\s+(?:from|de|von)\s+[-+]?[\d.,]+%?\s*$/iu;
+const NOTE_AFTER = /^\s*(?:[%*_`]+\s*)?[([][^()[\]]{1,60}[)\]]/u;
+const FROM_NUMBER = /(?<!\s)\s+(?:from|de|von)\s+[-+]?[\d.,]+%?\s*$/iu;
 const TRAILING_VERB =
-  /[\s,]+(?:(?:the|its|an|a|to|in|l'|la|le)\s+)*(?:model\s+|pipeline\s+)?(?:achiev(?:es|ed|ing)|reach(?:es|ed|ing)|scor(?:es|ed|ing)|obtain(?:s|ed|ing)|get(?:s|ting)?|got|ha(?:s|d|ving)|yield(?:s|ed|ing)?|giv(?:es|ing)|gave|drops?|dropped|falls?|fell|decreas(?:es|ed)|increas(?:es|ed)|rises?|rose|chang(?:es|ed)|goes|went|is|was|results?(?: in)?|resulted(?: in)?|lead(?:s)?(?: to)?|led|improv(?:es|ed)|reduc(?:es|ed)|lower(?:s|ed)|rais(?:es|ed)|worsen(?:s|ed)?|end(?:s|ed)(?: up)?|becom(?:es|ing)|became|equals?|a une?|hat|erreicht|atteint|obtient)(?:\s+(?:the|an|a|its|in|to|up|down|un|une|einen?|der|die|das|l')\s*)*$/iu;
+  /(?<![\s,])[\s,]+(?:(?:the|its|an|a|to|in|l'|la|le)\s+){0,4}(?:model\s+|pipeline\s+)?(?:achiev(?:es|ed|ing)|reach(?:es|ed|ing)|scor(?:es|ed|ing)|obtain(?:s|ed|ing)|get(?:s|ting)?|got|ha(?:s|d|ving)|yield(?:s|ed|ing)?|giv(?:es|ing)|gave|drops?|dropped|falls?|fell|decreas(?:es|ed)|increas(?:es|ed)|rises?|rose|chang(?:es|ed)|goes|went|is|was|results?(?: in)?|resulted(?: in)?|lead(?:s)?(?: to)?|led|improv(?:es|ed)|reduc(?:es|ed)|lower(?:s|ed)|rais(?:es|ed)|worsen(?:s|ed)?|end(?:s|ed)(?: up)?|becom(?:es|ing)|became|equals?|a une?|hat|erreicht|atteint|obtient)(?:(?:\s+(?:the|an|a|its|in|to|up|down|un|une|einen?|der|die|das|l'))+\s*)?$/iu;
 
 function depthsOf(line: string): Uint8Array {
   const depths = new Uint8Array(line.length + 1);
@@ -61,6 +61,12 @@ function startsArray(line: string, number: NumberToken): boolean {
   );
 }
 
+/** Whether a figure follows without a sign that ends the name before it; the next figure alone decides. */
+function isPartOfName(line: string, word: Candidate, numbers: readonly Candidate[]): boolean {
+  const next = numbers.find((number) => number.separator === 'sign' && number.start > word.end);
+  return next !== undefined && !/[,;|(]/.test(line.slice(word.end, next.start));
+}
+
 function candidatesOf(line: string, commaIsDecimal: boolean): Candidate[] {
   const depths = depthsOf(line);
   const numbers: Candidate[] = numbersIn(line, commaIsDecimal).map((number) => {
@@ -82,15 +88,7 @@ function candidatesOf(line: string, commaIsDecimal: boolean): Candidate[] {
     });
   }
   // "scaler -> none: 0.81": the word belongs to the name where a figure follows it.
-  const real = missing.filter(
-    (one) =>
-      !numbers.some(
-        (number) =>
-          number.separator === 'sign' &&
-          number.start > one.end &&
-          !/[,;|(]/.test(line.slice(one.end, number.start)),
-      ),
-  );
+  const real = missing.filter((one) => !isPartOfName(line, one, numbers));
   const all = [...numbers, ...real].sort((a, b) => a.start - b.start);
   return all.length <= MOST_CANDIDATES
     ? all
@@ -115,11 +113,11 @@ export function readKey(words: string): Key {
   let text = words
     .slice(-LONGEST_KEY)
     .replace(FROM_NUMBER, '')
-    .replace(/[\s:=：＝>→~≈*_`"'[(]+$/u, '')
-    .replace(/(?:[-=]+|\s[-–—])$/, '')
+    .replace(/(?<![\s:=：＝>→~≈*_`"'[(])[\s:=：＝>→~≈*_`"'[(]+$/u, '')
+    .replace(/(?:(?<![-=])[-=]+|\s[-–—])$/, '')
     .trimEnd();
   // "Removing stop words improved the accuracy to 0.992": the metric stands before the preposition.
-  const beforePreposition = text.replace(/\s+(?:to|at|by|of|from|auf|à|a)$/iu, '');
+  const beforePreposition = text.replace(/(?<!\s)\s+(?:to|at|by|of|from|auf|à|a)$/iu, '');
   if (metricAtEnd(beforePreposition) !== undefined) text = beforePreposition;
   const withoutVerb = text.replace(TRAILING_VERB, '');
   const metricAfterVerb = metricAtEnd(text);
@@ -138,8 +136,8 @@ export function readKey(words: string): Key {
       text = text.slice(0, inner.start).replace(TRAILING_VERB, '');
     }
   }
-  text = text.replace(/[\s,:=|>→–—([{"'-]+$/u, '');
-  if (namesMetric) text = text.replace(/(?:[,\s]+(?:the|its|an?|has|le|la|l'))+$/iu, '');
+  text = text.replace(/(?<![\s,:=|>→–—([{"'-])[\s,:=|>→–—([{"'-]+$/u, '');
+  if (namesMetric) text = text.replace(/(?<![,\s])(?:[,\s]+(?:the|its|an?|has|le|la|l')){1,4}$/iu, '');
   const unlisted = text.replace(/^[\s\-*•·#>|,;/]+(?=\S)/u, '');
   if (unlisted === '' || isMetricPhrase(unlisted)) {
     const whole = unlisted === '' ? metric : `${unlisted} ${metric}`.trim();
@@ -209,7 +207,8 @@ function piecesOf(line: string, candidates: readonly Candidate[]): Piece[] {
   );
   // `baseline=0.64 no_gate=0.63`: a space divides where no sign has one.
   const allTight = outer.length >= 2 && outer.every((one) => line[one.start - 1] === '=');
-  for (const [position, candidate] of outer.entries()) {
+  const lastStart = outer.findLast((one) => one.separator !== 'space')?.start ?? -1;
+  for (const candidate of outer) {
     if (candidate.start < skipUntil) continue;
     const runs = candidate.number === undefined ? [] : runsAt(line, candidate, candidates);
     const end = runs.at(-1)?.end ?? candidate.end;
@@ -219,7 +218,7 @@ function piecesOf(line: string, candidates: readonly Candidate[]): Piece[] {
         .replace(/^[\s,;|/)\]%*]+(?:[-–—]\s)?/u, keyStart === 0 ? '$&' : ''),
     );
     const rest = line.slice(end).replace(PLUS_MINUS_AFTER, '');
-    const hasNext = outer.slice(position + 1).some((next) => next.start >= end && next.separator !== 'space');
+    const hasNext = lastStart >= end;
     const endsPiece = !hasNext || allTight || key.namesMetric || LIST_BREAK.test(rest) || runs.length > 0;
     // `RF n_estimators=10 (instead of 100): 0.82`: the figure is part of the name that goes on.
     if (!endsPiece) continue;

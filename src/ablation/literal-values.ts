@@ -3,7 +3,7 @@ export type LiteralValue = string | number | boolean | null | LiteralValue[] | M
 
 const DEEPEST = 40;
 const WORD = /[A-Za-z_][\w.]*/y;
-const NUMERAL = /[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/y;
+const NUMERAL = /[-+]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?/y;
 const SPACE = /[\s]*/y;
 const WORDS: Readonly<Record<string, LiteralValue>> = {
   true: true,

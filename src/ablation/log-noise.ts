@@ -13,12 +13,12 @@ const NOISE: readonly RegExp[] = [
   /^\d+:\s+(?:learn|test|total):/i,
   /^(?:bestTest|bestIteration|Shrink model|Learning rate set to)\b/,
   // Neural training
-  /^\[?\(?\s*epochs?\b\s*[:#[(]?\s*\d+/i,
-  /\bepoch\s*[:#]?\s*\[?\d+\s*\/\s*\d+/i,
+  /^\[?\(?\s*epochs?\b\s*(?:[:#[(]\s*)?\d/i,
+  /\bepoch\s*(?:[:#]\s*)?\[?\d+\s*\/\s*\d/i,
   /^\s*\d+\/\d+\s+(?:\[[=>.]+|[━─╸]|- )/,
   /^[\s\d/]*[━─╸]{3,}/,
   /^\{'(?:loss|eval_loss|train_loss|train_runtime|eval_runtime)':/,
-  /^(?:iter(?:ation)?|step|batch|round|trial|estimator)s?\s*[:#=]?\s*\d+\b.*\d\.\d/i,
+  /^(?:iter(?:ation)?|step|batch|round|trial|estimator)s?\s*(?:[:#=]\s*)?\d+\b.*\d\.\d/i,
   /^(?:GPU|TPU|CUDA) available|^Using device|^device:/i,
   /^Some weights of /,
   /^(?:lr|learning rate) (?:reduced|adjusted|scheduler)/i,
@@ -29,10 +29,10 @@ const NOISE: readonly RegExp[] = [
   /^\[Parallel\(|^building tree \d+/,
   /\bTrial \d+ (?:finished|pruned|failed)/,
   // Progress bars
-  /\d+%\|[^|]{0,200}\|\s*[\d.?]+[kMG]?\/[\d.?]|\d+%\s*[▏▎▍▌▋▊▉█#]{2,}|\bit\/s\]|\bs\/it\]/,
+  /\d%\|[^|]{0,200}\|\s*[\d.?]+[kMG]?\/[\d.?]|\d%\s*[▏▎▍▌▋▊▉█#]{2,}|\bit\/s\]|\bs\/it\]/,
   /^\s*[█▉▊▋▌▍▎▏▓▒░#=>.-]{6,}\s*\d+%/,
   // Warnings and installers
-  /^(?:\S*[/\\])?\S+\.(?:py|pyx):\d+: \w*(?:Warning|Deprecat)/,
+  /^\S+\.pyx?:\d+: \w*(?:Warning|Deprecat)/,
   /^\w+Warning: /,
   /^\s*warnings?\.warn\(/,
   /^\s*(?:Collecting|Downloading|Requirement already satisfied|Installing collected|Successfully installed|Using cached) /,
@@ -41,17 +41,27 @@ const NOISE: readonly RegExp[] = [
   /^<frozen |^\s*\^+\s*$/,
 ];
 
-const WARNING_SOURCE_LINE = /^\s{2,}\S.*[(=].*$/;
+const WARNING_SOURCE_LINE = /^\s{2,}\S.*[(=]/;
 
 /** A line about time, memory or sizes; their figures are no scores. */
 const HOUSEKEEPING =
-  /^(?:\W*)(?:total |training |elapsed |wall |execution |run ?|inference |fit )*(?:time|runtime|duration|elapsed|took|memory|ram|size|shape|samples?|rows?|columns?|records?)\b|\b(?:time taken|elapsed|took|runtime|wall time|execution time|duration)\b.*\d|\bin \d+(?:[.,]\d+)?\s*(?:s|sec|secs|seconds|min|minutes)\b|^\W*(?:number|count|total number) of\b|\b(?:train|test|val|valid|validation|training|data|dataset|x|y)(?:_\w+)? ?(?:shape|size|set size|samples|rows)\b|^\W*(?:seed|random[_ ]state|n_splits|n_estimators|batch[_ ]size|learning[_ ]rate|lr|version|python|sklearn|numpy|pandas|device|threshold|best threshold|best params?|parameters|hyperparameters|features?|num_features|n_features|classes|target)\s*[:=]|\b(?:loaded|loading|saved|saving|reading|wrote|written|read)\b.*\d|^\W*(?:alpha|lambda|gamma|max_depth|num_leaves)\s*[:=]/i;
+  /^(?:\W*)(?:total |training |elapsed |wall |execution |run ?|inference |fit )*(?:time|runtime|duration|elapsed|took|memory|ram|size|shape|samples?|rows?|columns?|records?)\b|\bin \d+(?:[.,]\d+)?\s*(?:s|sec|secs|seconds|min|minutes)\b|^\W*(?:number|count|total number) of\b|\b(?:train|test|val|valid|validation|training|data|dataset|x|y)(?:_\w+)? ?(?:shape|size|set size|samples|rows)\b|^\W*(?:seed|random[_ ]state|n_splits|n_estimators|batch[_ ]size|learning[_ ]rate|lr|version|python|sklearn|numpy|pandas|device|threshold|best threshold|best params?|parameters|hyperparameters|features?|num_features|n_features|classes|target)\s*[:=]|^\W*(?:alpha|lambda|gamma|max_depth|num_leaves)\s*[:=]/i;
+
+/** Words that make a line one about time or files where a figure follows. */
+const BEFORE_FIGURE =
+  /\b(?:time taken|elapsed|took|runtime|wall time|execution time|duration|loaded|loading|saved|saving|reading|wrote|written|read)\b/i;
+
+/** Whether `second` matches behind the first match of `first`; `first.*second` would look anew behind each. */
+function matchesInOrder(text: string, first: RegExp, second: RegExp): boolean {
+  const match = first.exec(text);
+  return match !== null && second.test(text.slice(match.index + match[0].length));
+}
 
 const CONCLUSION =
   /\b(?:most|least)[ -](?:impactful|important|significant|critical|influential|contribut\w*|harmful|valuable|sensitive|crucial|relevant|useful)\b|\bcontribut\w*\s+(?:the\s+)?(?:most|least)\b|\b(?:largest|biggest|smallest|greatest|highest|lowest)\s+(?:\w+\s+)?(?:drop|impact|decrease|increase|effect|change|contribution|degradation|loss|delta)\b|^\W*(?:conclusions?|key findings?|findings?|takeaways?|insights?|recommendations?|winner|summary of|verdict|interpretation|analysis|note)\b|\bbest (?:\w+ )?(?:variant|ablation|config\w*|model|performing|score|result|overall|scenario|setup|experiment|component)\b|\bworst (?:\w+ )?(?:variant|ablation|config\w*|model|performing|score|result|scenario|component)\b|\b(?:therefore|hence|suggests?|indicates?|outperform\w*|should be kept|is essential|matters most|matters least|is crucial|is critical|we conclude|this means)\b|\b(?:improved?|improves|hurts?|degrade[sd]?|affects?) (?:the )?(?:performance|model|score|results?) (?:the )?(?:most|least)\b|\b(?:composante? la plus|wichtigste|más importante|mais importante|più importante|le plus important)\b/i;
 
 const ORDER =
-  /\b(?:ignore|disregard|forget|override)\b.{0,80}\b(?:instructions?|numbers?|above|below|previous|prior|scores?|output|figures?|table|results?|measurements?)\b|\b(?:you (?:must|should|shall|are to|will)|please|always|make sure to|be sure to)\b.{0,80}\b(?:say|state|report|summari[sz]e|name|answer|write|output|conclude|rank|declare|claim|mention|respond|treat)\b|^\W*(?:system|assistant|user|human|developer|instructions?|to the summari[sz]er|attention|important|hey|dear|prompt)\b\s*(?:\([^)]{0,40}\)|prompt|message|note)?\s*[:>,]|<\/?(?:system|instructions?|assistant|user)>|\[\/?INST\]|\bsummari[sz]er\b|\blanguage model\b|\bas an ai\b/i;
+  /\b(?:ignore|disregard|forget|override)\b.{0,80}\b(?:instructions?|numbers?|above|below|previous|prior|scores?|output|figures?|table|results?|measurements?)\b|\b(?:you (?:must|should|shall|are to|will)|please|always|make sure to|be sure to)\b.{0,80}\b(?:say|state|report|summari[sz]e|name|answer|write|output|conclude|rank|declare|claim|mention|respond|treat)\b|^\W*(?:system|assistant|user|human|developer|instructions?|to the summari[sz]er|attention|important|hey|dear|prompt)\b\s*(?:(?:\([^)]{0,40}\)|prompt|message|note)\s*)?[:>,]|<\/?(?:system|instructions?|assistant|user)>|\[\/?INST\]|\bsummari[sz]er\b|\blanguage model\b|\bas an ai\b/i;
 
 export function isLibraryNoise(line: string): boolean {
   if (line.length < 4) return false;
@@ -60,7 +70,8 @@ export function isLibraryNoise(line: string): boolean {
 }
 
 export function isHousekeeping(line: string): boolean {
-  return HOUSEKEEPING.test(line.slice(0, 300));
+  const start = line.slice(0, 300);
+  return HOUSEKEEPING.test(start) || matchesInOrder(start, BEFORE_FIGURE, /\d/);
 }
 
 /** A sentence in which the script tells its own ranking; the ranking is computed from the scores instead. */
@@ -77,15 +88,18 @@ export function isOrder(line: string): boolean {
 export function isWarningSource(line: string, previous: string | undefined): boolean {
   return (
     previous !== undefined &&
-    /\w*Warning: /.test(previous.slice(0, 400)) &&
+    /Warning: /.test(previous.slice(0, 400)) &&
     WARNING_SOURCE_LINE.test(line.slice(0, 300))
   );
 }
 
 /** Words of the system about a run that ended before the script did. */
 const INTERRUPTION =
-  /^\W*(?:killed|terminated|segmentation fault|aborted|out of memory|oom[- ]?kill\w*|timeout|timed out|time limit (?:reached|exceeded)|keyboardinterrupt|bus error|core dumped)\b|\bCUDA out of memory\b|\bMemoryError\b|\bslurmstepd\b.*\b(?:oom|cancel|time limit)|\bexecution (?:timed out|stopped|aborted|killed)\b|\b(?:timed out|timeout|killed|terminated) after \d|process (?:was )?killed|exceeded (?:the )?time limit/i;
+  /^\W*(?:killed|terminated|segmentation fault|aborted|out of memory|oom[- ]?kill\w*|timeout|timed out|time limit (?:reached|exceeded)|keyboardinterrupt|bus error|core dumped)\b|\bCUDA out of memory\b|\bMemoryError\b|\bexecution (?:timed out|stopped|aborted|killed)\b|\b(?:timed out|timeout|killed|terminated) after \d|process (?:was )?killed|exceeded (?:the )?time limit/i;
 
 export function interruptionIn(line: string): string | undefined {
-  return INTERRUPTION.test(line.slice(0, 300)) ? line.trim().slice(0, 200) : undefined;
+  const start = line.slice(0, 300);
+  const isInterruption =
+    INTERRUPTION.test(start) || matchesInOrder(start, /\bslurmstepd\b/i, /\b(?:oom|cancel|time limit)/i);
+  return isInterruption ? line.trim().slice(0, 200) : undefined;
 }

@@ -61,7 +61,7 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
         const named = NUMBERED.exec(node.text.slice(0, 300));
         const key = `ablation ${named?.[1] ?? ''}`;
         if (named?.[2] !== undefined && !namesByNumber.has(key))
-          namesByNumber.set(key, named[2].trim().replace(/\s*[-=]{2,}$/, ''));
+          namesByNumber.set(key, named[2].trim().replace(/(?:(?<!\s)\s+|(?<![\s=-]))[-=]{2,}$/, ''));
       } else if (node.type === 'call') {
         const name = calledName(node);
         if (ERROR_FUNCTIONS.test(name) || SCORE_FUNCTIONS.test(name))

@@ -220,7 +220,7 @@ function alternatives(names: readonly string[]): string {
 
 const METRIC = alternatives(METRICS.map((metric) => metric.name));
 const QUALIFIER =
-  'validation|valid|val|test|testing|holdout|hold-out|held-out|oof|out-of-fold|cv|cross-validation|cross-validated|mean|avg|average|median|final|overall|macro|micro|weighted|\\d+-fold|k-fold|dev|public|private|eval|evaluation|train|training|best|moyenne?|mittlere[rs]?|media|médio|média';
+  'validation|valid|val|test|testing|holdout|hold-out|held-out|oof|out-of-fold|cv|cross-validation|cross-validated|mean|avg|average|median|final|overall|macro|micro|weighted|\\d+-fold|k-fold|dev|public|private|eval|evaluation|train|training|best|moyenne|mittlere[rs]?|media|médio|média';
 const GENERIC =
   'performance|scores?|results?|metric|value|puntuación|punteggio|pontuação|оценка|результат|得分|分数|スコア';
 /** Spaces, underscores and hyphens are one thing in metric names. */

@@ -18,7 +18,7 @@ export interface CleanOutput {
 /** Longest line that is read whole; of a longer one the start and the end are. */
 const LONGEST_LINE = 4000;
 /** Longer lines that start like a literal are left whole for the literal reader. */
-const LITERAL_START = /^\s*[\w.]{0,60}\s*[:=]?\s*[[{]/;
+const LITERAL_START = /^\s*(?:[\w.]{1,60}\s*)?(?:[:=]\s*)?[[{]/;
 
 const [ESCAPE, BELL] = [String.fromCharCode(27), String.fromCharCode(7)];
 /** Terminal escape sequences: colours, titles, cursor moves. */
@@ -39,7 +39,7 @@ const PREFIXES: readonly RegExp[] = [
   /^\s*[[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?\s*(?:[-|:]\s+)?/,
   /^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+:\d+\]\s*/,
   /^\s*\[?(?:stdout|stderr|std(?:out|err) [FP])\]?[:|]?\s+/,
-  /^\s*(?:[A-Za-z_][\w.]*(?:\[\d+\])?\s*(?:-\s|\||:)\s*)?[[(]?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|NOTICE|SUCCESS)[\])]?\s*(?:[:|-]\s*|\s)\s*/,
+  /^\s*(?:[A-Za-z_][\w.]*(?:\[\d+\])?\s*(?:-\s|\||:)\s*)?[[(]?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|NOTICE|SUCCESS)[\])]?(?:\s*[:|-]|\s)\s*/,
   /^(?:root|__main__|ablation|logger|main)\s*(?::|\s-\s|\|)\s*(?=\S)/,
 ];
 
@@ -110,7 +110,7 @@ export function cleanOutput(rawOutput: string): CleanOutput {
       continue;
     }
     hasText = true;
-    if (/^\s*(?:\||\+)?\s*Traceback \(most recent call last\)/.test(text)) {
+    if (/^\s*(?:[|+]\s*)?Traceback \(most recent call last\)/.test(text)) {
       inTraceback = true;
     } else if (inTraceback) {
       const endsTraceback = /^\S/.test(text) && !/^(?:During handling|The above exception|File )/.test(text);

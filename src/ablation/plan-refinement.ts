@@ -44,7 +44,7 @@ const withoutSpace = (text: string): string => text.replace(/\s+/g, '');
 function spoken(name: string): string {
   return name
     .replace(/\s+/g, ' ')
-    .replace(/[.!?]+(?=\s|$)/g, '')
+    .replace(/(?<![.!?])[.!?]+(?=\s|$)/g, '')
     .trim()
     .slice(0, 60);
 }

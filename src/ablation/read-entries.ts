@@ -1,3 +1,4 @@
+import { failedRunIn } from './failed-run.js';
 import { lineEntries, readKey } from './line-entries.js';
 import { holdsNamedFigures, literalEntries } from './literal-entries.js';
 import { readLiteral } from './literal-values.js';
@@ -24,8 +25,13 @@ const VAIN_CHARACTERS = 2 * 1024 * 1024;
 
 const SECTION_WORDS =
   /(?:^|\s)(?:study|studies|results?|summary|analysis|report|conclusions?|comparison|overview|contributions?|performance|scores?|ranking|details|evaluation|experiments?|résultats?|ergebnisse|resultados|risultati|结果|結果)\s*$/iu;
-const FAILED_RUN =
-  /(?:error|exception|failure|failed)\s+(?:in|while|during|for|with|on|at)?\s*(?:running|evaluating|training|executing)?\s*(?:the\s+)?(?:scenario|variant|ablation|experiment|config(?:uration)?|run)?\s*["'`[](.{1,120}?)["'`\]]|^\W*(.{2,120}?)[\s:–-]+(?:has |have |run )?(?:failed|crashed|errored out|raised (?:an? )?\w+|was skipped|timed out|diverged)\b/i;
+
+/** Whether rules, a sign for a heading or bold letters set a line apart. */
+function isDecorated(line: string): boolean {
+  const before = /^\W*/u.exec(line)?.[0] ?? '';
+  const after = /(?<!\W)\W+$/u.exec(line)?.[0] ?? '';
+  return /[=\-#*~─━]{2}/u.test(`${before}\n${after}`) || /^#+\s|^\*\*/u.test(line);
+}
 
 class EntryReader {
   readonly entries: ScoreEntry[] = [];
@@ -132,11 +138,11 @@ class EntryReader {
   }
 
   private failedRun(line: OutputLine): ScoreEntry | undefined {
-    const match = FAILED_RUN.exec(line.text.slice(0, 400));
-    const label = match?.[1] ?? match?.[2];
-    if (label === undefined) return undefined;
+    const failed = failedRunIn(line.text.slice(0, 400));
+    if (failed === undefined) return undefined;
+    const { label } = failed;
     const reading = readLabel(label);
-    if (!reading.marked && match?.[1] === undefined) return undefined;
+    if (!reading.marked && !failed.isQuoted) return undefined;
     return {
       label,
       metric: '',
@@ -173,8 +179,8 @@ class EntryReader {
   private readHeading(text: string): void {
     const plain = plainLabel(text);
     if (plain === '' || plain.length > 160) return;
-    const decorated = /^\W*[=\-#*~─━]{2,}|[=\-#*~─━]{2,}\W*$|^#+\s|^\*\*/u.test(text.trim());
-    const opens = /(?::|\.{3,}|…)\s*$/.test(text.trim());
+    const decorated = isDecorated(text.trim());
+    const opens = /(?::|\.{3}|…)$/.test(text.trim());
     const reading = readLabel(plain);
     this.inChanges = speaksOfChange(plain) && (opens || decorated) && !reading.marked;
     if (SECTION_WORDS.test(plain) && reading.role !== 'removed' && reading.number === undefined) {
@@ -196,7 +202,7 @@ function usesDecimalComma(lines: readonly OutputLine[]): boolean {
   let commas = 0;
   for (const { text } of lines) {
     const line = text.slice(0, 2000);
-    if (/[:=|\s]\s*[-+]?\d+\.\d+(?!\.\d)/.test(line)) return false;
+    if (/[:=|\s][-+]?\d+\.\d+(?!\.\d)/.test(line)) return false;
     // `0,682` and `12,5`, but neither a list such as `1, 2` nor CSV such as `a,0,1`.
     if (/(?:^|[:=|;\s(≈])[-+−]?\d+,\d+(?![,\d])/.test(line)) commas += 1;
   }

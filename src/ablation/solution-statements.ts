@@ -1,4 +1,5 @@
 import { parsePython, type SyntaxNode } from '../solution/python-syntax.js';
+import { isBlend, isMeanByGroup } from './handmade-steps.js';
 import { calledName, nodesOf } from './syntax-nodes.js';
 
 /** One whole statement of a script. Offsets are UTF-16 code units of the script. */
@@ -44,11 +45,6 @@ const COMPOUND = new Set([
   'match_statement',
 ]);
 const FITTING = /^(?:fit|fit_transform|transform|fit_resample|compile|train|partial_fit|set_output)$/;
-/** A mean by group, as target encodings are written by hand. */
-const GROUP_MEAN = /\.groupby\(.{1,200}?\bmean\b/s;
-/** `0.6 * a + 0.4 * b` and `(pred_a + pred_b) / 2`: predictions put together by hand. */
-const BLEND =
-  /(?:\b0?\.\d+|\bw(?:eight)?s?\w*(?:\[[^\]]{1,20}\])?)\s*\*[^=]{1,200}?\+\s*(?:\(?1\s*-\s*)?[^=]{0,40}?\*|\(\s*\w*(?:pred|prob|oof)\w*[^=]{0,80}?\+[^=]{0,120}?\)\s*\/\s*\d/;
 /** A definition longer than this is no block that one step of refinement rewrites. */
 const LONGEST_DEFINITION = 8000;
 
@@ -84,8 +80,8 @@ function termsOf(statement: SyntaxNode): Terms {
     } else if (node.type === 'assignment' || node.type === 'augmented_assignment') {
       const target = node.childForFieldName('left');
       if (target !== null) addTargets(target, terms);
-      if (GROUP_MEAN.test(node.text.slice(0, 600))) terms.makes.add('target_mean');
-      if (BLEND.test(node.text.slice(0, 600))) terms.makes.add('blend');
+      if (isMeanByGroup(node.text.slice(0, 600))) terms.makes.add('target_mean');
+      if (isBlend(node.text.slice(0, 600))) terms.makes.add('blend');
     } else if (node.type === 'identifier' || node.type === 'string_content') {
       terms.mentions.add(node.text.slice(0, 80));
     }
@@ -173,6 +169,6 @@ export async function solutionStatements(source: string): Promise<SolutionStatem
 }
 
 function span(source: string, node: SyntaxNode): { start: number; end: number } {
-  const end = node.endIndex - (/[\r\n\s]*$/.exec(node.text.slice(-40))?.[0].length ?? 0);
+  const end = node.endIndex - (/(?<!\s)\s*$/.exec(node.text.slice(-40))?.[0].length ?? 0);
   return { start: startOfLine(source, node.startIndex), end };
 }

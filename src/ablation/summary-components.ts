@@ -1,4 +1,4 @@
-import { COMPONENT_KINDS, type ComponentKind } from './component-kinds.js';
+import { COMPONENT_KINDS, type ComponentKind, isCodeOf } from './component-kinds.js';
 import { readAblation } from './read-ablation.js';
 import { componentName, plainLabel, readLabel } from './variant-label.js';
 
@@ -41,7 +41,7 @@ function kindOf(text: string): ComponentKind | undefined {
   return (
     found[0]?.kind ??
     COMPONENT_KINDS.find((kind) =>
-      text.split(/[^\w]+/).some((word) => word.length > 3 && kind.code.test(word)),
+      text.split(/[^\w]+/).some((word) => word.length > 3 && isCodeOf(kind, word)),
     )
   );
 }
@@ -101,7 +101,9 @@ export async function componentsIn(summary: string): Promise<NamedComponent[]> {
     .replace(/[^\S\n]+/g, ' ')
     .replace(/\n\s*\n/g, '\n');
   const clauses = text
-    .split(/\n+|(?<=[.!?])\s+(?=[\p{Lu}"'`*\d])|;\s+|,?\s+(?:while|whereas|but|although|though)\s+/u)
+    .split(
+      /\n+|(?<=[.!?])\s+(?=[\p{Lu}"'`*\d])|;\s+|(?:,|(?<![\s,]))\s+(?:while|whereas|but|although|though)\s+/u,
+    )
     .map((clause) => clause.trim())
     .filter((clause) => clause !== '');
   const found: NamedComponent[] = [];
@@ -133,7 +135,7 @@ export async function componentsIn(summary: string): Promise<NamedComponent[]> {
     add(cleanName(variant.component), variant.label, rank, variant.effect === 'harms');
   }
   for (const clause of clauses) {
-    const head = /^(?:[-*•]|\d{1,2}[.)])\s+(.{2,80}?)\s*(?:[:(–—]|$)/u.exec(clause)?.[1];
+    const head = /^(?:[-*•]|\d{1,2}[.)])\s+(?=\S)(.{2,80}?)(?<!\s)\s*(?:[:(–—]|$)/u.exec(clause)?.[1];
     if (head !== undefined && !MOST.test(clause))
       add(cleanName(head), clause, LEAST.test(clause) ? 'least' : 'between');
   }

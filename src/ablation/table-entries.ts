@@ -198,7 +198,7 @@ export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[
     };
     const add = (column: number, kind: ScoreEntry['kind'], entryLabel: string = label): void => {
       const cell = row[column] ?? '';
-      const keyed = /^(.*?)[:=]\s*([^:=]+)$/.exec(clean(cell));
+      const keyed = /^(.*?)[:=]\s*(?!\s)([^:=]+)$/.exec(clean(cell));
       const key = keyed?.[1] === undefined ? undefined : readKey(keyed[1]);
       const figure = figureOf(keyed?.[2] ?? cell, commaIsDecimal);
       if (figure === undefined) return;

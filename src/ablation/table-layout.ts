@@ -113,9 +113,9 @@ function delimitedTable(lines: readonly OutputLine[], start: number): FoundTable
   return undefined;
 }
 
-const TRAILING_FIGURES =
-  /(?:\s+(?:[-+−]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?%?\*{0,2}|[-+]?(?:nan|inf)|n\/a|none|failed|<NA>|-))+$/i;
-const DEVIATION = /\s*(?:±|\+\/-|\+-)\s*[\d.,]+%?/g;
+const FIGURE_WORD =
+  /^(?:[-+−]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?%?\*{0,2}|[-+]?(?:nan|inf)|n\/a|none|failed|<NA>|-)$/i;
+const DEVIATION = /(?<!\s)\s*(?:±|\+\/-|\+-)\s*[\d.,]+%?/g;
 
 function alignedRow(text: string): { label: string; figures: string[] } | undefined {
   if (text.length > 400) return undefined;
@@ -123,11 +123,16 @@ function alignedRow(text: string): { label: string; figures: string[] } | undefi
     .replace(DEVIATION, '')
     .replace(/\.{3,}/g, '   ')
     .trimEnd();
-  const match = TRAILING_FIGURES.exec(flat);
-  if (match === null || match.index === 0) return undefined;
-  const label = flat.slice(0, match.index).trim();
-  const figures = match[0].trim().split(/\s+/);
+  const words = [...flat.matchAll(/\S+/g)];
+  const figures: string[] = [];
+  let labelEnd = flat.length;
+  for (let word = words.pop(); word !== undefined && FIGURE_WORD.test(word[0]); word = words.pop()) {
+    figures.unshift(word[0]);
+    labelEnd = word.index;
+  }
+  const label = flat.slice(0, labelEnd).trim();
   if (
+    figures.length === 0 ||
     !/\p{L}/u.test(label) ||
     /[:=(]$/.test(label) ||
     !figures.some((figure) => /[.,]\d|nan|inf|fail/i.test(figure))

@@ -1,4 +1,5 @@
 import type { VariantKind } from './ablation-reading.js';
+import { withoutTrailingRemark } from './trailing-remark.js';
 
 export interface LabelReading {
   readonly role: 'baseline' | VariantKind | 'plain';
@@ -32,7 +33,7 @@ const CONDITION = /^(?:if|when|once|after)\s+(?:(?:we|you|one|it is|i)\s+)?(?=\S
 const BARE_ABLATION =
   /^(?:ablation|ablated|abl|消融)(?:\s+(?:study|experiment|run|test|variant|scenario|of))?(?:\s*[:>|-]\s*|\s*(?=[[('"])|[\s_]+)/iu;
 const RUN =
-  /[\s,;|[(/_-]*(?:\bcv[\s_])?(?<![\p{L}])(?:fold|folds|split|seed|repeat|repetition|rep|pli|durchlauf|replica)[\s_#:=]*\d+(?:\s*(?:\/|of)\s*\d+)?[\])]?[\s,;|:_-]*/iu;
+  /(?<![\s,;|[(/_-])[\s,;|[(/_-]*(?:\bcv[\s_])?(?<![\p{L}])(?:fold|folds|split|seed|repeat|repetition|rep|pli|durchlauf|replica)[\s_#:=]*\d+(?:\s*(?:\/|of)\s*\d+)?[\])]?[\s,;|:_-]*/iu;
 
 const REMOVED_BEFORE = new RegExp(
   `^(?:no|non|without(?: using)?|w/?o\\.?|w/out|minus|less|drop(?:ped|ping)?|remov(?:e|ed|es|ing|al of)|disabl(?:e|ed|es|ing)|exclud(?:e|ed|es|ing)|skip(?:ped|ping)?|omit(?:ted|ting)?|ablat(?:e|ed|ing)|delet(?:e|ed|ing)|eliminat(?:e|ed|ing)|turn(?:ed|ing)? off|switch(?:ed|ing)? off|leav(?:e|ing) out|lacking|missing|not using|not|sans|ohne|keine?|keinen|sin|senza|sem|zonder|geen|uten|utan|uden|bez|brak|nélkül|fără|без|χωρίς|retrait (?:de|du|des)|suppression (?:de|du|des))${GAP}${ARTICLE}(?=\\S)`,
@@ -43,42 +44,46 @@ const REMOVED_BEFORE_CJK =
 const REMOVED_CAMEL =
   /^(?:No|Without|Drop|Remove|Minus)(?=[A-Z][\p{Ll}\d])|^(?:No|Without|Drop|Remove)(?=[A-Z]{2,})/u;
 const REMOVED_AFTER =
-  /(?:[\s_:([=-]+(?:(?:is|are|was|were|turned|switched|set to)\s+)?(?:off|disabled|removed|dropped|excluded|ablated|omitted|skipped|deactivated|entfernt|deaktiviert|weggelassen|supprimée?s?|désactivée?s?|retirée?s?|eliminad[oa]s?|desactivad[oa]s?|removid[oa]s?|rimoss[oaie]|отключен\w*|удален\w*)|\s*[=:]\s*(?:false|none|off|no|0)|\s*(?:なし|無し|を除く|除外))\W*$/iu;
+  /(?:(?<![\s_:([=-])[\s_:([=-]+(?:(?:is|are|was|were|turned|switched|set to)\s+)?(?:off|disabled|removed|dropped|excluded|ablated|omitted|skipped|deactivated|entfernt|deaktiviert|weggelassen|supprimée?s?|désactivée?s?|retirée?s?|eliminad[oa]s?|desactivad[oa]s?|removid[oa]s?|rimoss[oaie]|отключен\w*|удален\w*)|(?<!\s)\s*[=:]\s*(?:false|none|off|no|0)|(?<!\s)\s*(?:なし|無し|を除く|除外))\W*$/iu;
 const REMOVED_WITHIN = new RegExp(
-  `^(.*?)(?:[\\s_,;(]+(?:without(?: using)?|w/o|w/out|minus|but no|but not|excluding|except(?: for)?|sans|ohne|senza|zonder|без|but without|leaving out)[\\s_]+)${ARTICLE}(.+)$`,
+  `^(.*?)(?:(?<![\\s_,;(])[\\s_,;(]+(?:without(?: using)?|w/o|w/out|minus|but no|but not|excluding|except(?: for)?|sans|ohne|senza|zonder|без|but without|leaving out)[\\s_]+)${ARTICLE}(.+)`,
   'iu',
 );
 const FULL_MINUS =
-  /^(?:full|all|base|baseline|everything|complete|original|ours)(?:[\s_]+(?:model|pipeline|features|solution|system))?\s*[-−–∖\\]\s*(\p{L}.*)$/iu;
+  /^(?:full|all|base|baseline|everything|complete|original|ours)(?:[\s_]+(?:model|pipeline|features|solution|system))?\s*[-−–∖\\]\s*(\p{L}.*)/iu;
 const REMOVED_IN_BRACKETS =
-  /[([]\s*(?:no|without|w\/o|minus|drop(?:ped)?|remov(?:e|ed|ing)|disabl(?:e|ed|ing))[\s_]+(?:the )?([^()[\]]+)[)\]]/iu;
+  /[([]\s*(?:no|without|w\/o|minus|drop(?:ped)?|remov(?:e|ed|ing)|disabl(?:e|ed|ing))[\s_]+(?:the )?(?![\s_])([^()[\]]+)[)\]]/iu;
 const NEGATED_FLAG = /^(?:use|with|enable|include|apply|has|do|add)[\s_]+(?=\S)/i;
 
 const ONLY_BEFORE =
-  /^(?:with |using |use )?(?:only|just|solely|nothing but|exclusively|pure|nur|seulement|uniquement|solo|sólo|solamente|apenas|somente|alleen|enkel|tylko|только)(?: with| using| use| the)?[\s_:]+(\S.*)$/iu;
-const ONLY_BEFORE_CJK = /^(?:仅使用|仅用|仅|只使用|只用|只有|只保留)\s*(\S.*)$/u;
+  /^(?:with |using |use )?(?:only|just|solely|nothing but|exclusively|pure|nur|seulement|uniquement|solo|sólo|solamente|apenas|somente|alleen|enkel|tylko|только)(?: with| using| use| the)?[\s_:]+(\S.*)/iu;
+const ONLY_BEFORE_CJK = /^(?:仅使用|仅用|仅|只使用|只用|只有|只保留)\s*(\S.*)/u;
 const ONLY_AFTER =
-  /^(\S.*?)[\s_-]+(?:models? |features? |features_|model_)?(?:only|alone|seule?s?|allein|standalone|by itself|on its own)$/iu;
-const ONLY_AFTER_CJK = /^(\S.*?)\s*(?:のみ|だけ)$/u;
-const ONLY_IN_BRACKETS =
-  /[([]\s*(?:(?:only|just)\s+([^()[\]]+?)|([^()[\]]+?)\s+(?:models?\s+)?(?:only|alone))\s*[)\]]/iu;
+  /^(\S.*?)(?<![\s_-])[\s_-]+(?:models? |features? |features_|model_)?(?:only|alone|seule?s?|allein|standalone|by itself|on its own)$/iu;
+const ONLY_AFTER_CJK = /^(\S.*?)(?<!\s)\s*(?:のみ|だけ)$/u;
+const IN_BRACKETS = /[([]([^()[\]]*)[)\]]/gu;
+const ONLY_FIRST = /^(?:only|just)\s+(\S[\s\S]*)/iu;
+const ONLY_LAST = /^([\s\S]*?)(?<!\s)\s+(?:models?\s+)?(?:only|alone)$/iu;
 
 const REPLACED_WITH =
-  /^(?:replac(?:e|ed|es|ing)|swap(?:ped|ping)?|substitut(?:e|ed|ing)|switch(?:ed|ing)?)\s+(?:the )?(\S.*?)\s+(?:with|by|for|to)\s+(\S.*)$/iu;
-const IS_REPLACED = /^(\S.*?)\s+(?:is |was )?(?:replaced|swapped|substituted)\s+(?:with|by|for)\s+(\S.*)$/iu;
+  /^(?:replac(?:e|ed|es|ing)|swap(?:ped|ping)?|substitut(?:e|ed|ing)|switch(?:ed|ing)?)\s+(?:the )?(\S.*?)(?<!\s)\s+(?:with|by|for|to)\s+\S/iu;
+const IS_REPLACED =
+  /^(\S.*?)(?<!\s)\s+(?:is |was )?(?:replaced|swapped|substituted)\s+(?:with|by|for)\s+\S/iu;
 const INSTEAD_OF =
-  /^(\S.*?)[\s,([]+(?:instead of|rather than|in place of|replaces|replacing|statt|anstatt|anstelle von|au lieu d[eu']\s?|en lugar de|em vez de|invece di|in plaats van|вместо)\s+(\S.*)$/iu;
-const ARROW = /^(\S.*?)\s*(?:-+>|→|=+>|⇒|➔)\s*(\S.*)$/u;
+  /^(\S.*?)(?<![\s,([])[\s,([]+(?:instead of|rather than|in place of|replaces|replacing|statt|anstatt|anstelle von|au lieu d[eu']\s?|en lugar de|em vez de|invece di|in plaats van|вместо)\s+(\S.*)/iu;
+const ARROW = /^(\S.*?)(?<!\s)\s*(?:(?<!-)-+>|→|(?<!=)=+>|⇒|➔)\s*\S/u;
 /** "with fewer trees": a changed setting; the words of degree are not part of its name. */
 const CHANGED_WITH =
-  /^(?:with|using|use of|mit|avec|con|com)\s+(?:(?:an?|the|fewer|less|more|reduced|smaller|larger|lower|higher|default|simpler?|different)\s+)*(\S.*)$/iu;
+  /^(?:with|using|use of|mit|avec|con|com)\s+(?:(?:an?|the|fewer|less|more|reduced|smaller|larger|lower|higher|default|simpler?|different)\s+)*(\S.*)/iu;
+/** The value of a setting, and the sign before it. */
+const VALUE_AT_END = /(?:(?<!\s)\s*[=:]\s*|(?<!\s)\s+|(?<![-\d.,]))[-\d.,]+%?$/;
 const KEYED = /^(?:model|setup|run|method|case|system|version|mode|arch(?:itecture)?)\s*[:=]\s*(?=\S)/i;
-const ADDED = /^(?:\+\s*|(?:add|added|adding|plus)[\s_]+)(?:the )?(\S.*)$/iu;
+const ADDED = /^(?:\+\s*|(?:add|added|adding|plus)[\s_]+)(?:the )?(\S.*)/iu;
 const BASE_PLUS =
-  /^(?:the )?(?:baseline|base|backbone|core)(?:[\s_]+model)?\s*(?:\+|plus|and|&|with)\s*(\S.*)$/iu;
+  /^(?:the )?(?:baseline|base|backbone|core)(?:[\s_]+model)?\s*(?:\+|plus|and|&|with)\s*(\S.*)/iu;
 
 const NOTHING_REMOVED =
-  /^(?:no[\s_-](?:ablation|ablations|changes?|removal|modifications?)|nothing(?:[\s_]+(?:removed|ablated|disabled|dropped))?|none(?:[\s_]*[([].*|[\s_]+(?:removed|ablated|disabled))?|un(?:ablated|modified|changed|altered)|[-–—∅]|with everything|aucune?|keine ablation|ninguno|nenhum)(?:[\s_]*[([].*)?$/iu;
+  /^(?:no[\s_-](?:ablation|ablations|changes?|removal|modifications?)|nothing(?:[\s_]+(?:removed|ablated|disabled|dropped))?|none(?:[\s_]+(?:removed|ablated|disabled))?|un(?:ablated|modified|changed|altered)|[-–—∅]|with everything|aucune?|keine ablation|ninguno|nenhum)(?:[\s_]*[([]|$)/iu;
 const NAMES_BASELINE =
   /(?<![\p{L}])(?:baseline|base[\s-]line|référence|referenz\w*|referencia|referência|riferimento|línea[\s_]base|linea[\s_]base|базов\p{L}*|基线|基准|基線|ベースライン)(?![\p{Ll}])/iu;
 const COMPARED_WITH_BASELINE =
@@ -96,7 +101,7 @@ function withoutQuotes(text: string): string {
       .replace(/^\[([^[\]]*)\]$/, '$1')
       .replace(/^\(([^()]*)\)$/, '$1')
       .replace(/^<([^<>]*)>$/, '$1')
-      .replace(/[\s:=>|,;.…→–—-]+$/u, '')
+      .replace(/(?<![\s:=>|,;.…→–—-])[\s:=>|,;.…→–—-]+$/u, '')
       .replace(/^(?:[\s:=>|,;.…]+|[-–—]+\s+)/u, '')
       .trim();
     if (unquoted === inner) break;
@@ -119,15 +124,15 @@ export function plainLabel(label: string): string {
 /** A component's name: no trailing remark in brackets, no words that only say that it is one. */
 export function componentName(text: string): string {
   const name = withoutQuotes(text);
-  const withoutRemark = name.replace(/\s+[([{][^()]*(?:\([^()]*\)[^()]*)*[)\]}]?$/u, '');
+  const withoutRemark = withoutTrailingRemark(name);
   const kept = withoutQuotes(withoutRemark === '' ? name : withoutRemark)
     .replace(
-      /\s+(?:entirely|completely|altogether|at all|component|step|from (?:the )?(?:pipeline|model|ensemble))$/iu,
+      /(?<!\s)\s+(?:entirely|completely|altogether|at all|component|step|from (?:the )?(?:pipeline|model|ensemble))$/iu,
       '',
     )
     .replace(/^(?:component|feature|step)\s*[:=]\s*/iu, '');
   // "no scaler, no encoder" takes out both.
-  const joined = kept.replace(/\s*(?:,|\+|&|\band\b)\s*(?:no|without|w\/o)[\s_]+/giu, ' and ');
+  const joined = kept.replace(/(?<!\s)\s*(?:,|\+|&|\band\b)\s*(?:no|without|w\/o)[\s_]+/giu, ' and ');
   return joined === '' ? name : joined;
 }
 
@@ -162,11 +167,11 @@ function replacedRole(text: string): Role | undefined {
   if (now === undefined || before === undefined) return undefined;
   // "max_depth=3 (instead of 7)": the setting is the component.
   if (/^[-\d.,]+%?$/.test(before) || /^(?:none|true|false)$/i.test(before)) {
-    return { role: 'replaced', component: now.replace(/\s*[=:]?\s*[-\d.,]+%?$/, '') };
+    return { role: 'replaced', component: now.replace(VALUE_AT_END, '') };
   }
   // "mean imputation instead of median": the noun is said once.
   const words = now
-    .replace(/\s+[([].*$/, '')
+    .replace(/(?<!\s)\s+[([].*/, '')
     .trim()
     .split(/\s+/);
   const noun = words.length > 1 && !/\s/.test(before) ? ` ${words.at(-1) ?? ''}` : '';
@@ -182,9 +187,18 @@ function firstGroup(text: string, patterns: readonly RegExp[]): string | undefin
   return undefined;
 }
 
+/** `Model (only LightGBM)`, `Model [LightGBM alone]`. */
+function onlyInBrackets(text: string): string | undefined {
+  for (const [, inner = ''] of text.matchAll(IN_BRACKETS)) {
+    const kept = firstGroup(inner.trim(), [ONLY_FIRST, ONLY_LAST]);
+    if (kept !== undefined) return kept;
+  }
+  return undefined;
+}
+
 function roleOf(text: string): Role {
   if (NOTHING_REMOVED.test(text)) return { role: 'baseline', component: text, certainty: 1 };
-  const outside = text.replace(/[([].*$/u, '').trim() || text;
+  const outside = text.replace(/[([].*/u, '').trim() || text;
   const saysBaseline = NAMES_BASELINE.test(text) && !COMPARED_WITH_BASELINE.test(text);
   const removed = removedRole(outside) ?? removedRole(text);
   if (
@@ -203,7 +217,7 @@ function roleOf(text: string): Role {
     return { role: 'baseline', component: text, certainty: 1 };
   const replaced = replacedRole(text);
   if (replaced !== undefined) return replaced;
-  const keptInBrackets = firstGroup(text, [ONLY_IN_BRACKETS]);
+  const keptInBrackets = onlyInBrackets(text);
   if (keptInBrackets !== undefined) return { role: 'kept-alone', component: keptInBrackets };
   const inBrackets = REMOVED_IN_BRACKETS.exec(text)?.[1];
   if (inBrackets !== undefined) return { role: 'removed', component: inBrackets };
