@@ -8,7 +8,7 @@ const DeclarationSchema = z
   .regex(/^[a-z][a-z0-9_]*(\?|\[\])?$/, 'a variable is written name, name? (optional) or name[] (a list)')
   .transform((written): VariableDeclaration => {
     return {
-      name: written.replace(/\W+$/, ''),
+      name: written.replace(/(?:\?|\[\])$/, ''),
       list: written.endsWith('[]'),
       optional: written.endsWith('?'),
     };

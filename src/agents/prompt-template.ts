@@ -45,7 +45,7 @@ export const STABLE_PART_END = '<!-- the stable part ends here -->';
  */
 export const BOUNDARY = 'boundary';
 
-const TAG = /\{\{\s*([#/]?)\s*([a-z][a-z0-9_]*)\s*\}\}/g;
+const TAG = /\{\{\s*([#/]?)(?:(?<=[#/])\s*)?([a-z][a-z0-9_]*)\s*\}\}/g;
 const STANDALONE_SECTION_TAG = /^[ \t]*(\{\{\s*[#/]\s*[a-z][a-z0-9_]*\s*\}\})[ \t]*\n/gm;
 
 /**

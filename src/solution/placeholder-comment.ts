@@ -8,9 +8,9 @@ const ELLIPSIS = /\.{3}|…/;
 const CODE =
   '(?:code|script|block|function|method|class|logic|implementation|pipeline|file|program|solution|body|lines?|imports)';
 const STATE =
-  '(?:unchanged|unmodified|untouched|identical|omitted|elided|(?:the )?same(?: as (?:before|above|earlier))?|' +
+  '(?:unchanged|unmodified|untouched|identical|omitted|elided|(?:the )?same(?: as (?:before|above|earlier)|(?! as (?:before|above|earlier)))|' +
   'as (?:is|it is|before|above)|not (?:changed|shown)|(?:goes |continues )?(?:here|below)|follows|for brevity)';
-const VERB = '(?:is|are|stays?|remains?|was|were|stay|to be|kept|left|exactly)';
+const VERB = '(?:is|are|stays?|remains?|was|were|to be|kept|left|exactly)';
 const DETERMINER = '(?:all )?(?:the |your |my |this |our )?';
 const KIND = '(?:original |existing |previous |remaining |above |unchanged |other |same )';
 const STATES = `(?:(?: ${VERB})*(?: ${STATE})+)`;
@@ -59,7 +59,7 @@ export function placeholderStrength(comment: string): PlaceholderStrength | null
   const text = comment.replace(/^[#\s]+/, '').trim();
   const words = text
     .toLowerCase()
-    .replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+    .replace(/^[^\p{L}]+|(?<![^\p{L}])[^\p{L}]+$/gu, '')
     .replace(/[^\p{L}\p{N}_']+/gu, ' ')
     .replace(REQUEST, '')
     .replace(ORIGIN, '');

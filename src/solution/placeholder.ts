@@ -18,7 +18,7 @@ interface Placeholder {
 type Line = CodeLine | Placeholder;
 
 /** A statement that does nothing: alone on its line, or as the whole body of the suite that the line opens. */
-const NOTHING = /^(?:[^'"#]*:\s*)?(\.\.\.|…|pass|raise NotImplementedError(?:\([^)]*\))?)\s*;?$/;
+const NOTHING = /^(?:[^'"#]*:\s*)?(\.\.\.|…|pass|raise NotImplementedError(?:\([^()]*\))?)\s*;?$/;
 
 function readCode(code: string, comment: string, context: PythonLine['context']): Line {
   const text = code.trim();

@@ -6,7 +6,7 @@ export interface FencedBlock {
   readonly end: number;
 }
 
-const FENCE = /^(?:[ \t]*>)*[ \t]{0,12}(?:[-*+]|\d{1,9}[.)])?[ \t]*(`{3,}|~{3,})(.*)$/;
+const FENCE = /^(?:[ \t]*>)*(?:[ \t]{0,12}(?:[-*+]|\d{1,9}[.)]))?[ \t]*(`{3,}(?!`)|~{3,}(?!~))(.*)$/;
 
 /**
  * The fenced blocks of a text. More tolerant than CommonMark, and never throws: a fence may stand in a list or

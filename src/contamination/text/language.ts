@@ -15,9 +15,9 @@ const TAGS = new Map<string, CodeLanguage>([
 const PROSE_TAGS = new Set(['text', 'txt', 'markdown', 'md', 'plaintext', 'console', 'output', 'diff']);
 
 const PYTHON_LINE =
-  /^\s*(?:def \w+\s*\(.*|class \w+.*:|(?:if|elif|while|for|with|try|except|else|finally)\b.*:|from [\w.]+ import .+|import [\w.]+(?: as \w+)?(?:, ?[\w.]+)*|return\b[^;{]*|raise \w+.*|print\(.*\)|@\w[\w.]*(?:\(.*\))?|(?:self\.)?\w+(?:, ?\w+)* [-+*/|&%]?= [^;{]*[^;{,]|pass|continue|break)\s*(?:#.*)?$/;
+  /^\s*(?:def \w+\s*\(|(?:class \w|(?:if|elif|while|for|with|try|except|else|finally)\b).*?:\s*(?:#|$)|from [\w.]+ import .|import [\w.]+(?: as \w+)?(?:, ?[\w.]+)*\s*(?:#|$)|return\b[^;{#]*(?:#|$)|raise \w|print\(.*?\)\s*(?:#|$)|@\w[\w.]*(?:\(.*?\))?\s*(?:#|$)|(?:self\.)?\w+(?:, ?\w+)* [-+*/|&%]?= (?:[^;{]*[^;{,]$|[^;{]*?[^;{,]#)|(?:pass|continue|break)\s*(?:#|$))/;
 const JAVASCRIPT_LINE =
-  /(?:;|\{|\}\)?;?,?)\s*(?:\/\/.*)?$|^\s*(?:(?:export )?(?:default )?(?:async )?(?:function|const|let|var|class|interface|type|enum|import)\b.*|(?:\/\*\*|\*\/|\*\s|\/\/).*|return\b.*|\}.*|.*=>.*)$/;
+  /(?:;|\{|\}\)?;?,?)\s*(?:\/\/|$)|^\s*(?:(?:export )?(?:default )?(?:async )?(?:function|const|let|var|class|interface|type|enum|import)\b|\/\*\*|\*\/|\*\s|\/\/|return\b|\})|=>/;
 const JAVASCRIPT_SIGN =
   /\b(?:const|let|var|function)\b|=>|===|!==|\+\+|&&|\|\||\bnew [A-Z]|\bthis\.|;\s*$|\{\s*$/;
 const CODE_SIGN =

@@ -80,7 +80,7 @@ export function queried(machine: Machine, state: TableState, args: Arguments, ca
       const step = truthStep(machine, truth[2] ?? '', call);
       return newTable(pickRows(machine, state, [truth[1] === undefined ? step : otherSide(step)]));
     }
-    const match = /^\s*`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(first.value);
+    const match = /^`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(\S.*)$/.exec(first.value.trim());
     if (match !== null && !/\b(and|or)\b|[&|]/.test(first.value)) {
       const [, column = '', operator = '', bound = ''] = match;
       const quoted = /^(['"])(.*)\1$/.exec(bound);

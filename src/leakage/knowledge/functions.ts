@@ -6,12 +6,28 @@ interface Pattern {
 }
 const exact = new Map<string, FunctionFamily>();
 const patterns: Pattern[] = [];
+
+/** Whether a path has the parts between the stars of a pattern, in order and apart. */
+function wildcard(pattern: string): (path: string) => boolean {
+  const [start = '', ...others] = pattern.split('*');
+  const end = others.pop() ?? '';
+  return (path) => {
+    if (!path.startsWith(start)) return false;
+    let position = start.length;
+    for (const part of others) {
+      const found = path.indexOf(part, position);
+      if (found === -1) return false;
+      position = found + part.length;
+    }
+    return path.length - end.length >= position && path.endsWith(end);
+  };
+}
+
 for (const family of FUNCTION_FAMILIES) {
   for (const path of family.paths) {
     if (!path.includes('*')) exact.set(path, family);
     else {
-      const expression = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
-      patterns.push({ test: (candidate) => expression.test(candidate), family });
+      patterns.push({ test: wildcard(path), family });
     }
   }
 }

@@ -61,13 +61,19 @@ export function statementsOf(context: RepairContext): readonly Stmt[] {
   return [];
 }
 
+/** What white space becomes where a piece of code goes on one line. */
+export function onOneLine(space: string): string {
+  return space.includes('\n') ? ' ' : space;
+}
+
 /** A name that does not occur in the script yet. */
 export function freshName(source: string, wanted: string, taken: ReadonlySet<string> = new Set()): string {
   const base =
     wanted
       .replaceAll(/\W+/g, '_')
-      .replaceAll(/^_+|_+$/g, '')
+      .replaceAll(/^_+|(?<!_)_+$/g, '')
       .toLowerCase() || 'value';
+  const words = new Set(source.match(/\w+/g));
   const start = /^\d/.test(base) ? `value_${base}` : base;
   const words = new Set(source.match(/\w+/g));
   for (let at = 1; ; at += 1) {

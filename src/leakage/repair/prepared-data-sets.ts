@@ -1,7 +1,15 @@
 import type { Leak } from '../findings/judge.js';
 import type { Argument, Call, Expr, Name } from '../syntax/ast.js';
 import { expressionsIn, namesInExpression } from '../syntax/walk.js';
-import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from './context.js';
+import {
+  declined,
+  edited,
+  freshName,
+  onOneLine,
+  type RepairContext,
+  type Rewrite,
+  type TextEdit,
+} from './context.js';
 import { isChangedBetween } from './divisions.js';
 import { holdOut } from './hold-out.js';
 import { isRowValue } from './row-values.js';
@@ -45,7 +53,7 @@ export function stopOnHeldOutDataSet(
       { start: x.value.start, end: x.value.end, text: rows },
       { start: y.value.start, end: y.value.end, text: labels },
       { start: made.end - 1, end: made.end - 1, text: extra },
-    ]).replaceAll(/\s*\r?\n\s*/g, ' ');
+    ]).replaceAll(/\s+/g, onOneLine);
   // LightGBM bins the rows that it stops on by the bins of the training rows.
   const bins = /(^|\.)Dataset$/.test(text(made.callee)) ? `, reference=${fitSet}` : '';
   const lines = [

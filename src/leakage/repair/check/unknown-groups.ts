@@ -68,7 +68,7 @@ function learnedByGroup({ after }: ScriptChange): Map<string, string> {
 }
 
 function isFilled(whole: Expr, lookup: Expr, module: Module): boolean {
-  return /^\s*\)?\s*\.fillna\(/.test(module.source.slice(lookup.end, whole.end));
+  return /^\s*(?:\)\s*)?\.fillna\(/.test(module.source.slice(lookup.end, whole.end));
 }
 
 function mappedFallback(module: Module, values: Expr, maker: string): string | undefined {

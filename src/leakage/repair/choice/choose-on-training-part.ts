@@ -216,7 +216,7 @@ class Choice {
     });
     for (const name of collected) {
       const best = new RegExp(
-        `(max|min|mean|median|sorted)\\w*\\(\\s*(list\\(|np\\.array\\()?\\s*${name}\\b|(?<![\\w.])${name}(\\.values\\(|\\[-1\\]|\\[0\\])`,
+        `\\b(?=\\w*?(?:max|min|mean|median|sorted))\\w+\\(\\s*((list|np\\.array)\\(\\s*)?${name}\\b|(?<![\\w.])${name}(\\.values\\(|\\[-1\\]|\\[0\\])`,
       );
       if (name !== undefined && best.test(rest))
         throw new NotChosen('the scores of the candidates are read again after the choice');

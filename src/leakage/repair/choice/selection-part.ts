@@ -9,7 +9,7 @@ import {
   statementsIn,
 } from '../../syntax/walk.js';
 import { overlapOf } from '../../values/region.js';
-import { freshName, type RepairContext } from '../context.js';
+import { freshName, onOneLine, type RepairContext } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
 import { readSplitCall, type SplitPart } from '../split-parts.js';
 import { heldNames } from './held-names.js';
@@ -153,7 +153,7 @@ export class SelectionPart {
       text += this.context.source.slice(at, edit.start) + edit.text;
       at = edit.end;
     }
-    return (text + this.context.source.slice(at, expression.end)).replaceAll(/\s*\r?\n\s*/g, ' ');
+    return (text + this.context.source.slice(at, expression.end)).replaceAll(/\s+/g, onOneLine);
   }
 
   /** Predictions in a variable, made again from the only line that makes them. */
@@ -246,7 +246,7 @@ export class SelectionPart {
       /["']{3}|#/.test(this.text(constructed))
     )
       throw new NotChosen(`\`${model.id}\` is another model now`);
-    return this.text(constructed).replaceAll(/\s*\r?\n\s*/g, ' ');
+    return this.text(constructed).replaceAll(/\s+/g, onOneLine);
   }
 
   /** The expression with the training part in the place of the scored one. */

@@ -242,7 +242,7 @@ function checkFunctions(module: Module, names: ReadonlySet<string>): void {
 
 /** The module that a variable's constructor is imported from. */
 function importOf({ source, module }: RepairContext, name: string): string | undefined {
-  const made = [...source.matchAll(new RegExp(`(?<![\\w.])${name}\\s*=\\s*(\\w+)[\\w.]*\\(`, 'g'))];
+  const made = [...source.matchAll(new RegExp(`(?<![\\w.])${name}\\s*=\\s*(\\w+)(?!\\w)[\\w.]*\\(`, 'g'))];
   const [maker, ...others] = new Set(made.map(([, root]) => root));
   if (others.length > 0) return undefined;
   for (const outer of module.body.statements) {

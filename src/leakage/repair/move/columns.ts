@@ -24,9 +24,9 @@ export function joinColumns(a: Columns, b: Columns): Columns {
 }
 
 const NUMERIC_TYPES =
-  /select_dtypes\(\s*(include\s*=\s*)?\[?\s*(np\.number|['"](number|float\w*|int\w*)['"]|float|int)/;
+  /select_dtypes\(\s*(include\s*=\s*)?(?:\[\s*)?(np\.number|['"](number|float\w*|int\w*)['"]|float|int)/;
 const OTHER_TYPES =
-  /select_dtypes\(\s*(exclude\s*=\s*\[?\s*(np\.number|['"]number['"])|(include\s*=\s*)?\[?\s*(['"](object|category|string|bool)|object))/;
+  /select_dtypes\(\s*(exclude\s*=\s*(?:\[\s*)?(np\.number|['"]number['"])|(include\s*=\s*)?(?:\[\s*)?(['"](object|category|string|bool)|object))/;
 const NUMERIC_STATISTICS =
   /^(mean|median|std|var|quantile|StandardScaler|MinMaxScaler|RobustScaler|KNNImputer|IterativeImputer)$/;
 const CATEGORICAL_STEPS = /^(factorize|LabelEncoder|OrdinalEncoder|OneHotEncoder|get_dummies|str|codes)$/;

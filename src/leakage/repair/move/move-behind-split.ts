@@ -163,7 +163,7 @@ function assemble(
     .join('')
     .replaceAll('\r\n', '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
-    .replace(/\s+$/, '');
+    .trimEnd();
   const rest = source.slice(behind, block.end);
   const text = `${body}\n${added.map((line) => `${indent}${line}`).join('\n')}${rest}`;
   return text.replaceAll('\r\n', '\n').replaceAll('\n', lineEnding);

@@ -112,7 +112,8 @@ function fallbackOf(
   ofFrame: string,
 ): string | undefined {
   if (mapped.type === 'name') {
-    const isDictionary = new RegExp(`(?<![\\w.])${mapped.id}\\s*=[^\\n]*to_dict\\(`).test(source);
+    const assignments = source.matchAll(new RegExp(`(?<![\\w.])${mapped.id}\\s*=[^\\n]*`, 'g'));
+    const isDictionary = [...assignments].some(([text]) => text.includes('to_dict('));
     return isDictionary ? `pd.Series(${mapped.id}).mean()` : `${mapped.id}.mean()`;
   }
   const { callee } = node;

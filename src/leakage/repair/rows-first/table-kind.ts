@@ -4,11 +4,17 @@ import { statementsIn } from '../../syntax/walk.js';
 /** Whether rows of a variable are taken by `iloc`, or by an index alone. */
 export type TableKind = 'frame' | 'array';
 
-const ARRAY_END = /(\.values|\.(to_numpy|toarray|transform|fit_transform)\(.*\)|\.astype\(np\.\w+\))$/s;
+const ARRAY_END = /(\.values|\.astype\(np\.\w+\))$/;
+const ARRAY_METHOD = /\.(to_numpy|toarray|transform|fit_transform)\(/;
 const ARRAY_START = /^(np|numpy)\.\w+\(/;
 const FRAME_START = /^(pd|pandas)\.(read_\w+|DataFrame|Series|concat|merge|get_dummies)\(/;
 /** `frame[["first", "second"]]`: columns by their names. */
-const NAMED_COLUMNS = /^\w+\[\s*\[[^\]]*["'][^\]]*\]\s*\](\.copy\(\))?$/;
+const NAMED_COLUMNS = /^\w+\[\s*\[[^\]"']*["'][^\]]*\]\s*\](\.copy\(\))?$/;
+/** Whether code ends in a call or attribute that gives an array. */
+function endsAsArray(text: string): boolean {
+  return ARRAY_END.test(text) || (text.endsWith(')') && ARRAY_METHOD.test(text));
+}
+
 /** What pandas has and arrays have not. */
 const FRAME_USES =
   'groupby|fillna|iloc|loc|columns|value_counts|quantile|median|mode|map|isnull|isna|notnull|notna|dtypes|select_dtypes|drop|merge|rename|describe|apply|nunique|corr|pop|head|info|skew|rank';
@@ -24,8 +30,8 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
   const assigned = lastAssigned(module, name, from, before.start);
   const text = assigned === undefined ? '' : source.slice(assigned.start, assigned.end).trim();
   if (/\bpolars\b|\bdask\b/.test(source)) return undefined;
-  if ((FRAME_START.test(text) && !ARRAY_END.test(text)) || NAMED_COLUMNS.test(text)) return 'frame';
-  if (ARRAY_START.test(text) || ARRAY_END.test(text)) return 'array';
+  if ((FRAME_START.test(text) && !endsAsArray(text)) || NAMED_COLUMNS.test(text)) return 'frame';
+  if (ARRAY_START.test(text) || endsAsArray(text)) return 'array';
   if (assigned !== undefined && isOfArray(module, assigned, from)) return 'array';
   if (/return_X_y\s*=\s*True/.test(text) && !/as_frame/.test(text)) return 'array';
   const next = nextAssigned(module, name, before.end);
@@ -33,9 +39,9 @@ export function tableKind(module: Module, name: string, before: Stmt): TableKind
     assigned?.start ?? from,
     Math.min(next ?? source.length, scope?.end ?? source.length),
   );
-  const used = new RegExp(`(?<![\\w.])${name}(\\[[^\\]]*\\]{1,2})?\\.(${FRAME_USES})\\b`);
+  const used = new RegExp(`(?<![\\w.])${name}(\\[[^[\\]]*(\\[[^[\\]]*)?\\]{1,2})?\\.(${FRAME_USES})\\b`);
   // Columns have names in a frame alone.
-  const named = new RegExp(`(?<![\\w.])${name}\\[\\s*\\[?\\s*["']`);
+  const named = new RegExp(`(?<![\\w.])${name}\\[\\s*(?:\\[\\s*)?["']`);
   return used.test(since) || used.test(text) || named.test(since) ? 'frame' : undefined;
 }
 
@@ -44,7 +50,7 @@ function isOfArray(module: Module, value: Expr, from: number): boolean {
   if (value.type !== 'binary' || value.left.type !== 'name') return false;
   const made = lastAssigned(module, value.left.id, from, value.start);
   const text = made === undefined ? '' : module.source.slice(made.start, made.end).trim();
-  return ARRAY_START.test(text) || ARRAY_END.test(text);
+  return ARRAY_START.test(text) || endsAsArray(text);
 }
 
 /** The function that a statement stands in. */
