@@ -73,7 +73,6 @@ export function freshName(source: string, wanted: string, taken: ReadonlySet<str
       .replaceAll(/\W+/g, '_')
       .replaceAll(/^_+|(?<!_)_+$/g, '')
       .toLowerCase() || 'value';
-  const words = new Set(source.match(/\w+/g));
   const start = /^\d/.test(base) ? `value_${base}` : base;
   const words = new Set(source.match(/\w+/g));
   for (let at = 1; ; at += 1) {
