@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { messageOf } from '../src/errors.js';
 import { Executor } from './harness/executor.js';
 import { crashFolder, fuzzTarget, type TargetReport } from './harness/fuzz-target.js';
 import { renderReports } from './harness/report.js';
@@ -63,4 +64,9 @@ async function main(): Promise<number> {
   return reports.some(({ findings }) => findings.length > 0) ? 1 : 0;
 }
 
-process.exitCode = await main();
+try {
+  process.exitCode = await main();
+} catch (thrown) {
+  process.stderr.write(`${messageOf(thrown)}\n${USAGE}`);
+  process.exitCode = 2;
+}

@@ -21,6 +21,8 @@ export interface Target {
   /** Makes an input from the numbers of the source alone. */
   generate(source: InputSource): Input;
   open(): Subject | Promise<Subject>;
+  /** How many tasks of the fleet one run does, each of which may take the bound; default 1. */
+  readonly tasks?: number;
   /** Whether the same input may give different data: it has effects that stay. */
   readonly stateful?: true;
   /** Errors, besides those of the contract, that say "this input is refused". */

@@ -27,7 +27,9 @@ const watchdog = new Watchdog();
 
 process.on('message', async ({ input, twice }: Order) => {
   const judge = () => judgeInput(target, subject, input, twice, ordinaryMs);
-  process.send?.(await watchdog.guard(MAX_OVERRUN * maxCpuMs(input, ordinaryMs), judge));
+  process.send?.(
+    await watchdog.guard(MAX_OVERRUN * (target.tasks ?? 1) * maxCpuMs(input, ordinaryMs), judge),
+  );
 });
 process.on('disconnect', async () => {
   await subject.close?.();

@@ -38,7 +38,7 @@ export class Executor {
       const timer = setTimeout(() => {
         settle(failed('stuck', 'stuck', `gave no answer for ${MAX_WAIT_MS / 1_000} s`));
         this.#child = undefined;
-        child.kill('SIGKILL');
+        endGroup(child);
       }, MAX_WAIT_MS);
       child.once('message', settle);
       this.#onEnd = settle;
@@ -61,6 +61,8 @@ export class Executor {
     const child = fork(CHILD, [JSON.stringify(this.#options)], {
       execArgv: ['--import', 'tsx', `--max-old-space-size=${this.#heapMb}`],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // A group of its own: what the target started, such as a Redis server, is ended with a process that is killed.
+      detached: true,
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = `${this.#errors}${text}`.slice(-TAIL);
@@ -68,6 +70,7 @@ export class Executor {
     this.#child = child;
     // `close` comes after the last of what the process wrote.
     child.once('close', (code, signal) => {
+      endGroup(child);
       if (this.#child !== child) return;
       this.#child = undefined;
       this.#onEnd?.(this.#verdictOnEnd(code, signal));
@@ -96,4 +99,14 @@ function failed(
   detail: string,
 ): Verdict {
   return { kind: 'failed', defect, signature, detail };
+}
+
+/** Ends what is left of a process and of those it started. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch (thrown) {
+    // Nothing is left, as a rule.
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+  }
 }

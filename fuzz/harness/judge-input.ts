@@ -26,7 +26,7 @@ export async function judgeInput(
   twice: boolean,
   ordinaryMs = MAX_CPU_MS,
 ): Promise<Verdict> {
-  const allowedMs = maxCpuMs(input, ordinaryMs);
+  const allowedMs = maxCpuMs(input, ordinaryMs) * (target.tasks ?? 1);
   const first = await timedRun(target, subject, input);
   const failure = failureOf(first.outcome);
   if (failure !== undefined) return failure;

@@ -69,6 +69,7 @@ const MAX_REPAIRS = 3;
 export const leakage: Target = {
   name: 'leakage',
   about: 'leakage analysis of a script, and the repair of what it finds',
+  tasks: 1 + MAX_REPAIRS,
   generate: (source) => [source.text(PYTHON)],
   open: () => ({
     run: async ([script = '']) => {
