@@ -1,4 +1,4 @@
-import { parsePython, type SyntaxCursor } from './python-syntax.js';
+import { parsePython, type SyntaxCursor, type SyntaxNode } from './python-syntax.js';
 
 /** What a script does, as far as names tell: counted, so that two versions of it can be compared. */
 export interface CodeProfile {
@@ -11,6 +11,8 @@ export interface CodeProfile {
   /** First words of imported modules; `.` for one of the script's own package. */
   readonly imports: ReadonlySet<string>;
   readonly importsAll: boolean;
+  /** Other names of what is imported: `sp` for `subprocess`, `run` for `system`. */
+  readonly aliases: ReadonlyMap<string, readonly string[]>;
   /** Texts of string literals that hold an address. */
   readonly addresses: ReadonlySet<string>;
   /** How many calls of `print` speak of a score. */
@@ -20,7 +22,7 @@ export interface CodeProfile {
 }
 
 const SCORE = /perform|score|metric|accura|error|loss|auc|rms|ma[ep]|mse|f1|r2|logl/i;
-const ADDRESS = /[a-z][a-z0-9+.-]{0,20}:\/\/|^\\\\/i;
+const ADDRESS = /:\/\/|^\/\/|^\\\\/;
 /** Nodes whose children are statements. */
 const SUITES: ReadonlySet<string> = new Set(['module', 'block']);
 
@@ -38,6 +40,7 @@ function read(cursor: SyntaxCursor): CodeProfile {
   const called = new Set<string>();
   const mentioned = new Set<string>();
   const imports = new Set<string>();
+  const aliases = new Map<string, readonly string[]>();
   const addresses = new Set<string>();
   const statements: number[] = [];
   let importsAll = false;
@@ -60,6 +63,8 @@ function read(cursor: SyntaxCursor): CodeProfile {
     else if (type === 'relative_import') imports.add('.');
     else if (type === 'dotted_name' && importsModule(cursor, parents)) {
       imports.add((cursor.currentNode.text.split('.')[0] ?? '').trim().normalize('NFKC'));
+    } else if (type === 'import_statement' || type === 'import_from_statement') {
+      for (const [alias, origin] of aliasesOf(cursor.currentNode)) aliases.set(alias, origin);
     } else if (type === 'string_content' && ADDRESS.test(cursor.currentNode.text)) {
       addresses.add(cursor.currentNode.text);
     }
@@ -74,7 +79,7 @@ function read(cursor: SyntaxCursor): CodeProfile {
     while (!cursor.gotoNextSibling()) {
       if (!cursor.gotoParent()) {
         cursor.delete();
-        return { names, called, mentioned, imports, importsAll, addresses, scorePrints, statements };
+        return { names, called, mentioned, imports, importsAll, aliases, addresses, scorePrints, statements };
       }
       parents.pop();
     }
@@ -110,4 +115,18 @@ function importsModule(cursor: SyntaxCursor, parents: readonly string[]): boolea
   return (
     parent === 'import_statement' || (parent === 'aliased_import' && parents.at(-2) === 'import_statement')
   );
+}
+
+/** Names that an import binds, with the words of what they stand for. */
+function aliasesOf(statement: SyntaxNode): [string, readonly string[]][] {
+  const module = statement.childForFieldName('module_name')?.text.split('.') ?? [];
+  // `os.path` computes on texts alone.
+  if (module.join('.') === 'os.path') return [];
+  return statement.childrenForFieldName('name').map((name) => {
+    const alias = name.childForFieldName('alias')?.text;
+    const words = (name.childForFieldName('name') ?? name).text.split('.');
+    const bound = alias ?? (module.length === 0 ? words[0] : words.at(-1)) ?? '';
+    const origin = [...module, ...words].map((word) => word.trim().normalize('NFKC'));
+    return [bound.normalize('NFKC'), origin.join('.') === 'os.path' ? [] : origin];
+  });
 }

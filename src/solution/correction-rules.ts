@@ -4,7 +4,7 @@ export const DATA_LIBRARIES: ReadonlySet<string> = new Set([
   ...['operator', 'random', 're', 'statistics', 'string', 'time', 'typing', 'warnings'],
   ...['numpy', 'pandas', 'polars', 'scipy', 'sklearn', 'statsmodels', 'imblearn', 'category_encoders'],
   ...['feature_engine', 'lightgbm', 'xgboost', 'catboost', 'torch', 'torchvision', 'tensorflow', 'keras'],
-  ...['transformers', 'datasets', 'optuna', 'tqdm', 'matplotlib', 'seaborn'],
+  ...['optuna', 'tqdm', 'matplotlib', 'seaborn'],
 ]);
 
 /** Names that run code, or reach the system, the network or other programs. */
@@ -48,13 +48,46 @@ const REACHES_OUT = [
   ],
   ...['execl', 'execv', 'execve', 'execvp', 'spawnl', 'spawnv', 'posix_spawn', 'urlopen', 'urlretrieve'],
   ...['read_pickle', 'allow_pickle', 'f2py', 'distutils', 'cpp_extension', 'exec_command', 'ctypeslib'],
+  ...[
+    'hub',
+    'get_file',
+    'write_file',
+    'load_library',
+    'load_op_library',
+    'trust_remote_code',
+    'from_pretrained',
+  ],
+  ...[
+    'download',
+    'extractall',
+    'import_module',
+    'attrgetter',
+    'methodcaller',
+    'SystemExit',
+    'exit',
+    'quit',
+    '_exit',
+  ],
+  // Attributes alone: of variables of these names nobody knows what they are.
+  ...['.load', '.loads', '.dump', '.save', '.abort'],
   // Also as an attribute, but for a call without arguments, which is PyTorch's.
   '.eval',
 ];
 
 /** Names that write files. */
 const WRITES = [
-  ...['to_csv', 'to_pickle', 'to_parquet', 'to_feather', 'to_sql', 'to_hdf', 'to_excel', 'savetxt', 'savez'],
+  ...[
+    'to_csv',
+    'to_json',
+    'to_pickle',
+    'to_parquet',
+    'to_feather',
+    'to_sql',
+    'to_hdf',
+    'to_excel',
+    'savetxt',
+    'savez',
+  ],
   ...[
     'savez_compressed',
     'tofile',
@@ -95,7 +128,13 @@ export const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(
 const PLAIN_DUNDERS = /^\.?__(?:name|init|call|len|getitem|iter|next|repr|str|file|version)__$/;
 
 export function isForbidden(name: string): boolean {
-  return FORBIDDEN_NAMES.has(name) || (/^\.?__\w+__$/.test(name) && !PLAIN_DUNDERS.test(name));
+  // Libraries keep the modules that they import under private names: `random._os`.
+  const plain = name.replace(/^(\.?)_(?!_)/, '$1');
+  return FORBIDDEN_NAMES.has(name) || FORBIDDEN_NAMES.has(plain) || isInnerDunder(name);
+}
+
+function isInnerDunder(name: string): boolean {
+  return /^\.?__\w+__$/.test(name) && !PLAIN_DUNDERS.test(name);
 }
 
 /** Calls that learn from data or judge it: a correction that ends the last one of a script is worth a word. */

@@ -64,12 +64,16 @@ function commandProblem(old: string, block: string): string | undefined {
 
 function importProblem(before: CodeProfile, after: CodeProfile): string | undefined {
   const added = [...after.imports].filter((name) => !before.imports.has(name) && !DATA_LIBRARIES.has(name));
+  if (after.importsAll && !before.importsAll)
+    return 'the correction imports all names of a module; name them';
   if (added.length === 0) return undefined;
   return `the correction imports ${listed(added)}, which the script does not use; do without`;
 }
 
 function nameProblem(before: CodeProfile, after: CodeProfile): string | undefined {
-  const added = more(before, after).filter(isForbidden);
+  const added = more(before, after).filter(
+    (name) => isForbidden(name) || after.aliases.get(name)?.some(isForbidden),
+  );
   if (added.length === 0) return undefined;
   return `the correction uses ${listed(added)} where the script did not; a correction runs no other code, reaches no system and writes no file`;
 }

