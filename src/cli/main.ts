@@ -4,13 +4,14 @@ import { Interrupted } from './interruption.js';
 import { errorJson, printError } from './print-error.js';
 import { createProgram } from './program.js';
 import { isOutputFailure, watchStandardStreams } from './standard-output.js';
+import { printJson } from './terminal/print.js';
 
 /** Exit code of a command that was called in a way it does not know. */
 const WRONG_USAGE = 2;
 
 /** An error of the whole command, where a program reads standard output, so that it always finds JSON. */
 function printErrorJson(error: { readonly code: string; readonly message: string }): void {
-  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ error }, null, 2)}\n`);
+  if (process.argv.includes('--json')) printJson({ error }, 2);
 }
 
 watchStandardStreams();

@@ -1,7 +1,8 @@
 import { redactErrorText } from '../config/redact.js';
 import { type FleetError, toFleetError } from '../errors.js';
 import { coloursFor } from './terminal/colours.js';
-import { visible } from './terminal/visible.js';
+import { printNote } from './terminal/print.js';
+import { visibleLine } from './terminal/visible.js';
 
 /** Writes an error to standard error as two sentences: what happened, and what to do. */
 export function printError(thrown: unknown, subject?: string): FleetError {
@@ -9,8 +10,8 @@ export function printError(thrown: unknown, subject?: string): FleetError {
   const message = redactErrorText(error.message);
   const colours = coloursFor(process.stderr);
   const what = subject === undefined ? message : `${subject}: ${message}`;
-  process.stderr.write(`${colours.red('error')} ${visible(what)} ${colours.dim(`(${error.code})`)}\n`);
-  process.stderr.write(`      ${error.entry.whatToDo}\n`);
+  printNote(`${colours.red('error')} ${visibleLine(what)} ${colours.dim(`(${error.code})`)}`);
+  printNote(`      ${error.entry.whatToDo}`);
   return error;
 }
 

@@ -1,7 +1,8 @@
 import type { JobView } from '../producers/job-view.js';
 import { plural, usd } from './terminal/amounts.js';
 import { type Colours, coloursFor } from './terminal/colours.js';
-import { visible } from './terminal/visible.js';
+import { print, printJson } from './terminal/print.js';
+import { visibleLine } from './terminal/visible.js';
 
 function stateColour(state: JobView['state'], colours: Colours): string {
   if (state === 'completed') return colours.green(state);
@@ -11,7 +12,7 @@ function stateColour(state: JobView['state'], colours: Colours): string {
 
 /** One line of a list of jobs. */
 export function jobLine(view: JobView, colours: Colours): string {
-  return `${stateColour(view.state, colours)} ${view.id} ${colours.dim(view.createdAt)}`;
+  return `${stateColour(view.state, colours)} ${visibleLine(view.id)} ${colours.dim(visibleLine(view.createdAt))}`;
 }
 
 /** What the calls of all runs of a job came to; nothing for one that made none. */
@@ -40,15 +41,15 @@ function callLines({ usage, unknownCalls = [] }: JobView): string[] {
 /** Prints a job: as JSON with all its fields, or as a line and what it came to. */
 export function printJob(view: JobView, json: boolean): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify(view, null, 2)}\n`);
+    printJson(view, 2);
     return;
   }
   const colours = coloursFor(process.stdout);
-  process.stdout.write(`${jobLine(view, colours)}\n`);
-  if (view.progress !== undefined) process.stdout.write(`progress: ${visible(view.progress)}\n`);
+  print(jobLine(view, colours));
+  if (view.progress !== undefined) print(`progress: ${visibleLine(view.progress)}`);
   if (view.error !== undefined) {
-    process.stdout.write(`${colours.red('error')} ${visible(view.error.message)} (${view.error.code})\n`);
+    print(`${colours.red('error')} ${visibleLine(view.error.message)} (${visibleLine(view.error.code)})`);
   }
-  for (const line of callLines(view)) process.stdout.write(`${visible(line)}\n`);
-  if (view.result !== undefined) process.stdout.write(`${visible(JSON.stringify(view.result, null, 2))}\n`);
+  for (const line of callLines(view)) print(visibleLine(line));
+  if (view.result !== undefined) printJson(view.result, 2);
 }

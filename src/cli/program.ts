@@ -14,6 +14,7 @@ import { addSubmitCommand } from './commands/submit.js';
 import { addTokenCommand } from './commands/token.js';
 import { addWorkerCommand } from './commands/worker.js';
 import { packageVersion } from './package-version.js';
+import { printUsageError } from './terminal/print.js';
 
 /** The `fleet` command with its sub-commands. */
 export function createProgram(): Command {
@@ -21,6 +22,7 @@ export function createProgram(): Command {
     .description('Job-queue worker fleet for machine-learning-engineering agents.')
     .version(packageVersion())
     .showSuggestionAfterError()
+    .configureOutput({ outputError: (message) => printUsageError(message) })
     .exitOverride();
   addCheckCommand(program);
   addRefineCommand(program);

@@ -14,6 +14,7 @@ import type { KindName } from '../queues/registry.js';
 import { interruptible, unlessInterrupted } from './interruption.js';
 import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
+import { printNote } from './terminal/print.js';
 import { visibleLine } from './terminal/visible.js';
 import { configuredLimits } from './text-limits.js';
 
@@ -75,7 +76,7 @@ export async function openRedis(config: Config): Promise<CommandRedis> {
   if (config.redisUrl !== undefined) return { url: config.redisUrl, release: async () => undefined };
   const redis = await acquireEmbeddedRedis(resolve(config.dataDirectory));
   if (redis.unusedData !== undefined) {
-    process.stderr.write(`${visibleLine(unusedDataNote(redis.unusedData))}\n`);
+    printNote(visibleLine(unusedDataNote(redis.unusedData)));
   }
   return redis;
 }
@@ -151,7 +152,7 @@ async function openSession(
     }
     if (ownWorker) {
       // A command shows its jobs' failures itself; of its worker, only the choice of agents is worth a line.
-      process.stderr.write(`${chooseRunner(config.agent).reason}\n`);
+      printNote(visibleLine(chooseRunner(config.agent).reason));
       const logger = createLogger(isSet('logLevel') ? config.logLevel : 'fatal');
       const worker = await startWorker(config, redis.url, logger, {
         prefix,

@@ -1,3 +1,6 @@
+import { printNote } from './terminal/print.js';
+import { visibleLine } from './terminal/visible.js';
+
 /**
  * What becomes of a command whose standard output fails. A reader that has gone (`| head -1`) is no failure: the
  * command goes on to its end, with the exit code that it would have had. Anything else, such as a full disk, means
@@ -16,7 +19,7 @@ export function watchStandardStreams(): void {
   process.stdout.on('error', (error: Error) => {
     if (codeOf(error) === 'EPIPE' || failure !== undefined) return;
     failure = error;
-    process.stderr.write(`error standard output could not be written: ${error.message}\n`);
+    printNote(`error standard output could not be written: ${visibleLine(error.message)}`);
   });
   // There is nowhere left to say that standard error fails.
   process.stderr.on('error', () => undefined);

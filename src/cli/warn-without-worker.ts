@@ -1,6 +1,7 @@
 import type { Config } from '../config/settings.js';
 import type { FleetConnection } from '../producers/fleet-connection.js';
 import type { KindName } from '../queues/registry.js';
+import { printNote } from './terminal/print.js';
 
 /** Says on standard error that a job will wait, where nobody works on its kind. */
 export async function warnWithoutWorker(
@@ -10,7 +11,5 @@ export async function warnWithoutWorker(
 ): Promise<void> {
   if (config.redisUrl === undefined) return;
   if ((await fleet.queue(kind).getWorkersCount()) > 0) return;
-  process.stderr.write(
-    `no worker is connected for ${kind} jobs; waiting for one (start it with: fleet worker)\n`,
-  );
+  printNote(`no worker is connected for ${kind} jobs; waiting for one (start it with: fleet worker)`);
 }

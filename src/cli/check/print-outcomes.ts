@@ -1,8 +1,9 @@
-import { toGithubAnnotations, toSarif } from '../../leakage/index.js';
+import { type ReportedFile, toGithubAnnotations, toSarif } from '../../leakage/index.js';
 import { errorJson, printError } from '../print-error.js';
 import { coloursFor } from '../terminal/colours.js';
+import { print, printFormat, printJson } from '../terminal/print.js';
 import { type RenderCheckOptions, renderCheck } from '../terminal/render-check.js';
-import { visible } from '../terminal/visible.js';
+import { visible, visibleLine } from '../terminal/visible.js';
 import { widthOf } from '../terminal/wrapped.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
 import { reportedFile } from './report-findings.js';
@@ -17,7 +18,7 @@ export function printOutcomes(
   options: RenderCheckOptions,
 ): void {
   if (format === 'json') {
-    process.stdout.write(`${JSON.stringify(outcomes.map(jsonEntry), null, 2)}\n`);
+    printJson(outcomes.map(jsonEntry), 2);
     return;
   }
   const colours = coloursFor(process.stdout);
@@ -29,16 +30,22 @@ export function printOutcomes(
     }
     checked.push(outcome);
     if (format === 'text') {
-      process.stdout.write(
-        `${renderCheck(outcome, colours, { ...options, width: widthOf(process.stdout) })}\n`,
-      );
-      if (outcome.written) process.stdout.write(`  written to ${visible(outcome.file)}\n`);
+      print(renderCheck(outcome, colours, { ...options, width: widthOf(process.stdout) }));
+      if (outcome.written) print(`  written to ${visibleLine(outcome.file)}`);
     }
     if (outcome.notWritten !== undefined) printError(outcome.notWritten, outcome.file);
   }
   const reported = checked.map(reportedFile);
-  if (format === 'sarif') process.stdout.write(`${JSON.stringify(toSarif(reported), null, 2)}\n`);
-  if (format === 'github') process.stdout.write(toGithubAnnotations(reported));
+  if (format === 'sarif') printJson(toSarif(reported), 2);
+  if (format === 'github') printFormat(toGithubAnnotations(reported.map(readable)));
+}
+
+/** GitHub shows these texts to people. Line breaks stay: the format escapes them. */
+function readable({ file, findings }: ReportedFile): ReportedFile {
+  return {
+    file: visible(file),
+    findings: findings.map((finding) => ({ ...finding, message: visible(finding.message) })),
+  };
 }
 
 function jsonEntry(outcome: CheckOutcome): object {

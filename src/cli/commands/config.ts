@@ -5,6 +5,7 @@ import { describeConfig, loadConfig } from '../../config/load-config.js';
 import { messageOf } from '../../errors.js';
 import { projectStatePath } from '../../fleet/project-state.js';
 import { coloursFor } from '../terminal/colours.js';
+import { print, printJson } from '../terminal/print.js';
 import { visibleLine } from '../terminal/visible.js';
 import { withoutPasswords } from '../without-passwords.js';
 
@@ -25,7 +26,7 @@ export function addConfigCommand(program: Command): void {
       const embeddedRedis = config.redisUrl === undefined ? placeOfData(config.dataDirectory) : null;
       if (options.json) {
         const shown = { settings: entries, agent: agent.name, model, embeddedRedis };
-        process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+        printJson(shown, 2);
         return;
       }
       const colours = coloursFor(process.stdout);
@@ -33,14 +34,12 @@ export function addConfigCommand(program: Command): void {
       for (const { variable, value, source } of entries) {
         const shown = value === null ? colours.dim('unset') : visibleLine(String(value));
         const from = source === 'environment' ? ` ${colours.cyan('(environment)')}` : '';
-        process.stdout.write(`${variable.padEnd(width)}  ${shown}${from}\n`);
+        print(`${variable.padEnd(width)}  ${shown}${from}`);
       }
       if (embeddedRedis !== null) {
-        process.stdout.write(`data of the embedded Redis: ${visibleLine(embeddedRedis)}\n`);
+        print(`data of the embedded Redis: ${visibleLine(embeddedRedis)}`);
       }
-      process.stdout.write(
-        `${agent.reason}${agent.name === 'anthropic' ? `, model ${visibleLine(model)}` : ''}\n`,
-      );
+      print(`${agent.reason}${agent.name === 'anthropic' ? `, model ${visibleLine(model)}` : ''}`);
     });
 }
 

@@ -11,7 +11,9 @@ import { refuseSecondDash } from '../named-files.js';
 import { errorJson, printError } from '../print-error.js';
 import { readJson, readText } from '../read-input.js';
 import { coloursFor } from '../terminal/colours.js';
+import { print, printJson, printNote } from '../terminal/print.js';
 import { renderVerdicts } from '../terminal/render-verdicts.js';
+import { visibleLine } from '../terminal/visible.js';
 
 interface ContaminationOptions {
   readonly known: string;
@@ -71,7 +73,7 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
     ...(options.thoughts === undefined ? [] : [options.thoughts]),
   ]);
   const { solutions, broken } = await readKnownFile(options.known);
-  for (const { line, reason } of broken) process.stderr.write(`${options.known}:${line}: ${reason}\n`);
+  for (const { line, reason } of broken) printNote(visibleLine(`${options.known}:${line}: ${reason}`));
   const detector = new ContaminationDetector();
   await detector.loadTrainingSet(solutions);
   const thoughtChain = options.thoughts === undefined ? undefined : await readThoughts(options.thoughts);
@@ -79,7 +81,7 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
   for (const file of options.output) outcomes.push(await judgeFile(detector, file, thoughtChain, options));
 
   if (options.html !== undefined) await writeReport(options.html, outcomes, solutions);
-  print(outcomes, options.json === true);
+  printOutcomes(outcomes, options.json === true);
   if (outcomes.some((outcome) => 'error' in outcome)) return 2;
   return outcomes.some((outcome) => 'result' in outcome && outcome.result.contaminated) ? 1 : 0;
 }
@@ -129,17 +131,17 @@ async function readThoughts(file: string): Promise<string[]> {
   throw new UsageError('unreadable-input', `${file} is not a JSON array of strings`);
 }
 
-function print(outcomes: readonly Outcome[], json: boolean): void {
+function printOutcomes(outcomes: readonly Outcome[], json: boolean): void {
   if (json) {
     const entries = outcomes.map((outcome) =>
       'error' in outcome
         ? { file: outcome.file, error: errorJson(outcome.error) }
         : { file: outcome.file, ...outcome.result },
     );
-    process.stdout.write(`${JSON.stringify(entries, null, 2)}\n`);
+    printJson(entries, 2);
     return;
   }
   for (const outcome of outcomes) if ('error' in outcome) printError(outcome.error, outcome.file);
   const judged = outcomes.flatMap((outcome) => ('error' in outcome ? [] : [outcome]));
-  if (judged.length > 0) process.stdout.write(`${renderVerdicts(judged, coloursFor(process.stdout))}\n`);
+  if (judged.length > 0) print(renderVerdicts(judged, coloursFor(process.stdout)));
 }

@@ -3,7 +3,8 @@ import { type Costs, costsOfDay, costsOfRun } from '../../calls/budget/read-cost
 import { loadConfig } from '../../config/load-config.js';
 import { withSession } from '../session.js';
 import { plural, usd } from '../terminal/amounts.js';
-import { visible } from '../terminal/visible.js';
+import { print, printJson } from '../terminal/print.js';
+import { visibleLine } from '../terminal/visible.js';
 
 interface CostsOptions {
   readonly run?: string;
@@ -36,10 +37,8 @@ export function addCostsCommand(program: Command): void {
           ? Promise.all(lastDays(days).map((at) => costsOfDay(client, prefix, at)))
           : costsOfRun(client, prefix, run).then((found) => [found]),
       );
-      const text = json
-        ? `${JSON.stringify(run === undefined ? costs : costs[0], null, 2)}\n`
-        : costs.map(asText).join('\n');
-      process.stdout.write(text);
+      if (json) printJson(run === undefined ? costs : costs[0], 2);
+      else print(costs.map(asText).join('\n\n'));
     });
 }
 
@@ -51,10 +50,10 @@ function lastDays(days: number): number[] {
 function asText(costs: Costs): string {
   const budget = costs.budgetUsd === null ? '' : ` of ${usd(costs.budgetUsd)}`;
   const lines = [
-    `${visible(costs.name)}: ${usd(costs.spentUsd)}${budget} for ${plural(costs.calls, 'call')}`,
+    `${visibleLine(costs.name)}: ${usd(costs.spentUsd)}${budget} for ${plural(costs.calls, 'call')}`,
   ];
   for (const [model, { calls, spentUsd }] of Object.entries(costs.models)) {
-    lines.push(`  ${visible(model)}: ${usd(spentUsd)} for ${plural(calls, 'call')}`);
+    lines.push(`  ${visibleLine(model)}: ${usd(spentUsd)} for ${plural(calls, 'call')}`);
   }
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = costs;
   lines.push(
@@ -71,5 +70,5 @@ function asText(costs: Costs): string {
   if (costs.unpricedCalls > 0) {
     lines.push(`  no price is known for ${plural(costs.unpricedCalls, 'call')}, which are in no sum`);
   }
-  return `${lines.join('\n')}\n`;
+  return lines.join('\n');
 }

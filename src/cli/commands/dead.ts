@@ -15,7 +15,8 @@ import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { jobLine } from '../print-job.js';
 import { withSession } from '../session.js';
 import { coloursFor } from '../terminal/colours.js';
-import { visible } from '../terminal/visible.js';
+import { print, printJson, printNote } from '../terminal/print.js';
+import { visibleLine } from '../terminal/visible.js';
 
 interface FilterOptions {
   readonly kind?: KindName;
@@ -80,19 +81,19 @@ function addList(dead: Command): void {
         listDead(fleet, filterOf(options, []), options.limit),
       );
       if (options.json) {
-        process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+        printJson(found, 2);
         return;
       }
-      for (const view of found) process.stdout.write(`${deadLine(view)}\n`);
-      if (found.length === 0) process.stderr.write('no dead letters\n');
+      for (const view of found) print(deadLine(view));
+      if (found.length === 0) printNote('no dead letters');
     });
 }
 
 function deadLine(view: JobView): string {
   const { error, usage } = view;
   const cost = usage.costUsd === null ? 'unknown cost' : `$${usage.costUsd.toFixed(4)}`;
-  const reason = visible(error?.message ?? '').split('\n', 1)[0] ?? '';
-  return `${jobLine(view, coloursFor(process.stdout))} ${cost} ${error?.code}: ${reason}`;
+  const reason = visibleLine((error?.message ?? '').split('\n', 1)[0] ?? '');
+  return `${jobLine(view, coloursFor(process.stdout))} ${cost} ${visibleLine(error?.code ?? 'no code')}: ${reason}`;
 }
 
 function addShow(dead: Command): void {
@@ -102,7 +103,7 @@ function addShow(dead: Command): void {
     .argument('<id>', 'id of the job')
     .action(async (id: string) => {
       const letter = await withSession(loadConfig(), { work: false }, (fleet) => showDead(fleet, id));
-      process.stdout.write(`${visible(JSON.stringify(letter, null, 2))}\n`);
+      printJson(letter, 2);
     });
 }
 
@@ -119,11 +120,11 @@ function addAction(
       );
       if (refused.length > 0) process.exitCode = 2;
       if (options.json) {
-        process.stdout.write(`${JSON.stringify({ done, refused }, null, 2)}\n`);
+        printJson({ done, refused }, 2);
         return;
       }
-      process.stdout.write(`${name === 'drop' ? 'dropped' : 'run again'}: ${done.length}\n`);
-      for (const { id, reason } of refused) process.stderr.write(`${visible(`${id}: ${reason}`)}\n`);
+      print(`${name === 'drop' ? 'dropped' : 'run again'}: ${done.length}`);
+      for (const { id, reason } of refused) printNote(visibleLine(`${id}: ${reason}`));
     },
   );
 }

@@ -4,7 +4,8 @@ import { examine } from '../../fleet/doctor/examine.js';
 import { PROBLEMS } from '../../fleet/doctor/problem.js';
 import { withSession } from '../session.js';
 import { coloursFor } from '../terminal/colours.js';
-import { visible } from '../terminal/visible.js';
+import { print, printJson } from '../terminal/print.js';
+import { visibleLine } from '../terminal/visible.js';
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -25,17 +26,16 @@ async function doctor(options: { readonly repair?: true; readonly json?: true })
   );
   if (left.length > 0) process.exitCode = 1;
   if (options.json) {
-    process.stdout.write(`${JSON.stringify({ problems, left }, null, 2)}\n`);
+    printJson({ problems, left }, 2);
     return;
   }
   const colours = coloursFor(process.stdout);
-  if (problems.length === 0) process.stdout.write(`${colours.green('nothing is wrong')}\n`);
+  if (problems.length === 0) print(colours.green('nothing is wrong'));
   for (const found of problems) {
     const what = left.includes(found) ? colours.red(found.problem) : colours.green('repaired');
-    const where = found.queue === undefined ? '' : ` (${found.queue})`;
-    process.stdout.write(
-      `${what} ${visible(found.id)}${where}: ${PROBLEMS[found.problem]}: ${visible(found.detail)}\n`,
-    );
+    const where = found.queue === undefined ? '' : ` (${visibleLine(found.queue)})`;
+    const { id, detail } = found;
+    print(`${what} ${visibleLine(id)}${where}: ${PROBLEMS[found.problem]}: ${visibleLine(detail)}`);
   }
-  if (left.length > 0 && !repair) process.stdout.write('put it right with: fleet doctor --repair\n');
+  if (left.length > 0 && !repair) print('put it right with: fleet doctor --repair');
 }

@@ -11,6 +11,7 @@ import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { jobLine, printJob } from '../print-job.js';
 import { withSession } from '../session.js';
 import { coloursFor } from '../terminal/colours.js';
+import { print, printJson, printNote } from '../terminal/print.js';
 
 interface JsonOption {
   readonly json?: true;
@@ -75,11 +76,11 @@ function addListCommand(program: Command): void {
     .action(async ({ json, ...filter }: ListOptions) => {
       const views = await withSession(loadConfig(), { work: false }, (fleet) => listJobs(fleet, filter));
       if (json) {
-        process.stdout.write(`${JSON.stringify(views, null, 2)}\n`);
+        printJson(views, 2);
         return;
       }
       const colours = coloursFor(process.stdout);
-      for (const view of views) process.stdout.write(`${jobLine(view, colours)}\n`);
-      if (views.length === 0) process.stderr.write('no jobs\n');
+      for (const view of views) print(jobLine(view, colours));
+      if (views.length === 0) printNote('no jobs');
     });
 }

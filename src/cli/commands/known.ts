@@ -11,8 +11,9 @@ import {
 import { sizeOf } from '../../producers/memory-admission.js';
 import { readText } from '../read-input.js';
 import { withSession } from '../session.js';
+import { print, printJson, printNote } from '../terminal/print.js';
 import { ProgressLine } from '../terminal/progress-line.js';
-import { visible } from '../terminal/visible.js';
+import { visibleLine } from '../terminal/visible.js';
 
 /** `fleet known …`: the fleet's set of known solutions. */
 export function addKnownCommand(program: Command): void {
@@ -25,7 +26,7 @@ export function addKnownCommand(program: Command): void {
     .action(async (testCaseId: string, file: string) => {
       const solution = await readText(file);
       const added = await session((fleet) => addKnownSolutions(fleet, [{ testCaseId, solution }]));
-      process.stdout.write(added === 1 ? 'added\n' : 'is known already\n');
+      print(added === 1 ? 'added' : 'is known already');
     });
   known
     .command('import')
@@ -49,7 +50,7 @@ export function addKnownCommand(program: Command): void {
         const store = knownStore(fleet);
         const entries = testCaseId === undefined ? store.all() : await store.ofCase(testCaseId);
         for await (const { testCaseId: id, hash, solution } of entries) {
-          await print(`${visible(id)} ${hash} ${solution.length}\n`);
+          await drained(print(`${visibleLine(id)} ${visibleLine(hash)} ${solution.length}`));
         }
       }),
     );
@@ -60,7 +61,7 @@ export function addKnownCommand(program: Command): void {
     .argument('[hash]')
     .action(async (testCaseId: string, hash?: string) => {
       const removed = await session((fleet) => removeKnownSolutions(fleet, testCaseId, hash));
-      process.stdout.write(`removed ${removed}\n`);
+      print(`removed ${removed}`);
       if (removed === 0) process.exitCode = 1;
     });
 }
@@ -82,7 +83,7 @@ async function importFile(
       (solutions) => fleet.memory.admit(KNOWN_GROWTH * sizeOf(solutions)),
     ),
   ).finally(() => progress.clear());
-  if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  if (options.json) printJson(report, 2);
   else printReport(file, report);
   if (options.strict && report.broken.length > 0) process.exitCode = 2;
 }
@@ -93,18 +94,17 @@ function bar(share: number): string {
 }
 
 function printReport(file: string, { lines, added, broken }: ImportReport): void {
-  process.stdout.write(`${lines} lines, ${added} new\n`);
-  for (const { line, reason } of broken) process.stderr.write(`${file}:${line}: ${visible(reason)}\n`);
+  print(`${lines} lines, ${added} new`);
+  for (const { line, reason } of broken) printNote(visibleLine(`${file}:${line}: ${reason}`));
 }
 
 async function exportAll(): Promise<void> {
   await session(async (fleet) => {
-    for await (const { hash: _hash, ...entry } of knownStore(fleet).all())
-      await print(`${JSON.stringify(entry)}\n`);
+    for await (const { hash: _hash, ...entry } of knownStore(fleet).all()) await drained(printJson(entry));
   });
 }
 
-/** Writes to standard output at the pace of whoever reads it, so that a large set needs no memory. */
-async function print(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+/** Keeps the pace of whoever reads standard output, so that a large set needs no memory. */
+async function drained(written: boolean): Promise<void> {
+  if (!written) await once(process.stdout, 'drain');
 }

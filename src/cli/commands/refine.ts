@@ -5,6 +5,7 @@ import { refuseSecondDash } from '../named-files.js';
 import { readOutput, readText } from '../read-input.js';
 import { withSession } from '../session.js';
 import { coloursFor } from '../terminal/colours.js';
+import { print, printJson } from '../terminal/print.js';
 import { renderRefinement } from '../terminal/render-refinement.js';
 import { widthOf } from '../terminal/wrapped.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
@@ -55,9 +56,9 @@ async function refine(options: RefineOptions): Promise<number> {
       return { summary: (await handles.summarize.result()).summary, extracted: result };
     },
   );
-  if (options.json) process.stdout.write(`${JSON.stringify({ ...extracted, summary }, null, 2)}\n`);
+  if (options.json) printJson({ ...extracted, summary }, 2);
   else
-    process.stdout.write(
+    print(
       renderRefinement(
         solution.content,
         summary,

@@ -11,6 +11,8 @@ import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
 import { costReader } from '../cost-reader.js';
 import { memoryLimits, openRedis, startWorker } from '../session.js';
+import { print, printNote } from '../terminal/print.js';
+import { visibleLine } from '../terminal/visible.js';
 import { configuredLimits } from '../text-limits.js';
 
 /** Well below the idle time after which common proxies cut a connection, in milliseconds. */
@@ -90,14 +92,14 @@ async function serve(options: ServeOptions): Promise<void> {
         });
       },
       costs: costReader,
-      announce: (message) => process.stderr.write(`\n${message}\n\n`),
+      announce: (message) => printNote(`\n${message}\n`),
     });
     try {
       const stopped = firstStopSignal();
       for (let count = 0; count < options.workers; count += 1) {
         workers.push(await startWorker(config, redis.url, logger));
       }
-      process.stdout.write(`listening on ${gateway.url}\n`);
+      print(`listening on ${visibleLine(gateway.url)}`);
       logger.info({ signal: await stopped }, 'stopping');
     } finally {
       await gateway.close();

@@ -8,6 +8,7 @@ import type { KindName, PayloadOf } from '../../queues/registry.js';
 import { printJob } from '../print-job.js';
 import { readJson } from '../read-input.js';
 import { withSession } from '../session.js';
+import { printJson, printNote } from '../terminal/print.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
 interface SubmitOptions extends AddOptions {
@@ -69,9 +70,9 @@ async function submit(kind: KindName, { data, wait, json, ...options }: SubmitOp
     );
     if (wait) await warnWithoutWorker(fleet, config, kind);
     const view = wait ? await handle.wait() : await handle.view();
-    if (json) process.stdout.write(`${JSON.stringify({ ...view, outcome: handle.outcome }, null, 2)}\n`);
+    if (json) printJson({ ...view, outcome: handle.outcome }, 2);
     else {
-      if (handle.outcome !== 'created') process.stderr.write(`${FOUND[handle.outcome]}\n`);
+      if (handle.outcome !== 'created') printNote(FOUND[handle.outcome]);
       printJob(view, false);
     }
     return view.state === 'failed' || view.state === 'cancelled' ? 2 : 0;

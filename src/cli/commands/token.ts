@@ -4,7 +4,8 @@ import { UsageError } from '../../errors.js';
 import { ROLES, type Role } from '../../gateway/auth/roles.js';
 import { type TokenRecord, TokenStore } from '../../gateway/auth/token-store.js';
 import { withSession } from '../session.js';
-import { visible } from '../terminal/visible.js';
+import { print, printJson, printNote } from '../terminal/print.js';
+import { visibleLine } from '../terminal/visible.js';
 
 interface AddOptions {
   readonly role: Role;
@@ -46,7 +47,7 @@ function withTokens<T>(action: (tokens: TokenStore) => Promise<T>): Promise<T> {
 }
 
 function line({ id, role, createdAt, name }: TokenRecord): string {
-  return `${id}  ${role.padEnd(6)}  ${createdAt}  ${visible(name)}`;
+  return visibleLine(`${id}  ${role.padEnd(6)}  ${createdAt}  ${name}`);
 }
 
 async function add(name: string, { role, json }: AddOptions): Promise<void> {
@@ -55,22 +56,22 @@ async function add(name: string, { role, json }: AddOptions): Promise<void> {
   }
   const { token, record } = await withTokens((tokens) => tokens.add(name, role));
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ...record, token })}\n`);
+    printJson({ ...record, token });
     return;
   }
-  process.stderr.write(`${line(record)}\nKeep this token now; it cannot be shown again:\n`);
-  process.stdout.write(`${token}\n`);
+  printNote(`${line(record)}\nKeep this token now; it cannot be shown again:`);
+  print(token);
 }
 
 async function list({ json }: { readonly json?: true }): Promise<void> {
   const records = await withTokens((tokens) => tokens.list());
-  if (json) process.stdout.write(`${JSON.stringify(records)}\n`);
-  else for (const record of records) process.stdout.write(`${line(record)}\n`);
+  if (json) printJson(records);
+  else for (const record of records) print(line(record));
 }
 
 async function revoke(id: string): Promise<void> {
   const wasThere = await withTokens((tokens) => tokens.revoke(id));
   if (!wasThere)
     throw new UsageError('usage', `there is no token ${JSON.stringify(id)}; "fleet token list" shows them`);
-  process.stdout.write(`revoked ${id}\n`);
+  print(`revoked ${visibleLine(id)}`);
 }

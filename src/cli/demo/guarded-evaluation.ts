@@ -7,7 +7,8 @@ import { addGuardedEvaluation } from '../../producers/flows/guarded-evaluation.j
 import { waitForJob } from '../../producers/wait-for-job.js';
 import { workerConnection } from '../../queues/connection.js';
 import type { Colours } from '../terminal/colours.js';
-import { visible } from '../terminal/visible.js';
+import { print } from '../terminal/print.js';
+import { visibleLine } from '../terminal/visible.js';
 
 const QUEUE = 'evaluate';
 const EXAMPLE = 'leaky_scaler.py';
@@ -20,7 +21,7 @@ export async function showGuardedEvaluation(
   signal: AbortSignal,
 ): Promise<void> {
   const content = await readFile(packagePath('examples', 'scripts', EXAMPLE), 'utf8');
-  process.stdout.write(`\n${colours.bold('solution-check → evaluation')}: one guarded evaluation\n\n`);
+  print(`\n${colours.bold('solution-check → evaluation')}: one guarded evaluation\n`);
   const evaluating = new Worker(
     QUEUE,
     async (job) => {
@@ -34,10 +35,10 @@ export async function showGuardedEvaluation(
       solution: { content },
       evaluation: { queue: QUEUE, name: 'score' },
     });
-    process.stdout.write(`the evaluating side ${visible(String(await evaluation.returned({ signal })))}\n`);
+    print(`the evaluating side ${visibleLine(String(await evaluation.returned({ signal })))}`);
     const unguarded = await fleet.queue(QUEUE).add('score', { script: content });
     const { error } = await waitForJob(fleet, unguarded.id ?? '', { signal }, QUEUE);
-    process.stdout.write(`a job made without the check: ${visible(error?.message ?? 'was let through')}\n`);
+    print(`a job made without the check: ${visibleLine(error?.message ?? 'was let through')}`);
   } finally {
     await evaluating.close();
   }

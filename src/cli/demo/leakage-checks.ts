@@ -4,6 +4,7 @@ import { packagePath } from '../../package-root.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import type { Colours } from '../terminal/colours.js';
+import { print } from '../terminal/print.js';
 import { renderCheck } from '../terminal/render-check.js';
 import { widthOf } from '../terminal/wrapped.js';
 
@@ -15,7 +16,7 @@ export async function showLeakageChecks(
 ): Promise<void> {
   const folder = packagePath('examples', 'scripts');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.py')).sort();
-  process.stdout.write(`${colours.bold('solution-check')}: ${names.length} example scripts\n`);
+  print(`${colours.bold('solution-check')}: ${names.length} example scripts`);
   const checks = await Promise.all(
     names.map(async (name) => {
       const content = await readFile(join(folder, name), 'utf8');
@@ -25,6 +26,6 @@ export async function showLeakageChecks(
   for (const { name, content, handle } of checks) {
     const result = await handle.result({ signal });
     const shown = { file: name, script: content, result };
-    process.stdout.write(`\n${renderCheck(shown, colours, { width: widthOf(process.stdout) })}\n`);
+    print(`\n${renderCheck(shown, colours, { width: widthOf(process.stdout) })}`);
   }
 }

@@ -3,6 +3,7 @@ import { packagePath } from '../../package-root.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import type { Colours } from '../terminal/colours.js';
+import { print } from '../terminal/print.js';
 import { renderRefinement } from '../terminal/render-refinement.js';
 import { widthOf } from '../terminal/wrapped.js';
 
@@ -18,10 +19,10 @@ export async function showRefinementStep(
     read('ablation.py'),
     read('output.txt'),
   ]);
-  process.stdout.write(`\n${colours.bold('summarize → extract')}: one refinement step\n\n`);
+  print(`\n${colours.bold('summarize → extract')}: one refinement step\n`);
   const step = { ablationCode, rawOutput, solution: { content }, previousBlocks: [] };
   const { extract, summarize } = await addRefinementStep(fleet, step);
   const extracted = await extract.result({ signal });
   const { summary } = await summarize.result({ signal });
-  process.stdout.write(renderRefinement(content, summary, extracted, colours, widthOf(process.stdout)));
+  print(renderRefinement(content, summary, extracted, colours, widthOf(process.stdout)));
 }

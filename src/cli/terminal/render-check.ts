@@ -5,7 +5,7 @@ import { lineRange, linesOfBlock } from '../line-numbers.js';
 import type { Colours } from './colours.js';
 import { numberedLines } from './numbered-lines.js';
 import { renderDiff } from './render-diff.js';
-import { visible } from './visible.js';
+import { visible, visibleLine } from './visible.js';
 import { wrapped } from './wrapped.js';
 
 export interface RenderCheckOptions {
@@ -38,7 +38,7 @@ function renderFinding(
   const lines = linesOfBlock(finding.codeBlock, shown.script);
   const what = [
     finding.severity === undefined ? undefined : colours.bold(finding.severity),
-    visible(finding.kind ?? 'data leakage'),
+    visibleLine(finding.kind ?? 'data leakage'),
     lines === undefined ? undefined : placeOf(lines, shown),
   ].filter(Boolean);
   const rendered = [`  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`];
@@ -65,7 +65,7 @@ function statusColour(status: SolutionCheckResult['status'], colours: Colours): 
 /** What a check of one script found, for people: verdict, findings, notes and the diff of its correction. */
 export function renderCheck(shown: Shown, colours: Colours, options: RenderCheckOptions = {}): string {
   const { file, script, result } = shown;
-  const lines = [`${colours.bold(visible(file))}: ${statusColour(result.status, colours)}`];
+  const lines = [`${colours.bold(visibleLine(file))}: ${statusColour(result.status, colours)}`];
   for (const finding of leaksOf(result)) lines.push(...renderFinding(finding, shown, colours, options));
   const remarks = [
     ...(result.notes ?? []).map((note) => `note: ${note}`),

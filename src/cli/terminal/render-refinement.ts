@@ -15,12 +15,12 @@ export function renderRefinement(
 ): string {
   const parts = [colours.bold('summary'), ...wrapped(visible(summary.trimEnd()), '', width), ''];
   if (extracted.codeBlock === undefined) {
-    parts.push(`${colours.yellow('no block could be singled out')} after ${extracted.attempts} answers`, '');
+    parts.push(`${colours.yellow('no block could be singled out')} after ${extracted.attempts} answers`);
     return parts.join('\n');
   }
   const lines = linesOfBlock(extracted.codeBlock, script);
   parts.push(`${colours.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
   parts.push(...numberedLines(extracted.codeBlock, lines?.first ?? 1, colours));
-  parts.push('', colours.bold('plan'), ...wrapped(visible(extracted.plan ?? ''), '', width), '');
+  parts.push('', colours.bold('plan'), ...wrapped(visible(extracted.plan ?? ''), '', width));
   return parts.join('\n');
 }

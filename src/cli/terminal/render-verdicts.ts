@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import { EVASION_CHECKS } from '../../contamination/checks.js';
 import type { ContaminationChecks, ContaminationResult, EvasionCheck } from '../../contamination/types.js';
 import type { Colours } from './colours.js';
-import { visible } from './visible.js';
+import { visibleLine } from './visible.js';
 
 interface Verdict {
   readonly file: string;
@@ -15,7 +15,7 @@ function evasionLine(name: string, check: EvasionCheck, colours: Colours): strin
   if (check.status === 'skipped') return colours.dim(`${name}: ${check.skipped}`);
   const line = `${name} ${share(check.value)} of ${share(check.threshold)}`;
   return check.contaminated
-    ? colours.red(`${line} (${visible(check.known?.testCaseId ?? 'several')})`)
+    ? colours.red(`${line} (${visibleLine(check.known?.testCaseId ?? 'several')})`)
     : line;
 }
 
@@ -58,7 +58,7 @@ export function renderVerdicts(verdicts: readonly Verdict[], colours: Colours): 
   });
   for (const { file, result } of verdicts) {
     table.push([
-      visible(file),
+      visibleLine(file),
       result.contaminated ? colours.red('contaminated') : colours.green('clean'),
       share(result.confidence),
       checkLines(result.checks, colours).join('\n'),

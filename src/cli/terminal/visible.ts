@@ -12,6 +12,13 @@ export function visibleLine(text: string): string {
   return text.replace(UNSAFE_IN_A_LINE, writtenOut);
 }
 
+/** The same for lines that hold colours of this program's own. */
+export function visibleUnlessColour(text: string): string {
+  return text.replace(COLOUR_OR_UNSAFE, (found) =>
+    found.length > 1 && found.endsWith('m') ? found : writtenOut(found),
+  );
+}
+
 function writtenOut(character: string): string {
   if (character === '\n') return '\\n';
   if (character === '\r') return '\\r';
@@ -19,6 +26,10 @@ function writtenOut(character: string): string {
   return code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
 }
 
+/** What picocolors writes, as a regular expression. */
+export const COLOUR = String.raw`\u001b\[[\d;]*m`;
+
 /** C0 and C1 controls, DEL; format characters (zero-width, bidirectional, tags); lone surrogates; U+2028 and U+2029. */
 const UNSAFE_IN_A_LINE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}](?<!\t)/gu;
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}](?<![\t\n])/gu;
+const COLOUR_OR_UNSAFE = new RegExp(`${COLOUR}|${UNSAFE.source}`, 'gu');

@@ -1,0 +1,97 @@
+// Prints one hostile text through every printer of the command line, each after a line that names it:
+// `tsx hostile-printers.ts`.
+import type { CheckedFile } from '../../src/cli/check/checked-file.js';
+import { FORMATS, printOutcomes } from '../../src/cli/check/print-outcomes.js';
+import { printError } from '../../src/cli/print-error.js';
+import { jobLine, printJob } from '../../src/cli/print-job.js';
+import { coloursFor } from '../../src/cli/terminal/colours.js';
+import { print, printJson, printNote, printUsageError } from '../../src/cli/terminal/print.js';
+import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
+import { renderVerdicts } from '../../src/cli/terminal/render-verdicts.js';
+import { visible, visibleLine } from '../../src/cli/terminal/visible.js';
+import { UsageError } from '../../src/errors.js';
+import type { JobView } from '../../src/producers/job-view.js';
+import { HOSTILE_TEXT as TEXT } from '../support/hostile-text.js';
+
+const colours = coloursFor({}, process.argv.includes('--colours') ? { FORCE_COLOR: '1' } : {});
+if (process.argv.includes('--colours')) process.env.FORCE_COLOR = '1';
+
+const checked = {
+  file: TEXT,
+  text: TEXT,
+  script: `${TEXT}\nb = 1\n`,
+  written: true,
+  notWritten: new UsageError('unwritable-output', TEXT),
+  result: {
+    status: 'corrected',
+    solution: { content: `${TEXT}\nb = 2\n` },
+    notes: [TEXT],
+    notFollowed: [{ line: 1, reason: TEXT }],
+    findings: [
+      {
+        leakageStatus: 'Yes Data Leakage',
+        kind: TEXT,
+        severity: 'high',
+        outcome: 'corrected',
+        reason: TEXT,
+        codeBlock: TEXT,
+        correctedBlock: TEXT,
+      },
+    ],
+  },
+} as unknown as CheckedFile;
+
+const job = {
+  id: TEXT,
+  state: 'failed',
+  createdAt: TEXT,
+  progress: TEXT,
+  error: { code: TEXT, message: TEXT },
+  usage: { calls: 1, reusedCalls: 0, costUsd: null },
+  unknownCalls: [{ step: TEXT, ask: TEXT, likelyUsd: null }],
+  result: { [TEXT]: TEXT },
+} as unknown as JobView;
+
+const verdict = {
+  contaminated: true,
+  confidence: 1,
+  checks: {
+    rename: { status: 'ran', value: 1, threshold: 1, contaminated: true, known: { testCaseId: TEXT } },
+  },
+};
+
+const PRINTERS: Readonly<Record<string, () => unknown>> = {
+  line: () => print(visibleLine(TEXT)),
+  lines: () => print(visible(TEXT)),
+  'nothing escaped before': () => print(TEXT),
+  note: () => printNote(TEXT),
+  json: () => printJson({ [TEXT]: TEXT }, 2),
+  'usage error': () => printUsageError(`error: unknown option '${TEXT}'\n(Did you mean --json?)\n`),
+  error: () => printError(new Error(TEXT), TEXT),
+  'job line': () => print(jobLine(job, colours)),
+  job: () => printJob(job, false),
+  'job as JSON': () => printJob(job, true),
+  refinement: () =>
+    print(
+      renderRefinement(
+        TEXT,
+        TEXT,
+        { outcome: 'selected', codeBlock: TEXT, plan: TEXT, attempts: 1 } as never,
+        colours,
+        40,
+      ),
+    ),
+  verdicts: () => print(renderVerdicts([{ file: TEXT, result: verdict as never }], colours)),
+  ...Object.fromEntries(
+    FORMATS.map((format) => [
+      `check as ${format}`,
+      () => printOutcomes([checked, { file: TEXT, error: new Error(TEXT) }], format, { explain: true }),
+    ]),
+  ),
+};
+
+for (const [name, printer] of Object.entries(PRINTERS)) {
+  // Both streams go to the same file, and in this order.
+  process.stdout.write(`=== ${name}\n`);
+  printer();
+}
