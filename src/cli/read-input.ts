@@ -1,33 +1,53 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import type { Config } from '../config/settings.js';
 import { messageOf, UsageError } from '../errors.js';
+import { collect, type ReadLimit, readRegularFile } from './read-file.js';
+
+/** JSON writes a character with up to six, and a notebook holds its outputs besides its code. */
+const ROOM_OF_A_FORMAT = 6;
+
+/** What files may hold that end as one text of a payload. */
+export function textLimit(config: Config): ReadLimit {
+  return { bytes: config.textBytes, setting: 'FLEET_MAX_TEXT_BYTES' };
+}
+
+/** The same for what programs printed. */
+export function outputLimit(config: Config): ReadLimit {
+  return { bytes: config.largeTextBytes, setting: 'FLEET_MAX_OUTPUT_BYTES' };
+}
+
+/** The same for files in a format that holds such texts. */
+export function formatLimit(config: Config): ReadLimit {
+  const largest = Math.max(config.textBytes, config.largeTextBytes);
+  return { bytes: ROOM_OF_A_FORMAT * largest, setting: `${ROOM_OF_A_FORMAT} times FLEET_MAX_OUTPUT_BYTES` };
+}
 
 /**
  * Reads a text file, or standard input for `-`. A byte order mark stays, so that writing the text back changes
  * nothing else.
- * @throws UsageError `unreadable-input`: missing, empty, binary, or not UTF-8.
+ * @throws UsageError `unreadable-input`: missing, no regular file, empty, binary, or not UTF-8; PayloadError
+ *   `payload-too-large`.
  */
-export async function readText(file: string): Promise<string> {
-  const text = await readUtf8(file);
+export async function readText(file: string, limit: ReadLimit): Promise<string> {
+  const text = await readUtf8(file, limit);
   if (text === '') throw new UsageError('unreadable-input', `${nameOf(file)} is empty`);
   return text;
 }
 
 /**
  * Reads what a program printed, which may be nothing.
- * @throws UsageError `unreadable-input`: missing, binary, or not UTF-8.
+ * @throws As `readText`, but for an empty one.
  */
-export function readOutput(file: string): Promise<string> {
-  return readUtf8(file);
+export function readOutput(file: string, limit: ReadLimit): Promise<string> {
+  return readUtf8(file, limit);
 }
 
 function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 
-async function readUtf8(file: string): Promise<string> {
-  const bytes = file === '-' ? await buffer(process.stdin) : await readBytes(file);
+async function readUtf8(file: string, limit: ReadLimit): Promise<string> {
   const name = nameOf(file);
+  const bytes = file === '-' ? await collect(name, process.stdin, limit) : await readRegularFile(file, limit);
   if (bytes.includes(0))
     throw new UsageError('unreadable-input', `${name} is not a text file (it holds a zero byte)`);
   try {
@@ -37,26 +57,12 @@ async function readUtf8(file: string): Promise<string> {
   }
 }
 
-async function readBytes(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code;
-    const problem = { ENOENT: 'does not exist', EISDIR: 'is a folder', EACCES: 'may not be read' }[
-      code ?? ''
-    ];
-    throw new UsageError('unreadable-input', `${file} ${problem ?? `cannot be read: ${messageOf(cause)}`}`, {
-      cause,
-    });
-  }
-}
-
 /**
  * Reads JSON from a file, or from standard input for `-`.
- * @throws UsageError `unreadable-input`.
+ * @throws As `readText`.
  */
-export async function readJson(file: string): Promise<unknown> {
-  const text = await readText(file);
+export async function readJson(file: string, limit: ReadLimit): Promise<unknown> {
+  const text = await readText(file, limit);
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {

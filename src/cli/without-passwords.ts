@@ -3,13 +3,53 @@ const WITH_SCHEME = /^(\s*[a-z][a-z0-9+.-]*:\/\/(?!\/)[^:@/\s]*):.*@/is;
 const WITHOUT_SCHEME = /^(?!\s*[a-z][a-z0-9+.-]*:\/\/)(\s*[^:@/\s]*):.*@/is;
 const SECRET_PARAMETER = /([?&][^=&?]*=(?<=(?:pass|pwd|secret|token|auth)[^=&]*=))[^&#]*/gi;
 
-/**
- * An address as it may be shown. `URL` is not asked: it refuses or misreads just those addresses whose password was not
- * encoded, and they are the ones that people look at. Rather too much is hidden than too little.
- */
-export function withoutPasswords(address: string): string {
-  return address
+/** A text that may hold an address, without the passwords in it. */
+export function withoutPasswords(text: string): string {
+  return text
     .replace(WITH_SCHEME, '$1:***@')
     .replace(WITHOUT_SCHEME, '$1:***@')
     .replace(SECRET_PARAMETER, '$1***');
+}
+
+const HIDDEN = '***';
+/** The scheme, who logs in (up to the last @, since passwords are not always encoded), and the rest. */
+const PARTS = /^\s*([a-z][a-z0-9+.-]*:\/\/)?(?:(.*)@)?(.*?)\s*$/is;
+/** One host or several, each with its port, then a database or the name of a master. */
+const HOSTS = /^(?:(?:[\w.-]+|\[[\da-f:.%]+\])(?::\d{1,5})?(?:,(?=[\w[])|(?=\/|$)))*(?:\/[\w.-]*)?$/i;
+const SHOWN_PARAMETER = /^(?:db|tag)=[\w{}.-]*$/;
+const PARAMETER_NAME = /^[a-z][a-z_-]{0,19}(?==)/i;
+
+/**
+ * The address of a Redis as it may be shown. `URL` is not asked: it refuses or misreads just those addresses whose
+ * password was not encoded, and they are the ones that people look at. What is not understood is not shown.
+ */
+export function shownAddress(address: string): string {
+  const path = /^\s*(unix:\/\/\/[^?#]*)(.*?)\s*$/is.exec(address);
+  if (path !== null) return `${path[1]}${shownEnd(path[2] ?? '')}`;
+  const [, scheme = '', login, rest = ''] = PARTS.exec(address) ?? [];
+  const end = rest.search(/[?#]/);
+  const hosts = end === -1 ? rest : rest.slice(0, end);
+  const unixPath = scheme.toLowerCase() === 'unix://' && /^\/[\w./-]*$/.test(hosts);
+  if (!unixPath && !HOSTS.test(hosts)) return `${scheme}${HIDDEN}`;
+  return `${scheme}${login === undefined ? '' : `${shownLogin(login)}@`}${hosts}${shownEnd(rest.slice(hosts.length))}`;
+}
+
+/** A plain name of a user is shown where a password follows; alone it may be a password that was put in its place. */
+function shownLogin(login: string): string {
+  const [, user] = /^([\w.-]+):./s.exec(login) ?? [];
+  if (user !== undefined) return `${user}:${HIDDEN}`;
+  // The default user has no name.
+  return /^:./s.test(login) ? `:${HIDDEN}` : HIDDEN;
+}
+
+function shownEnd(end: string): string {
+  if (end === '') return '';
+  if (!end.startsWith('?')) return `#${HIDDEN}`;
+  const [query = '', ...fragment] = end.slice(1).split('#');
+  const shown = query.split('&').map((parameter) => {
+    if (SHOWN_PARAMETER.test(parameter)) return parameter;
+    const name = PARAMETER_NAME.exec(parameter)?.[0];
+    return name === undefined ? HIDDEN : `${name}=${HIDDEN}`;
+  });
+  return `?${shown.join('&')}${fragment.length === 0 ? '' : `#${HIDDEN}`}`;
 }

@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { completeKnownSolution } from '../contamination/index.js';
 import type { KnownSolution } from '../contamination/types.js';
@@ -27,9 +28,7 @@ export async function* knownLines(
   file: string,
   onRead: (bytes: number) => void = () => undefined,
 ): AsyncGenerator<KnownLine> {
-  const handle = await open(file).catch((cause: unknown) => {
-    throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(cause)}`, { cause });
-  });
+  const handle = await openRegularFile(file);
   const stream = handle.createReadStream({ encoding: 'utf8' });
   let line = 0;
   for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -42,6 +41,17 @@ export async function* knownLines(
       yield { line, reason: messageOf(thrown) };
     }
   }
+}
+
+/** A pipe may never end, and a device holds no lines: both are refused before they are opened. */
+async function openRegularFile(file: string): Promise<FileHandle> {
+  try {
+    const found = await stat(file);
+    if (found.isFile()) return await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  throw new UsageError('unreadable-input', `${file} cannot be read: it is not a regular file`);
 }
 
 /** A file of known solutions in memory: those that could be read, and the lines that could not. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutPasswords } from '../../src/cli/without-passwords.js';
+import { shownAddress, withoutPasswords } from '../../src/cli/without-passwords.js';
 import { fleetCommand } from '../support/fleet-command.js';
 
 describe('addresses without their passwords', () => {
@@ -36,6 +36,55 @@ describe('addresses without their passwords', () => {
     fc.assert(
       fc.property(password, fc.constantFrom('redis://', 'rediss://', 'unix://', ''), (secret, scheme) => {
         expect(withoutPasswords(`${scheme}user:${secret}@host`)).toBe(`${scheme}user:***@host`);
+      }),
+    );
+  });
+});
+
+describe('the address of Redis', () => {
+  it.each([
+    ['redis://host:6379/2', 'redis://host:6379/2'],
+    ['host', 'host'],
+    ['host:6379', 'host:6379'],
+    ['unix:///run/a:b@c.sock?db=1', 'unix:///run/a:b@c.sock?db=1'],
+    ['redis+sentinel://h1:1,h2,[::1]:3/main?db=2', 'redis+sentinel://h1:1,h2,[::1]:3/main?db=2'],
+    ['redis+cluster://a,b?tag={fleet}', 'redis+cluster://a,b?tag={fleet}'],
+    ['redis://user:SECRET@host:6379/0', 'redis://user:***@host:6379/0'],
+    ['rediss+sentinel://u:SECRET@h1:1,h2:2/main', 'rediss+sentinel://u:***@h1:1,h2:2/main'],
+    ['unix://u:SECRET@/run/redis.sock', 'unix://u:***@/run/redis.sock'],
+    ['user:SECRET@host:6379', 'user:***@host:6379'],
+    ['redis://SECRET@host', 'redis://***@host'],
+    ['redis://SECRET:@host', 'redis://***@host'],
+    ['redis://u:SECRET', 'redis://***'],
+    ['redis://u:SECRET:6379', 'redis://***'],
+    ['redis://u:SECRET/host', 'redis://***'],
+    ['redis:SECRET', '***'],
+    ['SECRET is not an address', '***'],
+    ['redis://host:6379:SECRET', 'redis://***'],
+    ['redis://host SECRET', 'redis://***'],
+    ['redis://host/?password=SECRET&db=1', 'redis://host/?password=***&db=1'],
+    ['redis://host?x=SECRET&SECRET&db=SECRET!', 'redis://host?x=***&***&db=***'],
+    ['redis://host?%70assword=SECRET#SECRET', 'redis://host?***#***'],
+    ['unix:///run/r.sock?password=SECRET', 'unix:///run/r.sock?password=***'],
+    ['redis://host#SECRET', 'redis://host#***'],
+    ['redis://u:p@host?x=a@SECRET', 'redis://u:***@SECRET'],
+  ])('%s', (address, shown) => {
+    expect(shownAddress(address)).toBe(shown);
+  });
+
+  it('shows no password, whatever it is and whatever is missing beside it', () => {
+    const secret = fc.string({ minLength: 1 }).map((text) => `s<${text}>`);
+    const forms = [
+      (text: string) => `redis://user:${text}@host`,
+      (text: string) => `redis://${text}@host`,
+      (text: string) => `redis://user:${text}`,
+      (text: string) => `user:${text}`,
+      (text: string) => `redis://host?password=${encodeURIComponent(text)}`,
+      (text: string) => `rediss+cluster://:${text}@a:1,b:2`,
+    ];
+    fc.assert(
+      fc.property(secret, fc.constantFrom(...forms), (text, form) => {
+        expect(shownAddress(form(text))).not.toMatch(/s<|s%3C/);
       }),
     );
   });

@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
+import type { Config } from '../../config/settings.js';
 import { readNotebook } from '../../leakage/index.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
-import { readText } from '../read-input.js';
+import type { ReadLimit } from '../read-file.js';
+import { formatLimit, readText, textLimit } from '../read-input.js';
 import type { Submissions } from '../submissions.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
 import { writeCorrection } from './write-correction.js';
 
 export interface CheckFileOptions {
+  readonly config: Config;
   readonly write: boolean;
   readonly workspace?: string;
 }
@@ -17,11 +20,13 @@ export async function checkFile(
   fleet: FleetConnection,
   submissions: Submissions,
   file: string,
-  { write, workspace }: CheckFileOptions,
+  { config, write, workspace }: CheckFileOptions,
 ): Promise<CheckOutcome> {
   try {
-    const text = await readText(file);
-    const notebook = file.endsWith('.ipynb') ? readNotebook(text) : undefined;
+    const isNotebook = file.endsWith('.ipynb');
+    const limit = isNotebook ? formatLimit(config) : textLimit(config);
+    const text = await readText(file, limit);
+    const notebook = isNotebook ? readNotebook(text) : undefined;
     const script = notebook?.source ?? text;
     const payload = {
       solution: { content: script },
@@ -33,16 +38,16 @@ export async function checkFile(
     );
     const result = await handle.result();
     const checked = { file, text, script, result, ...(notebook === undefined ? {} : { notebook }) };
-    return write ? await writeBack(checked) : checked;
+    return write ? await writeBack(checked, limit) : checked;
   } catch (error) {
     return { file, error };
   }
 }
 
 /** What was found is worth as much where it cannot be written. */
-async function writeBack(checked: CheckedFile): Promise<CheckedFile> {
+async function writeBack(checked: CheckedFile, limit: ReadLimit): Promise<CheckedFile> {
   try {
-    return { ...checked, written: await writeCorrection(checked) };
+    return { ...checked, written: await writeCorrection(checked, limit) };
   } catch (notWritten) {
     return { ...checked, written: false, notWritten };
   }

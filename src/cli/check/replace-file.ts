@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf, UsageError } from '../../errors.js';
 
@@ -7,6 +7,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'it or its folder may not be written',
   EPERM: 'it or its folder may not be written',
   EROFS: 'its file system is read-only',
+  ENOENT: 'it or its folder is gone',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
 };
@@ -39,15 +40,34 @@ async function replace(target: string, text: string): Promise<void> {
   // A short name of its own: one derived from the file's could be too long.
   const temporary = join(dirname(target), `.fleet-${randomBytes(6).toString('hex')}`);
   try {
-    await writeFile(temporary, text, { flag: 'wx', mode: 0o600 });
+    await writeThrough(temporary, text);
     await giveTo(temporary, uid, gid);
     // Not by the options above, from which the umask is taken off.
     await chmod(temporary, mode & 0o777);
     await rename(temporary, target);
+    await syncFolder(dirname(target));
   } catch (thrown) {
     await rm(temporary, { force: true });
     throw thrown;
   }
+}
+
+/** The text is on the disk before its name is: a crash of the machine must not leave an empty file. */
+async function writeThrough(path: string, text: string): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The new name is on the disk as well. Some file systems know no such thing; the file is whole either way. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r').catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
 }
 
 async function giveTo(path: string, uid: number, gid: number): Promise<void> {

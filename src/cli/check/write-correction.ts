@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../errors.js';
 import { replaceInNotebook } from '../../leakage/index.js';
 import { locateBlock } from '../../solution/index.js';
+import type { ReadLimit } from '../read-file.js';
+import { readText } from '../read-input.js';
 import type { CheckedFile } from './checked-file.js';
 import { replaceFile } from './replace-file.js';
 
@@ -21,13 +22,17 @@ function correctedText({ text, script, notebook, result }: Omit<CheckedFile, 'wr
 
 /**
  * Puts a correction in the place of its file. Tells whether there was one.
- * @throws UsageError where the file was changed since it was read, since the correction is not for that text;
+ * @throws UsageError `unreadable-input` where the file was changed or removed since it was read, since the correction is not for that text;
  *   `unwritable-output`.
  */
-export async function writeCorrection(checked: Omit<CheckedFile, 'written'>): Promise<boolean> {
+export async function writeCorrection(
+  checked: Omit<CheckedFile, 'written'>,
+  limit: ReadLimit,
+): Promise<boolean> {
   const { file, text, script, result } = checked;
   if (result.solution.content === script) return false;
-  if ((await readFile(file, 'utf8')) !== text) {
+  // One that is gone, or no file any more, is refused by its name, like one that cannot be read in the first place.
+  if ((await readText(file, limit)) !== text) {
     throw new UsageError('unreadable-input', `${file} was changed while it was checked; nothing was written`);
   }
   await replaceFile(file, correctedText(checked));

@@ -85,6 +85,7 @@ async function checkAll(
           files.map(async (file) => {
             const outcome = await checkFile(fleet, submissions, file, {
               ...options,
+              config,
               write: options.write === true,
             });
             done += 1;

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { DEFAULT_MODEL } from '../../agents/default-model.js';
 import { chooseRunner } from '../../agents/select-runner.js';
 import { describeConfig, loadConfig } from '../../config/load-config.js';
+import { SETTINGS } from '../../config/settings.js';
 import { messageOf } from '../../errors.js';
 import { projectStatePath } from '../../fleet/project-state.js';
 import { coloursFor } from '../terminal/colours.js';
 import { print, printJson } from '../terminal/print.js';
 import { visibleLine } from '../terminal/visible.js';
-import { withoutPasswords } from '../without-passwords.js';
+import { shownAddress, withoutPasswords } from '../without-passwords.js';
 
 export function addConfigCommand(program: Command): void {
   program
@@ -17,7 +18,7 @@ export function addConfigCommand(program: Command): void {
     .action((options: { readonly json?: true }) => {
       const entries = describeConfig().map(({ variable, value, source }) => ({
         variable,
-        value: typeof value === 'string' ? withoutPasswords(value) : (value ?? null),
+        value: shownValue(variable, value),
         source,
       }));
       const config = loadConfig();
@@ -41,6 +42,11 @@ export function addConfigCommand(program: Command): void {
       }
       print(`${agent.reason}${agent.name === 'anthropic' ? `, model ${visibleLine(model)}` : ''}`);
     });
+}
+
+function shownValue(variable: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value ?? null;
+  return variable === SETTINGS.redisUrl.variable ? shownAddress(value) : withoutPasswords(value);
 }
 
 /** Where the embedded Redis of a project keeps its data, or why it has no place. */

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { loadConfig } from '../../config/load-config.js';
 import { ContaminationDetector, type Difficulty, type TestCase } from '../../contamination/index.js';
 import { type ReportEntry, renderReport } from '../../contamination/report/render-report.js';
 import type { ContaminationResult } from '../../contamination/types.js';
@@ -9,7 +10,7 @@ import { messageOf, UsageError } from '../../errors.js';
 import { readKnownFile } from '../../known/read-known-file.js';
 import { refuseSecondDash } from '../named-files.js';
 import { errorJson, printError } from '../print-error.js';
-import { readJson, readText } from '../read-input.js';
+import { formatLimit, outputLimit, readJson, readText } from '../read-input.js';
 import { coloursFor } from '../terminal/colours.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 import { renderVerdicts } from '../terminal/render-verdicts.js';
@@ -93,7 +94,7 @@ async function judgeFile(
   { testCase: id, difficulty, solveTime }: ContaminationOptions,
 ): Promise<Outcome> {
   try {
-    const output = await readText(file);
+    const output = await readText(file, outputLimit(loadConfig()));
     const name = id ?? basename(file).replace(/\.[^.]*$/, '');
     const testCase: TestCase = { id: name, name, difficulty, solveTime, thoughtChain };
     return { file, testCaseId: name, output, result: await detector.checkContamination(output, testCase) };
@@ -126,7 +127,7 @@ async function writeReport(
 }
 
 async function readThoughts(file: string): Promise<string[]> {
-  const parsed = z.array(z.string()).safeParse(await readJson(file));
+  const parsed = z.array(z.string()).safeParse(await readJson(file, formatLimit(loadConfig())));
   if (parsed.success) return parsed.data;
   throw new UsageError('unreadable-input', `${file} is not a JSON array of strings`);
 }

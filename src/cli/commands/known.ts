@@ -9,7 +9,7 @@ import {
   removeKnownSolutions,
 } from '../../producers/known-solutions.js';
 import { sizeOf } from '../../producers/memory-admission.js';
-import { readText } from '../read-input.js';
+import { outputLimit, readText } from '../read-input.js';
 import { withSession } from '../session.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 import { ProgressLine } from '../terminal/progress-line.js';
@@ -24,7 +24,7 @@ export function addKnownCommand(program: Command): void {
     .argument('<testCaseId>')
     .argument('<file>', 'the solution; - reads standard input')
     .action(async (testCaseId: string, file: string) => {
-      const solution = await readText(file);
+      const solution = await readText(file, outputLimit(loadConfig()));
       const added = await session((fleet) => addKnownSolutions(fleet, [{ testCaseId, solution }]));
       print(added === 1 ? 'added' : 'is known already');
     });

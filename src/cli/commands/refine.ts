@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import { refuseSecondDash } from '../named-files.js';
-import { readOutput, readText } from '../read-input.js';
+import { outputLimit, readOutput, readText, textLimit } from '../read-input.js';
 import { withSession } from '../session.js';
 import { coloursFor } from '../terminal/colours.js';
 import { print, printJson } from '../terminal/print.js';
@@ -36,12 +36,14 @@ export function addRefineCommand(program: Command): void {
 async function refine(options: RefineOptions): Promise<number> {
   const config = loadConfig();
   refuseSecondDash([options.solution, options.ablation, options.output, ...(options.previous ?? [])]);
-  const solution = { content: await readText(options.solution) };
+  const solution = { content: await readText(options.solution, textLimit(config)) };
   const step = {
     solution,
-    ablationCode: await readText(options.ablation),
-    rawOutput: await readOutput(options.output),
-    previousBlocks: await Promise.all((options.previous ?? []).map(readText)),
+    ablationCode: await readText(options.ablation, textLimit(config)),
+    rawOutput: await readOutput(options.output, outputLimit(config)),
+    previousBlocks: await Promise.all(
+      (options.previous ?? []).map((file) => readText(file, textLimit(config))),
+    ),
   };
   const { summary, extracted } = await withSession(
     config,

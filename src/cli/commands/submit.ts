@@ -6,7 +6,7 @@ import { type AddOptions, addJob } from '../../producers/add-job.js';
 import type { SubmitOutcome } from '../../producers/submit-once.js';
 import type { KindName, PayloadOf } from '../../queues/registry.js';
 import { printJob } from '../print-job.js';
-import { readJson } from '../read-input.js';
+import { formatLimit, readJson } from '../read-input.js';
 import { withSession } from '../session.js';
 import { printJson, printNote } from '../terminal/print.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
@@ -61,7 +61,7 @@ function decimal(text: string): number {
 
 async function submit(kind: KindName, { data, wait, json, ...options }: SubmitOptions): Promise<number> {
   const config = loadConfig();
-  const payload = await readJson(data);
+  const payload = await readJson(data, formatLimit(config));
   return withSession(config, { work: wait === true }, async (fleet, submissions) => {
     // addJob validates what was read; the type says what it is once that has passed.
     const handle = await submissions.add(

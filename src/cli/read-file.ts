@@ -1,0 +1,86 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { messageOf, PayloadError, UsageError } from '../errors.js';
+
+const CHUNK_BYTES = 64 * 1024;
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read',
+  ELOOP: 'leads through too many symbolic links',
+  ENAMETOOLONG: 'has too long a name',
+  ENOTDIR: 'lies below something that is no folder',
+};
+
+/** How much is read at most, and what raises the limit. */
+export interface ReadLimit {
+  readonly bytes: number;
+  readonly setting: string;
+}
+
+/**
+ * Reads a regular file whole, up to a limit. What is no regular file is refused before it is opened: a pipe may never
+ * end, and opening a device can do something.
+ * @throws UsageError `unreadable-input`; PayloadError `payload-too-large`, before more than the limit is read.
+ */
+export async function readRegularFile(file: string, limit: ReadLimit): Promise<Buffer> {
+  let handle: FileHandle | undefined;
+  try {
+    refuseUnlessRegular(file, await stat(file));
+    // Where something else has taken its place by now, opening it must not wait.
+    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await handle.stat();
+    refuseUnlessRegular(file, found);
+    if (found.size > limit.bytes) throw tooLarge(file, limit);
+    // A file may grow meanwhile, and some of the kernel's say that they are empty.
+    return await collect(
+      file,
+      handle.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false }),
+      limit,
+    );
+  } catch (thrown) {
+    if (thrown instanceof UsageError || thrown instanceof PayloadError) throw thrown;
+    const problem = PROBLEMS[(thrown as NodeJS.ErrnoException).code ?? ''];
+    throw new UsageError('unreadable-input', `${file} ${problem ?? `cannot be read: ${messageOf(thrown)}`}`, {
+      cause: thrown,
+    });
+  } finally {
+    await handle?.close();
+  }
+}
+
+/**
+ * Everything that a stream gives, up to a limit.
+ * @throws PayloadError `payload-too-large`.
+ */
+export async function collect(
+  name: string,
+  stream: AsyncIterable<Uint8Array | string>,
+  limit: ReadLimit,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk as Uint8Array);
+    size += bytes.length;
+    if (size > limit.bytes) throw tooLarge(name, limit);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(name: string, { bytes, setting }: ReadLimit): PayloadError {
+  return new PayloadError('payload-too-large', `${name} is larger than ${bytes} bytes (${setting})`);
+}
+
+function refuseUnlessRegular(file: string, found: Stats): void {
+  if (found.isFile()) return;
+  const what = found.isDirectory()
+    ? 'is a folder'
+    : found.isFIFO()
+      ? 'is a pipe; read it from standard input with -'
+      : found.isSocket()
+        ? 'is a socket'
+        : 'is a device';
+  throw new UsageError('unreadable-input', `${file} ${what}`);
+}

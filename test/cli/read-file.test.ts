@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeCorrection } from '../../src/cli/check/write-correction.js';
+import { collect, readRegularFile } from '../../src/cli/read-file.js';
+import { readKnownFile } from '../../src/known/read-known-file.js';
+import { fleetCommand } from '../support/fleet-command.js';
+
+const LIMIT = { bytes: 1_000, setting: 'FLEET_MAX_TEXT_BYTES' };
+
+let folder: string;
+const socket = createServer();
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'read-'));
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  symlinkSync('pipe', join(folder, 'link-to-pipe'));
+  symlinkSync('/dev/zero', join(folder, 'zero.py'));
+  writeFileSync(join(folder, 'whole'), 'x'.repeat(1_000));
+  writeFileSync(join(folder, 'large'), 'x'.repeat(1_001));
+  writeFileSync(join(folder, 'sparse'), '');
+  truncateSync(join(folder, 'sparse'), 2 ** 40);
+  writeFileSync(join(folder, 'x.py'), 'x = 1\n');
+  socket.listen(join(folder, 'socket'));
+  await once(socket, 'listening');
+});
+afterAll(async () => {
+  await new Promise((resolve) => socket.close(resolve));
+  rmSync(folder, { recursive: true });
+});
+
+describe('reading a file that somebody names', () => {
+  it.each([
+    ['pipe', 'unreadable-input', 'is a pipe; read it from standard input with -'],
+    ['link-to-pipe', 'unreadable-input', 'is a pipe'],
+    ['zero.py', 'unreadable-input', 'is a device'],
+    ['.', 'unreadable-input', 'is a folder'],
+    ['socket', 'unreadable-input', 'is a socket'],
+    ['missing', 'unreadable-input', 'does not exist'],
+    ['whole/below', 'unreadable-input', 'lies below something that is no folder'],
+    ['large', 'payload-too-large', 'is larger than 1000 bytes (FLEET_MAX_TEXT_BYTES)'],
+    ['sparse', 'payload-too-large', 'is larger than 1000 bytes'],
+  ])('%s is refused at once: %s', async (name, code, message) => {
+    const file = join(folder, name);
+    await expect(readRegularFile(file, LIMIT)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(`${file} ${message}`),
+    });
+  });
+
+  it('reads what is no larger than the limit', async () => {
+    expect((await readRegularFile(join(folder, 'whole'), LIMIT)).length).toBe(1_000);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'stops at the limit in files that say that they are empty',
+    async () => {
+      expect(
+        (await readRegularFile('/proc/self/status', { ...LIMIT, bytes: 1_000_000 })).length,
+      ).toBeGreaterThan(0);
+      await expect(readRegularFile('/proc/self/status', { ...LIMIT, bytes: 10 })).rejects.toMatchObject({
+        code: 'payload-too-large',
+      });
+    },
+  );
+
+  it('stops at the limit in a stream that grows while it is read', async () => {
+    let given = 0;
+    const endless = async function* () {
+      for (;;) {
+        given += 100;
+        yield Buffer.alloc(100);
+      }
+    };
+    await expect(collect('it', endless(), LIMIT)).rejects.toMatchObject({ code: 'payload-too-large' });
+    expect(given).toBe(1_100);
+  });
+
+  it.each(['pipe', 'zero.py', '.', 'socket'])('%s is no file of known solutions', async (name) => {
+    await expect(readKnownFile(join(folder, name))).rejects.toMatchObject({ code: 'unreadable-input' });
+  });
+});
+
+describe('fleet check', () => {
+  it('names what it cannot read, and checks the rest', async () => {
+    const { stdout, exitCode } = await fleetCommand(
+      ['check', '--json', 'pipe', 'zero.py', 'x.py', 'sparse'],
+      {
+        cwd: folder,
+      },
+    );
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { file: 'pipe', error: { code: 'unreadable-input' } },
+      { file: 'zero.py', error: { code: 'unreadable-input' } },
+      { file: 'x.py', status: 'clean' },
+      { file: 'sparse', error: { code: 'payload-too-large' } },
+    ]);
+  });
+
+  it.each([
+    ['was removed', (file: string) => rmSync(file), 'does not exist'],
+    ['was changed', (file: string) => appendFileSync(file, '\n'), 'was changed while it was checked'],
+    ['became a folder', (file: string) => becomeFolder(file), 'is a folder'],
+  ])('--write names a file that %s while it was checked', async (_what, change, message) => {
+    const file = join(folder, 'changing.py');
+    rmSync(file, { recursive: true, force: true });
+    writeFileSync(file, 'a = 1\n');
+    change(file);
+    const result = { status: 'corrected', solution: { content: 'a = 2\n' }, findings: [] } as never;
+    const checked = { file, text: 'a = 1\n', script: 'a = 1\n', result };
+    await expect(writeCorrection(checked, LIMIT)).rejects.toMatchObject({
+      code: 'unreadable-input',
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
+function becomeFolder(file: string): void {
+  rmSync(file);
+  mkdirSync(file);
+}
