@@ -15,10 +15,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { changedAssets } from './setup/checksums.mjs';
 import { withLock } from './setup/lock.mjs';
+import { lockPath } from './setup/lock-path.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -91,7 +93,7 @@ function publish(source) {
 function build() {
   const input = inputDigest();
   if (readStamp() === stampOf(input)) return true;
-  const scratch = mkdtempSync(join(root, '.fleet', 'build-'));
+  const scratch = mkdtempSync(join(tmpdir(), 'solution-fleet-build-'));
   try {
     if (!compile(scratch)) return false;
     publish(scratch);
@@ -111,7 +113,7 @@ if (changed.length > 0) {
 } else if (!existsSync(compiler)) {
   process.stderr.write('TypeScript is not installed; run "npm run setup" first.\n');
   process.exitCode = 2;
-} else if (!(await withLock(join(root, '.fleet', 'build.lock'), build))) {
+} else if (!(await withLock(lockPath('build', root), build))) {
   process.stderr.write('The build failed; dist/ is as it was.\n');
   process.exitCode = 1;
 }

@@ -2,11 +2,11 @@
 // Makes a fresh clone ready: npm dependencies by the lock file, a Redis server, and with --build the compiled
 // code. Plain JavaScript without dependencies, since it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SetupError, say } from './setup/failure.mjs';
 import { withLock } from './setup/lock.mjs';
+import { lockPath } from './setup/lock-path.mjs';
 import { dependencyProblem, installDependencies } from './setup/npm-dependencies.mjs';
 import { installSystemPart, SYSTEM_PARTS } from './setup/system-packages.mjs';
 
@@ -45,7 +45,7 @@ function checkNode() {
 
 async function setUpDependencies() {
   if (dependencyProblem(root) === undefined) return;
-  await withLock(join(root, '.fleet', 'setup.lock'), () => {
+  await withLock(lockPath('setup', root), () => {
     // Another run may have done it while this one waited.
     const problem = dependencyProblem(root);
     if (problem !== undefined) installDependencies(root, problem);
@@ -55,8 +55,9 @@ async function setUpDependencies() {
 /** @returns why the part could not be installed, or undefined. */
 async function setUpSystemPart(name) {
   if (SYSTEM_PARTS[name].isThere()) return undefined;
-  const lock = join(tmpdir(), `solution-fleet-setup-${process.getuid?.() ?? 0}.lock`);
-  return withLock(lock, () => (SYSTEM_PARTS[name].isThere() ? undefined : installSystemPart(name)));
+  return withLock(lockPath('system'), () =>
+    SYSTEM_PARTS[name].isThere() ? undefined : installSystemPart(name),
+  );
 }
 
 function build() {

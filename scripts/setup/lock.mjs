@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SetupError, say } from './failure.mjs';
@@ -56,7 +56,9 @@ async function acquire(path) {
 /** A hard link makes the file appear whole or not at all, and fails where one exists. */
 function create(path) {
   const own = `${path}.${process.pid}`;
-  writeFileSync(own, String(process.pid));
+  // One of that name was left by a process that is gone, whose number this one has now.
+  rmSync(own, { force: true });
+  writeFileSync(own, String(process.pid), { flag: 'wx', mode: 0o600 });
   try {
     linkSync(own, path);
     return true;
