@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeInDetail } from '../../src/leakage/analyze.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
-import { VALUE_BOMBS } from './value-bombs.js';
+import { VALUE_BOMBS } from '../support/value-bombs.js';
 
 /** What an analysis may do, whatever the script, and for each node of its syntax. */
 const MAX = { steps: 20_000, stepsPerNode: 24, work: 10_000_000, workPerNode: 100 };
