@@ -122,6 +122,7 @@ say(errors=[each.evaluation.job()["error"]["message"] for each in handles])
       gateway.url,
       `
 handles = ${guarded()}
+handles.check.result()
 def evaluate(claim):
     say(lease=claim.lease_seconds)
     sys.stdin.readline()
@@ -146,6 +147,7 @@ say(result=handles.evaluation.result())
       gateway.url,
       `
 handles = ${guarded()}
+handles.check.result()
 def evaluate(claim):
     say(id=claim.id)
     claim.lost.wait(30)

@@ -1,4 +1,4 @@
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
@@ -39,7 +39,7 @@ async function status(gateway: TestGateway, headers: Record<string, string> = {}
 }
 
 /** Status with headers that `fetch` does not send. */
-function rawStatus(gateway: TestGateway, headers: Record<string, string | string[]>): Promise<number> {
+function rawStatus(gateway: TestGateway, headers: OutgoingHttpHeaders | readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     httpRequest(`${gateway.url}/v1/jobs`, { headers }, (response) => {
       response.resume();
@@ -139,6 +139,7 @@ describe('a gateway without tokens', () => {
 
   it('refuses other names of this machine', async () => {
     const gateway = await start();
+    expect(await rawStatus(gateway, ['host', 'localhost', 'host', 'evil.example'])).toBe(403);
     for (const host of [
       'fleet.example',
       '127.0.0.1.evil.example',
@@ -165,7 +166,16 @@ describe('tokens', () => {
     ]) {
       expect([authorization, await rawStatus(gateway, { authorization })]).toEqual([authorization, 401]);
     }
-    expect(await rawStatus(gateway, { authorization: [`Bearer ${token}`, 'Bearer x'] })).toBe(401);
+    expect(
+      await rawStatus(gateway, [
+        'host',
+        'localhost',
+        'authorization',
+        `Bearer ${token}`,
+        'authorization',
+        'Bearer x',
+      ]),
+    ).toBe(401);
     expect(await rawStatus(gateway, { authorization: `bearer  ${token} ` })).toBe(200);
     const query = await gateway.send('GET', `/v1/jobs?token=${token}&access_token=${token}`);
     expect(query.status).toBe(401);

@@ -3,7 +3,7 @@ import { RequestError } from '../../errors.js';
 import type { Gateway, GatewaySettings } from '../gateway.js';
 import { refuseForwarded } from './forwarded.js';
 import { includesRole, type Role } from './roles.js';
-import { refuseForeignHost } from './same-origin.js';
+import { countOf, refuseForeignHost } from './same-origin.js';
 
 /** Who sent a request. */
 export interface Caller {
@@ -34,11 +34,6 @@ export function cookieOf(request: IncomingMessage, name: string): string | undef
   }
   const [value] = values;
   return values.size === 1 ? value : undefined;
-}
-
-/** How often a header occurs; Node keeps the first `Authorization` and drops the others. */
-function countOf(request: IncomingMessage, name: string): number {
-  return request.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length;
 }
 
 /**
