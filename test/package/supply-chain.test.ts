@@ -57,6 +57,8 @@ describe('package-lock.json', () => {
       .map(([path]) => path.replace(/^.*node_modules\//, ''));
     expect(names).toEqual(['msgpackr-extract']);
     expect(document).toContain('`msgpackr-extract`');
+    const setup = readFileSync(packagePath('scripts', 'setup', 'npm-dependencies.mjs'), 'utf8');
+    expect(setup.match(/npm (?:ci|install)\b.*/g)).toEqual([expect.stringContaining('--ignore-scripts')]);
   });
 });
 
