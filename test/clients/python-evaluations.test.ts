@@ -71,6 +71,33 @@ say(ended=ended, result=handles.evaluation.result(), status=claim.status, attemp
     });
   });
 
+  it('data and results in the form of a reference come back as they are; a result that is too large fails once', async () => {
+    const said = await runPython(
+      gateway.url,
+      `${WORK}
+mark = {"fleet:text": "a" * 64, "bytes": 10}
+both = [fleet.guarded_evaluation(solution="print(1)\\n", evaluation={"queue": "evaluate", "name": "score", "data": {"mark": mark}, "opts": {"attempts": 3}})
+        for _ in range(2)]
+results = [[mark, claims] for claims in range(1)] + ["x" * 70_000]
+seen = []
+def evaluate(claim):
+    seen.append((claim.data["mark"], claim.id))
+    return results[len(seen) - 1]
+work(2, evaluate)
+first, second = [fleet.job(id) for _, id in seen]
+say(data=[data for data, _ in seen] == [mark, mark], result=first["result"], state=second["state"],
+    refused="result has 70002 bytes" in second["error"]["message"], attempts=second["attempts"])
+`,
+    );
+    expect(said).toEqual({
+      data: true,
+      result: [{ 'fleet:text': 'a'.repeat(64), bytes: 10 }, 0],
+      state: 'failed',
+      refused: true,
+      attempts: 1,
+    });
+  });
+
   it('what an evaluation raises fails the try, and another try follows; DoNotRetry ends it', async () => {
     const said = await runPython(
       gateway.url,

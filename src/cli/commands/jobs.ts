@@ -46,7 +46,8 @@ function oneJob(
         return viewJob(fleet, placeOf(fleet, id));
       });
       printJob(view, options.json === true);
-      if (name === 'wait' && view.state !== 'completed') process.exitCode = 2;
+      const hasResult = view.state === 'completed' && view.error === undefined;
+      if (name === 'wait' && !hasResult) process.exitCode = 2;
     });
 }
 

@@ -53,7 +53,7 @@ class JobFailed(FleetError):
 
     def __init__(self, job_id: str, state: str, failure: Mapping[str, Any]) -> None:
         self.job_id = job_id
-        #: ``failed`` or ``cancelled``.
+        #: ``failed`` or ``cancelled``; ``completed`` where the stored result cannot be read.
         self.state = state
         self.code = str(failure.get("code") or "job-failed")
         self.retryable = bool(failure.get("retryable", False))

@@ -60,7 +60,10 @@ class Claim:
             raise
 
     def complete(self, result: Any) -> None:
-        """Ends the evaluation with its result, any JSON. Raises :class:`LeaseLost`; ValueError for NaN."""
+        """Ends the evaluation with its result, any JSON up to the gateway's limit.
+
+        Raises :class:`LeaseLost`; ValueError for NaN; :class:`ApiError` with status 413 for a result that is too large.
+        """
         self._end("complete", result=result)
 
     def fail(self, message: str, *, retryable: bool = True) -> None:
@@ -183,6 +186,11 @@ def _complete(claim: Claim, result: Any) -> None:
         claim.complete(result)
     except (TypeError, ValueError) as error:
         claim.fail(f"the result is no JSON: {error}", retryable=False)
+    except ApiError as error:
+        # A result that is too large is no better at the next try.
+        if error.status not in (413, 422):
+            raise
+        claim.fail(f"the result was refused: {error}", retryable=False)
 
 
 def _milliseconds(seconds: float) -> int:

@@ -37,7 +37,8 @@ class JobHandle(Generic[Result]):
     def result(self, timeout: float | None = None) -> Result:
         """Waits for the result. Raises :class:`JobFailed` where there is none."""
         job = self.wait(timeout)
-        if job["state"] != "completed":
+        # A completed job with an error is one whose stored result cannot be read.
+        if job["state"] != "completed" or "error" in job:
             raise JobFailed(self.id, job["state"], job.get("error") or {})
         result: Result = job.get("result")  # type: ignore[assignment]
         return result
