@@ -8,6 +8,7 @@ import { isKindName } from '../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import { type JobPlace, jobNotFound } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
+import { tagsOf } from './job-tags.js';
 
 export const JOB_STATES = [
   'waiting',
@@ -164,7 +165,7 @@ export async function viewJob(fleet: FleetConnection, place: JobPlace): Promise<
     kind,
     state: shown,
     usage: usageOf(usageInResult(job) ?? marks.usage ?? NO_USAGE, calls),
-    tags: (job.data as { tags?: Record<string, string> } | null)?.tags ?? {},
+    tags: tagsOf(job.data),
     createdAt: new Date(job.timestamp).toISOString(),
     attempts: job.attemptsMade,
     ...defined({

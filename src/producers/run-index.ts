@@ -1,3 +1,4 @@
+import { nameField } from '../queues/names.js';
 import type { FleetConnection } from './fleet-connection.js';
 
 /** A job that is about to be submitted, as far as its run is concerned. */
@@ -20,10 +21,14 @@ export function latestRunsKey(prefix: string): string {
   return `${prefix}::runs`;
 }
 
-/** The pipeline run that a job's data names in its tags. */
+const RunName = nameField(512);
+
+/**
+ * The pipeline run that a job's data names in its tags. Data of a pipeline's own jobs follow no contract: what cannot be a
+ * name there, names no run.
+ */
 export function runOf(data: unknown): string | undefined {
-  const run = (data as { tags?: { run?: unknown } } | null | undefined)?.tags?.run;
-  return typeof run === 'string' ? run : undefined;
+  return RunName.safeParse((data as { tags?: { run?: unknown } | null } | null | undefined)?.tags?.run).data;
 }
 
 /**

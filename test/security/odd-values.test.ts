@@ -10,7 +10,7 @@ let gateway: TestGateway;
 let full: TestGateway;
 
 beforeAll(async () => {
-  const settings = { workspaceRoots: ['/tmp/roots'] };
+  const settings = { workspaceRoots: ['/tmp'] };
   test = await startTestFleet(redis, 'odd');
   gateway = await startTestGateway(redis, 'odd', settings);
   full = await startTestGateway(redis, 'full', { ...settings, maxWaiting: 0 });
@@ -217,7 +217,9 @@ describe('odd names in addresses and headers', () => {
 describe('in a batch', () => {
   it('each entry is accepted or refused by itself', async () => {
     const taken = { kind: 'summarize', payload: { ablationCode: 'a', rawOutput: 'b' }, ...later };
+    const longName = { solution, workspace: `/tmp/${'a'.repeat(300)}` };
     const odd = [
+      { kind: 'solution-check', payload: longName, ...later },
       null,
       [],
       'x',

@@ -131,6 +131,27 @@ describe('data in the form of a reference to a stored text', () => {
   });
 });
 
+describe('labels in the data of a job of a pipeline', () => {
+  it('that can be no name of a run name none, and are shown as none', async () => {
+    await test.worker(createOfflineRunner());
+    const runs = `${test.fleet.prefix}::run`;
+    for (const tags of [
+      { run: '\ud800' },
+      { run: 'x'.repeat(5_000) },
+      { run: '\0' },
+      { run: 5 },
+      'text',
+      null,
+    ]) {
+      const claim = await claimed({ tags });
+      const { status, json } = await gateway.send('GET', `/v1/jobs/${claim.id}`);
+      expect([status, json.tags]).toEqual([200, {}]);
+      await post('/v1/evaluations/complete', { ...refOf(claim), result: 1 });
+    }
+    expect(await test.fleet.client.keys(`${runs}*`)).toEqual([]);
+  });
+});
+
 describe('stored texts that cannot be read', () => {
   it('make the view of a completed job say so, and nothing else fails', async () => {
     await test.worker(createOfflineRunner());

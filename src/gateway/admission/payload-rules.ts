@@ -44,6 +44,7 @@ async function isBelowRoot(directory: string, roots: readonly string[]): Promise
   if (!roots.some((root) => isWithin(normalize(directory), normalize(root)))) return false;
   const real = await realPathOf(directory);
   if (real === undefined) return true;
+  if (real === null) return false;
   const realRoots = await Promise.all(roots.map(async (root) => (await realPathOf(root)) ?? normalize(root)));
   return realRoots.some((root) => isWithin(real, root));
 }
@@ -53,12 +54,16 @@ function isWithin(directory: string, root: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** The real path; undefined where this machine has no such file (the workers' machines may). */
-async function realPathOf(path: string): Promise<string | undefined> {
+/**
+ * The real path; undefined where this machine has no such file (the workers' machines may), null where it can be none: its
+ * name is too long, or its links lead in a circle.
+ */
+async function realPathOf(path: string): Promise<string | undefined | null> {
   try {
     return await realpath(path);
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'ENAMETOOLONG' || code === 'ELOOP') return null;
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return undefined;
     throw thrown;
   }
