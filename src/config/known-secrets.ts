@@ -57,6 +57,8 @@ export function formsOf(secret: string): string[] {
   const hex = Buffer.from(plain).toString('hex');
   const forms = new Set([
     plain,
+    plain.toLowerCase(),
+    plain.toUpperCase(),
     escaped,
     JSON.stringify(escaped).slice(1, -1),
     plain.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;'),

@@ -12,7 +12,7 @@ import {
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { JobFiles, MAX_JOB_READS, MAX_QUESTION_BYTES } from '../../src/agents/workspace/job-files.js';
 import { MAX_SCAN_BYTES, readLines } from '../../src/agents/workspace/read-lines.js';
 import { Workspace } from '../../src/agents/workspace/workspace.js';
@@ -24,6 +24,7 @@ import { messageReply, type RecordedRequest } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
+const SANDBOX = new URL('../fleet/quarantine-program.ts', import.meta.url);
 const CHECK = { solution: { content: 'x = 1\n' } };
 
 let outer: string;
@@ -127,6 +128,29 @@ describe('a worker reads below its own roots, wherever the workspace leads by th
     mkdirSync(`${root}-2`, { recursive: true });
     mkdirSync(join(root, 'project', '.git'), { recursive: true });
     expect(await Workspace.open(path(), { roots: [root, join(root, 'missing')] })).toBeNull();
+  });
+});
+
+describe('the process for jobs in whose runs a worker died', () => {
+  it('reads below the roots of its worker, and nowhere else', async () => {
+    const read = async (roots: readonly string[]) => {
+      const { test, api } = await fleetOfTest(redis, 'workspaces', (request) =>
+        request.body.tools !== undefined && request.body.messages.length === 1
+          ? reads(['inside.txt'])
+          : leaks(),
+      );
+      process.env.TEST_API_URL = api.url;
+      onTestFinished(() => void delete process.env.TEST_API_URL);
+      const job = await addSolutionCheck(test.fleet, { ...CHECK, workspace: join(root, 'ws') });
+      const key = test.fleet.queue('solution-check').toKey(job.id);
+      await test.fleet.client.hset(key, 'fleet:deaths', 'run-1@0');
+      await test.worker(runnerFor(api), { quarantine: SANDBOX, workspaces: { roots } });
+      await job.wait();
+      await test.logged('runs in a process of its own');
+      return toolResults(api.requests[1])[0]?.content;
+    };
+    expect(await read([root])).toContain('inside');
+    expect(await read([join(outer, 'elsewhere')])).toBeUndefined();
   });
 });
 
