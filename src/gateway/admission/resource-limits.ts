@@ -38,7 +38,7 @@ export function resourceTable(limits: {
 /** Retry-After where nothing tells when something is closed, in seconds. */
 const RETRY_AFTER = 5;
 
-/** @param setting What raises the limit. */
+/** @param what What there is too much of, in the plural. */
 export function tooManyOpen(max: number, what: string): RequestError {
   return withDetails(
     new RequestError('too-many-open', `this token has ${max} ${what} already, which is the limit`),
