@@ -17,7 +17,6 @@ const HOSTILE = [
   '::runs',
   'solution-check:active',
   '\r\nFLUSHALL\r\n',
-  '\0',
   '__proto__',
   "'); redis.call('FLUSHALL') --",
   '../../x',
@@ -32,6 +31,19 @@ async function start() {
 }
 
 describe('names of users never become keys of somebody else', () => {
+  it.each(['\0', 'a\0b', '\ud800', 'x\udfff'])('%j is refused as run, tenant and key', async (name) => {
+    const fleet = await start();
+    const payload = { solution: { content: 'x = 1\n' } };
+    for (const submission of [
+      addSolutionCheck(fleet, { ...payload, tags: { run: name } }),
+      addSolutionCheck(fleet, payload, { tenant: name }),
+      addSolutionCheck(fleet, payload, { key: name }),
+    ]) {
+      await expect(submission).rejects.toMatchObject({ code: 'invalid-payload' });
+    }
+    expect(await fleet.client.keys(`${fleet.prefix}*`)).toEqual([]);
+  });
+
   it.each(HOSTILE)(
     '%j as run, tenant and key: every job is where it belongs, and nothing else changed',
     async (name) => {
