@@ -7,6 +7,7 @@ import { authorize, type Caller, endOfAccess, identify, requireRole } from '../a
 import type { RequestRate } from '../auth/request-rate.js';
 import type { Role } from '../auth/roles.js';
 import { refuseForgery } from '../auth/same-origin.js';
+import { refuseForeignTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import type { FleetLink } from '../link.js';
 import type { Connections } from './connections.js';
@@ -93,6 +94,7 @@ async function handle(
 ): Promise<void> {
   const gateway = await admitRequest(request, response, operation.role, mounting);
   const caller = response.locals.caller as Caller;
+  await refuseForeignTenant(operation.id, request.params, gateway, caller);
   const signal = AbortSignal.any([whenOver(response), endOfAccess(gateway, caller)]);
   const waits = 'wait' in request.query;
   const resource = operation.resource ?? (waits ? 'wait' : undefined);

@@ -4,6 +4,7 @@ import { addJob } from '../../producers/add-job.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
+import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation } from '../http/operation.js';
 import { locationOf, submitted, waitReply } from './job-resource.js';
@@ -48,14 +49,19 @@ function submitOperation(kind: KindName): Operation {
       },
     },
     refusals: [409, 422, 429],
-    handle: async ({ body, query, gateway, idempotencyKey, signal }) => {
+    handle: async ({ body, query, gateway, idempotencyKey, signal, response }) => {
       const { payload: given, ...fields } = body;
-      const options = { ...submitOptions(fields), ...keyOf(body.key, idempotencyKey) };
+      const options = ownSubmission(response, {
+        ...submitOptions(fields),
+        ...keyOf(body.key, idempotencyKey),
+      });
       await refuseDisallowed(given, 'payload', gateway.settings);
       const submit = () => addJob(gateway.fleet, kind, given, options);
-      const job = await gateway.admission.within([[kind, 1]], submit).catch((thrown: unknown) => {
-        throw inBody(thrown, 'payload');
-      });
+      const job = await gateway.admission
+        .within(submitterOfResponse(response), [[kind, 1]], submit)
+        .catch((thrown: unknown) => {
+          throw inBody(thrown, 'payload');
+        });
       if (query.wait !== undefined) return later(waitReply, gateway.fleet, job.id, query.wait, signal);
       return {
         status: 202,
