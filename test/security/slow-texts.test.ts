@@ -53,7 +53,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'plan of a summary': (summary) => planRefinement({ solution: code, summary, previousBlocks: [] }),
   'code of an answer': extractCodeBlock,
   'block in a script': (text) => locateBlock(`x\n${text}\ny`, `${text.slice(0, -1)}z`),
-  'block replaced': (text) => replaceBlock(`x\n${text}\ny`, text, 'z'),
+  'block replaced': (text) => replaceBlock({ content: `x\n${text}\ny` }, text, 'z'),
   correction: (text) => fitCorrection(`x\n${text}\ny`, { start: 2, end: 2 + text.length, text }, `${text}z`),
   placeholder: (text) => introducesPlaceholder(code, text),
   'notebook magics': neutraliseMagics,
