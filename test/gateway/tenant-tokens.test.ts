@@ -70,6 +70,30 @@ describe('a token that is bound to a tenant', () => {
     expect(own.json.code).not.toBe('job-not-found');
   });
 
+  it('reads and cancels the evaluations that it submitted, and nobody else’s', async () => {
+    const guarded = { solution: { content: 'g = 1\n' }, evaluation: { queue: 'evaluate', name: 'score' } };
+    const { json } = await gateway.send('POST', '/v1/flows/guarded-evaluation', guarded, bearer(acme));
+    for (const { id } of [json.evaluation, json.check]) {
+      const ask = (token: string, method = 'GET', rest = '') =>
+        gateway.send(method, `/v1/jobs/${id}${rest}`, undefined, bearer(token));
+      expect((await ask(acme)).json.id).toBe(id);
+      for (const rest of ['', '/events']) expect((await ask(other, 'GET', rest)).status).toBe(404);
+      expect((await ask(other, 'DELETE')).status).toBe(404);
+      expect((await ask(acme, 'DELETE')).json.state).toBe('cancelled');
+      expect((await ask(acme, 'GET', '/events')).text).toContain('event: end');
+    }
+  });
+
+  it('finds no job whose options are damaged', async () => {
+    const { id } = (await submit(acme)).json;
+    const key = fleet.jobKey('solution-check', id);
+    const options = (await fleet.client.hget(key, 'opts')) ?? '';
+    await fleet.client.hset(key, 'opts', '{');
+    const { status } = await gateway.send('GET', `/v1/jobs/${id}`, undefined, bearer(acme));
+    await fleet.client.hset(key, 'opts', options);
+    expect(status).toBe(404);
+  });
+
   it.each([
     ['GET', '/v1/jobs'],
     ['GET', '/v1/runs/x'],

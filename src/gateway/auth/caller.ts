@@ -77,9 +77,9 @@ export async function authorize(request: IncomingMessage, gateway: Gateway, need
   return caller;
 }
 
-/** Aborted when a caller's streams and waits must end: the gateway closes, or the first token was made. */
-export function endOfAccess(gateway: Gateway, { by }: Caller): AbortSignal {
-  return by === 'nothing' ? AbortSignal.any([gateway.closing, gateway.access.closed]) : gateway.closing;
+/** What ends a caller's streams and waits: the gateway closes, or the first token was made. */
+export function endsOfAccess(gateway: Gateway, { by }: Caller): AbortSignal[] {
+  return by === 'nothing' ? [gateway.closing, gateway.access.closed] : [gateway.closing];
 }
 
 /** @throws RequestError `forbidden` where the caller's role does not include the one needed. */

@@ -1,7 +1,10 @@
 import type { Response } from 'express';
+import { z } from 'zod';
 import { JobError, PayloadError, RequestError } from '../../errors.js';
-import type { FleetJobOptions, KeyOptions } from '../../producers/add-job.js';
+import type { KeyOptions } from '../../producers/add-job.js';
+import { readRecord } from '../../queues/read-record.js';
 import type { Gateway } from '../gateway.js';
+import { queueOfId } from '../operations/job-resource.js';
 import type { Caller } from './caller.js';
 
 /** Operations that a token bound to a tenant may use: they are about that tenant's jobs alone. */
@@ -9,7 +12,11 @@ const OF_ONE_TENANT = [
   /^submit-/,
   /^add-(refinement-step|guarded-evaluation|candidate-batch)$/,
   /^(get|cancel|retry)-job$/,
+  /^job-events$/,
 ];
+
+/** Where a job's options name its tenant. */
+const OptionsSchema = z.looseObject({ fleet: z.looseObject({ tenant: z.string().optional() }).optional() });
 
 type Bound = Pick<Caller, 'id' | 'tenant'>;
 
@@ -71,11 +78,8 @@ export async function refuseForeignTenant(
   }
   const { id } = params;
   if (typeof id !== 'string') return;
-  for (const [, queue] of gateway.fleet.kindQueues) {
-    const stored = await gateway.fleet.client.hget(queue.toKey(id), 'opts');
-    if (stored === null) continue;
-    const { fleet } = JSON.parse(stored) as FleetJobOptions;
-    if (fleet?.tenant === tenant) return;
-  }
+  const { fleet } = gateway;
+  const stored = await fleet.client.hget(fleet.jobKey(queueOfId(id), id), 'opts');
+  if (readRecord(OptionsSchema, stored)?.value?.fleet?.tenant === tenant) return;
   throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
 }
