@@ -94,6 +94,21 @@ describe('a token that is bound to a tenant', () => {
     expect(status).toBe(404);
   });
 
+  it.each(['events', 'wait', 'meta', 'completed', 'solution-check:events'])(
+    'finds no job where the id is the name of a key of the queue: %s',
+    async (id) => {
+      await submit(acme);
+      for (const [method, path] of [
+        ['GET', ''],
+        ['DELETE', ''],
+        ['POST', '/retry'],
+      ] as const) {
+        const answer = await gateway.send(method, `/v1/jobs/${id}${path}`, undefined, bearer(acme));
+        expect([answer.status, answer.json.code]).toEqual([404, 'job-not-found']);
+      }
+    },
+  );
+
   it.each([
     ['GET', '/v1/jobs'],
     ['GET', '/v1/runs/x'],

@@ -101,11 +101,13 @@ async function handle(
   const resource = operation.resource ?? (waits ? 'wait' : undefined);
   if (resource !== undefined) await holdResource(resource, response, mounting);
   const stillAllowed = () => authorize(request, gateway, operation.role);
-  const outcome = await runWithBody(
-    operation,
-    { params: request.params, query: { ...request.query }, gateway, stillAllowed, signal, request, response },
-    mounting,
-  );
+  let room: Promise<void> | undefined;
+  const roomForAnswer = () => {
+    room ??= holdResource('answer', response, mounting);
+    return room;
+  };
+  const call = { params: request.params, query: { ...request.query }, gateway, stillAllowed, roomForAnswer };
+  const outcome = await runWithBody(operation, { ...call, signal, request, response }, mounting);
   const reply = outcome !== undefined && 'rest' in outcome ? await outcome.rest() : outcome;
   // The token may have been revoked while the request waited.
   if (waits) await stillAllowed();
@@ -147,6 +149,6 @@ export function send(response: Response, { status, body, headers = {} }: Reply):
   if (response.destroyed || response.headersSent) return;
   response.status(status).set({ 'cache-control': 'no-store', ...headers });
   if (body === undefined) response.end();
-  else if (typeof body === 'string') response.send(body);
+  else if (typeof body === 'string' || Buffer.isBuffer(body)) response.send(body);
   else response.json(body);
 }

@@ -19,7 +19,7 @@ import {
   RefinementAnswer,
   RefinementBody,
 } from './flow-schemas.js';
-import { locationOf, submitted, waitReply } from './job-resource.js';
+import { locationOf, submitted, waitingOf, waitReply } from './job-resource.js';
 import { JobSchema } from './job-schemas.js';
 import { keyOf, WAIT_RESPONSES } from './responses.js';
 import { submitOptions } from './submit-job.js';
@@ -50,7 +50,8 @@ const refinement = operation({
   idempotent: true,
   responses: { ...WAIT_RESPONSES, 202: accepted(RefinementAnswer) },
   refusals: [409, 422, 429],
-  handle: async ({ body, query, gateway, idempotencyKey, signal, response }) => {
+  handle: async (call) => {
+    const { body, query, gateway, idempotencyKey, response } = call;
     const { key, force, ...step } = body;
     await refuseDisallowed(step, '', gateway.settings);
     const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
@@ -58,7 +59,7 @@ const refinement = operation({
     const { extract, summarize } = await gateway.admission.within(submitterOfResponse(response), places, () =>
       addRefinementStep(gateway.fleet, submitOptions(step), options),
     );
-    if (query.wait !== undefined) return later(waitReply, gateway.fleet, extract.id, query.wait, signal);
+    if (query.wait !== undefined) return later(waitReply, waitingOf(call), extract.id, query.wait);
     return {
       status: 202,
       body: {
@@ -83,7 +84,8 @@ const guardedEvaluation = operation({
   idempotent: true,
   responses: { ...WAIT_RESPONSES, 202: accepted(GuardedEvaluationAnswer) },
   refusals: [409, 422, 429],
-  handle: async ({ body, query, gateway, idempotencyKey, signal, response }) => {
+  handle: async (call) => {
+    const { body, query, gateway, idempotencyKey, response } = call;
     const { key, force, evaluation, ...rest } = body;
     await refuseDisallowed(rest, '', gateway.settings);
     const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
@@ -97,8 +99,7 @@ const guardedEvaluation = operation({
       [['solution-check', 1]],
       () => gateway.ownQueues.within(queues, callerIdOf(response), submit),
     );
-    if (query.wait !== undefined)
-      return later(waitReply, gateway.fleet, handles.evaluation.id, query.wait, signal);
+    if (query.wait !== undefined) return later(waitReply, waitingOf(call), handles.evaluation.id, query.wait);
     return {
       status: 202,
       body: await submittedEvaluation(handles),

@@ -7,7 +7,7 @@ import { refuseDisallowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation } from '../http/operation.js';
-import { locationOf, submitted, waitReply } from './job-resource.js';
+import { locationOf, submitted, waitingOf, waitReply } from './job-resource.js';
 import { JobSchema, SubmittedSchema } from './job-schemas.js';
 import { keyOf } from './responses.js';
 
@@ -49,7 +49,8 @@ function submitOperation(kind: KindName): Operation {
       },
     },
     refusals: [409, 422, 429],
-    handle: async ({ body, query, gateway, idempotencyKey, signal, response }) => {
+    handle: async (call) => {
+      const { body, query, gateway, idempotencyKey, response } = call;
       const { payload: given, ...fields } = body;
       const options = ownSubmission(response, {
         ...submitOptions(fields),
@@ -62,7 +63,7 @@ function submitOperation(kind: KindName): Operation {
         .catch((thrown: unknown) => {
           throw inBody(thrown, 'payload');
         });
-      if (query.wait !== undefined) return later(waitReply, gateway.fleet, job.id, query.wait, signal);
+      if (query.wait !== undefined) return later(waitReply, waitingOf(call), job.id, query.wait);
       return {
         status: 202,
         body: await submitted(job, options.delayMs ? 'delayed' : 'waiting'),
