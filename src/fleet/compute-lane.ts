@@ -5,6 +5,8 @@ import type { Hold } from './held-slots.js';
 export interface ComputeLaneOptions extends ComputeThreadOptions {
   /** Longest time of one task, in milliseconds. */
   readonly timeoutMs: number;
+  /** How long a second thread is kept that no task needs, in milliseconds; default: a minute. */
+  readonly spareMs?: number;
 }
 
 /** For whom a task is done, and what gives it up. */
@@ -17,6 +19,8 @@ export interface TaskOwner {
 
 interface Waiting<Task, Result> extends TaskOwner {
   readonly task: Task;
+  /** Whether a thread has it: it is then the thread that gives it up. */
+  isInThread: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (thrown: unknown) => void;
 }
@@ -30,14 +34,17 @@ const SPARE_BEFORE_MS = 3_000;
  */
 export class ComputeLane<Task, Result> {
   readonly #timeoutMs: number;
+  readonly #spareMs: number;
   /** The thread for the next task, and the one that stands in for it. */
   #threads: readonly [ComputeThread<Task, Result>, ComputeThread<Task, Result>];
   readonly #queue = new TurnQueue<Waiting<Task, Result>>();
   #isBusy = false;
-  #closed: Error | undefined;
+  #spareEnd: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(options: ComputeLaneOptions) {
     this.#timeoutMs = options.timeoutMs;
+    this.#spareMs = options.spareMs ?? 60_000;
     this.#threads = [new ComputeThread(options), new ComputeThread(options)];
   }
 
@@ -49,12 +56,16 @@ export class ComputeLane<Task, Result> {
     const { tenant, signal } = owner;
     return new Promise<Result>((resolve, reject) => {
       const onAbort = () => {
-        if (this.#queue.remove(tenant, waiting)) waiting.reject(abortErrorOf(signal));
+        if (waiting.isInThread) return;
+        // It waits for its turn, or for the start of a thread, which may take longer than a job has for its end.
+        this.#queue.remove(tenant, waiting);
+        waiting.reject(abortErrorOf(signal));
       };
       const settled = () => signal.removeEventListener('abort', onAbort);
       const waiting: Waiting<Task, Result> = {
         ...owner,
         task,
+        isInThread: false,
         resolve: (result) => {
           settled();
           resolve(result);
@@ -73,7 +84,8 @@ export class ComputeLane<Task, Result> {
 
   /** Ends the threads at once, whatever they are doing; tasks that wait are rejected. */
   async close(): Promise<void> {
-    this.#closed = new Error('the worker has stopped');
+    this.#isClosed = true;
+    clearTimeout(this.#spareEnd);
     await Promise.all(this.#threads.map((thread) => thread.close()));
     this.#goOn();
   }
@@ -89,16 +101,19 @@ export class ComputeLane<Task, Result> {
     });
   }
 
-  async #do({ task, signal, resolve, reject }: Waiting<Task, Result>): Promise<void> {
+  async #do(waiting: Waiting<Task, Result>): Promise<void> {
+    const { task, signal, resolve, reject } = waiting;
     const [thread, spare] = this.#threads;
     let spareTimer: NodeJS.Timeout | undefined;
     let isSpareStarted = false;
     try {
       await thread.ready();
-      if (signal.aborted) throw abortErrorOf(signal);
+      if (signal.aborted) return;
+      waiting.isInThread = true;
       spareTimer = setTimeout(
         () => {
           isSpareStarted = true;
+          clearTimeout(this.#spareEnd);
           warm(spare);
         },
         Math.max(this.#timeoutMs / 4, this.#timeoutMs - SPARE_BEFORE_MS),
@@ -106,14 +121,25 @@ export class ComputeLane<Task, Result> {
       resolve(await thread.run(task, this.#timeoutMs, signal));
     } catch (thrown) {
       // What took its time has ended its thread: the other one is ready, and this one's successor starts meanwhile.
-      if (isSpareStarted && this.#closed === undefined) {
+      if (isSpareStarted && !this.#isClosed) {
         this.#threads = [spare, thread];
         warm(thread);
       }
       reject(thrown);
     } finally {
       clearTimeout(spareTimer);
+      if (isSpareStarted) this.#endSpareLater();
     }
+  }
+
+  /** A second thread takes as much memory as the first one, an index of the known set with it, and few tasks need it. */
+  #endSpareLater(): void {
+    clearTimeout(this.#spareEnd);
+    if (this.#isClosed) return;
+    this.#spareEnd = setTimeout(() => {
+      const [, spare] = this.#threads;
+      void spare.end();
+    }, this.#spareMs).unref();
   }
 }
 

@@ -47,11 +47,13 @@ export class ComputeThread<Task, Result> {
   async ready(): Promise<void> {
     if (this.#closed) throw new InternalError('the worker has stopped: its threads take no more tasks');
     this.#pool ??= this.#start();
-    this.#ready ??= answered(this.#pool);
+    const pool = this.#pool;
+    this.#ready ??= answered(pool);
     try {
       await this.#ready;
     } catch (thrown) {
-      await this.#drop();
+      // It may have been ended meanwhile, and another one started.
+      if (this.#pool === pool) await this.end();
       if (this.#closed || thrown instanceof FleetError) throw thrown;
       throw new InternalError(`a thread that computes could not be started: ${messageOf(thrown)}`, {
         cause: thrown,
@@ -77,7 +79,7 @@ export class ComputeThread<Task, Result> {
       this.#ready = undefined;
       if (this.#closed || signal.aborted) throw thrown;
       if (deadline.signal.aborted) throw new ThreadEnded('deadline');
-      if (!isOutOfMemory(thrown)) await this.#drop();
+      if (!isOutOfMemory(thrown)) await this.end();
       throw new ThreadEnded(isOutOfMemory(thrown) ? 'memory' : 'crash');
     } finally {
       stopTimer();
@@ -107,13 +109,14 @@ export class ComputeThread<Task, Result> {
     return this.#pool?.threads[0]?.performance.eventLoopUtilization().active ?? 0;
   }
 
-  /** Ends the thread at once, whatever it is doing. */
+  /** Ends the thread for good. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#drop();
+    await this.end();
   }
 
-  async #drop(): Promise<void> {
+  /** Ends the thread, whatever it is doing; another one may be started. */
+  async end(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
     this.#ready = undefined;

@@ -9,23 +9,32 @@ export interface HeldSlotsOptions {
   readonly concurrency: number;
   /** Makes another worker of a kind. */
   readonly startWorker: (kind: KindName, concurrency: number) => QueueWorker;
-  /** A worker that is no longer needed could not be closed. */
+  /** A worker could not be turned on or off. */
   readonly onError: (thrown: unknown) => void;
 }
 
 /** Slots that are made up for at most, as a multiple of those of the kind: each waiting job holds its texts in memory. */
 const MAX_EXTRA = 4;
 
+/** The queue worker that makes up for held slots of one kind. */
+interface Extra {
+  readonly worker: QueueWorker;
+  /** Whether it takes jobs. */
+  isOn: boolean;
+  /** Its changes, one after the other. */
+  changes: Promise<void>;
+}
+
 /**
  * Makes up for the slots of jobs that wait for a long computation, and so for each other: a job of another tenant, or a short
  * one, must not wait for a slot because long ones hold them all. When half of a kind's slots are held, another queue worker
- * takes as many jobs as are held; when none is, it is closed.
+ * takes as many jobs as are held; when none is, it takes no more. It is not closed then: what it still runs counts among
+ * the jobs that it may have, so that there are never more than `MAX_EXTRA` times the slots.
  */
 export class HeldSlots {
   readonly #options: HeldSlotsOptions;
   readonly #held = new Map<KindName, number>();
-  readonly #extra = new Map<KindName, QueueWorker>();
-  readonly #closing = new Set<QueueWorker>();
+  readonly #extra = new Map<KindName, Extra>();
   #isStopped = false;
 
   constructor(options: HeldSlotsOptions) {
@@ -47,12 +56,12 @@ export class HeldSlots {
     };
   }
 
-  /** Workers that take jobs, or have not ended yet. */
+  /** Workers that take jobs, or have taken some. */
   get workers(): readonly QueueWorker[] {
-    return [...this.#extra.values(), ...this.#closing];
+    return [...this.#extra.values()].map(({ worker }) => worker);
   }
 
-  /** From now on no worker is started or closed: whoever stops the fleet's worker closes them all. */
+  /** From now on no worker is started or goes on: whoever stops the fleet's worker closes them all. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -62,21 +71,34 @@ export class HeldSlots {
     this.#held.set(kind, held);
     if (this.#isStopped) return;
     const { concurrency, startWorker } = this.#options;
-    const extra = this.#extra.get(kind);
     const wanted = Math.min(held, concurrency * MAX_EXTRA);
-    if (held === 0) this.#close(kind);
-    else if (extra !== undefined) extra.concurrency = wanted;
-    else if (held >= concurrency / 2) this.#extra.set(kind, startWorker(kind, wanted));
+    const extra = this.#extra.get(kind);
+    if (extra === undefined) {
+      if (held < concurrency / 2) return;
+      const worker = startWorker(kind, wanted);
+      this.#extra.set(kind, { worker, isOn: true, changes: Promise.resolve() });
+      return;
+    }
+    if (held === 0) this.#turn(extra, false);
+    else if (!extra.isOn && held < concurrency / 2) return;
+    else {
+      const takesMore = !extra.isOn || wanted > extra.worker.concurrency;
+      extra.worker.concurrency = wanted;
+      if (takesMore) this.#turn(extra, true);
+    }
   }
 
-  #close(kind: KindName): void {
-    const extra = this.#extra.get(kind);
-    if (extra === undefined) return;
-    this.#extra.delete(kind);
-    this.#closing.add(extra);
-    extra
-      .close()
-      .catch(this.#options.onError)
-      .finally(() => this.#closing.delete(extra));
+  /**
+   * Turns a worker on or off. One that is on is turned off before: while all its jobs run, nothing else makes it look
+   * whether it may take more.
+   */
+  #turn(extra: Extra, isOn: boolean): void {
+    extra.isOn = isOn;
+    extra.changes = extra.changes
+      .then(async () => {
+        await extra.worker.pause(true);
+        if (extra.isOn && !this.#isStopped) await extra.worker.resume();
+      })
+      .catch(this.#options.onError);
   }
 }

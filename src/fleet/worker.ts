@@ -185,7 +185,8 @@ export class FleetWorker {
     const heldSlots = new HeldSlots({
       concurrency,
       startWorker,
-      onError: (thrown) => logger.warn({ reason: messageOf(thrown) }, 'a worker of held slots did not end'),
+      onError: (thrown) =>
+        logger.warn({ reason: messageOf(thrown) }, 'the worker that makes up for held slots did not change'),
     });
     const workers = kinds.map((kind) => startWorker(kind, concurrency));
     const fleetWorker = new FleetWorker({

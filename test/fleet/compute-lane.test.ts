@@ -1,0 +1,62 @@
+import { readdirSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ComputeLane } from '../../src/fleet/compute-lane.js';
+import type { TestThreadData } from '../support/test-thread.js';
+
+const module = new URL('../support/test-thread.ts', import.meta.url);
+const owner = (signal = new AbortController().signal) => ({ tenant: 'a', signal });
+
+let lane: ComputeLane<number, number>;
+afterEach(() => lane.close());
+
+function start(data: TestThreadData, timeoutMs = 10_000, spareMs?: number) {
+  lane = new ComputeLane({
+    ...{ module, data, heapMb: 64, timeoutMs },
+    ...(spareMs === undefined ? {} : { spareMs }),
+  });
+}
+
+describe('a lane of tasks', () => {
+  it('says at once that its thread cannot be started, at each task', async () => {
+    start({ isBroken: true });
+    for (let task = 0; task < 2; task += 1) {
+      await expect(lane.run(1, owner())).rejects.toMatchObject({
+        code: 'internal',
+        message: expect.stringContaining('could not be started'),
+      });
+    }
+  });
+
+  it('gives up a task whose thread is still being started, and does the next one', async () => {
+    start({ startMs: 3_000 });
+    const cancelled = new AbortController();
+    let isReady = false;
+    const given = lane.run(1, owner(cancelled.signal));
+    const next = lane.run(2, owner()).then((result) => {
+      isReady = true;
+      return result;
+    });
+    const rejected = expect(given).rejects.toMatchObject({ name: 'AbortError' });
+    cancelled.abort('cancelled');
+    await rejected;
+    expect(isReady).toBe(false);
+    expect(await next).toBe(2);
+  });
+
+  it.skipIf(process.platform !== 'linux')('ends a second thread that no task needs', async () => {
+    const threads = () => readdirSync('/proc/self/task').length;
+    start({}, 2_000, 50);
+    await lane.run(1, owner());
+    const before = threads();
+    let most = 0;
+    const task = lane.run(1_500, owner());
+    const look = setInterval(() => {
+      most = Math.max(most, threads());
+    }, 20);
+    expect(await task).toBe(1_500);
+    clearInterval(look);
+    expect(most).toBeGreaterThan(before);
+    await expect.poll(threads, { timeout: 10_000 }).toBe(before);
+    expect(await lane.run(3, owner())).toBe(3);
+  });
+});
