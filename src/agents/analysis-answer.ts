@@ -1,12 +1,26 @@
-import type { LeakFinding } from '../leakage/index.js';
+import { analyzeLeakage, type LeakageAnalysis, type LeakFinding } from '../leakage/index.js';
 import { locateBlock } from '../solution/index.js';
 import type { AnnotatedLeakageAnswer } from './outputs.js';
 
+/** A finding, and the block that an answer names it by: one that stands in the script once, where there is such a block. */
+export type NamedLeak = LeakFinding & { readonly uniqueBlock: string };
+
+export interface NamedAnalysis extends LeakageAnalysis {
+  readonly findings: NamedLeak[];
+}
+
+/** The analysis, with the block of each finding: looking for them takes long in a script that repeats itself. */
+export async function analyzeAndName(source: string): Promise<NamedAnalysis> {
+  const analysis = await analyzeLeakage(source);
+  const findings = analysis.findings.map((leak) => ({ ...leak, uniqueBlock: uniqueBlock(leak, source) }));
+  return { ...analysis, findings };
+}
+
 /** A finding of static analysis in the form of an agent's answer. */
-export function analysisAnswer(finding: LeakFinding, code: string): AnnotatedLeakageAnswer {
+export function analysisAnswer(finding: NamedLeak): AnnotatedLeakageAnswer {
   return {
     leakage_status: 'Yes Data Leakage',
-    code_block: uniqueBlock(finding, code),
+    code_block: finding.uniqueBlock,
     kind: finding.kind,
     severity: finding.severity,
     reason: `${finding.explanation} ${finding.whatToDo}`,

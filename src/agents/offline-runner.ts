@@ -54,7 +54,7 @@ async function detectByAnalysis(
   if (exhausted && findings.length === 0) {
     throw new AgentError('analysis-exhausted', 'the script is too entangled for static analysis to judge it');
   }
-  const answers = findings.map((finding) => analysisAnswer(finding, code));
+  const answers = findings.map(analysisAnswer);
   const output: LeakageDetectionOutput = {
     answers: answers.length > 0 ? answers : [{ leakage_status: 'No Data Leakage', code_block: '' }],
     ...(notFollowed.length > 0 ? { notFollowed } : {}),
@@ -73,8 +73,7 @@ async function correctByRewriting(
 
 /** Fences code so that no fence inside of it can end the block. */
 function fenced(code: string): string {
-  let longest = 0;
-  for (const [run] of code.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  const longest = Math.max(0, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(Math.max(3, longest + 1));
   return `${fence}python\n${code}\n${fence}`;
 }

@@ -1,18 +1,21 @@
 import { checkFigures, planRefinement, summarizeAblation } from '../ablation/index.js';
-import { analyzeLeakage, repairLeak } from '../leakage/index.js';
+import { repairLeak } from '../leakage/index.js';
 import {
   correctionScope,
   doesSomething,
   firstSyntaxError,
   lostNames,
+  neutraliseMagics,
   type ParseResult,
   parsesAsPython,
+  takeCorrection,
 } from '../solution/index.js';
+import { analyzeAndName } from './analysis-answer.js';
 
 /** What is computed over whole scripts and outputs: for the largest of them it takes seconds. */
 const TASKS = {
   /** Finds the leaks of a script. */
-  analyze: analyzeLeakage,
+  analyze: analyzeAndName,
   /** Rewrites a leaky block of a script. */
   repair: repairLeak,
   /** Names that a correction of a block no longer defines. */
@@ -21,6 +24,10 @@ const TASKS = {
   doesSomething,
   /** The first error of a text, by the syntax tree. */
   syntaxError: firstSyntaxError,
+  /** Python in the place of a notebook's commands. */
+  neutralise: async (text: string) => neutraliseMagics(text),
+  /** The text for a block, from a correction agent's answer. */
+  takeCorrection,
   /** What a correction does besides correcting. */
   correctionScope,
   /** Summarizes the output of an ablation study. */
@@ -63,9 +70,16 @@ export const doInPlace: DoScriptTask = (task, given) => (TASKS as ScriptTasks)[t
  */
 export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
   return {
-    parses: (text) => parsesAsPython(text, { tenant, syntaxError: (part) => doTask('syntaxError', [part]) }),
+    parses: (text) =>
+      parsesAsPython(text, {
+        tenant,
+        syntaxError: (part) => doTask('syntaxError', [part]),
+        neutralise: (part) => doTask('neutralise', [part]),
+      }),
     doesSomething: (...given) => doTask('doesSomething', given),
     syntaxError: (...given) => doTask('syntaxError', given),
+    neutralise: (...given) => doTask('neutralise', given),
+    takeCorrection: (...given) => doTask('takeCorrection', given),
     analyze: (...given) => doTask('analyze', given),
     repair: (...given) => doTask('repair', given),
     lostNames: (...given) => doTask('lostNames', given),

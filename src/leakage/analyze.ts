@@ -30,12 +30,8 @@ export interface LeakageAnalysis {
   readonly findings: LeakFinding[];
   /** Code that the analysis does not understand, and therefore does not accuse. */
   readonly notFollowed: NotFollowed[];
-  /** True where the analysis gave up before the script's end: then no finding means nothing. */
+  /** True where the analysis gave up before it had found all: then no finding means nothing. */
   readonly exhausted: boolean;
-  /** How many scores of predictions the script computes, as far as it was followed. */
-  readonly scores: number;
-  /** How many of them it prints. */
-  readonly printedScores: number;
   /** False where the script has syntax errors; the rest of it is analysed all the same. */
   readonly parsed: boolean;
 }
@@ -62,6 +58,9 @@ export interface DetailedAnalysis extends LeakageAnalysis {
 const MAX_WORK = 10_000_000;
 const WORK_PER_NODE = 100;
 
+/** Many times what an honest script has. Each leak may cost a rewriting or two calls, and each block a part of the script. */
+export const MAX_FINDINGS = 50;
+
 /** The analysis with the syntax it stands on, for the repair. */
 export async function analyzeInDetail(source: string, watch = -1, earlier = -1): Promise<DetailedAnalysis> {
   const module = await parseModule(source);
@@ -71,10 +70,18 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
   // Judging has a limit of its own: what was found in a script that could not be followed to its end is shown as well.
   const judged = withinWorkLimit(most, () => {
     const found = judge(machine);
-    return { leaks: found, blocks: sharedBlocks(source, found) };
+    const leaks = mostSevere(found);
+    return { leaks, blocks: sharedBlocks(source, leaks), isAll: leaks.length === found.length };
   });
-  const exhausted = machine.exhausted || followed.result === undefined || judged.result === undefined;
-  if (exhausted) machine.skip({ start: 0, end: 0 }, 'the script is too entangled to follow to its end');
+  const isFollowed = !machine.exhausted && followed.result !== undefined && judged.result !== undefined;
+  if (!isFollowed) machine.skip({ start: 0, end: 0 }, 'the script is too entangled to follow to its end');
+  else if (!judged.result.isAll) {
+    machine.skip(
+      { start: 0, end: 0 },
+      `the script has more than ${MAX_FINDINGS} leaks; the others are not listed`,
+    );
+  }
+  const exhausted = !isFollowed || !judged.result.isAll;
   const { leaks, blocks } = judged.result ?? { leaks: [], blocks: [] };
   const findings = leaks.map((leak, at): LeakFinding => {
     const block = blocks[at] ?? leak.statement;
@@ -90,18 +97,12 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
       whatToDo: whatToDo(leak),
     };
   });
-  // What a model says that learned nothing is no prediction.
-  const scored = machine.scored.flatMap(({ prediction, score }) =>
-    prediction.training === undefined ? [] : [score],
-  );
   const notFollowed = machine.notFollowed.sort((a, b) => a.line - b.line);
   const { steps, unresolved, missingColumns, watched, watchedEarlier, watchedLists, watchedFrames } = machine;
   return {
     findings,
     notFollowed,
     exhausted,
-    scores: new Set(scored).size,
-    printedScores: new Set(scored.filter((score) => machine.reported.has(score))).size,
     parsed: module.parsed,
     leaks,
     module,
@@ -116,11 +117,21 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
   };
 }
 
+/** The leaks that are listed, in the order of the script. */
+function mostSevere(found: readonly Leak[]): readonly Leak[] {
+  if (found.length <= MAX_FINDINGS) return found;
+  // The kinds stand in this order.
+  const kinds = Object.keys(LEAK_KINDS);
+  const rank = ({ kind }: Leak) => kinds.indexOf(kind);
+  const listed = new Set([...found].sort((a, b) => rank(a) - rank(b)).slice(0, MAX_FINDINGS));
+  return found.filter((leak) => listed.has(leak));
+}
+
 /**
  * Finds data leakage in a Python script by following its data: which rows are scored, and what was computed
  * over them before. Code that cannot be followed is named, not accused. Needs no model and no network.
  */
 export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
-  const { findings, notFollowed, exhausted, scores, printedScores, parsed } = await analyzeInDetail(source);
-  return { findings, notFollowed, exhausted, scores, printedScores, parsed };
+  const { findings, notFollowed, exhausted, parsed } = await analyzeInDetail(source);
+  return { findings, notFollowed, exhausted, parsed };
 }

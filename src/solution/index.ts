@@ -10,4 +10,5 @@ export { introducesPlaceholder } from './placeholder.js';
 export { parsePython, type SyntaxNode, type SyntaxTree } from './python-syntax.js';
 export { replaceBlock, replaceSpan } from './replace-block.js';
 export { firstSyntaxError } from './syntax-error.js';
+export { type TakenCorrection, takeCorrection } from './take-correction.js';
 export { blockFromWholeScript, type WholeScriptAnswer } from './whole-script.js';

@@ -1,4 +1,4 @@
-import { magicIn } from './magic-line.js';
+import { magicIn, maybeMagic } from './magic-line.js';
 import { type PhysicalLine, physicalLines } from './physical-lines.js';
 
 /** What a physical line begins in. Only a line that begins in `code` begins a statement. */
@@ -68,16 +68,17 @@ function readLine(text: string, { start, end }: PhysicalLine, open: Open): numbe
  */
 export function pythonLines(text: string): PythonLine[] {
   const open: Open = { quotes: '', brackets: 0, continued: false };
+  const hasMagic = maybeMagic(text);
   let inMagic = false;
   return physicalLines(text).map((line) => {
+    const { start, end, next } = line;
     const context = contextOf(open);
-    const lineText = text.slice(line.start, line.end);
-    if (inMagic || (context === 'code' && magicIn(lineText)?.code === false)) {
+    if (inMagic || (hasMagic && context === 'code' && magicIn(text.slice(start, end))?.code === false)) {
       // A shell command is continued by a backslash, like a statement, and by nothing else.
-      open.continued = lineText.endsWith('\\');
+      open.continued = end > start && text[end - 1] === '\\';
       inMagic = open.continued;
-      return { ...line, context, comment: -1 };
+      return { start, end, next, context, comment: -1 };
     }
-    return { ...line, context, comment: readLine(text, line, open) };
+    return { start, end, next, context, comment: readLine(text, line, open) };
   });
 }

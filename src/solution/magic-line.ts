@@ -15,6 +15,11 @@ const CODE_MAGIC = /^%%?(?:time|timeit|prun|memit|mprun|lprun)(?=\s|$)/;
 const HELP = /^[\w.*%]+\?\??$/u;
 const ASSIGNMENT_TARGET = /^[\p{L}\p{N}_.,\s[\]*]+$/u;
 
+/** Whether a text has a character that every magic has: a look that costs little, and finds nothing in most lines. */
+export function maybeMagic(text: string): boolean {
+  return text.includes('%') || text.includes('!') || text.includes('?');
+}
+
 /** Offset of the statement behind a magic that runs one, its options skipped; -1 where there is none. */
 function codeOf(line: string, from: number): number {
   const name = CODE_MAGIC.exec(line.slice(from, from + 12))?.[0];
@@ -36,6 +41,7 @@ function codeOf(line: string, from: number): number {
 
 /** A percent sign needs a name: what else begins with one is an error, in a notebook too. */
 function opensMagic(line: string, at: number): boolean {
+  if (line[at] !== '!' && line[at] !== '%') return false;
   return /^(?:!(?!=)|%%?[a-z_]|%%!)/i.test(line.slice(at, at + 3));
 }
 
@@ -51,6 +57,7 @@ function magicAt(line: string, start: number, place: Magic['place']): Magic {
  * `target = !command` or `target = %x`. None of them is Python, so no line of Python is taken for one.
  */
 export function magicIn(line: string): Magic | null {
+  if (!maybeMagic(line)) return null;
   let start = 0;
   while (line[start] === ' ' || line[start] === '\t') start += 1;
   const first = line[start];

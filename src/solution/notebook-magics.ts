@@ -1,5 +1,5 @@
 import { pythonLines } from './logical-lines.js';
-import { magicIn } from './magic-line.js';
+import { magicIn, maybeMagic } from './magic-line.js';
 
 /** Cell magics whose cell is not Python. What `%%writefile` writes is taken as code: it mostly is. */
 const FOREIGN_CELLS = new Set(
@@ -40,7 +40,7 @@ function asComment(line: string): string {
  * line, since nobody knows where the cell ended and code must not disappear.
  */
 export function neutraliseMagics(text: string): string {
-  if (!/[%!?]/.test(text)) return text;
+  if (!maybeMagic(text)) return text;
   const lines = pythonLines(text);
   const marked = lines.some(
     (line) => line.context === 'code' && CELL_MARKER.test(text.slice(line.start, line.start + 6)),

@@ -1,3 +1,4 @@
+import { maybeMagic } from './magic-line.js';
 import { neutraliseMagics } from './notebook-magics.js';
 import { physicalLines } from './physical-lines.js';
 import type { PythonVerdict } from './python-child.js';
@@ -50,6 +51,8 @@ export interface ParseOptions {
   readonly tenant?: string;
   /** The first error by the syntax tree: in a thread where that must not block the caller. */
   readonly syntaxError?: typeof firstSyntaxError;
+  /** Puts Python in the place of a notebook's commands: the same. */
+  readonly neutralise?: (text: string) => Promise<string>;
 }
 
 async function judge(text: string, options: ParseOptions): Promise<ParseResult> {
@@ -73,6 +76,7 @@ export async function parsesAsPython(text: string, options: ParseOptions = {}): 
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const asItIs = await judge(source, options);
   if (asItIs.ok) return asItIs;
-  const neutral = neutraliseMagics(source);
+  if (!maybeMagic(source)) return asItIs;
+  const neutral = await (options.neutralise?.(source) ?? neutraliseMagics(source));
   return neutral === source ? asItIs : judge(neutral, options);
 }

@@ -14,10 +14,17 @@ export interface PhysicalLine {
 export function physicalLines(text: string): PhysicalLine[] {
   const lines: PhysicalLine[] = [];
   let start = 0;
-  for (const match of text.matchAll(/\r\n|\n|\r/g)) {
-    const next = match.index + match[0].length;
-    lines.push({ start, end: match.index, next });
+  const endLine = (end: number, next: number) => {
+    lines.push({ start, end, next });
     start = next;
+  };
+  let feed = text.indexOf('\n');
+  let carriage = text.indexOf('\r');
+  while (feed !== -1 || carriage !== -1) {
+    if (carriage === -1 || (feed !== -1 && feed < carriage)) endLine(feed, feed + 1);
+    else endLine(carriage, carriage + 1 === feed ? feed + 1 : carriage + 1);
+    if (feed !== -1 && feed < start) feed = text.indexOf('\n', start);
+    if (carriage !== -1 && carriage < start) carriage = text.indexOf('\r', start);
   }
   if (start < text.length) lines.push({ start, end: text.length, next: text.length });
   return lines;

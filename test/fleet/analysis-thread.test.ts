@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { AnalysisThread } from '../../src/fleet/analysis-thread.js';
@@ -39,6 +40,22 @@ describe('the analysis thread', () => {
     expect(await threaded.checkFigures(figures)).toEqual(await IN_PLACE_ANALYST.checkFigures(figures));
     const refinement = { solution: LARGE, summary: 'The scaler matters most.', previousBlocks: [] };
     expect(await threaded.plan(refinement)).toEqual(await IN_PLACE_ANALYST.plan(refinement));
+  });
+
+  it('takes a correction of many lines out of its answer while the event loop goes on', async () => {
+    await analyst().analyze(LARGE);
+    const line = 'x = 1';
+    const content = `${line}\ny = 2\n`;
+    const located = { start: 0, end: line.length, text: line };
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const code = `# ...\n${'"a"\n'.repeat(100_000)}`;
+    const answer = `\`\`\`python\n${code}\`\`\``;
+    const taken = await analyst().takeCorrection(answer, located, content, true);
+    delay.disable();
+    expect(taken).toMatchObject({ ok: true });
+    expect(delay.max / 1e6).toBeLessThan(1_000);
+    expect(await analyst().neutralise('!ls\n')).toBe('0  \n');
   });
 
   it('gives up a task in the middle of its computing, and goes on with the ones that wait', async () => {

@@ -20,8 +20,7 @@ export function renderRefinement(
   }
   const lines = linesOfBlock(extracted.codeBlock, script);
   parts.push(`${colours.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
-  // Not `push(...)`: a block may have more lines than a call can have arguments.
-  const code = numberedLines(extracted.codeBlock, lines?.first ?? 1, colours);
-  const plan = wrapped(visible(extracted.plan ?? ''), '', width);
-  return parts.concat(code, '', colours.bold('plan'), plan).join('\n');
+  parts.push(...numberedLines(extracted.codeBlock, lines?.first ?? 1, colours));
+  parts.push('', colours.bold('plan'), ...wrapped(visible(extracted.plan ?? ''), '', width));
+  return parts.join('\n');
 }

@@ -25,12 +25,10 @@ export const getJob = operation({
     202: { description: 'With `wait`: the job, which has not ended yet.', schema: JobSchema },
   },
   refusals: [404],
-  handle: async (call) => {
-    const { params, query, gateway } = call;
-    if (query.wait !== undefined) return waitReply(call, params.id, query.wait);
-    await call.roomForAnswer();
-    return { status: 200, body: await jobResource(gateway.fleet, params.id) };
-  },
+  handle: async ({ params, query, gateway, signal }) =>
+    query.wait === undefined
+      ? { status: 200, body: await jobResource(gateway.fleet, params.id) }
+      : waitReply(gateway.fleet, params.id, query.wait, signal),
 });
 
 export const cancelOperation = operation({
@@ -43,9 +41,8 @@ export const cancelOperation = operation({
   params: JobIdParams,
   responses: { 200: { description: 'The job, which is cancelled.', schema: JobSchema } },
   refusals: [404, 409],
-  handle: async ({ params, gateway, roomForAnswer }) => {
+  handle: async ({ params, gateway }) => {
     await cancelJob(gateway.fleet, params.id, queueOfId(params.id));
-    await roomForAnswer();
     return { status: 200, body: await jobResource(gateway.fleet, params.id) };
   },
 });
@@ -64,12 +61,9 @@ export const retryOperation = operation({
     202: { description: 'The job, which waits again.', schema: JobSchema },
   },
   refusals: [404, 409],
-  handle: async (call) => {
-    const { params, query, gateway } = call;
-    const { id } = params;
+  handle: async ({ params: { id }, query, gateway, signal }) => {
     await retryJob(gateway.fleet, id, queueOfId(id));
-    if (query.wait !== undefined) return waitReply(call, id, query.wait);
-    await call.roomForAnswer();
+    if (query.wait !== undefined) return waitReply(gateway.fleet, id, query.wait, signal);
     const job = await jobResource(gateway.fleet, id);
     return { status: hasEnded(job.state) ? 200 : 202, body: job, headers: { location: locationOf(id) } };
   },

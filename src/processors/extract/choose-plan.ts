@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { RefinePlan } from '../../agents/outputs.js';
 import { type LocatedBlock, locateBlock } from '../../solution/index.js';
 
@@ -8,12 +9,21 @@ export interface ValidPlan {
   readonly located: LocatedBlock;
 }
 
-/** Where the block of each plan stands: by the whitespace rule (REQ-P2O-018.1), null where nowhere. */
-export function locatePlans(plans: readonly RefinePlan[], content: string): (ValidPlan | null)[] {
-  return plans.map(({ code_block, plan }, index) => {
-    const located = locateBlock(code_block, content);
-    return located && { index, plan, located };
-  });
+/**
+ * Where the block of each plan stands: by the whitespace rule (REQ-P2O-018.1), null where nowhere. Each takes a look at the
+ * whole script, and nobody else waits for all of them.
+ */
+export async function locatePlans(
+  plans: readonly RefinePlan[],
+  content: string,
+): Promise<(ValidPlan | null)[]> {
+  const located: (ValidPlan | null)[] = [];
+  for (const [index, { code_block, plan }] of plans.entries()) {
+    const place = locateBlock(code_block, content);
+    located.push(place && { index, plan, located: place });
+    await setImmediate();
+  }
+  return located;
 }
 
 /** Text of a block without regard to white space, to compare it with earlier ones. */

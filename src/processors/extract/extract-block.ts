@@ -46,7 +46,7 @@ export async function extractBlock(payload: ExtractPayload, work: Work): Promise
       return undefined;
     });
     if (answer === undefined) break;
-    const current = { answer, located: locatePlans(answer.output.plans, solution.content) };
+    const current = { answer, located: await locatePlans(answer.output.plans, solution.content) };
     given.push(current);
     const plan = primaryPlan(current.located, previousBlocks);
     if (plan !== undefined) return result(payload, asks, current, plan, meter, notes, work);

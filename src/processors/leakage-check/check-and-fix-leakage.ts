@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import type { AgentRunner, WorkLog } from '../../agents/agent-runner.js';
 import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import { analysedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { JobFiles } from '../../agents/workspace/job-files.js';
-import { PayloadError } from '../../errors.js';
+import { isAnalysisLimit, PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
 import {
   type Finding,
@@ -10,12 +11,13 @@ import {
   type SolutionCheckResult,
   statusOf,
 } from '../../queues/solution-check.js';
-import { type LocatedBlock, locateBlock } from '../../solution/index.js';
+import { type LocatedBlock, locateBlock, type ParseResult } from '../../solution/index.js';
 import { agentStamp, withNotes } from '../agent-stamp.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
 import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
+import type { Judgement } from './judge-correction.js';
 import { leaksLeftBehind, leaksMissedBy, type SourcedAnswer } from './missed-leaks.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationAt } from './second-opinion.js';
@@ -60,7 +62,7 @@ export async function checkAndFixLeakage(
   options.onProgress?.('detecting');
   const [detection, parsed] = await Promise.all([
     detectLeakage(solution, { ...options, runner, meter, analyst }),
-    second.parses(solution.content),
+    analyst.parses(solution.content).catch(parsingLimited),
   ]);
   const context: CorrectionContext = {
     ...options,
@@ -68,6 +70,7 @@ export async function checkAndFixLeakage(
     meter,
     analyst: second,
     parsedBefore: parsed.ok,
+    isFollowed: source === 'agent' || !(await analyst.analyze(solution.content)).exhausted,
   };
   const notes = parsed.ok
     ? []
@@ -89,8 +92,11 @@ export async function checkAndFixLeakage(
   const script = new CorrectedScript(solution.content);
   const findings: Finding[] = [];
   for (const answer of answers) {
-    if (answer.leakage_status === 'No Data Leakage') findings.push(withoutLeakage(answer, solution));
-    else {
+    if (answer.leakage_status === 'No Data Leakage') {
+      findings.push(withoutLeakage(answer, solution));
+      // Each takes a look at the whole script, and nobody else waits for all of them.
+      await setImmediate();
+    } else {
       const number = leaky.indexOf(answer) + 1;
       options.onProgress?.(`correcting ${number}/${leaky.length}`);
       findings.push(await correctFinding(answer, number, solution, script, context));
@@ -110,6 +116,13 @@ export async function checkAndFixLeakage(
     agent: agentStamp(runner, detection),
     ...withNotes([...notes, ...limited, ...duplicateNotes(findings), ...(detection.notes ?? [])]),
   };
+}
+
+/** Whether it is Python took too much to find out: corrections are then judged as in a script that is none. */
+function parsingLimited(thrown: unknown): ParseResult {
+  if (!isAnalysisLimit(thrown)) throw thrown;
+  const message = `whether it is Python is not known: ${thrown.message}`;
+  return { ok: false, exact: false, line: 1, column: 1, message };
 }
 
 function leakCount({ length }: readonly unknown[]): string {
@@ -182,11 +195,9 @@ async function correctFinding(
     occurrences: located.occurrences,
     matched: located.matched,
   };
-  const rewritten =
-    source === 'analysis' && context.runner.name !== 'offline'
-      ? await rewriteBlock(located, script, context)
-      : undefined;
-  const correction = rewritten ?? (await correctBlock(located, script, `correct-${number}`, context));
+  const correction = context.isFollowed
+    ? await corrected(located, source, number, script, context)
+    : NOT_FOLLOWED;
   if (!correction.ok) {
     context.log?.warn(`finding ${number} stays uncorrected: ${correction.problem}`);
     return {
@@ -204,6 +215,24 @@ async function correctFinding(
     ...(correction.notes === undefined ? {} : { notes: [...correction.notes] }),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
   };
+}
+
+/** Where the analysis alone judges and has not seen all of a script, a script with corrections would count as free of leaks. */
+const NOT_FOLLOWED: Judgement = {
+  ok: false,
+  problem: 'Static analysis could not follow the script to its end, so it corrects nothing in it.',
+};
+
+async function corrected(
+  located: LocatedBlock,
+  source: FindingSource,
+  number: number,
+  script: CorrectedScript,
+  context: CorrectionContext,
+): Promise<Judgement> {
+  const isRewritten = source === 'analysis' && context.runner.name !== 'offline';
+  const rewritten = isRewritten ? await rewriteBlock(located, script, context) : undefined;
+  return rewritten ?? correctBlock(located, script, `correct-${number}`, context);
 }
 
 /** What is said of a block that cannot be located: REQ-SF-021, decision 6. */

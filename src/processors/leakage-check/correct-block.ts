@@ -16,6 +16,8 @@ export interface CorrectionContext extends RunContext {
   readonly analyst: ScriptAnalyst;
   /** Whether the script was valid Python before any correction. */
   readonly parsedBefore: boolean;
+  /** Whether static analysis has seen all of the script, where it alone judges. */
+  readonly isFollowed: boolean;
 }
 
 /** How often one block is asked for: once, and once more with what was wrong (decision 5). */
@@ -51,6 +53,8 @@ export async function correctBlock(
     if (judgement.ok) return judgement;
     problem = judgement.problem;
     context.log?.warn(`${step}: correction ${attempt} of ${TRIES} was refused: ${problem}`);
+    // Nothing is known against it that the agent could mend, and another answer would be paid for.
+    if (judgement.isUnchecked) return judgement;
   }
   return { ok: false, problem };
 }

@@ -28,11 +28,6 @@ export class CorrectedScript {
     this.#content = content;
   }
 
-  /** The script as it was. */
-  get original(): string {
-    return this.#original;
-  }
-
   get content(): string {
     return this.#content;
   }

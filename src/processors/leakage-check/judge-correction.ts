@@ -1,28 +1,19 @@
 import type { AgentRunner } from '../../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
-import { isAnalysisLimit, UnclosedFenceError } from '../../errors.js';
-import {
-  blockFromWholeScript,
-  type CorrectionScope,
-  extractCodeBlock,
-  fitCorrection,
-  introducesPlaceholder,
-  type LocatedBlock,
-} from '../../solution/index.js';
+import { isAnalysisLimit } from '../../errors.js';
+import type { LocatedBlock } from '../../solution/index.js';
 import { withNotes } from '../agent-stamp.js';
 import type { CorrectionContext } from './correct-block.js';
 import type { CorrectedScript } from './corrected-script.js';
-import { leakThatStillStands, whatGotWorse } from './second-opinion.js';
-import { withoutSurroundings } from './surrounding-lines.js';
+import { leakThatStillStands } from './second-opinion.js';
 
-/** A correction that may be put in, or what is wrong with it in words that a second try can use. */
+/**
+ * A correction that may be put in, or what is wrong with it in words that a second try can use. `isUnchecked`: it took too
+ * much to check, so that nothing is known against it, and a second try would tell no more.
+ */
 export type Judgement =
   | { readonly ok: true; readonly block: string; readonly notes?: readonly string[] }
-  | { readonly ok: false; readonly problem: string };
-
-const refused = (problem: string): Judgement => ({ ok: false, problem });
-
-const FENCE = /^ {0,3}(?:`{3}|~{3})/m;
+  | { readonly ok: false; readonly problem: string; readonly isUnchecked?: true };
 
 /** One correction on its way into the script. */
 interface Proposal {
@@ -36,7 +27,7 @@ interface Proposal {
  * Judges the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to the script,
  * and refused where it is empty, unchanged, no code, a placeholder or a change of other lines; where it breaks the syntax
  * of a script that parsed before, or no longer defines what later code uses; where a leak that static analysis knew is
- * still there, another one is new or the score is gone; and where a model's answer does more than a correction has to.
+ * still there; and where a model's answer does more than a correction has to.
  */
 export async function judgeCorrection(
   answer: string,
@@ -48,79 +39,25 @@ export async function judgeCorrection(
     runner,
   }: Pick<CorrectionContext, 'parsedBefore' | 'analyst'> & { readonly runner: Pick<AgentRunner, 'name'> },
 ): Promise<Judgement> {
-  const extracted = extractAnswer(answer, parsedBefore);
-  if (!extracted.ok) return extracted;
-  const taken = takeBlock(extracted.block, located, script.content);
-  if (!taken.ok) return taken;
-  const proposal = { block: fitCorrection(taken.block, located, script.content), located, script, analyst };
-  const problem =
-    (parsedBefore ? await brokenCode(proposal).catch(uncheckable) : undefined) ??
-    (await standingLeak(proposal));
-  if (problem !== undefined) return refused(problem);
-  // What static analysis rewrites is not talked into anything.
-  const scope: CorrectionScope =
-    runner.name === 'offline'
-      ? { notes: [] }
-      : await analyst
-          .correctionScope(located, proposal.block, script.content, script.original)
-          .catch((thrown: unknown) => ({ problem: uncheckable(thrown), notes: [] }));
-  const worse =
-    scope.problem ?? (await whatGotWorse(script.content, script.with(located, proposal.block), analyst));
-  if (worse !== undefined) return refused(worse);
-  return { ok: true, block: proposal.block, ...withNotes(scope.notes) };
-}
-
-/** The code of an answer. In a script that is no Python, nothing but a fence tells code from prose. */
-function extractAnswer(answer: string, parsedBefore: boolean): Judgement {
-  if (!parsedBefore && !FENCE.test(answer)) return refused('the answer has no fenced code block');
   try {
-    return { ok: true, block: extractCodeBlock(answer) };
+    const taken = await analyst.takeCorrection(answer, located, script.content, parsedBefore);
+    if (!taken.ok) return taken;
+    const proposal = { block: taken.block, located, script, analyst };
+    const problem = (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await standingLeak(proposal));
+    if (problem !== undefined) return { ok: false, problem };
+    // What static analysis rewrites is not talked into anything.
+    if (runner.name === 'offline') return { ok: true, block: proposal.block };
+    const scope = await analyst.correctionScope(located, proposal.block, script.content);
+    if (scope.problem !== undefined) return { ok: false, problem: scope.problem };
+    return { ok: true, block: proposal.block, ...withNotes(scope.notes) };
   } catch (thrown) {
-    if (!(thrown instanceof UnclosedFenceError)) throw thrown;
-    return refused('the answer was cut off inside its code block; answer with the block alone');
+    if (!isAnalysisLimit(thrown)) throw thrown;
+    return {
+      ok: false,
+      problem: `the correction could not be checked: ${thrown.message}`,
+      isUnchecked: true,
+    };
   }
-}
-
-/** The part of an answer's code that stands for the block, judged as text. */
-function takeBlock(code: string, located: LocatedBlock, content: string): Judgement {
-  const whole = blockFromWholeScript(content, located, code);
-  if (whole.kind === 'changes-more') {
-    return refused(
-      'the answer is the whole script and changes lines outside of the block; give only the block',
-    );
-  }
-  const block = whole.kind === 'block' ? whole.block : withoutSurroundings(code, located, content);
-  if (block.trim() === '') return refused('the correction is empty');
-  if (normalised(block) === normalised(located.text)) {
-    return refused('the correction is the same as the leaky block');
-  }
-  if (isDiff(block)) return refused('the correction is a diff; write the lines as they should stand');
-  if (introducesPlaceholder(located.text, block)) {
-    return refused('the correction replaces code by a placeholder; write out every line of the block');
-  }
-  return { ok: true, block };
-}
-
-function normalised(text: string): string {
-  return text
-    .split(/\r\n|\r|\n/)
-    .map((line) => line.trimEnd())
-    .join('\n')
-    .trim();
-}
-
-/** Some diffs parse as Python, since a sign before an expression is an expression. */
-function isDiff(text: string): boolean {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .every((line) => /^(?:[-+]|@@)/.test(line));
-}
-
-/** A correction that nobody could check in time is not put in. */
-function uncheckable(thrown: unknown): string {
-  if (!isAnalysisLimit(thrown)) throw thrown;
-  return `the correction could not be checked: ${thrown.message}`;
 }
 
 /** What a correction would break in a script that is Python, in words; undefined where it breaks nothing. */

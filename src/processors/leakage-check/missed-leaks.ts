@@ -1,4 +1,5 @@
-import { analysisAnswer } from '../../agents/analysis-answer.js';
+import { setImmediate } from 'node:timers/promises';
+import { analysisAnswer, type NamedLeak } from '../../agents/analysis-answer.js';
 import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { LeakFinding } from '../../leakage/index.js';
@@ -23,10 +24,13 @@ export async function leaksMissedBy(
   analyst: ScriptAnalyst,
 ): Promise<SourcedAnswer[]> {
   const leaky = answers.filter((answer) => answer.leakage_status === 'Yes Data Leakage');
-  const named = leaky.flatMap(({ code_block }) => spansOf(code_block, content));
+  const named = await spansOfAll(
+    leaky.map(({ code_block }) => code_block),
+    content,
+  );
   return (await seriousLeaks(content, analyst))
     .filter((leak) => !named.some((span) => overlaps(span, leak)))
-    .map((leak) => ({ ...analysisAnswer(leak, content), source: 'analysis' }));
+    .map((leak) => ({ ...analysisAnswer(leak), source: 'analysis' }));
 }
 
 /**
@@ -38,17 +42,29 @@ export async function leaksLeftBehind(
   corrected: string,
   analyst: ScriptAnalyst,
 ): Promise<LeakFinding[]> {
-  const reported = findings
-    .filter(({ outcome }) => outcome === 'uncorrected')
-    .flatMap(({ codeBlock }) => spansOf(codeBlock, corrected));
+  const uncorrected = findings.filter(({ outcome }) => outcome === 'uncorrected');
+  const reported = await spansOfAll(
+    uncorrected.map(({ codeBlock }) => codeBlock),
+    corrected,
+  );
   return (await seriousLeaks(corrected, analyst)).filter(
     (leak) => !reported.some((span) => overlaps(span, leak)),
   );
 }
 
-async function seriousLeaks(content: string, analyst: ScriptAnalyst): Promise<LeakFinding[]> {
+async function seriousLeaks(content: string, analyst: ScriptAnalyst): Promise<NamedLeak[]> {
   const { findings } = await analyst.analyze(content);
   return findings.filter(({ severity }) => severity !== 'low');
+}
+
+/** Places of many blocks. Each takes a look at the whole script, and nobody else waits for all of them. */
+async function spansOfAll(blocks: readonly string[], content: string): Promise<Span[]> {
+  const spans: Span[] = [];
+  for (const block of blocks) {
+    for (const span of spansOf(block, content)) spans.push(span);
+    await setImmediate();
+  }
+  return spans;
 }
 
 /** Every place where a block stands: a model cannot say which one it means. */

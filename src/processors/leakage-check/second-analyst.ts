@@ -17,20 +17,12 @@ export function secondAnalyst(analyst: ScriptAnalyst, note: (sentence: string) =
     analyze: (source) =>
       unlessLimited(analyst.analyze(source), (reason) => {
         note(`static analysis was not followed as a second opinion: ${reason}`);
-        return { findings: [], notFollowed: [], exhausted: true, scores: 0, printedScores: 0, parsed: false };
+        return { findings: [], notFollowed: [], exhausted: true, parsed: false };
       }),
     repair: (source, block) =>
       unlessLimited(analyst.repair(source, block), (reason) => ({
         ok: false,
         reason: `Not rewritten: ${reason}.`,
-      })),
-    parses: (text) =>
-      unlessLimited(analyst.parses(text), (reason) => ({
-        ok: false,
-        exact: false,
-        line: 1,
-        column: 1,
-        message: `whether it is Python is not known: ${reason}`,
       })),
   };
 }
