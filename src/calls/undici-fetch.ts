@@ -11,8 +11,8 @@ interface FetchInit {
 type Undici = Pick<typeof import('undici'), 'Agent' | 'request'>;
 type Body = Dispatcher.ResponseData['body'];
 
-/** As many redirects as `fetch` follows. */
-const MOST_REDIRECTS = 20;
+const MAX_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /** What may follow a message that is whole, so that its connection can be used again: a few bytes, at once. */
 const MOST_REST_BYTES = 16 * 1024;
 const LONGEST_REST_MS = 1_000;
@@ -30,17 +30,38 @@ const MAX_BODY_BYTES = 64 * 2 ** 20;
 export function undiciFetch({ Agent, request }: Undici): typeof globalThis.fetch {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const send = async (url: string, { method, headers, body, signal }: FetchInit): Promise<Response> => {
-    const response = await request(url, {
-      dispatcher,
-      method: (method ?? 'GET') as Dispatcher.HttpMethod,
-      headers: { ...Object.fromEntries(headers ?? []), 'accept-encoding': 'identity' },
-      body: body ?? null,
-      maxRedirections: MOST_REDIRECTS,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return asResponse(url, response);
+    let target = new URL(url);
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await request(target.href, {
+        dispatcher,
+        method: (method ?? 'GET') as Dispatcher.HttpMethod,
+        headers: { ...Object.fromEntries(headers ?? []), 'accept-encoding': 'identity' },
+        body: body ?? null,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      const next = redirectOf(response, target);
+      if (next === undefined) return asResponse(url, response);
+      void readRest(response.body);
+      if (!isSameServer(target, next) || redirects === MAX_REDIRECTS)
+        throw new Error(`the server redirects to ${next.host}, which is not followed`);
+      target = next;
+    }
   };
   return send as unknown as typeof globalThis.fetch;
+}
+
+function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, from: URL): URL | undefined {
+  const location = [headers.location].flat()[0];
+  if (!REDIRECTS.has(statusCode) || location === undefined) return undefined;
+  return URL.canParse(location, from) ? new URL(location, from) : undefined;
+}
+
+/**
+ * A request holds the script and the headers that a program adds, keys among them, and a provider could send it to any server that this
+ * machine reaches. The step from HTTP to HTTPS stays on the same server.
+ */
+function isSameServer(from: URL, to: URL): boolean {
+  return from.origin === to.origin || (from.hostname === to.hostname && to.protocol === 'https:');
 }
 
 /** The part of a `Response` that the SDK reads. */

@@ -104,3 +104,39 @@ it('asks for an answer that is not compressed, and follows a redirect with its b
   expect(encodings).toEqual(['identity', 'identity']);
   expect(bodies[1]).toBe(bodies[0]);
 });
+
+it.each([
+  ['another host', (port: number) => `http://localhost:${port}/v1/messages`],
+  ['another port', (port: number) => `http://127.0.0.1:${port}/`],
+  ['another port, without a scheme', (port: number) => `//127.0.0.1:${port}/`],
+])('follows no redirect to %s: no byte of the request goes there', async (_what, location) => {
+  let received = 0;
+  const elsewhere = createServer((request, response) => {
+    received += 1;
+    request.resume();
+    response.end('{}');
+  });
+  await once(elsewhere.listen(0), 'listening');
+  const { port } = elsewhere.address() as AddressInfo;
+  const { call } = await serve((request, response) => {
+    request.resume();
+    response.writeHead(307, { location: location(port) }).end();
+  });
+  expect(await call()).toMatchObject({
+    class: 'unreachable',
+    detail: expect.stringContaining('which is not followed'),
+  });
+  expect(received).toBe(0);
+  elsewhere.close();
+});
+
+it('follows redirects without end not for long', async () => {
+  let requests = 0;
+  const { call } = await serve((request, response) => {
+    requests += 1;
+    request.resume();
+    response.writeHead(308, { location: `/${requests}` }).end();
+  });
+  expect(await call()).toMatchObject({ class: 'unreachable' });
+  expect(requests).toBe(6);
+});
