@@ -11,7 +11,9 @@ export interface TokenCounts {
   readonly cacheWrite1hTokens: number;
 }
 
-const count = z.number().nonnegative().nullish();
+/** More than any call has; sums of them stay whole numbers. */
+const MAX_TOKENS = 1e9;
+const count = z.number().nonnegative().max(MAX_TOKENS).nullish();
 
 export const WireUsageSchema = z.looseObject({
   input_tokens: count,
@@ -87,12 +89,19 @@ export function receivedMessage(wire: WireMessage): ReceivedMessage | null {
   const details = [wire.stop_details?.category, wire.stop_details?.explanation].filter(Boolean).join(': ');
   return {
     id: wire.id ?? undefined,
-    model: wire.model ?? undefined,
+    model: wire.model == null ? undefined : nameOf(wire.model),
     content: wire.content,
     stopReason: wire.stop_reason,
     refusal: details === '' ? undefined : details,
     tokens: tokensOf(wire.usage),
   };
+}
+
+const MAX_NAME = 200;
+
+/** A name as one short line: it goes into results and logs. */
+function nameOf(text: string): string {
+  return text.slice(0, MAX_NAME).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?');
 }
 
 /** All text of a message, in order. */

@@ -61,6 +61,8 @@ export async function sendCall(
     const message = withoutSecrets(await readResponse(response, onEvent), request);
     return { ...classifyMessage(message), status: response.status, headers: response.headers };
   } catch (thrown) {
+    // A body that was not read to its end would hold its connection as long as the server likes.
+    socket.abort();
     const outcome = outcomeOf(thrown);
     if (!ended) return outcome;
     return outcome.tokens ? { ...ended, tokens: outcome.tokens } : ended;

@@ -39,7 +39,9 @@ export function undiciFetch({ Agent, request }: Undici): typeof globalThis.fetch
         body: body ?? null,
         ...(signal === undefined ? {} : { signal }),
       });
-      const next = redirectOf(response, target);
+      // A body that nobody reads reports the end of its connection as an error all the same, which would end the process.
+      response.body.on('error', () => undefined);
+      const next = redirectOf(response, target.href);
       if (next === undefined) return asResponse(url, response);
       void readRest(response.body);
       if (!isSameServer(target, next) || redirects === MAX_REDIRECTS)
@@ -50,7 +52,7 @@ export function undiciFetch({ Agent, request }: Undici): typeof globalThis.fetch
   return send as unknown as typeof globalThis.fetch;
 }
 
-function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, from: URL): URL | undefined {
+function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, from: string): URL | undefined {
   const location = [headers.location].flat()[0];
   if (!REDIRECTS.has(statusCode) || location === undefined) return undefined;
   return URL.canParse(location, from) ? new URL(location, from) : undefined;
@@ -83,8 +85,7 @@ async function* chunksOf(body: Body): AsyncGenerator<Uint8Array> {
     for await (const chunk of body.iterator({ destroyOnReturn: false })) {
       bytes += (chunk as Uint8Array).length;
       if (bytes > MAX_BODY_BYTES) {
-        // The body reports its own end as an error, which is thrown here already.
-        body.once('error', () => undefined).destroy();
+        body.destroy();
         throw new Error(`the answer has more than ${MAX_BODY_BYTES} bytes`);
       }
       yield chunk as Uint8Array;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/calls/clock.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { sdkTransport } from '../../src/calls/sdk-transport.js';
 import { DEFAULT_CALL_LIMITS, sendCall } from '../../src/calls/send-call.js';
 import { textReply } from '../support/messages-api.js';
-import { streamEvents } from '../support/messages-api-stream.js';
+import { streamEvents, wholeMessage } from '../support/messages-api-stream.js';
 
 const REQUEST = {
   model: 'claude-sonnet-5-5',
@@ -139,4 +139,61 @@ it('follows redirects without end not for long', async () => {
   });
   expect(await call()).toMatchObject({ class: 'unreachable' });
   expect(requests).toBe(6);
+});
+
+describe('an answer that is no message', () => {
+  it.each([
+    ['a page', 200, { 'content-type': 'text/html' }],
+    ['a body of no type', 200, {}],
+    ['a redirect that is not followed', 307, { location: 'http://localhost:1/' }],
+  ])('%s, without an end: its connection is closed', async (_what, status, headers) => {
+    let closed: Promise<unknown> | undefined;
+    const { call } = await serve((request, response) => {
+      request.resume();
+      closed = once(response, 'close');
+      response.writeHead(status, headers).write('x');
+    });
+    expect(await call()).toMatchObject({ class: 'unreachable' });
+    await closed;
+  });
+
+  it('whose connection breaks in its middle does not end the process', async () => {
+    const errors: unknown[] = [];
+    const note = (error: unknown) => errors.push(error);
+    process.on('uncaughtException', note);
+    try {
+      const { call } = await serve((request, response) => {
+        request.resume();
+        response.writeHead(200, { 'content-type': 'text/html', 'content-length': '10' }).write('x');
+        setImmediate(() => response.socket?.resetAndDestroy());
+      });
+      for (let calls = 0; calls < 5; calls += 1) expect(await call()).toMatchObject({ class: 'unreachable' });
+      await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      process.off('uncaughtException', note);
+    }
+    expect(errors).toEqual([]);
+  });
+});
+
+it.each([
+  ['of megabytes', 'm'.repeat(5_000_000), 'm'.repeat(200)],
+  ['with control characters', 'm\u001b[2J\n\u202ex', 'm?[2J??x'],
+])('a name of a model %s is one short line', async (_what, model, expected) => {
+  const { call } = await serve((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(wholeMessage(textReply('hello', { model }), model)));
+  });
+  expect((await call()).message?.model).toBe(expected);
+});
+
+it('counts of tokens that nothing could have are no counts', async () => {
+  const usage = { input_tokens: 1e300, output_tokens: 1 };
+  const { call } = await serve((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(wholeMessage(textReply('hello', { usage }), REQUEST.model)));
+  });
+  expect(await call()).toMatchObject({ class: 'incomplete' });
 });
