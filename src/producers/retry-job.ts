@@ -6,7 +6,8 @@ import { retryInTurn } from './retry-in-turn.js';
 
 /**
  * Runs a failed job again, with a fresh set of attempts.
- * @throws JobError `job-not-found`, `job-not-retryable` (not failed, or cancelled: a cancellation is final).
+ * @throws JobError `job-not-found`, `job-not-retryable` (not failed, or cancelled: a cancellation is final); RedisError
+ *   `redis-full`.
  */
 export async function retryJob(fleet: FleetConnection, id: string, queueName?: string): Promise<void> {
   const { queue, job } = await findJob(fleet, id, queueName);
@@ -17,5 +18,6 @@ export async function retryJob(fleet: FleetConnection, id: string, queueName?: s
       jobId: id,
     });
   }
+  await fleet.memory.admit(0, 1);
   await retryInTurn(fleet, queue.name, job);
 }

@@ -49,13 +49,15 @@ export async function existingJob(
   return job;
 }
 
-/** Runs a job that failed or was cancelled again; tells whether it did. */
+/** Runs a job that failed or was cancelled again; tells whether it did. @throws RedisError `redis-full`. */
 export async function runAgain(fleet: FleetConnection, queueName: string, job: Job): Promise<boolean> {
   const key = fleet.queue(queueName).toKey(job.id ?? '');
   const { cancelled } = await readMarks(fleet.client, key);
   // A worker is just aborting it: taking the mark away under its hands would end the job as neither.
   if (cancelled) await untilReleased(fleet, queueName, job);
   const state = await job.getState();
+  // A job that is refused stays as it is, cancelled or failed.
+  if (state === 'failed') await fleet.memory.admit(0, 1);
   if (cancelled && state !== 'completed') await unmarkCancelled(fleet.client, key);
   if (state !== 'failed') return cancelled && state !== 'completed';
   await retryInTurn(fleet, queueName, job);

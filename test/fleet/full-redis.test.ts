@@ -6,6 +6,7 @@ import { addJob } from '../../src/producers/add-job.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import { dropDead } from '../../src/producers/dead-letters.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
@@ -129,6 +130,23 @@ describe('submissions to a Redis that is nearly full', () => {
     await expect(addRefinementStep(test.fleet, step)).rejects.toEqual(refused);
     const known = { testCaseId: 'a', solution: 'a b '.repeat(250_000) };
     await expect(addKnownSolutions(test.fleet, [known])).rejects.toEqual(refused);
+  });
+
+  it('leaves a cancelled job cancelled whose submission it refuses', async () => {
+    redis = await startTestRedis();
+    test = await startTestFleet(redis, 'fleet');
+    const worker = await test.worker(createOfflineRunner());
+    const submit = (fleet: FleetConnection) =>
+      addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } }, { key: 'again', delayMs: 60_000 });
+    const handle = await submit(test.fleet);
+    await handle.cancel();
+    const state = async () => (await test.fleet.queue('solution-check').getJob(handle.id))?.getState();
+    await expect.poll(state).toBe('failed');
+    const full = await FleetConnection.open({ redisUrl: redis.url, memory: { maxBytes: 1 } });
+    await expect(submit(full)).rejects.toMatchObject({ code: 'redis-full' });
+    await full.close();
+    expect((await handle.view()).state).toBe('cancelled');
+    await worker.stop(0);
   });
 
   it('takes the given limit where Redis has none', async () => {
