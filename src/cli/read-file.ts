@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { messageOf, PayloadError, UsageError } from '../errors.js';
+import { namedDescriptor, readDescriptor } from '../open-descriptor.js';
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -20,12 +21,14 @@ export interface ReadLimit {
 
 /**
  * Reads a regular file whole, up to a limit. What is no regular file is refused before it is opened: a pipe may never
- * end, and opening a device can do something.
+ * end, and opening a device can do something. A pipe that the shell made for this command (`<(…)`) is read.
  * @throws UsageError `unreadable-input`; PayloadError `payload-too-large`, before more than the limit is read.
  */
 export async function readRegularFile(file: string, limit: ReadLimit): Promise<Buffer> {
   let handle: FileHandle | undefined;
   try {
+    const descriptor = namedDescriptor(file);
+    if (descriptor !== undefined) return await collect(file, readDescriptor(descriptor), limit);
     refuseUnlessRegular(file, await stat(file));
     // Where something else has taken its place by now, opening it must not wait.
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { chooseRunner, createRunner } from '../agents/select-runner.js';
 import { configuredControl } from '../calls/configured-control.js';
 import { isSet } from '../config/load-config.js';
 import type { Config } from '../config/settings.js';
+import { RedisError } from '../errors.js';
 import { besideModule } from '../fleet/compute-thread.js';
 import { acquireEmbeddedRedis, acquireThrowawayRedis } from '../fleet/embedded-redis.js';
 import { createLogger, type Logger } from '../fleet/logger.js';
@@ -10,6 +13,7 @@ import { loadTelemetry } from '../fleet/telemetry.js';
 import { FleetWorker } from '../fleet/worker.js';
 import { FleetConnection } from '../producers/fleet-connection.js';
 import type { MemoryLimits } from '../producers/memory-admission.js';
+import { asRedisError } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
 import { interruptible, unlessInterrupted } from './interruption.js';
 import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
@@ -113,6 +117,8 @@ export interface SessionOptions {
 
 interface Session {
   readonly fleet: FleetConnection;
+  /** What a command says about something that was thrown in it: where its Redis is gone, that. */
+  failureOf(thrown: unknown): Promise<unknown>;
   /** Aborted when what the session stands on is gone for good. */
   readonly lost?: AbortSignal;
   close(): Promise<void>;
@@ -135,6 +141,7 @@ async function openSession(
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   const prefix = ownWorker && apart && !throwaway ? ownPrefix(config.prefix) : config.prefix;
+  const failureOf = (thrown: unknown) => failureIn(redis, thrown);
   try {
     const fleet = await FleetConnection.open({
       redisUrl: redis.url,
@@ -160,11 +167,25 @@ async function openSession(
       });
       closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, [interrupted, redis.lost]));
     }
-    return { fleet, close, ...(redis.lost === undefined ? {} : { lost: redis.lost }) };
+    return { fleet, failureOf, close, ...(redis.lost === undefined ? {} : { lost: redis.lost }) };
   } catch (thrown) {
+    const failure = await failureOf(thrown);
     await close();
-    throw thrown;
+    throw failure;
   }
+}
+
+/** The end of a server shows in its clients first. Its supervisor tells of it a moment later. */
+const LOSS_SHOWS_MS = 2_000;
+
+/** Gives a failure its type. Where the Redis of the command has ended, the failure is that it did. */
+async function failureIn({ lost }: CommandRedis, thrown: unknown): Promise<unknown> {
+  const failure = asRedisError(thrown);
+  if (lost === undefined || !(failure instanceof RedisError)) return failure;
+  if (!lost.aborted) {
+    await Promise.race([once(lost, 'abort'), wait(LOSS_SHOWS_MS, undefined, { ref: false })]);
+  }
+  return lost.aborted ? lost.reason : failure;
 }
 
 /** Stops the worker of a command: running jobs have their time, unless one of the signals is aborted. */
@@ -185,15 +206,17 @@ async function stopWorker(
 export function withSession<T>(
   config: Config,
   options: SessionOptions,
-  action: (fleet: FleetConnection, submissions: Submissions) => Promise<T>,
+  action: (fleet: FleetConnection, submissions: Submissions, failureOf: Session['failureOf']) => Promise<T>,
 ): Promise<T> {
   return interruptible(async (interrupted) => {
     const session = await openSession(config, options, interrupted);
     const submissions = new Submissions(interrupted);
     try {
-      const { fleet, lost } = session;
-      const work = () => unlessInterrupted(interrupted, () => action(fleet, submissions));
+      const { fleet, failureOf, lost } = session;
+      const work = () => unlessInterrupted(interrupted, () => action(fleet, submissions, failureOf));
       return await (lost === undefined ? work() : unlessInterrupted(lost, work));
+    } catch (thrown) {
+      throw await session.failureOf(thrown);
     } finally {
       if (interrupted.aborted && session.lost?.aborted !== true) await submissions.cancelAll();
       await session.close();

@@ -35,7 +35,8 @@ export class JobDeadline {
 
   constructor(private readonly limits: JobLimits) {
     this.signal = this.#stop.signal;
-    this.#timer = setTimeout(timeIsOver, limits.timeoutMs, this);
+    // A job whose Redis is gone may never be released. Its timer must not keep the process alive for hours.
+    this.#timer = setTimeout(timeIsOver, limits.timeoutMs, this).unref();
   }
 
   /** Tells the job to stop, unless it was told so before. */

@@ -1,9 +1,11 @@
-import { constants } from 'node:fs';
+import { constants, type ReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { completeKnownSolution } from '../contamination/index.js';
 import type { KnownSolution } from '../contamination/types.js';
 import { messageOf, UsageError } from '../errors.js';
+import { namedDescriptor, readDescriptor } from '../open-descriptor.js';
 import { type KnownInput, parseKnownInput } from './known-entry.js';
 
 /** One line that could not be read. */
@@ -28,8 +30,7 @@ export async function* knownLines(
   file: string,
   onRead: (bytes: number) => void = () => undefined,
 ): AsyncGenerator<KnownLine> {
-  const handle = await openRegularFile(file);
-  const stream = handle.createReadStream({ encoding: 'utf8' });
+  const stream = await openLines(file);
   let line = 0;
   for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1;
@@ -41,6 +42,13 @@ export async function* knownLines(
       yield { line, reason: messageOf(thrown) };
     }
   }
+}
+
+/** The file as a stream, or the pipe that the shell made for this command. */
+async function openLines(file: string): Promise<ReadStream | Socket> {
+  const descriptor = namedDescriptor(file);
+  if (descriptor !== undefined) return readDescriptor(descriptor).setEncoding('utf8');
+  return (await openRegularFile(file)).createReadStream({ encoding: 'utf8' });
 }
 
 /** A pipe may never end, and a device holds no lines: both are refused before they are opened. */

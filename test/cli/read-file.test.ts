@@ -12,10 +12,12 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeCorrection } from '../../src/cli/check/write-correction.js';
 import { collect, readRegularFile } from '../../src/cli/read-file.js';
 import { readKnownFile } from '../../src/known/read-known-file.js';
+import { packagePath } from '../../src/package-root.js';
 import { fleetCommand } from '../support/fleet-command.js';
 
 const LIMIT = { bytes: 1_000, setting: 'FLEET_MAX_TEXT_BYTES' };
@@ -124,6 +126,60 @@ describe('fleet check', () => {
       code: 'unreadable-input',
       message: expect.stringContaining(message),
     });
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a pipe that the shell passes on', () => {
+  const MAIN = packagePath('dist', 'cli', 'main.js');
+  const inShell = async (command: string) => {
+    const env = { FLEET_AGENT: 'offline', NODE: process.execPath, MAIN };
+    const script = `exec "$NODE" "$MAIN" ${command}`;
+    const { stdout, stderr, exitCode } = await execa('bash', ['-c', script], {
+      cwd: folder,
+      env,
+      reject: false,
+    });
+    return { stdout, stderr, exitCode };
+  };
+
+  it('is read up to the limit by the name that the shell gives it, and by no link to it', async () => {
+    symlinkSync('/dev/fd/9', join(folder, 'link-to-descriptor'));
+    const { stdout } = await inShell(
+      'check --json <(echo "a = 1") /proc/self/fd/9 <(yes) link-to-descriptor 9< <(echo "b = 1")',
+    );
+    expect(JSON.parse(stdout)).toMatchObject([
+      { file: expect.stringMatching(/^\/dev\/fd\//), status: 'clean', solution: { content: 'a = 1\n' } },
+      { file: '/proc/self/fd/9', status: 'clean', solution: { content: 'b = 1\n' } },
+      { error: { code: 'payload-too-large' } },
+      { file: 'link-to-descriptor', error: { code: 'unreadable-input' } },
+    ]);
+  });
+
+  it('is not written back', async () => {
+    const { stderr, exitCode } = await inShell('check --write <(echo "a = 1")');
+    expect({ stderr, exitCode }).toMatchObject({
+      stderr: expect.stringContaining('it is a pipe'),
+      exitCode: 2,
+    });
+  });
+
+  it('is none where the descriptor is of the process itself, is not open, or was read', async () => {
+    const own = Array.from({ length: 28 }, (_, index) => `/dev/fd/${index}`).join(' ');
+    const { stdout } = await inShell(`check --json ${own} /dev/fd/30 /proc/self/fd/30 30< <(echo "a = 1")`);
+    const entries = JSON.parse(stdout) as { status?: string; error?: { code: string } }[];
+    expect(entries.map(({ status, error }) => error?.code ?? status)).toEqual([
+      ...Array.from({ length: 28 }, () => 'unreadable-input'),
+      'clean',
+      'unreadable-input',
+    ]);
+  });
+
+  it('is a file of known solutions too', async () => {
+    const line = JSON.stringify({ id: 'k', code: 'x = 1' });
+    const { stdout } = await inShell(
+      `contamination --known <(echo '${line}') --output <(echo 'x = 1') --json`,
+    );
+    expect(JSON.parse(stdout)).not.toHaveProperty('error');
   });
 });
 

@@ -13,6 +13,8 @@ export interface CheckFileOptions {
   readonly config: Config;
   readonly write: boolean;
   readonly workspace?: string;
+  /** Gives what was thrown in the session its type. */
+  readonly failureOf: (thrown: unknown) => Promise<unknown>;
 }
 
 /** Checks one file, a script or a notebook, and writes its correction back where that is wanted. */
@@ -20,7 +22,7 @@ export async function checkFile(
   fleet: FleetConnection,
   submissions: Submissions,
   file: string,
-  { config, write, workspace }: CheckFileOptions,
+  { config, write, workspace, failureOf }: CheckFileOptions,
 ): Promise<CheckOutcome> {
   try {
     const isNotebook = file.endsWith('.ipynb');
@@ -39,8 +41,8 @@ export async function checkFile(
     const result = await handle.result();
     const checked = { file, text, script, result, ...(notebook === undefined ? {} : { notebook }) };
     return write ? await writeBack(checked, limit) : checked;
-  } catch (error) {
-    return { file, error };
+  } catch (thrown) {
+    return { file, error: await failureOf(thrown) };
   }
 }
 

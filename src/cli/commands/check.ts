@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import type { Config } from '../../config/settings.js';
 import { UsageError } from '../../errors.js';
+import { namedDescriptor } from '../../open-descriptor.js';
 import { SEVERITIES, type Severity } from '../../queues/solution-check.js';
 import { checkFile } from '../check/check-file.js';
 import { type CheckOutcome, leaksOf } from '../check/checked-file.js';
@@ -70,6 +71,9 @@ async function checkAll(
   if (options.write && files.includes('-')) {
     throw new UsageError('usage', '--write cannot write standard input back; name a file');
   }
+  const stream = options.write ? files.find((file) => namedDescriptor(file) !== undefined) : undefined;
+  if (stream !== undefined)
+    throw new UsageError('usage', `--write cannot write ${stream} back: it is a pipe`);
   await refuseSameFiles(files);
   if (options.workspace !== undefined) await refuseNoFolder('--workspace', options.workspace);
   const progress = new ProgressLine();
@@ -78,7 +82,7 @@ async function checkAll(
     return await withSession(
       config,
       { work: true, apart: true, workspace: options.workspace },
-      async (fleet, submissions) => {
+      async (fleet, submissions, failureOf) => {
         await warnWithoutWorker(fleet, config, 'solution-check');
         progress.show(`checked 0 of ${files.length}`);
         return Promise.all(
@@ -86,6 +90,7 @@ async function checkAll(
             const outcome = await checkFile(fleet, submissions, file, {
               ...options,
               config,
+              failureOf,
               write: options.write === true,
             });
             done += 1;
