@@ -83,6 +83,22 @@ function whole(tokens: number | null | undefined): number {
   return Math.round(tokens ?? 0);
 }
 
+/** Many times what the longest answer of a model has: what was said is sent again with each later call of a question. */
+export const MAX_CONTENT = 6 * 2 ** 20;
+export const MAX_BLOCKS = 1_000;
+
+/** What is too much about the content of a message, in words; undefined where nothing is. */
+export function tooMuchContent(content: readonly ContentBlock[]): string | undefined {
+  if (content.length > MAX_BLOCKS) return `the answer has more than ${MAX_BLOCKS} content blocks`;
+  try {
+    if (JSON.stringify(content).length <= MAX_CONTENT) return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    return 'the answer is nested too deeply';
+  }
+  return `the answer has more than ${MAX_CONTENT} characters`;
+}
+
 /** A whole message of a wire message; null where it has no stop reason, so is not whole. */
 export function receivedMessage(wire: WireMessage): ReceivedMessage | null {
   if (wire.stop_reason == null) return null;

@@ -1,5 +1,11 @@
 import { messageOf } from '../errors.js';
-import { type ReceivedMessage, receivedMessage, tokensOf, WireMessageSchema } from './message.js';
+import {
+  type ReceivedMessage,
+  receivedMessage,
+  tokensOf,
+  tooMuchContent,
+  WireMessageSchema,
+} from './message.js';
 import { MessageStream } from './message-stream.js';
 import { CallFault } from './outcome.js';
 import { providerError, shorten } from './provider-error.js';
@@ -14,14 +20,21 @@ import type { CallResponse } from './transport.js';
  */
 export async function readResponse(response: CallResponse, onEvent: () => void): Promise<ReceivedMessage> {
   const mediaType = response.contentType.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (mediaType === 'text/event-stream') return readStream(response, onEvent);
-  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return readWhole(response);
+  if (mediaType === 'text/event-stream') return bounded(await readStream(response, onEvent));
+  if (mediaType === 'application/json' || mediaType.endsWith('+json'))
+    return bounded(await readWhole(response));
   throw new CallFault({
     class: 'unreachable',
     status: response.status,
     headers: response.headers,
     detail: `the server answered with ${mediaType === '' ? 'no content type' : shorten(mediaType)} instead of a message, so it is no Messages API`,
   });
+}
+
+function bounded(message: ReceivedMessage): ReceivedMessage {
+  const detail = tooMuchContent(message.content);
+  if (detail === undefined) return message;
+  throw new CallFault({ class: 'schema-invalid', detail, tokens: message.tokens });
 }
 
 async function readStream(response: CallResponse, onEvent: () => void): Promise<ReceivedMessage> {

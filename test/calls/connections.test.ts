@@ -197,3 +197,25 @@ it('counts of tokens that nothing could have are no counts', async () => {
   });
   expect(await call()).toMatchObject({ class: 'incomplete' });
 });
+
+it.each([
+  [
+    'hundreds of thousands of tool calls',
+    () => `[${Array(200_000).fill('{"type":"tool_use","id":"a","name":"Read","input":{}}')}]`,
+  ],
+  [
+    'a path of megabytes',
+    () => `[{"type":"tool_use","id":"a","name":"Read","input":{"file_path":"${'x'.repeat(7_000_000)}"}}]`,
+  ],
+  ['values nested without end', () => `[{"type":"x","a":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`],
+])('an answer of %s goes into no conversation', async (_what, content) => {
+  const { call } = await serve((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const rest = '"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}';
+    response.end(`{"type":"message","model":"m","content":${content()},${rest}}`);
+  });
+  const outcome = await call();
+  expect(outcome).toMatchObject({ class: 'schema-invalid', tokens: { inputTokens: 3 } });
+  expect(outcome.message).toBeUndefined();
+});

@@ -190,6 +190,12 @@ describe('one file', () => {
         '.git/config',
         '.ssh/known',
         '.aws/x',
+        '.env-prod',
+        '.env_local',
+        '.env ',
+        '.env~',
+        'key.pem.bak',
+        '.npmrc.old',
       ],
     ];
     const harmless = ['environment.yml', 'id_mapping.csv', 'keys.csv', 'gitignore', 'secret_santa.py'];

@@ -13,7 +13,7 @@ const SECRET_FOLDERS: ReadonlySet<string> = new Set([
 
 /** Files of the same sort. `docs/security.md` lists them for people. */
 const SECRET_FILES: readonly RegExp[] = [
-  /^\.env(?:\..*|rc)?$/,
+  /^\.env/,
   /\.env$/,
   /\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/,
   /^id_(?:rsa|dsa|ecdsa|ed25519|xmss)/,
@@ -25,6 +25,9 @@ const SECRET_FILES: readonly RegExp[] = [
   /^service[-_]account.*\.json$/,
 ];
 
+/** What editors and people append to the name of a copy. */
+const COPY = /(?:~|\.(?:bak|backup|old|orig|save|swp))$/;
+
 /**
  * Whether a path says that the file holds secrets. Names are compared without regard to case and to how their characters
  * are encoded: a file system may take `.ENV` for `.env`.
@@ -32,6 +35,10 @@ const SECRET_FILES: readonly RegExp[] = [
  * @param path Relative to the workspace.
  */
 export function namesSecret(path: string): boolean {
-  const names = path.normalize('NFKC').toLowerCase().split('/');
+  const names = path
+    .normalize('NFKC')
+    .toLowerCase()
+    .split('/')
+    .map((name) => name.trim().replace(COPY, ''));
   return names.some((name) => SECRET_FOLDERS.has(name) || SECRET_FILES.some((known) => known.test(name)));
 }
