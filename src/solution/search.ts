@@ -18,26 +18,36 @@ function bordersOf(needle: ArrayLike<number>): Int32Array {
 }
 
 /**
- * Knuth-Morris-Pratt search over numbers (code units or line numbers). `String.prototype.indexOf` takes
- * time proportional to the product of both lengths where a long needle nearly matches everywhere, which a
- * generated script with repeated lines does; this takes time proportional to their sum.
- *
- * @returns null where the needle is empty or does not stand in the haystack.
+ * Knuth-Morris-Pratt search over numbers (code units or line numbers): offsets of the needle, in order.
+ * `String.prototype.indexOf` takes time proportional to the product of both lengths where a long needle nearly matches
+ * everywhere, which a generated script with repeated lines does; this takes time proportional to their sum.
  */
-export function search(needle: ArrayLike<number>, haystack: ArrayLike<number>): SearchResult | null {
-  if (needle.length === 0 || needle.length > haystack.length) return null;
+function* offsetsOf(
+  needle: ArrayLike<number>,
+  haystack: ArrayLike<number>,
+  overlapping: boolean,
+): Generator<number> {
+  if (needle.length === 0 || needle.length > haystack.length) return;
   const borders = bordersOf(needle);
-  let first = -1;
-  let count = 0;
+  const again = overlapping ? (borders[needle.length - 1] ?? 0) : 0;
   let matched = 0;
   for (let i = 0; i < haystack.length; i += 1) {
     const symbol = haystack[i];
     while (matched > 0 && needle[matched] !== symbol) matched = borders[matched - 1] ?? 0;
     if (needle[matched] === symbol) matched += 1;
     if (matched < needle.length) continue;
-    if (count === 0) first = i + 1 - needle.length;
+    matched = again;
+    yield i + 1 - needle.length;
+  }
+}
+
+/** @returns null where the needle is empty or does not stand in the haystack. */
+export function search(needle: ArrayLike<number>, haystack: ArrayLike<number>): SearchResult | null {
+  let first = -1;
+  let count = 0;
+  for (const offset of offsetsOf(needle, haystack, false)) {
+    if (count === 0) first = offset;
     count += 1;
-    matched = 0;
   }
   return count === 0 ? null : { first, count };
 }
@@ -52,4 +62,9 @@ function codeUnits(text: string): Uint16Array {
 export function searchText(needle: string, haystack: string): SearchResult | null {
   if (needle.length > haystack.length) return null;
   return search(codeUnits(needle), codeUnits(haystack));
+}
+
+/** Every offset at which a text stands, also where it overlaps itself. */
+export function placesOf(needle: string, haystack: string): Iterable<number> {
+  return needle.length > haystack.length ? [] : offsetsOf(codeUnits(needle), codeUnits(haystack), true);
 }

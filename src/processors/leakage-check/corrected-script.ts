@@ -1,4 +1,4 @@
-import { type LocatedBlock, locateBlock, replaceSpan } from '../../solution/index.js';
+import { type LocatedBlock, locateBlock, placesOf, replaceSpan } from '../../solution/index.js';
 
 interface Region {
   start: number;
@@ -90,7 +90,7 @@ export class CorrectedScript {
 function locateWhole(block: string, content: string): LocatedBlock | null {
   const located = locateBlock(block, content);
   if (located === null || located.matched === 'whitespace') return located;
-  for (let at = located.start; at !== -1; at = content.indexOf(located.text, at + 1)) {
+  for (const at of placesOf(located.text, content)) {
     const end = at + located.text.length;
     if (!joins(content, at) && !joins(content, end)) return { ...located, start: at, end };
   }

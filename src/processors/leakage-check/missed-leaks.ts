@@ -4,7 +4,7 @@ import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { LeakFinding } from '../../leakage/index.js';
 import type { Finding, FindingSource } from '../../queues/solution-check.js';
-import { locateBlock } from '../../solution/index.js';
+import { locateBlock, placesOf } from '../../solution/index.js';
 
 /** An answer, and whose it is. */
 export type SourcedAnswer = AnnotatedLeakageAnswer & { readonly source: FindingSource };
@@ -24,13 +24,9 @@ export async function leaksMissedBy(
   analyst: ScriptAnalyst,
 ): Promise<SourcedAnswer[]> {
   const leaky = answers.filter((answer) => answer.leakage_status === 'Yes Data Leakage');
-  const named = await spansOfAll(
-    leaky.map(({ code_block }) => code_block),
-    content,
-  );
-  return (await seriousLeaks(content, analyst))
-    .filter((leak) => !named.some((span) => overlaps(span, leak)))
-    .map((leak) => ({ ...analysisAnswer(leak), source: 'analysis' }));
+  const blocks = leaky.map(({ code_block }) => code_block);
+  const missed = await leaksOutside(blocks, content, await seriousLeaks(content, analyst));
+  return missed.map((leak) => ({ ...analysisAnswer(leak), source: 'analysis' }));
 }
 
 /**
@@ -43,13 +39,8 @@ export async function leaksLeftBehind(
   analyst: ScriptAnalyst,
 ): Promise<LeakFinding[]> {
   const uncorrected = findings.filter(({ outcome }) => outcome === 'uncorrected');
-  const reported = await spansOfAll(
-    uncorrected.map(({ codeBlock }) => codeBlock),
-    corrected,
-  );
-  return (await seriousLeaks(corrected, analyst)).filter(
-    (leak) => !reported.some((span) => overlaps(span, leak)),
-  );
+  const blocks = uncorrected.map(({ codeBlock }) => codeBlock);
+  return leaksOutside(blocks, corrected, await seriousLeaks(corrected, analyst));
 }
 
 async function seriousLeaks(content: string, analyst: ScriptAnalyst): Promise<NamedLeak[]> {
@@ -57,26 +48,27 @@ async function seriousLeaks(content: string, analyst: ScriptAnalyst): Promise<Na
   return findings.filter(({ severity }) => severity !== 'low');
 }
 
-/** Places of many blocks. Each takes a look at the whole script, and nobody else waits for all of them. */
-async function spansOfAll(blocks: readonly string[], content: string): Promise<Span[]> {
-  const spans: Span[] = [];
+/**
+ * The leaks that no block overlaps, wherever it stands: a model cannot say which place it means. Each block takes a look at the
+ * whole script, and nobody else waits for all of them.
+ */
+async function leaksOutside<Leak extends Span>(
+  blocks: readonly string[],
+  content: string,
+  leaks: readonly Leak[],
+): Promise<Leak[]> {
+  let left = [...leaks];
   for (const block of blocks) {
-    for (const span of spansOf(block, content)) spans.push(span);
+    if (left.length === 0) break;
+    const text = locateBlock(block, content)?.text ?? '';
+    for (const start of placesOf(text, content)) {
+      const place = { start, end: start + text.length };
+      if (left.some((leak) => overlaps(place, leak))) left = left.filter((leak) => !overlaps(place, leak));
+      if (left.length === 0) break;
+    }
     await setImmediate();
   }
-  return spans;
-}
-
-/** Every place where a block stands: a model cannot say which one it means. */
-function spansOf(block: string, content: string): Span[] {
-  const located = locateBlock(block, content);
-  if (located === null) return [];
-  const spans: Span[] = [];
-  const { text } = located;
-  for (let at = located.start; at !== -1; at = content.indexOf(text, at + text.length)) {
-    spans.push({ start: at, end: at + text.length });
-  }
-  return spans;
+  return left;
 }
 
 function overlaps(a: Span, b: Span): boolean {
