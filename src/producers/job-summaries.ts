@@ -10,8 +10,10 @@ import { tagsOf } from './job-tags.js';
 import {
   defined,
   errorOf,
+  isBetween,
   isoTime,
   type JobView,
+  MAX_REREADS,
   publicState,
   stateWith,
   unknownCalls,
@@ -79,7 +81,11 @@ export async function summarizeJobs(
   return found;
 }
 
-async function summarize(fleet: FleetConnection, place: JobPlace): Promise<Summary | undefined> {
+async function summarize(
+  fleet: FleetConnection,
+  place: JobPlace,
+  rereads = MAX_REREADS,
+): Promise<Summary | undefined> {
   const { kind, queue, id } = place;
   const key = queue.toKey(id);
   const [state, fields, marks, calls] = await Promise.all([
@@ -90,9 +96,9 @@ async function summarize(fleet: FleetConnection, place: JobPlace): Promise<Summa
   ]);
   const [opts, timestamp, attempts, processedOn, finishedOn, failedReason, progress, parentKey] = fields;
   if (timestamp === null || timestamp === undefined) return undefined;
-  // It ended, or was run again, between the reads.
-  if ((state === 'completed' || state === 'failed') && !finishedOn) return summarize(fleet, place);
-  const ended = { finishedOn: numberOf(finishedOn), failedReason: failedReason ?? undefined };
+  const endedAt = numberOf(finishedOn);
+  if (isBetween(state, endedAt) && rereads > 0) return summarize(fleet, place, rereads - 1);
+  const ended = { finishedOn: endedAt, failedReason: failedReason ?? undefined };
   const shown = publicState(stateWith(ended, state), marks.cancelled);
   const own = readRecord(OptionsSchema, opts)?.value?.fleet;
   return {
@@ -111,7 +117,7 @@ async function summarize(fleet: FleetConnection, place: JobPlace): Promise<Summa
         unknownCalls: unknownCalls(calls),
         parent: parentKey ? parseJobKey(parentKey).id : undefined,
         startedAt: isoTime(numberOf(processedOn)),
-        endedAt: isoTime(numberOf(finishedOn)),
+        endedAt: isoTime(endedAt),
         tenant: own?.tenant,
       }),
     } as Omit<JobSummary, 'tags'>,

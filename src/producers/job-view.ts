@@ -137,12 +137,24 @@ export function stateWith(
   return fields.failedReason === undefined ? 'completed' : 'failed';
 }
 
+/** How often a job is read again that seems to change just then; a damaged one goes on seeming so. */
+export const MAX_REREADS = 5;
+
+/** Whether a job ended, or was run again, between the reads of its state and its fields. */
+export function isBetween(state: string, finishedOn: number | undefined): boolean {
+  return (state === 'completed' || state === 'failed') && finishedOn === undefined;
+}
+
 /**
  * The present view of a job, in one round trip. A job shown as completed has its result, or the reason why that cannot be
  * read.
  * @throws JobError `job-not-found` where it is not there, or not any more.
  */
-export async function viewJob(fleet: FleetConnection, place: JobPlace): Promise<JobView> {
+export async function viewJob(
+  fleet: FleetConnection,
+  place: JobPlace,
+  rereads = MAX_REREADS,
+): Promise<JobView> {
   const { kind, queue, id } = place;
   const [state, job, marks, calls] = await Promise.all([
     queue.getJobState(id),
@@ -151,10 +163,7 @@ export async function viewJob(fleet: FleetConnection, place: JobPlace): Promise<
     readCallRecords(fleet.client, queue.toKey(id)),
   ]);
   if (job === undefined) throw jobNotFound(id);
-  // It ended, or was run again, between the reads.
-  if ((state === 'completed' || state === 'failed') && job.finishedOn === undefined) {
-    return viewJob(fleet, place);
-  }
+  if (isBetween(state, job.finishedOn) && rereads > 0) return viewJob(fleet, place, rereads - 1);
   const shown = publicState(stateWith(job, state), marks.cancelled);
   const outcome =
     shown === 'completed'

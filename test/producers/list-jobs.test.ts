@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addJob } from '../../src/producers/add-job.js';
+import { placeOf } from '../../src/producers/find-job.js';
+import { viewJob } from '../../src/producers/job-view.js';
 import { listJobs } from '../../src/producers/list-jobs.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
@@ -63,5 +65,23 @@ describe('listing jobs', () => {
     const [, delayed] = await addChecks({}, { delayMs: 60_000 }, {}, {});
     expect(await idsOf({ state: 'delayed', limit: 1 })).toEqual([delayed]);
     expect(await idsOf({ run: 'none' })).toEqual([]);
+  });
+});
+
+describe('a completed job without the time of its end', () => {
+  it('is shown as it is, in views and in lists', async () => {
+    const [id = ''] = await addChecks({});
+    const queue = test.fleet.queue('solution-check');
+    const key = queue.toKey(id);
+    // As after a damage; a worker writes both in one step.
+    await test.fleet.client
+      .multi()
+      .zrem(queue.toKey('prioritized'), id)
+      .zadd(queue.toKey('completed'), 1, id)
+      .exec();
+    const view = await viewJob(test.fleet, placeOf(test.fleet, id));
+    expect(view).toMatchObject({ id, state: 'completed' });
+    expect((await listJobs(test.fleet))[0]).toMatchObject({ id, state: 'completed' });
+    await test.fleet.client.multi().del(key).zrem(queue.toKey('completed'), id).exec();
   });
 });
