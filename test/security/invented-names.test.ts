@@ -125,11 +125,11 @@ describe('ids and queues that there are not', () => {
 
   it('waits of a producer are refused without a connection', async () => {
     const before = await connections();
-    const waits = Array.from({ length: COUNT }, () => {
+    await forMany(Array(COUNT), async () => {
       const queue = newQueue();
-      return waitForJob(test.fleet, idIn(queue), { timeout: 60_000 }, queue);
+      const wait = waitForJob(test.fleet, idIn(queue), { timeout: 60_000 }, queue);
+      await expect(wait).rejects.toMatchObject({ code: 'job-not-found' });
     });
-    for (const wait of waits) await expect(wait).rejects.toMatchObject({ code: 'job-not-found' });
     expect(await connections()).toBe(before);
     expect(test.fleet.openQueues).toBe(0);
   });
