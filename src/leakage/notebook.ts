@@ -25,8 +25,11 @@ export interface NotebookCode {
   readonly cells: readonly NotebookCell[];
 }
 
-/** `%%bash`, `%%html`: the cell is not Python. `%%time` and a few others run their cell as Python. */
-const FOREIGN_CELL = /^\s*%%(?!time\b|timeit\b|capture\b|prun\b)\w+/;
+/** Magics that run their cell as Python, be it in another process, or write it to a script. */
+const PYTHON_CELL =
+  /^\s*%%(?:(?:time|timeit|capture|prun|memit|mprun|lprun|python[23]?|pypy3?|cython|snakeviz|scalene|pyinstrument|debug|px|local|async_run|heat|cache|wandb)\b|(?:writefile|file)[ \t].*\.py\b)/;
+/** `%%bash`, `%%html`: the cell is not Python. */
+const FOREIGN_CELL = /^\s*%%\w+/;
 
 /**
  * Reads a Jupyter notebook (nbformat 4).
@@ -41,7 +44,7 @@ export function readNotebook(text: string): NotebookCode {
   let line = 1;
   cells.forEach((cell, index) => {
     const code = textOf(cell);
-    if (cell.cell_type !== 'code' || FOREIGN_CELL.test(code)) return;
+    if (cell.cell_type !== 'code' || (FOREIGN_CELL.test(code) && !PYTHON_CELL.test(code))) return;
     places.push({ cell: index + 1, start: at, end: at + code.length, firstLine: line });
     parts.push(code);
     at += code.length + 1;

@@ -1,5 +1,6 @@
 export { doesSomething, lostNames } from './bound-names.js';
 export { type CorrectionScope, correctionScope } from './correction-scope.js';
+export { misleadingEncoding } from './declared-encoding.js';
 export { extractCodeBlock } from './extract-code-block.js';
 export { fitCorrection, type Span } from './fit-correction.js';
 export { type LocatedBlock, locateBlock, validateCodeBlock } from './locate-block.js';

@@ -4,6 +4,8 @@ import { fieldOf, fieldsOf, namedChildren, type RawNode } from './raw-tree.js';
 /** Deeper nesting than this is not followed: recursion must not exhaust the stack. */
 const MAX_DEPTH = 150;
 
+const NAMES: ReadonlySet<string> = new Set(['identifier', 'dotted_name', 'relative_import']);
+
 /** Turns raw syntax nodes into the small expression syntax of `ast.ts`. */
 export class ExpressionLowering {
   private depth = 0;
@@ -11,7 +13,9 @@ export class ExpressionLowering {
   constructor(private readonly source: string) {}
 
   text(node: RawNode): string {
-    return this.source.slice(node.start, node.end);
+    const text = this.source.slice(node.start, node.end);
+    // Python takes names for the same that have the same normal form.
+    return NAMES.has(node.type) ? text.normalize('NFKC') : text;
   }
 
   lower(node: RawNode | undefined, fallbackAt = 0): Expr {

@@ -11,7 +11,12 @@ import {
   type SolutionCheckResult,
   statusOf,
 } from '../../queues/solution-check.js';
-import { type LocatedBlock, locateBlock, type ParseResult } from '../../solution/index.js';
+import {
+  type LocatedBlock,
+  locateBlock,
+  misleadingEncoding,
+  type ParseResult,
+} from '../../solution/index.js';
 import { agentStamp, withNotes } from '../agent-stamp.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
@@ -52,6 +57,14 @@ export async function checkAndFixLeakage(
     throw new PayloadError('invalid-payload', 'solution.content: the script is empty', {
       field: 'solution.content',
     });
+  }
+  const encoding = misleadingEncoding(solution.content);
+  if (encoding !== undefined) {
+    throw new PayloadError(
+      'invalid-payload',
+      `solution.content: the script declares the encoding ${encoding}, by which Python reads other code than this text`,
+      { field: 'solution.content' },
+    );
   }
   const meter = new UsageMeter();
   // A model may be talked into anything by the text of the script. Static analysis answers beside it.
