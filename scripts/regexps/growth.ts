@@ -1,24 +1,47 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 import { check } from 'recheck';
 import { analyse } from 'scslre';
+import { growsOn, slowText } from './engine-growth.js';
 
-/** Why an expression takes more than linear time, or why that could not be decided; undefined where it is linear. */
-export type Objection = string | undefined;
+/**
+ * How it was decided that an expression is linear. `exact`: by an analysis of its automaton, which is a proof.
+ * `searched`: that analysis does not support it, and two searches for a text that makes it slow found none.
+ */
+export type Evidence = 'exact' | 'searched';
+export type Verdict = { readonly evidence: Evidence } | { readonly objection: string };
 
 /** Nested divisions of one expression into its alternatives. */
 const MAX_DIVISIONS = 8;
-/** Copies of a bounded repetition that are enough to see whether it competes with its neighbors. */
-const SHORT_REPETITION = 3;
 /** Longer expressions are divided before they are analyzed. */
 const SHORT_EXPRESSION = 100;
-const AUTOMATON_MS = 5_000;
-const FUZZ_MS = 30_000;
+const AUTOMATON_MS = 2_000;
+const SEARCH_MS = 10_000;
 
 const parser = new RegExpParser({ ecmaVersion: 2024 });
 
 function patternOf(source: string, flags: string): AST.Pattern {
   const options = { unicode: flags.includes('u'), unicodeSets: flags.includes('v') };
   return parser.parsePattern(source, undefined, undefined, options);
+}
+
+function quantifiersIn(pattern: AST.Pattern): AST.Quantifier[] {
+  const found: AST.Quantifier[] = [];
+  const walk = (node: AST.Alternative | AST.Element): void => {
+    if (node.type === 'Alternative') node.elements.forEach(walk);
+    else if (node.type === 'Quantifier') {
+      found.push(node);
+      walk(node.element);
+    } else if ('alternatives' in node) {
+      for (const alternative of node.alternatives) if (alternative.type === 'Alternative') walk(alternative);
+    }
+  };
+  pattern.alternatives.forEach(walk);
+  return found;
+}
+
+/** An expression without endless repetitions tries a constant number of ways at each position. */
+export function repeatsWithoutEnd(source: string, flags: string): boolean {
+  return quantifiersIn(patternOf(source, flags)).some((node) => node.max === Number.POSITIVE_INFINITY);
 }
 
 /**
@@ -37,6 +60,8 @@ function dividedAtAlternation(source: string, flags: string): string[] {
     return undefined;
   };
   const { alternatives } = patternOf(source, flags);
+  // Without the group that it speaks of, a back reference means something else.
+  if (/\\[1-9k]/.test(source)) return [];
   if (alternatives.length > 1) return alternatives.map((one) => one.raw);
   const group = find(alternatives);
   if (group === undefined) return [];
@@ -44,63 +69,45 @@ function dividedAtAlternation(source: string, flags: string): string[] {
   return group.alternatives.map((one) => `${before}(?:${one.raw})${after}`);
 }
 
-/**
- * The same expression with its long bounded repetitions cut short. A bounded repetition costs a constant factor
- * whatever its bound; what competes does so with three copies as with eighty.
- */
-function withShortRepetitions(source: string, flags: string): string {
-  const cuts: { start: number; end: number; text: string }[] = [];
-  const walk = (node: AST.Alternative | AST.Element): void => {
-    if (node.type === 'Alternative') node.elements.forEach(walk);
-    else if (node.type === 'Quantifier') {
-      if (Number.isFinite(node.max) && node.max > SHORT_REPETITION) {
-        const text = `{${Math.min(node.min, SHORT_REPETITION - 1)},${SHORT_REPETITION}}${node.greedy ? '' : '?'}`;
-        cuts.push({ start: node.element.end, end: node.end, text });
-      }
-      walk(node.element);
-    } else if ('alternatives' in node) node.alternatives.forEach(walk);
-  };
-  patternOf(source, flags).alternatives.forEach(walk);
-  let text = source;
-  for (const cut of cuts.sort((a, b) => b.start - a.start))
-    text = text.slice(0, cut.start) + cut.text + text.slice(cut.end);
-  return text;
-}
-
-async function judge(source: string, flags: string, divisions: number): Promise<Objection> {
+/** The exact analysis; undefined where it cannot decide. */
+async function analyzed(source: string, flags: string, divisions = 0): Promise<Verdict | undefined> {
+  if (!repeatsWithoutEnd(source, flags)) return { evidence: 'exact' };
   const parts = divisions < MAX_DIVISIONS ? dividedAtAlternation(source, flags) : [];
   // The exact analysis of many alternatives at once takes minutes, that of each a few milliseconds.
   if (parts.length === 0 || source.length <= SHORT_EXPRESSION) {
     const exact = await check(source, flags, { checker: 'automaton', timeout: AUTOMATON_MS });
-    if (exact.status === 'safe') return undefined;
+    if (exact.status === 'safe') return { evidence: 'exact' };
     if (exact.status === 'vulnerable')
-      return `${exact.complexity.summary} in ${source} (attack: ${exact.attack.pattern})`;
+      return { objection: `${exact.complexity.summary} in ${source} (attack: ${exact.attack.pattern})` };
   }
-  if (parts.length === 0) return judgeBySearch(source, flags);
+  if (parts.length === 0) return undefined;
   for (const part of parts) {
-    const objection = await judge(part, flags, divisions + 1);
-    if (objection !== undefined) return objection;
+    const verdict = await analyzed(part, flags, divisions + 1);
+    if (verdict === undefined || 'objection' in verdict) return verdict;
   }
-  return undefined;
+  return { evidence: 'exact' };
 }
 
-/** For what the exact analysis does not support, such as a look-behind: a search for texts that take long. */
-async function judgeBySearch(source: string, flags: string): Promise<Objection> {
-  const found = await check(withShortRepetitions(source, flags), flags, { timeout: FUZZ_MS });
-  if (found.status === 'safe') return undefined;
-  if (found.status === 'vulnerable')
-    return `${found.complexity.summary} in ${source} (attack: ${found.attack.pattern})`;
-  return `undecided (${found.error.kind}): ${source}`;
+/** Searches for a text on which the engine is slow. */
+async function searched(source: string, flags: string): Promise<Verdict> {
+  const found = await check(source, flags, { checker: 'fuzz', timeout: SEARCH_MS });
+  // The search counts steps of an engine of its own, and bounded repetitions as if they had no end.
+  if (found.status === 'vulnerable' && growsOn(source, flags, found.attack))
+    return { objection: `slow on ${found.attack.pattern}` };
+  const slow = slowText(source, flags);
+  return slow === undefined ? { evidence: 'searched' } : { objection: `slow on ${slow}` };
 }
 
 /** Reports of scslre. It is quick and knows the work of starting anew at each position ("Move"). */
-export function competingRepetitions(source: string, flags: string): Objection {
+function competingRepetitions(source: string, flags: string): string | undefined {
   const { reports } = analyse(new RegExp(source, flags));
   if (reports.length === 0) return undefined;
-  return [...new Set(reports.map((one) => `${one.type} of ${String(one.character.literal)}`))].join(', ');
+  return [...new Set(reports.map((one) => `${one.type}`))].join(', ');
 }
 
 /** Whether the time of the expression grows faster than its text, and why. Takes milliseconds to half a minute. */
-export async function superLinear(source: string, flags: string): Promise<Objection> {
-  return competingRepetitions(source, flags) ?? (await judge(source, flags, 0));
+export async function verdictOf(source: string, flags: string): Promise<Verdict> {
+  const objection = competingRepetitions(source, flags);
+  if (objection !== undefined) return { objection };
+  return (await analyzed(source, flags)) ?? (await searched(source, flags));
 }

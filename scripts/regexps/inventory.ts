@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Node, parse } from 'acorn';
-import { FORMS_OF_DYNAMIC } from './dynamic-forms.js';
 
 export interface FoundExpression {
   readonly source: string;
@@ -52,6 +51,14 @@ interface Site {
   readonly file: string;
   readonly line: number;
   readonly text: string;
+  readonly form?: string;
+}
+
+/** The source that a template makes of names: each value that stands in one of ours is a name, escaped or plain. */
+function formOf(source: SyntaxNode): string | undefined {
+  if (source.type !== 'TemplateLiteral') return undefined;
+  const quasis = source.quasis as readonly { readonly value: { readonly cooked: string } }[];
+  return quasis.map((quasi) => quasi.value.cooked).join('name');
 }
 
 /** The expressions that these modules build while they are loaded, by the place that builds them. */
@@ -103,22 +110,20 @@ export async function regularExpressionsIn(folder: string): Promise<Inventory> {
       const literal = node.regex as { pattern: string; flags: string } | undefined;
       if (literal !== undefined) add(literal.pattern, literal.flags, `${file}:${line}`);
       const source = dynamicSource(node);
-      if (source !== undefined) sites.push({ file, line, text: text.slice(source.start, source.end) });
+      if (source !== undefined) {
+        const form = formOf(source);
+        sites.push({ file, line, text: text.slice(source.start, source.end), ...(form && { form }) });
+      }
     });
   }
   const loaded = await builtAtLoading(folder, new Set(sites.map((site) => site.file)));
   const undeclared: string[] = [];
-  const used = new Set<string>();
   for (const site of sites) {
     const place = `${site.file}:${site.line}`;
-    for (const expression of loaded.get(place) ?? []) add(expression.source, expression.flags, place);
-    const declared = FORMS_OF_DYNAMIC.find((one) => one.file === site.file && one.argument === site.text);
-    if (declared !== undefined) used.add(`${declared.file} ${declared.argument}`);
-    for (const form of declared?.forms ?? []) add(form.source, form.flags, place);
-    if (declared === undefined && !loaded.has(place)) undeclared.push(`${place} RegExp(${site.text})`);
-  }
-  for (const { file, argument } of FORMS_OF_DYNAMIC) {
-    if (!used.has(`${file} ${argument}`)) undeclared.push(`${file} no longer has RegExp(${argument})`);
+    const built = loaded.get(place);
+    for (const expression of built ?? []) add(expression.source, expression.flags, place);
+    if (built === undefined && site.form !== undefined) add(new RegExp(site.form).source, '', place);
+    if (built === undefined && site.form === undefined) undeclared.push(`${place} RegExp(${site.text})`);
   }
   return { expressions: [...found.values()], undeclared };
 }

@@ -36,7 +36,7 @@ const PLUS_MINUS_AFTER =
 const NOTE_AFTER = /^\s*(?:[%*_`]+\s*)?[([][^()[\]]{1,60}[)\]]/u;
 const FROM_NUMBER = /(?<!\s)\s+(?:from|de|von)\s+[-+]?[\d.,]+%?\s*$/iu;
 const TRAILING_VERB =
-  /(?<![\s,])[\s,]+(?:(?:the|its|an|a|to|in|l'|la|le)\s+){0,4}(?:model\s+|pipeline\s+)?(?:achiev(?:es|ed|ing)|reach(?:es|ed|ing)|scor(?:es|ed|ing)|obtain(?:s|ed|ing)|get(?:s|ting)?|got|ha(?:s|d|ving)|yield(?:s|ed|ing)?|giv(?:es|ing)|gave|drops?|dropped|falls?|fell|decreas(?:es|ed)|increas(?:es|ed)|rises?|rose|chang(?:es|ed)|goes|went|is|was|results?(?: in)?|resulted(?: in)?|lead(?:s)?(?: to)?|led|improv(?:es|ed)|reduc(?:es|ed)|lower(?:s|ed)|rais(?:es|ed)|worsen(?:s|ed)?|end(?:s|ed)(?: up)?|becom(?:es|ing)|became|equals?|a une?|hat|erreicht|atteint|obtient)(?:(?:\s+(?:the|an|a|its|in|to|up|down|un|une|einen?|der|die|das|l'))+\s*)?$/iu;
+  /(?<![\s,])[\s,]+(?:(?:the|its|an|a|to|in|l'|la|le)\s+){0,4}(?:model\s+|pipeline\s+)?(?:achiev(?:es|ed|ing)|reach(?:es|ed|ing)|scor(?:es|ed|ing)|obtain(?:s|ed|ing)|get(?:s|ting)?|got|ha(?:s|d|ving)|yield(?:s|ed|ing)?|giv(?:es|ing)|gave|drops?|dropped|falls?|fell|decreas(?:es|ed)|increas(?:es|ed)|rises?|rose|chang(?:es|ed)|goes|went|is|was|results?(?: in)?|resulted(?: in)?|lead(?:s)?(?: to)?|led|improv(?:es|ed)|reduc(?:es|ed)|lower(?:s|ed)|rais(?:es|ed)|worsen(?:s|ed)?|end(?:s|ed)(?: up)?|becom(?:es|ing)|became|equals?|a une?|hat|erreicht|atteint|obtient)(?:(?:\s+(?:the|an|a|its|in|to|up|down|un|une|einen?|der|die|das|l')){1,6}\s*)?$/iu;
 
 function depthsOf(line: string): Uint8Array {
   const depths = new Uint8Array(line.length + 1);

@@ -270,7 +270,7 @@ export function metricAtEnd(text: string): MetricPhrase | undefined {
   if (ordinary && canonical(match[0]) === canonical(match[1] ?? '')) {
     // "No focal loss": the word belongs to the component unless something sets it apart.
     const before = window.slice(0, match.index);
-    if (before.trim() !== '' && !/(?:[:)\]},|'"=]|\s-|\s{2})\s*$/.test(before)) return undefined;
+    if (before.trim() !== '' && !/(?:[:)\]},|'"=]|\s-)\s*$|\s{2}$/.test(before)) return undefined;
   }
   const phrase = phraseOf(text.slice(from), match);
   if (phrase === undefined) return undefined;

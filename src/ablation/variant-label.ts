@@ -43,8 +43,9 @@ const REMOVED_BEFORE_CJK =
   /^(?:无|無|不使用|不用|不含|没有|沒有|去掉|去除|移除|除去|删除|禁用|取消)\s*[:：]?\s*/u;
 const REMOVED_CAMEL =
   /^(?:No|Without|Drop|Remove|Minus)(?=[A-Z][\p{Ll}\d])|^(?:No|Without|Drop|Remove)(?=[A-Z]{2,})/u;
+// Words of other scripts are `\W` too: behind one of them the text is only read as far as the next.
 const REMOVED_AFTER =
-  /(?:(?<![\s_:([=-])[\s_:([=-]+(?:(?:is|are|was|were|turned|switched|set to)\s+)?(?:off|disabled|removed|dropped|excluded|ablated|omitted|skipped|deactivated|entfernt|deaktiviert|weggelassen|supprimée?s?|désactivée?s?|retirée?s?|eliminad[oa]s?|desactivad[oa]s?|removid[oa]s?|rimoss[oaie]|отключен\w*|удален\w*)|(?<!\s)\s*[=:]\s*(?:false|none|off|no|0)|(?<!\s)\s*(?:なし|無し|を除く|除外))\W*$/iu;
+  /(?:(?<![\s_:([=-])[\s_:([=-]+(?:(?:is|are|was|were|turned|switched|set to)\s+)?(?:off|disabled|removed|dropped|excluded|ablated|omitted|skipped|deactivated|entfernt|deaktiviert|weggelassen|supprimée?s?|désactivée?s?|retirée?s?|eliminad[oa]s?|desactivad[oa]s?|removid[oa]s?|rimoss[oaie]|отключен\w*|удален\w*)|(?<!\s)\s*[=:]\s*(?:false|none|off|no|0)|(?<!\s)\s*(?:なし|無し|を除く|除外))(?:(?!отключен|удален|なし|無し|を除く|除外)\W)*$/iu;
 const REMOVED_WITHIN = new RegExp(
   `^(.*?)(?:(?<![\\s_,;(])[\\s_,;(]+(?:without(?: using)?|w/o|w/out|minus|but no|but not|excluding|except(?: for)?|sans|ohne|senza|zonder|без|but without|leaving out)[\\s_]+)${ARTICLE}(.+)`,
   'iu',

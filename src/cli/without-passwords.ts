@@ -12,8 +12,9 @@ export function withoutPasswords(text: string): string {
 }
 
 const HIDDEN = '***';
-/** The scheme, who logs in (up to the last @, since passwords are not always encoded), and the rest. */
-const PARTS = /^\s*([a-z][a-z0-9+.-]*:\/\/)?(?:(.*)@)?(.*?)\s*$/is;
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
+/** A Unix socket up to its parameters. */
+const UNIX_SOCKET = /^unix:\/\/\/[^?#]*/i;
 /** One host or several, each with its port, then a database or the name of a master. */
 const HOSTS = /^(?:(?:[\w.-]+|\[[\da-f:.%]+\])(?::\d{1,5})?(?:,(?=[\w[])|(?=\/|$)))*(?:\/[\w.-]*)?$/i;
 const SHOWN_PARAMETER = /^(?:db|tag)=[\w{}.-]*$/;
@@ -23,10 +24,15 @@ const PARAMETER_NAME = /^[a-z][a-z_-]{0,19}(?==)/i;
  * The address of a Redis as it may be shown. `URL` is not asked: it refuses or misreads just those addresses whose
  * password was not encoded, and they are the ones that people look at. What is not understood is not shown.
  */
-export function shownAddress(address: string): string {
-  const path = /^\s*(unix:\/\/\/[^?#]*)(.*?)\s*$/is.exec(address);
-  if (path !== null) return `${path[1]}${shownEnd(path[2] ?? '')}`;
-  const [, scheme = '', login, rest = ''] = PARTS.exec(address) ?? [];
+export function shownAddress(given: string): string {
+  const address = given.trim();
+  const socket = UNIX_SOCKET.exec(address)?.[0];
+  if (socket !== undefined) return `${socket}${shownEnd(address.slice(socket.length))}`;
+  const scheme = SCHEME.exec(address)?.[0] ?? '';
+  // Who logs in stands before the last @, since passwords are not always encoded.
+  const at = address.lastIndexOf('@');
+  const login = at < scheme.length ? undefined : address.slice(scheme.length, at);
+  const rest = address.slice(login === undefined ? scheme.length : at + 1);
   const end = rest.search(/[?#]/);
   const hosts = end === -1 ? rest : rest.slice(0, end);
   const unixPath = scheme.toLowerCase() === 'unix://' && /^\/[\w./-]*$/.test(hosts);

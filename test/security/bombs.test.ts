@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { visible } from '../../src/cli/terminal/visible.js';
 import { comparable } from '../../src/payloads/text-reference.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
-import { failedChildOf } from '../../src/queues/child-failure.js';
-import { decodeFailure } from '../../src/queues/failure.js';
-import { parseJobKey } from '../../src/queues/job-key.js';
 import { parsePayload } from '../../src/queues/validate.js';
-import { locateBlock } from '../../src/solution/index.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -18,58 +13,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await test.close();
-});
-
-/** The least processor time of several runs, in microseconds: what other work on the machine adds is left out. */
-function costOf(run: () => unknown): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 5; round += 1) {
-    const start = process.cpuUsage();
-    run();
-    const { user, system } = process.cpuUsage(start);
-    least = Math.min(least, user + system);
-  }
-  return least;
-}
-
-function attempt(run: () => unknown): void {
-  try {
-    run();
-  } catch {
-    // A refusal is an answer as well; what is measured is how long it takes.
-  }
-}
-
-/** Texts that make a careless expression try every way of splitting them. */
-const HARD_TEXTS: readonly [string, (size: number) => string][] = [
-  ['spaces', (size) => ' '.repeat(size)],
-  ['line ends', (size) => '\r\n'.repeat(size / 2)],
-  ['brackets', (size) => '['.repeat(size)],
-  ['colons', (size) => ':'.repeat(size)],
-  ['almost a failure', (size) => `[${'a-'.repeat(size / 2)}`],
-  ['almost a child', (size) => `child ${'a:'.repeat(size / 2)}`],
-  ['controls', (size) => '\u001b['.repeat(size / 2)],
-];
-
-const READERS: readonly [string, (text: string) => unknown][] = [
-  ['visible', visible],
-  ['decodeFailure', decodeFailure],
-  ['failedChildOf', failedChildOf],
-  ['parseJobKey', parseJobKey],
-  ['locateBlock', (text) => locateBlock(`x\n${text}\ny`, `${text.slice(0, -1)}z`)],
-  ['comparable', comparable],
-];
-
-describe('regex bombs', () => {
-  it.each(READERS.flatMap(([name, read]) => HARD_TEXTS.map(([kind, make]) => ({ name, kind, read, make }))))(
-    '$name of $kind: four times the text is no more than a dozen times the work',
-    ({ read, make }) => {
-      const small = costOf(() => attempt(() => read(make(20_000))));
-      const large = costOf(() => attempt(() => read(make(80_000))));
-      // Below a millisecond the clock and the collector are most of what is measured.
-      expect(large / Math.max(small, 1_000)).toBeLessThan(12);
-    },
-  );
 });
 
 describe('depth bombs and prototypes', () => {

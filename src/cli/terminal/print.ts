@@ -48,8 +48,8 @@ const UNSAFE_IN_JSON = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}](?<!\n)/gu;
 
 /** `##[`, `##vso[` and `##teamcity[` begin a command of GitHub Actions, Azure Pipelines and TeamCity anywhere in a line. */
 const COMMAND_MARK = /##(?=\w*\[)/g;
-/** `::` begins a command of GitHub Actions at the beginning of a line, after white space. */
-const COMMAND_START = new RegExp(`^((?:[^\\S\\n]|${COLOUR})*):(?=:)`, 'gm');
+/** `::` begins a command of GitHub Actions at the beginning of a line, after white space that ends no line. */
+const COMMAND_START = new RegExp(`^((?:[^\\S\\n\\r\\u2028\\u2029]|${COLOUR})*):(?=:)`, 'gm');
 
 function withoutCommands(text: string): string {
   return text.replace(COMMAND_MARK, '#\\x23').replace(COMMAND_START, '$1\\x3a');

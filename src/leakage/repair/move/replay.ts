@@ -21,7 +21,7 @@ type Side = 'train' | 'test' | { readonly piece: string };
 
 /** Conditions on the type of a column, which is the same in every part of it. */
 const ON_TYPES =
-  /^(not\s+)?(\w+(\[[^[\]]+\])?\.dtype(\.\w+)?\s*(==|!=|(not\s+)?in)[^&|]+|[\w.]*\bis_\w+_dtype\(\w+(\[[^[\]]+\])?\))$/;
+  /^(not\s+)?(\w+(\[[^[\]]+\])?\.dtype(\.\w+)?\s*(==|!=|(not\s+)?in\b)[^&|]+|[\w.]*\bis_\w+_dtype\(\w+(\[[^[\]]+\])?\))$/;
 
 /** Thrown where a statement cannot be said for each part; the message says why. */
 export class NotReplayable extends Error {}
