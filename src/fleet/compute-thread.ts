@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { FleetError, InternalError, messageOf } from '../errors.js';
+import { loaderOptions } from '../package-root.js';
 import { PING, resultOf, type ThreadAnswer } from './thread-answer.js';
 
 export interface ComputeThreadOptions {
@@ -125,6 +126,7 @@ export class ComputeThread<Task, Result> {
 
   #start(): Piscina<Task | typeof PING, ThreadAnswer<Result>> {
     const { module, data, heapMb } = this.#options;
+    const options = loaderOptions(module);
     const pool = new Piscina<Task | typeof PING, ThreadAnswer<Result>>({
       filename: fileURLToPath(module),
       ...(data === undefined ? {} : { workerData: data }),
@@ -133,8 +135,8 @@ export class ComputeThread<Task, Result> {
       concurrentTasksPerWorker: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      // The same code runs from its source under tsx, where a thread needs the loader as well.
-      ...(module.pathname.endsWith('.ts') ? { execArgv: ['--import', 'tsx'] } : {}),
+      // Without options of its own a thread has those of its process.
+      ...(options.length > 0 ? { execArgv: options } : {}),
     });
     // A thread that ends while it has no task: the next task finds out, and starts another.
     pool.on('error', () => {

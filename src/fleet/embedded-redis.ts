@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { programFolders } from '../config/program-folders.js';
 import { messageOf, RedisError } from '../errors.js';
-import { packagePath } from '../package-root.js';
+import { loaderOptions, packagePath } from '../package-root.js';
 import { findRedisServer } from './embedded-redis-binary.js';
 import {
   CONTROL_SOCKET,
@@ -179,19 +179,21 @@ interface Starting {
 function startSupervisor(folder: EmbeddedRedisFolder): Starting {
   const binary = findRedisServer();
   const extension = extname(fileURLToPath(import.meta.url));
-  const entry = fileURLToPath(new URL(`./embedded-redis-supervisor${extension}`, import.meta.url));
+  const entry = new URL(`./embedded-redis-supervisor${extension}`, import.meta.url);
   const logPath = join(folder.path, SUPERVISOR_LOG);
   const log = openLog(logPath);
-  // From source, as in the tests, TypeScript has to be understood.
-  const loader = extension === '.ts' ? ['--import', 'tsx'] : [];
   const mode = folder.throwaway ? ['throwaway'] : [];
-  const child = spawn(process.execPath, [...loader, entry, folder.path, binary, ...mode], {
-    cwd: packagePath(),
-    detached: true,
-    // It outlives this command and needs none of its settings, least of all its keys.
-    env: { PATH: programFolders().join(delimiter), TMPDIR: process.env.TMPDIR },
-    stdio: ['ignore', 'ignore', log],
-  });
+  const child = spawn(
+    process.execPath,
+    [...loaderOptions(entry), fileURLToPath(entry), folder.path, binary, ...mode],
+    {
+      cwd: packagePath(),
+      detached: true,
+      // It outlives this command and needs none of its settings, least of all its keys.
+      env: { PATH: programFolders().join(delimiter), TMPDIR: process.env.TMPDIR },
+      stdio: ['ignore', 'ignore', log],
+    },
+  );
   closeSync(log);
   child.unref();
   let failure: string | undefined;

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { InternalError, JobError } from '../../errors.js';
+import { loaderOptions } from '../../package-root.js';
 import type { ProcessingLog } from '../process-job.js';
 import type { FromQuarantine, QuarantinedJob, QuarantineSettings, ToQuarantine } from './messages.js';
 import { fromWire } from './wire-error.js';
@@ -86,8 +87,7 @@ export class Quarantine {
   async #start(): Promise<ChildProcess> {
     const { program, redisUrl, prefix, workspaces, computeLimits } = this.options;
     const child = fork(fileURLToPath(program), {
-      // The same code runs from its source under tsx, where a process needs the loader as well.
-      execArgv: program.pathname.endsWith('.ts') ? ['--import', 'tsx'] : [],
+      execArgv: loaderOptions(program),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     });
