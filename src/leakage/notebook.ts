@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UsageError } from '../errors.js';
+import { withExactNumbers } from './exact-numbers.js';
 
 const CellSchema = z.looseObject({
   cell_type: z.string(),
@@ -63,11 +64,16 @@ export function cellOfLine(code: NotebookCode, line: number): { cell: number; li
  * The notebook with a block of the joined source replaced; outputs, metadata and all other cells stay. A block
  * over several cells is put into the first of them, and its lines are taken out of the others.
  */
-export function replaceInNotebook(
-  text: string,
-  block: { readonly start: number; readonly end: number },
-  replacement: string,
-): string {
+export function replaceInNotebook(text: string, block: Block, replacement: string): string {
+  return withExactNumbers(text, (exact) => replaceInCells(exact, block, replacement));
+}
+
+interface Block {
+  readonly start: number;
+  readonly end: number;
+}
+
+function replaceInCells(text: string, block: Block, replacement: string): string {
   const notebook = parseNotebook(text);
   const { cells } = readNotebook(text);
   // The line break that joins a cell to the next one is in the joined source alone.

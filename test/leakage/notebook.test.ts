@@ -102,4 +102,11 @@ describe('notebooks', () => {
     expect(() => readNotebook('print(1)')).toThrow(UsageError);
     expect(() => readNotebook('{"a": 1}')).toThrow(/no list of cells/);
   });
+
+  it('keep their numbers as they were written where a block is replaced', () => {
+    const numbers = '[12345678901234567890, 1.0, -0, 1E5, 1e400, "2.50", "a\\"7"]';
+    const text = `{"cells":[{"cell_type":"code","source":"x = 1","outputs":${numbers}}],"nbformat":4}`;
+    const replaced = replaceInNotebook(text, { start: 0, end: 5 }, 'y = 20.0');
+    expect(replaced).toBe(text.replaceAll(', ', ',').replace('x = 1', 'y = 20.0'));
+  });
 });
