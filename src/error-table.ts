@@ -355,6 +355,13 @@ export const ERROR_TABLE = {
     2,
     'Wait as long as Retry-After says, then send it again.',
   ),
+  'tenant-not-allowed': entry(
+    'PayloadError',
+    false,
+    422,
+    2,
+    'Name the tenant that the token is bound to, or none.',
+  ),
   'model-not-allowed': entry(
     'PayloadError',
     false,
@@ -392,7 +399,7 @@ export const ERROR_TABLE = {
     true,
     503,
     2,
-    'Nothing was stored: give Redis more memory, or wait until finished jobs are removed.',
+    'Nothing was stored: wait until jobs have ended, remove jobs, or give Redis more memory.',
   ),
   'redis-missing': entry('RedisError', false, 503, 2, 'Install redis-server, or set FLEET_REDIS_URL.'),
 } as const satisfies Record<string, ErrorEntry>;

@@ -73,7 +73,8 @@ async function correctByRewriting(
 
 /** Fences code so that no fence inside of it can end the block. */
 function fenced(code: string): string {
-  const longest = Math.max(0, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
+  let longest = 0;
+  for (const [run] of code.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(Math.max(3, longest + 1));
   return `${fence}python\n${code}\n${fence}`;
 }

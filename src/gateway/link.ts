@@ -136,7 +136,7 @@ export class FleetLink {
         access,
         statistics,
         costs: this.#options.costs,
-        admission: new Admission(fleet, statistics, settings.maxWaiting),
+        admission: new Admission(fleet, statistics, settings.maxWaiting, () => tokens.submitters()),
         feed: fleet.feed,
         ownQueues,
         evaluations,

@@ -51,7 +51,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       // Node's own interval, half a minute, would let a slow client have that much more time.
       connectionsCheckingInterval: limits.headersTimeoutMs / 2,
     },
-    app,
+    connections.bounded(app),
   );
   connections.watch(server);
   server.headersTimeout = limits.headersTimeoutMs;

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { ERROR_TABLE, type ErrorCode, FleetError, GatewayError } from '../errors.js';
 
@@ -7,7 +8,15 @@ export interface ClientOptions {
   /** Needed anywhere but on loopback; `fleet token add` makes one. */
   readonly token?: string;
   readonly signal?: AbortSignal;
+  /** How long a request that the gateway refuses for the moment is sent again, in milliseconds; default 60,000. */
+  readonly patienceMs?: number;
 }
+
+const DEFAULT_PATIENCE_MS = 60_000;
+/** Pause where a refusal does not say when to come back, in milliseconds. */
+const DEFAULT_PAUSE_MS = 1_000;
+/** Codes of refusals with 503 after which nothing was stored, so that any request may be sent again. */
+const NOTHING_DONE: ReadonlySet<string | undefined> = new Set(['gateway-busy', 'redis-full']);
 
 /** The part of a problem document (RFC 9457) that the client reads. */
 const ProblemSchema = z.looseObject({
@@ -27,17 +36,59 @@ export function errorOfProblem(problem: unknown): FleetError | undefined {
   });
 }
 
+/** Whether a request may be sent again after an answer: it was refused for the moment, and has changed nothing. */
+function isPassing(method: string, status: number, error: FleetError | undefined): boolean {
+  return status === 429 || (status === 503 && (method === 'GET' || NOTHING_DONE.has(error?.code)));
+}
+
+function pauseOf(response: Response): number {
+  const seconds = response.headers.get('retry-after') ?? '';
+  return /^\d+$/.test(seconds) ? Number(seconds) * 1_000 : DEFAULT_PAUSE_MS;
+}
+
 /**
- * Sends one request to a gateway and gives its JSON.
+ * Sends one request to a gateway and gives its JSON. What is refused for the moment is sent again, as long as the
+ * gateway asks to come back within the patience.
  * @throws FleetError with the code of the gateway's problem document; GatewayError where no gateway answers there.
  */
 export async function sendJson(
-  { url, token, signal }: ClientOptions,
-  method: 'GET' | 'POST' | 'DELETE' | 'PUT',
+  options: ClientOptions,
+  method: Method,
   path: string,
   body?: unknown,
 ): Promise<unknown> {
-  const response = await fetch(new URL(path, url), {
+  const { url, signal, patienceMs = DEFAULT_PATIENCE_MS } = options;
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    const response = await sendOnce(options, method, path, body);
+    const json: unknown = await response.json().catch((cause: unknown) => {
+      signal?.throwIfAborted();
+      throw new GatewayError(`${url} answered ${response.status} with something that is no JSON`, { cause });
+    });
+    if (response.ok) return json;
+    const error = errorOfProblem(json);
+    const pause = pauseOf(response);
+    if (!isPassing(method, response.status, error) || performance.now() + pause > giveUpAt) {
+      throw error ?? new GatewayError(`${url} answered ${response.status} without saying why`);
+    }
+    // Not all that were refused at the same time come back at the same time.
+    const spread = 1 + Math.random() / 5;
+    await setTimeout(pause * spread, undefined, { signal }).catch((thrown: unknown) => {
+      signal?.throwIfAborted();
+      throw thrown;
+    });
+  }
+}
+
+type Method = 'GET' | 'POST' | 'DELETE' | 'PUT';
+
+function sendOnce(
+  { url, token, signal }: ClientOptions,
+  method: Method,
+  path: string,
+  body: unknown,
+): Promise<Response> {
+  return fetch(new URL(path, url), {
     method,
     // A token must not follow a redirect to another place.
     redirect: 'error',
@@ -52,9 +103,4 @@ export async function sendJson(
     signal?.throwIfAborted();
     throw new GatewayError(`no gateway answers at ${url}`, { cause });
   });
-  const json = await response.json().catch((cause: unknown) => {
-    throw new GatewayError(`${url} answered ${response.status} with something that is no JSON`, { cause });
-  });
-  if (response.ok) return json;
-  throw errorOfProblem(json) ?? new GatewayError(`${url} answered ${response.status} without saying why`);
 }

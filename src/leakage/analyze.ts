@@ -32,6 +32,10 @@ export interface LeakageAnalysis {
   readonly notFollowed: NotFollowed[];
   /** True where the analysis gave up before it had found all: then no finding means nothing. */
   readonly exhausted: boolean;
+  /** How many scores of predictions the script computes, as far as it was followed. */
+  readonly scores: number;
+  /** How many of them it prints. */
+  readonly printedScores: number;
   /** False where the script has syntax errors; the rest of it is analysed all the same. */
   readonly parsed: boolean;
 }
@@ -97,12 +101,18 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
       whatToDo: whatToDo(leak),
     };
   });
+  // What a model says that learned nothing is no prediction.
+  const scored = machine.scored.flatMap(({ prediction, score }) =>
+    prediction.training === undefined ? [] : [score],
+  );
   const notFollowed = machine.notFollowed.sort((a, b) => a.line - b.line);
   const { steps, unresolved, missingColumns, watched, watchedEarlier, watchedLists, watchedFrames } = machine;
   return {
     findings,
     notFollowed,
     exhausted,
+    scores: new Set(scored).size,
+    printedScores: new Set(scored.filter((score) => machine.reported.has(score))).size,
     parsed: module.parsed,
     leaks,
     module,
@@ -132,6 +142,6 @@ function mostSevere(found: readonly Leak[]): readonly Leak[] {
  * over them before. Code that cannot be followed is named, not accused. Needs no model and no network.
  */
 export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
-  const { findings, notFollowed, exhausted, parsed } = await analyzeInDetail(source);
-  return { findings, notFollowed, exhausted, parsed };
+  const { findings, notFollowed, exhausted, scores, printedScores, parsed } = await analyzeInDetail(source);
+  return { findings, notFollowed, exhausted, scores, printedScores, parsed };
 }

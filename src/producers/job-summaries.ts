@@ -4,7 +4,7 @@ import { parseJobKey } from '../queues/job-key.js';
 import { readMarks } from '../queues/job-marks.js';
 import { readRecord } from '../queues/read-record.js';
 import { NO_USAGE } from '../queues/usage.js';
-import type { JobPlace } from './find-job.js';
+import { type JobPlace, jobNotFound } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { tagsOf } from './job-tags.js';
 import {
@@ -79,6 +79,13 @@ export async function summarizeJobs(
     }
   }
   return found;
+}
+
+/** What lists show of one job. @throws JobError `job-not-found`. */
+export async function summarizeJob(fleet: FleetConnection, place: JobPlace): Promise<JobSummary> {
+  const [summary] = await summarizeJobs(fleet, [place]);
+  if (summary === undefined) throw jobNotFound(place.id);
+  return summary;
 }
 
 async function summarize(

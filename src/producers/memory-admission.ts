@@ -29,6 +29,8 @@ const JOB_BYTES = 2_000;
 const SAMPLED_JOBS = 200;
 
 interface Reading {
+  /** Bytes up to which submissions are accepted. */
+  readonly bound: number;
   readonly at: number;
   /** Bytes that submissions may still take; infinite where there is no limit or nobody knows. */
   readonly room: number;
@@ -96,6 +98,12 @@ export class MemoryAdmission {
     return Math.max(0, room - taken);
   }
 
+  /** The same where less than half of what there is for submissions is left; else undefined. */
+  async scarceRoom(): Promise<number | undefined> {
+    const { room, taken, bound } = await this.#recent();
+    return room - taken < bound / 2 ? Math.max(0, room - taken) : undefined;
+  }
+
   async #recent(): Promise<Reading> {
     const known = await this.#reading;
     if (known === undefined) return this.#renew(undefined);
@@ -128,6 +136,7 @@ export class MemoryAdmission {
         room: Number.POSITIVE_INFINITY,
         why: '',
         taken: 0,
+        bound: Number.POSITIVE_INFINITY,
       };
     }
     const sum = (of: 'unfinished' | 'growth') => samples.reduce((total, sample) => total + sample[of], 0);
@@ -139,12 +148,19 @@ export class MemoryAdmission {
     const bounds = [configured, this.#maxBytes].filter((bound) => bound !== undefined);
     // Without any limit the memory of the machine is the limit, and its end is worse than a refusal.
     const limit = bounds.length > 0 ? Math.min(...bounds) : machine;
-    if (limit === undefined) return { at: Date.now(), room: Number.POSITIVE_INFINITY, why: '', taken: 0 };
+    if (limit === undefined)
+      return {
+        at: Date.now(),
+        room: Number.POSITIVE_INFINITY,
+        why: '',
+        taken: 0,
+        bound: Number.POSITIVE_INFINITY,
+      };
     const bound = limit * this.#share;
     const why =
       `Redis uses ${megabytes(counted)} of ${megabytes(limit)} MB, and ${unfinished} jobs that have not ended may need ` +
       `${megabytes(reserved)} MB more; jobs are accepted up to ${megabytes(bound)} MB, so that these can end.`;
-    return { at: Date.now(), room: bound - counted - reserved, why, taken: 0 };
+    return { at: Date.now(), room: bound - counted - reserved, why, taken: 0, bound };
   }
 }
 

@@ -7,7 +7,8 @@ import type { CompletedEvent } from './end-events.js';
 import { type JobPlace, jobNotFound, placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { kindOfJobId } from './job-id.js';
-import { hasEnded, type JobView, viewJob, withTexts } from './job-view.js';
+import { type JobSummary, summarizeJob } from './job-summaries.js';
+import { hasEnded, type JobState, type JobView, viewJob, withTexts } from './job-view.js';
 
 export interface WaitOptions {
   /** Longest wait in milliseconds; default: no limit. The job goes on after it. */
@@ -53,16 +54,36 @@ export type JobReturn = { readonly returned: unknown } | { readonly error: JobFa
  * before it was asked. An outage of Redis while it waits is waited out.
  * @throws JobError `job-not-found`, `wait-timeout`; the signal's reason if it is aborted.
  */
-export async function waitForJob(
+export function waitForJob(
   fleet: FleetConnection,
   id: string,
   options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobView> {
+  return waitForView(fleet, id, options, queueName, (place) => viewJob(fleet, place));
+}
+
+/** Waits as `waitForJob` does, and reads no result: many may wait for one large result. */
+export async function waitForSummary(
+  fleet: FleetConnection,
+  id: string,
+  options: WaitOptions = {},
+  queueName?: string,
+): Promise<JobSummary> {
+  return waitForView(fleet, id, options, queueName, (place) => summarizeJob(fleet, place));
+}
+
+async function waitForView<T extends { readonly state: JobState }>(
+  fleet: FleetConnection,
+  id: string,
+  options: WaitOptions,
+  queueName: string | undefined,
+  read: (place: JobPlace) => Promise<T>,
+): Promise<T> {
   const kind = queueName ?? kindOfJobId(id);
   if (kind === undefined) throw jobNotFound(id);
   const look = async () => {
-    const view = await viewJob(fleet, placeOf(fleet, id, kind));
+    const view = await read(placeOf(fleet, id, kind));
     return hasEnded(view.state) ? view : undefined;
   };
   options.signal?.throwIfAborted();

@@ -1,4 +1,6 @@
+import { SCORES } from './correction-rules.js';
 import { parsePython, type SyntaxCursor, type SyntaxNode } from './python-syntax.js';
+import { decoded, isPlainQuery } from './string-literal.js';
 
 /** What a script does, as far as names tell: counted, so that two versions of it can be compared. */
 export interface CodeProfile {
@@ -13,8 +15,18 @@ export interface CodeProfile {
   readonly importsAll: boolean;
   /** Other names of what is imported: `sp` for `subprocess`, `run` for `system`. */
   readonly aliases: ReadonlyMap<string, readonly string[]>;
-  /** Texts of string literals that hold an address. */
+  /** Texts of string literals, or parts of them, as Python reads them. */
+  readonly strings: ReadonlySet<string>;
+  /** Those of them that hold an address. */
   readonly addresses: ReadonlySet<string>;
+  /** Uses of `query`, which evaluates its text, but with a literal that calls nothing. */
+  readonly unclearQueries: number;
+  /** Attributes that are assigned to, as `.score` in `model.score = …`. */
+  readonly assigned: ReadonlySet<string>;
+  /** Statements that compute or print a score. */
+  readonly scoring: readonly string[];
+  /** Names and literals outside of imports, and how often they occur. */
+  readonly words: ReadonlyMap<string, number>;
   /** How many calls of `print` speak of a score. */
   readonly scorePrints: number;
   /** Where statements begin, in order. */
@@ -25,6 +37,14 @@ const SCORE = /perform|score|metric|accura|error|loss|auc|rms|ma[ep]|mse|f1|r2|l
 const ADDRESS = /:\/\/|^\/\/|^\\\\/;
 /** Nodes whose children are statements. */
 const SUITES: ReadonlySet<string> = new Set(['module', 'block']);
+/** How much of a statement is kept: of one with a body, the beginning. */
+const MAX_SCORING = 300;
+const WORDS: ReadonlySet<string> = new Set(['identifier', 'integer', 'float', 'string_content']);
+const IMPORTS: ReadonlySet<string> = new Set([
+  'import_statement',
+  'import_from_statement',
+  'future_import_statement',
+]);
 
 export async function profileOf(source: string): Promise<CodeProfile> {
   const tree = await parsePython(source);
@@ -41,47 +61,75 @@ function read(cursor: SyntaxCursor): CodeProfile {
   const mentioned = new Set<string>();
   const imports = new Set<string>();
   const aliases = new Map<string, readonly string[]>();
+  const strings = new Set<string>();
   const addresses = new Set<string>();
+  const assigned = new Set<string>();
+  const scoring = new Set<string>();
+  const words = new Map<string, number>();
+  let unclearQueries = 0;
+  let statement: SyntaxNode | undefined;
+  let lastScoring: SyntaxNode | undefined;
   const statements: number[] = [];
   let importsAll = false;
   let scorePrints = 0;
   const parents: string[] = [];
+  const fields: (string | null)[] = [];
   const visit = () => {
     const { nodeType: type } = cursor;
     if (SUITES.has(parents.at(-1) ?? '') && cursor.nodeIsNamed && type !== 'comment') {
       statements.push(cursor.startIndex);
+      statement = cursor.currentNode;
+    }
+    if (WORDS.has(type) && !IMPORTS.has(statement?.type ?? '')) {
+      const word = cursor.currentNode.text;
+      words.set(word, (words.get(word) ?? 0) + 1);
     }
     if (type === 'identifier') {
       const name = nameOf(cursor);
       if (name === undefined) return;
       names.set(name, (names.get(name) ?? 0) + 1);
+      if (name === '.query' && !isPlainQuery(cursor.currentNode)) unclearQueries += 1;
+      if (name.startsWith('.') && isAssigned(parents, fields)) assigned.add(name);
       if (cursor.currentFieldName === 'function') called.add(name);
       else if (!name.startsWith('.')) mentioned.add(name);
     } else if (type === 'call') {
-      if (isPrint(cursor) && SCORE.test(cursor.currentNode.text)) scorePrints += 1;
+      const printsScore = isPrint(cursor) && SCORE.test(cursor.currentNode.text);
+      if (printsScore) scorePrints += 1;
+      // Once for each statement: a long one may hold thousands.
+      if (statement !== lastScoring && (printsScore || callsScore(cursor))) {
+        lastScoring = statement;
+        if (statement !== undefined) scoring.add(statement.text.slice(0, MAX_SCORING));
+      }
     } else if (type === 'wildcard_import') importsAll = true;
     else if (type === 'relative_import') imports.add('.');
     else if (type === 'dotted_name' && importsModule(cursor, parents)) {
       imports.add((cursor.currentNode.text.split('.')[0] ?? '').trim().normalize('NFKC'));
     } else if (type === 'import_statement' || type === 'import_from_statement') {
       for (const [alias, origin] of aliasesOf(cursor.currentNode)) aliases.set(alias, origin);
-    } else if (type === 'string_content' && ADDRESS.test(cursor.currentNode.text)) {
-      addresses.add(cursor.currentNode.text);
+    } else if (type === 'string_content') {
+      const text = decoded(cursor.currentNode.text);
+      strings.add(text);
+      if (ADDRESS.test(text)) addresses.add(text);
     }
   };
   for (;;) {
     visit();
-    const { nodeType } = cursor;
+    const { nodeType, currentFieldName } = cursor;
     if (cursor.gotoFirstChild()) {
       parents.push(nodeType);
+      fields.push(currentFieldName);
       continue;
     }
     while (!cursor.gotoNextSibling()) {
       if (!cursor.gotoParent()) {
         cursor.delete();
-        return { names, called, mentioned, imports, importsAll, aliases, addresses, scorePrints, statements };
+        return {
+          ...{ names, called, mentioned, imports, importsAll, aliases, strings, addresses, unclearQueries },
+          ...{ assigned, scoring: [...scoring], words, scorePrints, statements },
+        };
       }
       parents.pop();
+      fields.pop();
     }
   }
 }
@@ -101,6 +149,16 @@ function nameOf(cursor: SyntaxCursor): string | undefined {
 
 function isPrint(cursor: SyntaxCursor): boolean {
   return cursor.currentNode.childForFieldName('function')?.text === 'print';
+}
+
+function callsScore(cursor: SyntaxCursor): boolean {
+  const called = cursor.currentNode.childForFieldName('function');
+  return SCORES.test((called?.childForFieldName('attribute') ?? called)?.text ?? '');
+}
+
+/** Whether an attribute's name is that of `a.name = …`. */
+function isAssigned(parents: readonly string[], fields: readonly (string | null)[]): boolean {
+  return parents.at(-1) === 'attribute' && fields.at(-1) === 'left' && parents.at(-2) === 'assignment';
 }
 
 function hasNoArguments(cursor: SyntaxCursor): boolean {

@@ -68,6 +68,12 @@ const REACHES_OUT = [
     'quit',
     '_exit',
   ],
+  // Frames of running code hold the names of the interpreter.
+  ...['gi_frame', 'cr_frame', 'ag_frame', 'tb_frame', 'gi_code', 'cr_code', 'ag_code'],
+  ...['f_globals', 'f_builtins', 'f_locals', 'f_back', 'f_code', 'with_traceback'],
+  // Functions of libraries that evaluate texts, read attributes by name or make connections.
+  ...['testing', 'runstring', 'rundocs', 'get_type_hints', 'ForwardRef', 'computation', 'get_field'],
+  ...['Formatter', 'DataSource', 'load_dataset', 'load_model', 'gfile', 'sleep'],
   // Attributes alone: of variables of these names nobody knows what they are.
   ...['.load', '.loads', '.dump', '.save', '.abort'],
   // Also as an attribute, but for a call without arguments, which is PyTorch's.
@@ -98,6 +104,12 @@ const WRITES = [
     'unlink',
     'save_model',
   ],
+  ...['to_html', 'to_markdown', 'to_latex', 'to_xml', 'to_stata', 'to_orc', 'to_clipboard', 'to_gbq'],
+  ...['ExcelWriter', 'HDFStore', 'savefig', 'imsave', 'imwrite', 'savemat', 'mmwrite', 'memmap'],
+  ...['open_memmap', 'dump_svmlight_file', 'save_weights', 'save_img', 'write_image', 'write_html'],
+  ...['write_csv', 'write_parquet', 'write_json', 'write_ndjson', 'write_ipc', 'write_excel', 'write_avro'],
+  ...['write_database', 'write_delta', 'sink_csv', 'sink_parquet', 'sink_ipc', 'sink_ndjson'],
+  ...['ModelCheckpoint', 'CSVLogger', 'TensorBoard', 'BackupAndRestore'],
 ];
 
 /** What attributes of these names are, is another matter: `model.compile`, `pd.io` and `image.open` are harmless enough. */
@@ -127,11 +139,27 @@ export const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(
 /** Double underscores reach into the interpreter, with these exceptions. */
 const PLAIN_DUNDERS = /^\.?__(?:name|init|call|len|getitem|iter|next|repr|str|file|version)__$/;
 
+/** Functions of scikit-learn that load data sets from the network. */
+const FETCHES =
+  /^\.?fetch_(?:openml|california_housing|20newsgroups\w*|covtype|kddcup99|lfw_\w+|olivetti_faces|rcv1|species_distributions|file)$/;
+
 export function isForbidden(name: string): boolean {
+  if (FETCHES.test(name)) return true;
   // Libraries keep the modules that they import under private names: `random._os`.
   const plain = name.replace(/^(\.?)_(?!_)/, '$1');
   return FORBIDDEN_NAMES.has(name) || FORBIDDEN_NAMES.has(plain) || isInnerDunder(name);
 }
+
+/**
+ * Whether a text names something forbidden: `table.apply("to_csv")` calls it. A word alone may also be the name of a column,
+ * as `open` and `system` are.
+ */
+export function namesForbidden(text: string): boolean {
+  return (/^\w+_\w+$/.test(text) && isForbidden(`.${text}`)) || /\.__\w+__/.test(text);
+}
+
+/** Paths that lead out of the folder of a script. */
+export const LEADS_OUT = /^(?:[/\\~]|[A-Za-z]:[\\/])|(?:^|[\\/])\.\.(?:[\\/]|$)/;
 
 function isInnerDunder(name: string): boolean {
   return /^\.?__\w+__$/.test(name) && !PLAIN_DUNDERS.test(name);
@@ -142,6 +170,9 @@ export const STEPS: ReadonlySet<string> = new Set([
   ...['.fit', '.fit_transform', '.fit_resample', '.fit_predict', '.transform', '.predict', '.predict_proba'],
   ...['.score', '.resample', 'train_test_split', 'cross_val_score', 'cross_validate', 'cross_val_predict'],
 ]);
+
+/** Calls whose results are scores, by the last word of their names. */
+export const SCORES = /(?:^|_)(?:score|error|loss|evaluate|cross_validate|report)$/;
 
 /** Names with which columns or rows go. */
 export const DROPS: ReadonlySet<string> = new Set(['.drop', '.dropna', '.drop_duplicates', '.pop']);

@@ -1,5 +1,14 @@
 import { type CodeProfile, profileOf } from './code-profile.js';
-import { BUILTINS, DATA_LIBRARIES, DROPS, isForbidden, READS, STEPS } from './correction-rules.js';
+import {
+  BUILTINS,
+  DATA_LIBRARIES,
+  DROPS,
+  isForbidden,
+  LEADS_OUT,
+  namesForbidden,
+  READS,
+  STEPS,
+} from './correction-rules.js';
 import type { Span } from './fit-correction.js';
 import { magicIn } from './magic-line.js';
 import { replaceSpan } from './replace-block.js';
@@ -14,14 +23,15 @@ export interface CorrectionScope {
 
 /** From this share of a script's statements on, a block is more than a leaky place, which is worth a word. */
 const LARGE_SHARE = 0.4;
-/** From this share on, its correction is a new script, unless most lines stay. */
-const MOST_SHARE = 0.6;
 /** Scripts of fewer statements are too small for that share to say anything. */
 const MIN_STATEMENTS = 8;
-/** A whole script of so many statements may not be replaced by another one. */
-const MIN_WHOLE = 3;
-/** How many of a large block's lines a correction has to leave as they are. */
+/**
+ * How many of a script's names and literals all corrections together have to leave. Corrections by hand of the labelled scripts leave
+ * three fifths and more, also where they change each line.
+ */
 const KEPT_SHARE = 0.5;
+/** Scripts of fewer names and literals are too small for that share to say anything. */
+const MIN_WORDS = 20;
 /** More new statements than this are worth a word. */
 const MANY_NEW = 20;
 const MAX_NAMED = 5;
@@ -29,25 +39,28 @@ const MAX_NAMED = 5;
 /**
  * Compares a script before and after a correction: a correction has to remove a leak and nothing else. It is refused
  * where it newly imports other libraries than those that compute on data; runs code, reaches the system or the network,
- * writes files; prints no score any more; or replaces most of a script. Names are all that is looked at: who wants to hide what a
- * script does can, which is why large changes come with a note as well.
+ * writes files; prints no score any more; or, with the corrections before it, replaces most of a script. Names and texts are
+ * all that is looked at: who wants to hide what a script does can, which is why large changes come with a note as well.
+ *
+ * @param original The script before any correction.
  */
 export async function correctionScope(
   located: Span & { readonly text: string },
   block: string,
   content: string,
+  original = content,
 ): Promise<CorrectionScope> {
-  const [before, after] = await Promise.all([
-    profileOf(content),
-    profileOf(replaceSpan(content, located, block)),
-  ]);
+  const before = await profileOf(content);
+  const after = await profileOf(replaceSpan(content, located, block));
+  const first = original === content ? before : await profileOf(original);
   const problem =
     commandProblem(located.text, block) ??
     importProblem(before, after) ??
     nameProblem(before, after) ??
-    addressProblem(before, after) ??
+    textProblem(before, after) ??
     printProblem(before, after) ??
-    sizeProblem(located, block, before);
+    outsideProblem(located, block, before, after) ??
+    sizeProblem(first, after);
   return {
     ...(problem === undefined ? {} : { problem }),
     notes: [...sizeNotes(located, before, after), ...changeNotes(before, after)],
@@ -78,9 +91,22 @@ function nameProblem(before: CodeProfile, after: CodeProfile): string | undefine
   return `the correction uses ${listed(added)} where the script did not; a correction runs no other code, reaches no system and writes no file`;
 }
 
-function addressProblem(before: CodeProfile, after: CodeProfile): string | undefined {
-  const added = [...after.addresses].some((address) => !before.addresses.has(address));
-  return added ? 'the correction holds an address that the script does not have; leave it out' : undefined;
+function textProblem(before: CodeProfile, after: CodeProfile): string | undefined {
+  const isNew = (text: string) => !before.strings.has(text);
+  if ([...after.addresses].some((address) => !before.addresses.has(address)))
+    return 'the correction holds an address that the script does not have; leave it out';
+  const named = [...after.strings].filter((text) => isNew(text) && namesForbidden(text));
+  if (named.length > 0)
+    return `the correction names ${listed(named)} in a text; a correction runs no other code, reaches no system and writes no file`;
+  const reads = more(before, after).some((name) => READS.test(name));
+  if (reads && [...after.strings].some((text) => isNew(text) && LEADS_OUT.test(text)))
+    return 'the correction reads a file outside of the folder of the script; leave it out';
+  if (after.unclearQueries > before.unclearQueries)
+    return 'the correction evaluates a text with query that is no plain condition; use an index instead';
+  const replaced = [...after.assigned].filter((name) => STEPS.has(name) && !before.assigned.has(name));
+  if (replaced.length > 0)
+    return `the correction puts something else in the place of ${listed(replaced)}; leave methods as they are`;
+  return undefined;
 }
 
 function printProblem(before: CodeProfile, after: CodeProfile): string | undefined {
@@ -93,17 +119,37 @@ function printsOf({ names }: CodeProfile): number {
   return names.get('print') ?? 0;
 }
 
-function sizeProblem(
-  located: Span & { text: string },
+const GOES_ON = /\\[ \t]*(?:\r?\n)?$/;
+
+/** A correction whose end takes in what follows it, as an open string or a line that goes on do, changes other lines. */
+function outsideProblem(
+  { start, end, text }: Span & { readonly text: string },
   block: string,
   before: CodeProfile,
+  after: CodeProfile,
 ): string | undefined {
-  const { inside, all } = extent(located, before);
-  if (inside < all * MOST_SHARE || all < (inside === all ? MIN_WHOLE : MIN_STATEMENTS)) return undefined;
-  const old = codeLines(located.text);
-  const kept = keptLines(old, codeLines(block));
-  if (kept >= old.length * KEPT_SHARE) return undefined;
-  return `the correction rewrites ${inside} of the script's ${all} statements; change only the lines that leak, and leave the others as they are`;
+  const goesOn = GOES_ON.test(block) && !GOES_ON.test(text);
+  const growth = block.length - (end - start);
+  const around = (profile: CodeProfile, until: number, shift: number) =>
+    profile.statements.filter((at) => at < start || at >= until).map((at) => (at < start ? at : at - shift));
+  const was = around(before, end, 0);
+  const is = around(after, end + growth, growth);
+  if (!goesOn && was.length === is.length && was.every((at, index) => at === is[index])) return undefined;
+  return 'the correction changes how lines outside of the block are read; end it where the block ends';
+}
+
+function sizeProblem(first: CodeProfile, after: CodeProfile): string | undefined {
+  const all = countOf(first.words);
+  const kept = [...first.words].reduce(
+    (sum, [word, count]) => sum + Math.min(count, after.words.get(word) ?? 0),
+    0,
+  );
+  if (all < MIN_WORDS || kept >= all * KEPT_SHARE) return undefined;
+  return 'with the correction most of the script is another one; change only the lines that leak, and leave the others as they are';
+}
+
+function countOf(words: ReadonlyMap<string, number>): number {
+  return [...words.values()].reduce((sum, count) => sum + count, 0);
 }
 
 function sizeNotes(located: Span, before: CodeProfile, after: CodeProfile): string[] {
@@ -126,11 +172,16 @@ function changeNotes(before: CodeProfile, after: CodeProfile): string[] {
     ['reads files with', added.filter((name) => READS.test(name))],
     ['calls what the script does not define:', before.importsAll ? [] : undefinedCalls(before, after)],
   ] as const;
+  const changed = before.scoring.filter((statement) => !after.scoring.includes(statement));
+  const scores =
+    changed.length === 0
+      ? []
+      : [`the correction changes how a score is computed or printed: ${listed(changed)}`];
   const silent = printsOf(after) < printsOf(before) ? ['the correction prints less than the script did'] : [];
   const named = notes.flatMap(([what, names]) =>
     names.length === 0 ? [] : [`the correction ${what} ${listed(names)}`],
   );
-  return [...silent, ...named];
+  return [...silent, ...scores, ...named];
 }
 
 function undefinedCalls(before: CodeProfile, after: CodeProfile): string[] {
@@ -145,24 +196,6 @@ function more(before: CodeProfile, after: CodeProfile): string[] {
 
 function extent({ start, end }: Span, { statements }: CodeProfile): { inside: number; all: number } {
   return { inside: statements.filter((at) => at >= start && at < end).length, all: statements.length };
-}
-
-function codeLines(text: string): string[] {
-  return text
-    .split(/\r\n|\r|\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'));
-}
-
-/** How many of the lines are still there, each counted as often as it is. */
-function keptLines(old: readonly string[], now: readonly string[]): number {
-  const left = new Map<string, number>();
-  for (const line of now) left.set(line, (left.get(line) ?? 0) + 1);
-  return old.filter((line) => {
-    const count = left.get(line) ?? 0;
-    left.set(line, count - 1);
-    return count > 0;
-  }).length;
 }
 
 function listed(names: readonly string[]): string {

@@ -89,7 +89,8 @@ describe('a throw-away Redis', () => {
     symlinkSync(stay[1] ?? '', link);
     for (const path of [folderOf(url), folderOf(used.url)]) utimesSync(path, 0, 0);
     await sweepThrowawayFolders(temporary);
-    expect(isRunning(server)).toBe(false);
+    // It has stopped listening; the end of its process may take a moment longer.
+    await expect.poll(() => isRunning(server)).toBe(false);
     expect(existsSync(folderOf(url))).toBe(false);
     for (const path of [...stay, link]) expect(existsSync(path)).toBe(true);
     await write(used.url, 'key', 'value');

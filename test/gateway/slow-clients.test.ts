@@ -137,7 +137,7 @@ describe('slow readers', () => {
     const socket = await open();
     socket.pause();
     const request = `GET /v1/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n`;
-    socket.write(request.repeat(400));
+    socket.write(request.repeat(120));
     await vi.waitFor(async () => expect(await gateway.connections()).toBe(1));
     await vi.waitFor(async () => expect(await gateway.connections()).toBe(0), { timeout: 10_000 });
     expect(gateway.openRequests).toBe(0);

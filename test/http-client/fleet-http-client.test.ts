@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { FleetHttpClient } from '../../src/http-client/index.js';
 import { gatewayOfTest } from '../gateway/gateway-fixture.js';
@@ -72,5 +75,59 @@ describe('the HTTP client', () => {
     await startAll();
     const nowhere = new FleetHttpClient({ url: 'http://127.0.0.1:1' });
     await expect(nowhere.job('x')).rejects.toMatchObject({ code: 'gateway-unreachable', retryable: true });
+  });
+});
+
+describe('a request that is refused for the moment', () => {
+  /** A gateway that gives these answers, one after the other. */
+  async function answering(answers: readonly { status: number; code: string; retryAfter?: string }[]) {
+    const left = [...answers];
+    let requests = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      requests += 1;
+      const { status, code, retryAfter } = left.shift() ?? { status: 200, code: '' };
+      response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+      response.end(JSON.stringify(status === 200 ? { id: 'x' } : { code, detail: 'not now' }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}`, requests: () => requests };
+  }
+
+  it.each([
+    [429, 'too-many-open'],
+    [503, 'redis-full'],
+  ])('with %d %s is sent again, whatever it is', async (status, code) => {
+    const { url, requests } = await answering([{ status, code, retryAfter: '0' }]);
+    expect(await new FleetHttpClient({ url }).add('solution-check', PAYLOAD)).toEqual({ id: 'x' });
+    expect(requests()).toBe(2);
+  });
+
+  it('with 503 because Redis is away is sent again only where it reads', async () => {
+    const away = { status: 503, code: 'redis-unreachable', retryAfter: '0' };
+    const { url, requests } = await answering([away, away]);
+    const client = new FleetHttpClient({ url });
+    await expect(client.add('solution-check', PAYLOAD)).rejects.toMatchObject({ code: away.code });
+    expect(await client.job('x')).toEqual({ id: 'x' });
+    expect(requests()).toBe(3);
+  });
+
+  it('is not sent again where the gateway asks for more patience than there is, or the caller gives up', async () => {
+    const busy = (retryAfter: string) => ({ status: 429, code: 'too-many-waiting', retryAfter });
+    const { url, requests } = await answering([busy('5'), busy('5')]);
+    const impatient = new FleetHttpClient({ url, patienceMs: 1_000 });
+    await expect(impatient.add('solution-check', PAYLOAD)).rejects.toMatchObject({
+      code: 'too-many-waiting',
+    });
+    const leaving = new AbortController();
+    const waiting = new FleetHttpClient({ url, signal: leaving.signal }).add('solution-check', PAYLOAD);
+    await expect.poll(requests).toBe(2);
+    leaving.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    expect(requests()).toBe(2);
   });
 });

@@ -67,6 +67,7 @@ describe('docker-compose.yml', () => {
     const { command, volumes, stop_grace_period } = services.redis;
     expect(command).toContain('--appendonly yes');
     expect(command).toContain('--maxmemory-policy noeviction');
+    expect(command).toMatch(/--maxmemory \$\{FLEET_REDIS_MEMORY:-1gb\}/);
     expect(volumes).toContain('redis-data:/data');
     expect(Number.parseInt(stop_grace_period ?? '', 10)).toBeGreaterThan(10);
   });

@@ -76,16 +76,13 @@ describe('a model that denies a leak', () => {
     expect(calls).toBe(2);
   });
 
-  it('and puts a leak into the script with its correction, does not get it back as corrected', async () => {
+  it('and puts a leak into the script with its correction, is refused', async () => {
     const clean = LEAKY.replace(BLOCK, FIXED);
-    const { result } = await check(clean, [leaks(FIXED), correction(BLOCK)]);
-    expect(result.status).toBe('partly-corrected');
-    expect(result.findings[1]).toMatchObject({
-      source: 'analysis',
-      outcome: 'uncorrected',
-      severity: 'high',
-    });
-    expect(result.findings[1]?.reason).toContain('in the corrected script');
+    const { result } = await check(clean, [leaks(FIXED), correction(BLOCK), correction(BLOCK)]);
+    expect(result.status).toBe('uncorrected');
+    expect(result.solution.content).toBe(clean);
+    expect(result.findings).toHaveLength(1);
+    expect(result.findings[0]?.reason).toContain('brings another leak');
   });
 
   it.each([
@@ -100,7 +97,7 @@ describe('a model that denies a leak', () => {
       ...analyst,
       analyze: async (...given) =>
         thrown === undefined
-          ? { findings: [], notFollowed: [], exhausted: true, parsed: true }
+          ? { findings: [], notFollowed: [], exhausted: true, scores: 0, printedScores: 0, parsed: true }
           : analyst.analyze(...given),
     };
     const { result } = await check(LEAKY, [leaks()], { analyst: exhausting });

@@ -9,6 +9,7 @@ import { visibleLine } from '../terminal/visible.js';
 
 interface AddOptions {
   readonly role: Role;
+  readonly tenant?: string;
   readonly json?: true;
 }
 
@@ -22,6 +23,10 @@ export function addTokenCommand(program: Command): void {
       new Option('--role <role>', 'read: look; submit: also submit and cancel; admin: also change queues')
         .choices(ROLES)
         .default('submit'),
+    )
+    .option(
+      '--tenant <tenant>',
+      'bind it to a tenant: it submits for that one only, and sees no other’s jobs',
     )
     .option('--json', 'print JSON')
     .exitOverride()
@@ -46,15 +51,25 @@ function withTokens<T>(action: (tokens: TokenStore) => Promise<T>): Promise<T> {
   );
 }
 
-function line({ id, role, createdAt, name }: TokenRecord): string {
-  return visibleLine(`${id}  ${role.padEnd(6)}  ${createdAt}  ${name}`);
+function line({ id, role, createdAt, name, tenant }: TokenRecord): string {
+  const bound = tenant === undefined ? '' : `  tenant ${tenant}`;
+  return visibleLine(`${id}  ${role.padEnd(6)}  ${createdAt}  ${name}${bound}`);
 }
 
-async function add(name: string, { role, json }: AddOptions): Promise<void> {
+async function add(name: string, { role, tenant, json }: AddOptions): Promise<void> {
   if (name.trim() === '' || name.length > 200) {
     throw new UsageError('usage', 'the name of a token must have 1 to 200 characters');
   }
-  const { token, record } = await withTokens((tokens) => tokens.add(name, role));
+  if (tenant !== undefined && (tenant === '' || tenant.length > 200)) {
+    throw new UsageError('usage', 'a tenant must have 1 to 200 characters');
+  }
+  if (tenant !== undefined && role === 'admin') {
+    throw new UsageError(
+      'usage',
+      'a token of the role admin may change everything, so it cannot be bound to a tenant',
+    );
+  }
+  const { token, record } = await withTokens((tokens) => tokens.add(name, role, tenant));
   if (json) {
     printJson({ ...record, token });
     return;

@@ -51,7 +51,8 @@ function renderFinding(
   }
   if (explain) {
     const code = numberedLines(finding.codeBlock, lines?.first ?? 1, colours);
-    rendered.push(...code.map((line) => `       ${line}`));
+    // Not `push(...code)`: a script may have more lines than a call can have arguments.
+    return rendered.concat(code.map((line) => `       ${line}`));
   }
   return rendered;
 }
@@ -65,8 +66,10 @@ function statusColour(status: SolutionCheckResult['status'], colours: Colours): 
 /** What a check of one script found, for people: verdict, findings, notes and the diff of its correction. */
 export function renderCheck(shown: Shown, colours: Colours, options: RenderCheckOptions = {}): string {
   const { file, script, result } = shown;
-  const lines = [`${colours.bold(visibleLine(file))}: ${statusColour(result.status, colours)}`];
-  for (const finding of leaksOf(result)) lines.push(...renderFinding(finding, shown, colours, options));
+  const head = `${colours.bold(visibleLine(file))}: ${statusColour(result.status, colours)}`;
+  const lines = [head].concat(
+    leaksOf(result).flatMap((finding) => renderFinding(finding, shown, colours, options)),
+  );
   const remarks = [
     ...(result.notes ?? []).map((note) => `note: ${note}`),
     ...(result.notFollowed ?? []).map(({ line, reason }) => `not followed: line ${line}: ${reason}`),
@@ -76,7 +79,7 @@ export function renderCheck(shown: Shown, colours: Colours, options: RenderCheck
   }
   if (result.solution.content !== script) {
     const diff = renderDiff(script, result.solution.content, colours);
-    lines.push(...diff.split('\n').map((line) => `  ${line}`));
+    return lines.concat(diff.split('\n').map((line) => `  ${line}`)).join('\n');
   }
   return lines.join('\n');
 }

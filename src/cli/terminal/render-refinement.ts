@@ -20,7 +20,8 @@ export function renderRefinement(
   }
   const lines = linesOfBlock(extracted.codeBlock, script);
   parts.push(`${colours.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
-  parts.push(...numberedLines(extracted.codeBlock, lines?.first ?? 1, colours));
-  parts.push('', colours.bold('plan'), ...wrapped(visible(extracted.plan ?? ''), '', width));
-  return parts.join('\n');
+  // Not `push(...)`: a block may have more lines than a call can have arguments.
+  const code = numberedLines(extracted.codeBlock, lines?.first ?? 1, colours);
+  const plan = wrapped(visible(extracted.plan ?? ''), '', width);
+  return parts.concat(code, '', colours.bold('plan'), plan).join('\n');
 }

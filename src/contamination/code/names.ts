@@ -133,8 +133,7 @@ function boundNames(statement: Statement): string[] {
     const within = tokens.findIndex((token) => token.text === 'in');
     return simpleNames(tokens.slice(0, Math.max(0, within)));
   }
-  const names: string[] = [];
-  if (role === 'plain') names.push(...simpleNames(tokens.slice(0, assignmentAt(tokens))));
+  const names = role === 'plain' ? simpleNames(tokens.slice(0, assignmentAt(tokens))) : [];
   tokens.forEach((token, at) => {
     const previous = tokens[at - 1]?.text;
     const binds =

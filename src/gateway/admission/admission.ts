@@ -3,6 +3,7 @@ import type { FleetConnection } from '../../producers/fleet-connection.js';
 import type { KindName } from '../../queues/registry.js';
 import { withDetails } from '../http/problem.js';
 import type { Statistics } from '../metrics/statistics.js';
+import { SubmitterShare } from './submitter-share.js';
 
 interface Reading {
   readonly at: number;
@@ -29,10 +30,18 @@ export class Admission {
   readonly #fleet: FleetConnection;
   readonly #statistics: Statistics;
   readonly #limit: number;
+  readonly #share: SubmitterShare;
   readonly #readings = new Map<KindName, Promise<Reading>>();
   readonly #counts = new Map<KindName, Counts>();
 
-  constructor(fleet: FleetConnection, statistics: Statistics, limit: number) {
+  /** @param submitters how many there may be */
+  constructor(
+    fleet: FleetConnection,
+    statistics: Statistics,
+    limit: number,
+    submitters: () => Promise<number> = async () => 1,
+  ) {
+    this.#share = new SubmitterShare(fleet, submitters);
     this.#fleet = fleet;
     this.#statistics = statistics;
     this.#limit = limit;
@@ -44,8 +53,11 @@ export class Admission {
    *
    * @throws RequestError `too-many-waiting`, with the seconds after which there should be places.
    */
-  async admit(kind: KindName, count = 1): Promise<() => void> {
+  async admit(kind: KindName, count = 1, submitter = ''): Promise<() => void> {
     const reading = await this.#reading(kind);
+    const free = this.#limit - this.#depth(kind, reading);
+    // Where all places are taken, that is what the refusal says.
+    if (count <= free) await this.#share.take(kind, submitter, count, free, this.#limit);
     // Nobody is refused by an old reading: jobs that it may not have seen may have been worked off meanwhile.
     const landed =
       this.#take(kind, count, reading) ?? this.#take(kind, count, await this.#reading(kind, reading));
@@ -79,10 +91,14 @@ export class Admission {
    * Submits jobs within the limits of their kinds: takes their places, and holds these until the work is done.
    * @throws as `admit`, and what the work throws.
    */
-  async within<T>(places: readonly (readonly [KindName, number])[], work: () => Promise<T>): Promise<T> {
+  async within<T>(
+    submitter: string,
+    places: readonly (readonly [KindName, number])[],
+    work: () => Promise<T>,
+  ): Promise<T> {
     const landed: (() => void)[] = [];
     try {
-      for (const [kind, count] of places) landed.push(await this.admit(kind, count));
+      for (const [kind, count] of places) landed.push(await this.admit(kind, count, submitter));
       return await work();
     } finally {
       for (const land of landed) land();

@@ -8,6 +8,7 @@ export const RESOURCES = {
   stream: 'event streams',
   read: 'large reads',
   board: 'requests to the board',
+  answer: 'answers with a job',
 } as const;
 export type Resource = keyof typeof RESOURCES;
 
@@ -18,6 +19,9 @@ export interface ResourceLimit {
   readonly maxQueued: number;
 }
 export type ResourceTable = Readonly<Record<Resource, ResourceLimit>>;
+
+/** Answers with a job that wait for their turn: they hold nothing yet. */
+const MAX_QUEUED_ANSWERS = 10_000;
 
 /** The limits of a gateway, from its settings. What takes long is refused at once, what is over soon takes turns. */
 export function resourceTable(limits: {
@@ -32,6 +36,8 @@ export function resourceTable(limits: {
     stream: { max: maxStreams, maxQueued: 0 },
     read: { max: maxReads, maxQueued: maxReads * 16 },
     board: { max: maxReads * 2, maxQueued: maxReads * 16 },
+    // A job's result may have megabytes, and is in memory until its client has taken it.
+    answer: { max: maxReads * 8, maxQueued: MAX_QUEUED_ANSWERS },
   };
 }
 

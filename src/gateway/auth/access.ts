@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { TokenStore } from './token-store.js';
 
 /** When a gateway asks for tokens, as its owner set it (`FLEET_AUTH`). */
@@ -30,6 +31,8 @@ export class Access {
   /** @param isLocal Whether only this machine reaches the gateway. */
   constructor(tokens: TokenStore, mode: AuthMode, isLocal: boolean) {
     this.#tokens = tokens;
+    // Every open request listens for it.
+    setMaxListeners(0, this.#closed.signal);
     this.#opensAfterTokens = mode === 'open';
     if (mode === 'required' || !isLocal) this.#closed.abort();
     // Streams that were opened without a token end soon after there is one. What fails is asked again.

@@ -10,6 +10,8 @@ export interface Caller {
   /** Id of the token, or `anyone` where none is asked for. */
   readonly id: string;
   readonly role: Role;
+  /** The tenant that its token is bound to. */
+  readonly tenant?: string | undefined;
   /** How it is known: by a token in the request itself, by a browser's cookie, or not at all. */
   readonly by: 'token' | 'cookie' | 'nothing';
 }
@@ -57,12 +59,12 @@ export async function identify(request: IncomingMessage, gateway: Gateway): Prom
     const record = isOne ? await gateway.tokens.find(token) : undefined;
     if (record === undefined)
       throw new RequestError('unauthenticated', 'the token of this request is not in force');
-    return { id: record.id, role: record.role, by: 'token' };
+    return { id: record.id, role: record.role, tenant: record.tenant, by: 'token' };
   }
   const session = cookieOf(request, sessionCookie(gateway.settings));
   const record = session === undefined ? undefined : await gateway.tokens.findSession(session);
   if (record === undefined) throw new RequestError('unauthenticated', 'this request has no token');
-  return { id: record.id, role: record.role, by: 'cookie' };
+  return { id: record.id, role: record.role, tenant: record.tenant, by: 'cookie' };
 }
 
 /**
@@ -75,9 +77,9 @@ export async function authorize(request: IncomingMessage, gateway: Gateway, need
   return caller;
 }
 
-/** Aborted when a caller's streams and waits must end: the gateway closes, or the first token was made. */
-export function endOfAccess(gateway: Gateway, { by }: Caller): AbortSignal {
-  return by === 'nothing' ? AbortSignal.any([gateway.closing, gateway.access.closed]) : gateway.closing;
+/** What ends a caller's streams and waits: the gateway closes, or the first token was made. */
+export function endsOfAccess(gateway: Gateway, { by }: Caller): AbortSignal[] {
+  return by === 'nothing' ? [gateway.closing, gateway.access.closed] : [gateway.closing];
 }
 
 /** @throws RequestError `forbidden` where the caller's role does not include the one needed. */

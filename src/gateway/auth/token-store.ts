@@ -1,8 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { type Role, RoleSchema } from './roles.js';
+import { includesRole, type Role, RoleSchema } from './roles.js';
 import { SessionStore } from './session-store.js';
+import { submitterOf } from './tenant.js';
 import { TokenSnapshot } from './token-snapshot.js';
 
 const RecordSchema = z.strictObject({
@@ -12,6 +13,8 @@ const RecordSchema = z.strictObject({
   /** SHA-256 of the whole token; its secret part has 256 random bits, so no slow hash is needed. */
   digest: z.string().length(64),
   createdAt: z.string(),
+  /** The one tenant that it may submit for, and whose jobs it may see. */
+  tenant: z.string().min(1).max(200).optional(),
 });
 type StoredToken = z.infer<typeof RecordSchema>;
 
@@ -50,10 +53,20 @@ export class TokenStore {
   }
 
   /** Makes a token; its text is only ever seen here. */
-  async add(name: string, role: Role): Promise<{ readonly token: string; readonly record: TokenRecord }> {
+  async add(
+    name: string,
+    role: Role,
+    tenant?: string,
+  ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
     const id = randomBytes(6).toString('hex');
     const token = `fleet_${id}_${randomBytes(32).toString('base64url')}`;
-    const record = { id, name, role, createdAt: new Date().toISOString() };
+    const record = {
+      id,
+      name,
+      role,
+      createdAt: new Date().toISOString(),
+      ...(tenant === undefined ? {} : { tenant }),
+    };
     const stored: StoredToken = { ...record, digest: digestOf(token) };
     await this.#client
       .multi()
@@ -67,6 +80,12 @@ export class TokenStore {
   async list(): Promise<TokenRecord[]> {
     const all = Object.values(await this.#client.hgetall(this.#key)).map(readRecord);
     return all.map(withoutDigest).sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+  }
+
+  /** How many submitters there may be: tokens that may submit, those of one tenant as one. */
+  async submitters(): Promise<number> {
+    const tokens = (await this.list()).filter(({ role }) => includesRole(role, 'submit'));
+    return new Set(tokens.map(submitterOf)).size;
   }
 
   /** Whether there are tokens, and whether there were at some time. */

@@ -4,6 +4,7 @@ import type { Express, RequestHandler } from 'express';
 import { KIND_NAMES } from '../../queues/registry.js';
 import type { Caller } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
+import { refuseForeignTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import type { TellAlso } from '../http/errors.js';
 import { admitRequest, holdResource, type Mounting } from '../http/mount.js';
@@ -95,6 +96,11 @@ export function mountBoard(app: Express, mounting: Mounting): void {
     try {
       const needed = SAFE_METHODS.has(request.method) ? 'read' : WRITER;
       const gateway = await admitRequest(request, response, needed, mounting);
+      await refuseForeignTenant('board', {}, gateway, response.locals.caller as Caller);
+      // What the board puts back into a queue needs room like any other submission; removing makes room.
+      if (needed === WRITER && /\/(add|duplicate|retry)\b/.test(request.path)) {
+        await gateway.fleet.memory.admit(0, 1);
+      }
       board ??= new Board(gateway);
       await holdResource('board', response, mounting);
       const reading = { rate: mounting.bodyRate, signal: gateway.closing };

@@ -1,3 +1,4 @@
+import { JobError } from '../../errors.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import type { Claim, Evaluations } from './evaluations.js';
 
@@ -94,11 +95,18 @@ export class WaitingClaims {
   async #serve(queues: readonly string[]): Promise<void> {
     try {
       const ready = await this.#withWork(queues);
-      await Promise.all(ready.map((queue) => this.#serveQueue(queue)));
+      // What is wrong in one queue concerns those alone who wait for it.
+      await Promise.all(
+        ready.map((queue) => this.#serveQueue(queue).catch((thrown: unknown) => this.#fail([queue], thrown))),
+      );
     } catch (thrown) {
       // Redis is away: whoever waits is told so, as whoever asks is.
-      for (const queue of queues) for (const waiter of this.#waiters.get(queue) ?? []) waiter.fail(thrown);
+      this.#fail(queues, thrown);
     }
+  }
+
+  #fail(queues: readonly string[], thrown: unknown): void {
+    for (const queue of queues) for (const waiter of this.#waiters.get(queue) ?? []) waiter.fail(thrown);
   }
 
   /** Those of the queues in which something waits, is due, or is held by somebody who may have vanished. */
@@ -118,6 +126,8 @@ export class WaitingClaims {
 
   /** Gives evaluations of a queue to those who wait for them, as long as there are both. */
   async #serveQueue(queue: string): Promise<void> {
+    /** One whose client left while it was claimed. Without a next client it comes back when its lease runs out. */
+    let spare: Claim | undefined;
     for (;;) {
       const [waiter] = this.#waiters.get(queue) ?? [];
       if (waiter === undefined) return;
@@ -128,18 +138,23 @@ export class WaitingClaims {
         continue;
       }
       if (waiter.isSettled) continue;
-      const claim = await this.#evaluations.claim(queue, waiter.leaseMs, waiter.owner);
+      const passedOn = spare && (await this.#passOn(spare, waiter.leaseMs));
+      spare = undefined;
+      const claim = passedOn ?? (await this.#evaluations.claim(queue, waiter.leaseMs, waiter.owner));
       if (claim === undefined) return;
-      if (!waiter.isSettled) waiter.settle(claim);
-      else await this.#passOn(claim);
+      if (waiter.isSettled) spare = claim;
+      else waiter.settle(claim);
     }
   }
 
-  /** Whom it was for has gone meanwhile: the next has it; without one it comes back when its lease runs out. */
-  async #passOn(claim: Claim): Promise<void> {
-    const [next] = this.#waiters.get(claim.queue) ?? [];
-    if (next === undefined) return;
-    await this.#evaluations.heartbeat(claim, next.leaseMs);
-    if (!next.isSettled) next.settle({ ...claim, leaseMs: next.leaseMs });
+  /** The claim with the lease that its next holder asked for; undefined where it was lost or cancelled meanwhile. */
+  async #passOn(claim: Claim, leaseMs: number): Promise<Claim | undefined> {
+    try {
+      await this.#evaluations.heartbeat(claim, leaseMs);
+      return { ...claim, leaseMs };
+    } catch (thrown) {
+      if (thrown instanceof JobError) return undefined;
+      throw thrown;
+    }
   }
 }

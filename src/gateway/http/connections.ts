@@ -1,10 +1,16 @@
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { tooManyOpen } from '../admission/resource-limits.js';
 
 /** Most of the connections that one token may have, and that those who have shown no token may have together. */
 const TOKEN_SHARE = 0.5;
 const STRANGER_SHARE = 0.25;
+
+/**
+ * Requests that a client may send ahead of their answers on one connection. Node hands over all that come in one piece,
+ * which may be more than a thousand, and each costs memory and time before any answer is read.
+ */
+const MAX_SENT_AHEAD = 128;
 
 /**
  * Bounds the connections of a gateway: in all, of one token, and of those that have not brought a token yet. Of these
@@ -15,9 +21,28 @@ export class Connections {
   readonly #strangers = new Set<Socket>();
   readonly #tokens = new Map<Socket, string>();
   readonly #counts = new Map<string, number>();
+  /** Requests under way. */
+  readonly #requests = new WeakMap<Socket, number>();
 
   constructor(max: number) {
     this.#max = max;
+  }
+
+  /** Passes requests on, and closes a connection on which too many wait for their answers. */
+  bounded(handle: RequestListener): RequestListener {
+    return (request, response) => {
+      const { socket } = request;
+      const count = (this.#requests.get(socket) ?? 0) + 1;
+      this.#requests.set(socket, count);
+      // What Node read of it together is still handed over.
+      if (socket.destroyed) return;
+      if (count > MAX_SENT_AHEAD) {
+        socket.destroy();
+        return;
+      }
+      response.once('close', () => this.#requests.set(socket, (this.#requests.get(socket) ?? 1) - 1));
+      handle(request, response);
+    };
   }
 
   watch(server: Server): void {

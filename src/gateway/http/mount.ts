@@ -3,13 +3,15 @@ import { RequestError } from '../../errors.js';
 import type { BodyRoom } from '../admission/body-room.js';
 import type { Resource, ResourceLimits } from '../admission/resource-limits.js';
 import { addressOf } from '../auth/address.js';
-import { authorize, type Caller, endOfAccess, identify, requireRole } from '../auth/caller.js';
+import { authorize, type Caller, endsOfAccess, identify, requireRole } from '../auth/caller.js';
 import type { RequestRate } from '../auth/request-rate.js';
 import type { Role } from '../auth/roles.js';
 import { refuseForgery } from '../auth/same-origin.js';
+import { refuseForeignTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import type { FleetLink } from '../link.js';
 import type { Connections } from './connections.js';
+import { firstAbort } from './first-abort.js';
 import type { Call, OpenOperation, Operation, Outcome, Reply } from './operation.js';
 import { readJson } from './read-json.js';
 import { whenOver } from './request-log.js';
@@ -93,16 +95,19 @@ async function handle(
 ): Promise<void> {
   const gateway = await admitRequest(request, response, operation.role, mounting);
   const caller = response.locals.caller as Caller;
-  const signal = AbortSignal.any([whenOver(response), endOfAccess(gateway, caller)]);
+  await refuseForeignTenant(operation.id, request.params, gateway, caller);
+  const signal = firstAbort(whenOver(response), endsOfAccess(gateway, caller));
   const waits = 'wait' in request.query;
   const resource = operation.resource ?? (waits ? 'wait' : undefined);
   if (resource !== undefined) await holdResource(resource, response, mounting);
   const stillAllowed = () => authorize(request, gateway, operation.role);
-  const outcome = await runWithBody(
-    operation,
-    { params: request.params, query: { ...request.query }, gateway, stillAllowed, signal, request, response },
-    mounting,
-  );
+  let room: Promise<void> | undefined;
+  const roomForAnswer = () => {
+    room ??= holdResource('answer', response, mounting);
+    return room;
+  };
+  const call = { params: request.params, query: { ...request.query }, gateway, stillAllowed, roomForAnswer };
+  const outcome = await runWithBody(operation, { ...call, signal, request, response }, mounting);
   const reply = outcome !== undefined && 'rest' in outcome ? await outcome.rest() : outcome;
   // The token may have been revoked while the request waited.
   if (waits) await stillAllowed();
@@ -144,6 +149,6 @@ export function send(response: Response, { status, body, headers = {} }: Reply):
   if (response.destroyed || response.headersSent) return;
   response.status(status).set({ 'cache-control': 'no-store', ...headers });
   if (body === undefined) response.end();
-  else if (typeof body === 'string') response.send(body);
+  else if (typeof body === 'string' || Buffer.isBuffer(body)) response.send(body);
   else response.json(body);
 }

@@ -52,6 +52,11 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly gateway: Gateway;
   /** Asks again whether the request is still allowed, after it has waited. @throws RequestError. */
   readonly stillAllowed: () => Promise<unknown>;
+  /**
+   * Waits for a place among the answers of the token that hold a whole job, and holds it until this one is sent. Asked
+   * before the job is read, and after all other waiting.
+   */
+  readonly roomForAnswer: () => Promise<void>;
   /** Aborted when the client has gone or the gateway closes. */
   readonly signal: AbortSignal;
   readonly request: Request;
@@ -155,9 +160,19 @@ function issuesOf(error: z.ZodError): [FieldIssue, ...FieldIssue[]] {
     .slice(0, MOST_ISSUES)
     .flatMap((issue): FieldIssue[] =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => ({ field: fieldPath([...issue.path, key]), message: 'unknown field' }))
-        : [{ field: fieldPath(issue.path), message: issue.message }],
+        ? issue.keys
+            .slice(0, MOST_ISSUES)
+            .map((key) => ({ field: shownPath([...issue.path, key]), message: 'unknown field' }))
+        : [{ field: shownPath(issue.path), message: issue.message }],
     );
-  const [first = { field: '', message: 'is not valid' }, ...others] = issues;
+  const [first = { field: '', message: 'is not valid' }, ...others] = issues.slice(0, MOST_ISSUES);
   return [first, ...others];
+}
+
+/** Longest path of a field in a refusal, in characters: its names are the client's own. */
+const MAX_SHOWN_PATH = 300;
+
+function shownPath(path: readonly PropertyKey[]): string {
+  const text = fieldPath(path);
+  return text.length <= MAX_SHOWN_PATH ? text : `${text.slice(0, MAX_SHOWN_PATH)}…`;
 }

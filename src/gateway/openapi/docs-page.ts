@@ -64,10 +64,10 @@ ${Object.entries(document.components.schemas).map(
 
 /** Adds the page; it holds no data of the fleet's, so no token is asked for. */
 export function mountDocs(app: Express, document: () => OpenApiDocument): void {
-  let text: string | undefined;
+  let text: Buffer | undefined;
   app.get('/docs', (_request, response) => {
     response.locals.route = '/docs';
-    text ??= docsPage(document());
-    response.send(text);
+    text ??= Buffer.from(docsPage(document()));
+    response.type('html').send(text);
   });
 }

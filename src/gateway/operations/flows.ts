@@ -7,6 +7,7 @@ import {
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
 import { callerIdOf } from '../auth/caller-id.js';
+import { ownKey, ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation, type ResponseSpec } from '../http/operation.js';
 import {
@@ -18,7 +19,7 @@ import {
   RefinementAnswer,
   RefinementBody,
 } from './flow-schemas.js';
-import { locationOf, submitted, waitReply } from './job-resource.js';
+import { locationOf, submitted, waitingOf, waitReply } from './job-resource.js';
 import { JobSchema } from './job-schemas.js';
 import { keyOf, WAIT_RESPONSES } from './responses.js';
 import { submitOptions } from './submit-job.js';
@@ -49,15 +50,16 @@ const refinement = operation({
   idempotent: true,
   responses: { ...WAIT_RESPONSES, 202: accepted(RefinementAnswer) },
   refusals: [409, 422, 429],
-  handle: async ({ body, query, gateway, idempotencyKey, signal }) => {
+  handle: async (call) => {
+    const { body, query, gateway, idempotencyKey, response } = call;
     const { key, force, ...step } = body;
     await refuseDisallowed(step, '', gateway.settings);
-    const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
+    const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
     const places = [['summarize', 1] as const, ['extract', 1] as const];
-    const { extract, summarize } = await gateway.admission.within(places, () =>
+    const { extract, summarize } = await gateway.admission.within(submitterOfResponse(response), places, () =>
       addRefinementStep(gateway.fleet, submitOptions(step), options),
     );
-    if (query.wait !== undefined) return later(waitReply, gateway.fleet, extract.id, query.wait, signal);
+    if (query.wait !== undefined) return later(waitReply, waitingOf(call), extract.id, query.wait);
     return {
       status: 202,
       body: {
@@ -82,20 +84,22 @@ const guardedEvaluation = operation({
   idempotent: true,
   responses: { ...WAIT_RESPONSES, 202: accepted(GuardedEvaluationAnswer) },
   refusals: [409, 422, 429],
-  handle: async ({ body, query, gateway, idempotencyKey, signal, response }) => {
+  handle: async (call) => {
+    const { body, query, gateway, idempotencyKey, response } = call;
     const { key, force, evaluation, ...rest } = body;
     await refuseDisallowed(rest, '', gateway.settings);
-    const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
+    const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
     const request = { ...submitOptions(rest), evaluation: submitOptions(evaluation) };
     // The options of the job came through their own schema, absent ones are left out by JSON.
     const submit = () =>
       addGuardedEvaluation(gateway.fleet, request as Parameters<typeof addGuardedEvaluation>[1], options);
     const queues = [{ field: 'evaluation.queue', queue: evaluation.queue }];
-    const handles = await gateway.admission.within([['solution-check', 1]], () =>
-      gateway.ownQueues.within(queues, callerIdOf(response), submit),
+    const handles = await gateway.admission.within(
+      submitterOfResponse(response),
+      [['solution-check', 1]],
+      () => gateway.ownQueues.within(queues, callerIdOf(response), submit),
     );
-    if (query.wait !== undefined)
-      return later(waitReply, gateway.fleet, handles.evaluation.id, query.wait, signal);
+    if (query.wait !== undefined) return later(waitReply, waitingOf(call), handles.evaluation.id, query.wait);
     return {
       status: 202,
       body: await submittedEvaluation(handles),
@@ -123,9 +127,13 @@ const candidateBatch = operation({
   },
   refusals: [409, 422, 429],
   handle: async ({ body, gateway, idempotencyKey, response }) => {
-    const { key, force, ...batch } = body;
+    const { key, force, candidates: given, ...rest } = body;
+    const candidates = given.map(({ key: own, ...candidate }) =>
+      submitOptions({ ...candidate, key: ownKey(response, own) }),
+    );
+    const batch = { ...rest, candidates };
     await refuseDisallowed(batch, '', gateway.settings);
-    const options = submitOptions({ force, ...keyOf(key, idempotencyKey) });
+    const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
     const places = [['solution-check', batch.candidates.length] as const];
     const submit = () =>
       addCandidateBatch(gateway.fleet, batch as Parameters<typeof addCandidateBatch>[1], options);
@@ -133,8 +141,10 @@ const candidateBatch = operation({
       { field: 'evaluation.queue', queue: batch.evaluation.queue },
       ...(batch.afterAll === undefined ? [] : [{ field: 'afterAll.queue', queue: batch.afterAll.queue }]),
     ];
-    const { evaluations, afterAll } = await gateway.admission.within(places, () =>
-      gateway.ownQueues.within(queues, callerIdOf(response), submit),
+    const { evaluations, afterAll } = await gateway.admission.within(
+      submitterOfResponse(response),
+      places,
+      () => gateway.ownQueues.within(queues, callerIdOf(response), submit),
     );
     return {
       status: 202,

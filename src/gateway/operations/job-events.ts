@@ -5,8 +5,8 @@ import { hasEnded } from '../../producers/job-view.js';
 import { authorize } from '../auth/caller.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
-import { operation, type Reply } from '../http/operation.js';
-import { jobResource, queueOfId } from './job-resource.js';
+import { type Call, operation, type Reply } from '../http/operation.js';
+import { jobResource, queueOfId, stateOf } from './job-resource.js';
 import { JobIdParams } from './job-schemas.js';
 
 const STREAM_PLACE = /^\d{1,15}-\d{1,15}$/;
@@ -40,20 +40,18 @@ export const jobEvents = operation({
     204: { description: 'The job has ended, and the client was told.' },
   },
   refusals: [404],
-  handle: async ({ params: { id }, gateway, signal, request, response }): Promise<Reply | undefined> => {
+  handle: async (call): Promise<Reply | undefined> => {
+    const { gateway, signal, request, response } = call;
+    const { id } = call.params;
     const queue = queueOfId(id);
-    const job = await jobResource(gateway.fleet, id);
+    const state = await stateOf(gateway.fleet, id);
     if (request.method === 'HEAD') return { status: 200, headers: { 'content-type': 'text/event-stream' } };
     const resumeAt = placeOf(request.get('last-event-id'));
-    if (
-      resumeAt !== undefined &&
-      hasEnded(job.state) &&
-      !(await hasMore(gateway.feed, queue, id, resumeAt))
-    ) {
+    if (resumeAt !== undefined && hasEnded(state) && !(await hasMore(gateway.feed, queue, id, resumeAt))) {
       return { status: 204 };
     }
     const stream = new EventStream(response, gateway, () => authorize(request, gateway, 'read'));
-    const follower = new JobFollower(gateway, queue, id, stream);
+    const follower = new JobFollower(call, queue, id, stream);
     const stop = () => stream.end();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -81,6 +79,7 @@ async function hasMore(feed: EventFeed, queue: string, id: string, place: string
 /** Sends what happens to one job, each event once and in order. */
 class JobFollower {
   readonly #gateway: Gateway;
+  readonly #roomForAnswer: () => Promise<void>;
   readonly #queue: string;
   readonly #id: string;
   readonly #stream: EventStream;
@@ -91,8 +90,14 @@ class JobFollower {
   #stopListening: (() => void) | undefined;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(gateway: Gateway, queue: string, id: string, stream: EventStream) {
+  constructor(
+    { gateway, roomForAnswer }: Pick<Call, 'gateway' | 'roomForAnswer'>,
+    queue: string,
+    id: string,
+    stream: EventStream,
+  ) {
     this.#gateway = gateway;
+    this.#roomForAnswer = roomForAnswer;
     this.#queue = queue;
     this.#id = id;
     this.#stream = stream;
@@ -134,9 +139,9 @@ class JobFollower {
   }
 
   async #tellState(): Promise<void> {
-    const job = await jobResource(this.#gateway.fleet, this.#id);
-    if (hasEnded(job.state)) this.#end(job);
-    else this.#stream.send('state', { state: job.state }, this.#place);
+    const state = await stateOf(this.#gateway.fleet, this.#id);
+    if (hasEnded(state)) await this.#tellEnd();
+    else this.#stream.send('state', { state }, this.#place);
   }
 
   async #tell(event: QueueEvent): Promise<void> {
@@ -151,8 +156,10 @@ class JobFollower {
 
   async #tellEnd(): Promise<void> {
     try {
-      const job = await jobResource(this.#gateway.fleet, this.#id);
-      if (hasEnded(job.state)) this.#end(job);
+      if (!hasEnded(await stateOf(this.#gateway.fleet, this.#id))) return;
+      // Only now: a stream may go on for hours.
+      await this.#roomForAnswer();
+      this.#end(await jobResource(this.#gateway.fleet, this.#id));
     } catch (thrown) {
       if (!(thrown instanceof JobError)) throw thrown;
       this.#end({ id: this.#id, removed: true });

@@ -1,11 +1,12 @@
 import { JobError } from '../../errors.js';
-import { type FoundJob, findJob } from '../../producers/find-job.js';
+import { existingPlace, type FoundJob, findJob } from '../../producers/find-job.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import type { QueuedJob } from '../../producers/job-handle.js';
-import { hasEnded, type JobView, viewJob } from '../../producers/job-view.js';
-import { waitForJob } from '../../producers/wait-for-job.js';
+import { summarizeJob } from '../../producers/job-summaries.js';
+import { hasEnded, type JobState, type JobView, viewJob } from '../../producers/job-view.js';
+import { waitForSummary } from '../../producers/wait-for-job.js';
 import { parseJobKey } from '../../queues/job-key.js';
-import type { Reply } from '../http/operation.js';
+import type { Call, Reply } from '../http/operation.js';
 import { JOB_ID, type JobResource, type Submitted } from './job-schemas.js';
 
 /** Most children that a job is shown with. */
@@ -34,6 +35,11 @@ export async function jobResource(fleet: FleetConnection, id: string): Promise<J
   return withChildren(fleet, found, await viewJob(fleet, found));
 }
 
+/** The state of a job, without a look at its result. @throws JobError `job-not-found`. */
+export async function stateOf(fleet: FleetConnection, id: string): Promise<JobState> {
+  return (await summarizeJob(fleet, await existingPlace(fleet, id, queueOfId(id)))).state;
+}
+
 async function withChildren(
   fleet: FleetConnection,
   { queue }: FoundJob,
@@ -50,23 +56,31 @@ async function withChildren(
   return keys.length === 0 ? resource : { ...resource, children: keys.map((child) => parseJobKey(child).id) };
 }
 
+/** What waiting for a job needs of its request. */
+type Waiting = Pick<Call, 'gateway' | 'signal' | 'roomForAnswer'>;
+
+/** The part of a call that its waiting needs: the call itself holds the body. */
+export function waitingOf({ gateway, signal, roomForAnswer }: Waiting): Waiting {
+  return { gateway, signal, roomForAnswer };
+}
+
 /**
  * Answers a request that waits: 200 with the job once it has ended, 202 with the job as it is when the time is over or
  * the gateway closes.
  */
 export async function waitReply(
-  fleet: FleetConnection,
+  { gateway: { fleet }, signal, roomForAnswer }: Waiting,
   id: string,
   timeout: number,
-  signal: AbortSignal,
 ): Promise<Reply> {
   const queue = queueOfId(id);
   try {
-    await waitForJob(fleet, id, { timeout, signal }, queue);
+    await waitForSummary(fleet, id, { timeout, signal }, queue);
   } catch (thrown) {
     const isOver = (thrown instanceof JobError && thrown.code === 'wait-timeout') || signal.aborted;
     if (!isOver) throw thrown;
   }
+  await roomForAnswer();
   const job = await jobResource(fleet, id);
   return { status: hasEnded(job.state) ? 200 : 202, body: job, headers: { location: locationOf(id) } };
 }

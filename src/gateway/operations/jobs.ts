@@ -25,10 +25,12 @@ export const getJob = operation({
     202: { description: 'With `wait`: the job, which has not ended yet.', schema: JobSchema },
   },
   refusals: [404],
-  handle: async ({ params, query, gateway, signal }) =>
-    query.wait === undefined
-      ? { status: 200, body: await jobResource(gateway.fleet, params.id) }
-      : waitReply(gateway.fleet, params.id, query.wait, signal),
+  handle: async (call) => {
+    const { params, query, gateway } = call;
+    if (query.wait !== undefined) return waitReply(call, params.id, query.wait);
+    await call.roomForAnswer();
+    return { status: 200, body: await jobResource(gateway.fleet, params.id) };
+  },
 });
 
 export const cancelOperation = operation({
@@ -41,8 +43,9 @@ export const cancelOperation = operation({
   params: JobIdParams,
   responses: { 200: { description: 'The job, which is cancelled.', schema: JobSchema } },
   refusals: [404, 409],
-  handle: async ({ params, gateway }) => {
+  handle: async ({ params, gateway, roomForAnswer }) => {
     await cancelJob(gateway.fleet, params.id, queueOfId(params.id));
+    await roomForAnswer();
     return { status: 200, body: await jobResource(gateway.fleet, params.id) };
   },
 });
@@ -61,9 +64,12 @@ export const retryOperation = operation({
     202: { description: 'The job, which waits again.', schema: JobSchema },
   },
   refusals: [404, 409],
-  handle: async ({ params: { id }, query, gateway, signal }) => {
+  handle: async (call) => {
+    const { params, query, gateway } = call;
+    const { id } = params;
     await retryJob(gateway.fleet, id, queueOfId(id));
-    if (query.wait !== undefined) return waitReply(gateway.fleet, id, query.wait, signal);
+    if (query.wait !== undefined) return waitReply(call, id, query.wait);
+    await call.roomForAnswer();
     const job = await jobResource(gateway.fleet, id);
     return { status: hasEnded(job.state) ? 200 : 202, body: job, headers: { location: locationOf(id) } };
   },

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { OpenOperation, Operation } from '../http/operation.js';
-import { type OpenApiDocument, openApiDocument } from '../openapi/document.js';
+import { openApiDocument } from '../openapi/document.js';
 
 /** The route that gives the OpenAPI document of all operations, this one included. */
 export function openApiOperation(operations: readonly (Operation | OpenOperation)[]): OpenOperation {
-  let document: OpenApiDocument | undefined;
+  /** Made once: answers that wait for their clients share it. */
+  let document: Buffer | undefined;
   const operation: OpenOperation = {
     id: 'openapi',
     tag: 'Operation',
@@ -15,8 +16,12 @@ export function openApiOperation(operations: readonly (Operation | OpenOperation
       200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.literal('3.1.0') }) },
     },
     answer: async () => {
-      document ??= openApiDocument([...operations, operation]);
-      return { status: 200, body: document };
+      document ??= Buffer.from(JSON.stringify(openApiDocument([...operations, operation])));
+      return {
+        status: 200,
+        body: document,
+        headers: { 'content-type': 'application/json; charset=utf-8' },
+      };
     },
   };
   return operation;

@@ -4,6 +4,7 @@ import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
+import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { logFailure, requestIdOf } from '../http/errors.js';
 import { type Call, operation, parseBody, type Reply } from '../http/operation.js';
 import { ProblemSchema, problemOf } from '../http/problem.js';
@@ -73,11 +74,12 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
   for (const [index, given] of body.jobs.entries()) {
     try {
       const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
+      const options = ownSubmission(response, submitOptions(fields));
       await refuseDisallowed(payload, 'payload', gateway.settings);
       const refusal = crowded.get(kind);
       if (refusal !== undefined) throw refusal;
-      landed.push(await gateway.admission.admit(kind));
-      accepted.push({ kind, payload, options: submitOptions(fields), index } as Item);
+      landed.push(await gateway.admission.admit(kind, 1, submitterOfResponse(response)));
+      accepted.push({ kind, payload, options, index } as Item);
     } catch (thrown) {
       // A Redis that is away concerns the whole batch, as does a defect.
       if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;

@@ -4,9 +4,10 @@ import { addJob } from '../../producers/add-job.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
+import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation } from '../http/operation.js';
-import { locationOf, submitted, waitReply } from './job-resource.js';
+import { locationOf, submitted, waitingOf, waitReply } from './job-resource.js';
 import { JobSchema, SubmittedSchema } from './job-schemas.js';
 import { keyOf } from './responses.js';
 
@@ -48,15 +49,21 @@ function submitOperation(kind: KindName): Operation {
       },
     },
     refusals: [409, 422, 429],
-    handle: async ({ body, query, gateway, idempotencyKey, signal }) => {
+    handle: async (call) => {
+      const { body, query, gateway, idempotencyKey, response } = call;
       const { payload: given, ...fields } = body;
-      const options = { ...submitOptions(fields), ...keyOf(body.key, idempotencyKey) };
+      const options = ownSubmission(response, {
+        ...submitOptions(fields),
+        ...keyOf(body.key, idempotencyKey),
+      });
       await refuseDisallowed(given, 'payload', gateway.settings);
       const submit = () => addJob(gateway.fleet, kind, given, options);
-      const job = await gateway.admission.within([[kind, 1]], submit).catch((thrown: unknown) => {
-        throw inBody(thrown, 'payload');
-      });
-      if (query.wait !== undefined) return later(waitReply, gateway.fleet, job.id, query.wait, signal);
+      const job = await gateway.admission
+        .within(submitterOfResponse(response), [[kind, 1]], submit)
+        .catch((thrown: unknown) => {
+          throw inBody(thrown, 'payload');
+        });
+      if (query.wait !== undefined) return later(waitReply, waitingOf(call), job.id, query.wait);
       return {
         status: 202,
         body: await submitted(job, options.delayMs ? 'delayed' : 'waiting'),

@@ -12,6 +12,8 @@ const CACHE_SECONDS = 300;
 
 /** Serves the files of the pages; they hold no data, so no token is asked for. */
 export function serveAsset(): RequestHandler<{ name: string }> {
+  /** Read once: answers that wait for their clients share them. */
+  const contents = new Map<string, Buffer>();
   return async (request, response, next) => {
     const { name } = request.params;
     const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
@@ -19,7 +21,8 @@ export function serveAsset(): RequestHandler<{ name: string }> {
       next();
       return;
     }
-    const content = await readFile(packagePath('assets', 'gateway', name));
+    const content = contents.get(name) ?? (await readFile(packagePath('assets', 'gateway', name)));
+    contents.set(name, content);
     response.set({ 'content-type': type, 'cache-control': `public, max-age=${CACHE_SECONDS}` }).send(content);
   };
 }

@@ -1,9 +1,11 @@
 import type { Express } from 'express';
 import { messageOf } from '../../errors.js';
-import { authorize, endOfAccess } from '../auth/caller.js';
+import { authorize, endsOfAccess } from '../auth/caller.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
+import { firstAbort } from '../http/first-abort.js';
 import { holdResource, type Mounting } from '../http/mount.js';
+import { whenOver } from '../http/request-log.js';
 import { page } from './layout.js';
 import { type Overview, readOverview } from './overview-data.js';
 import { overviewContent } from './overview-view.js';
@@ -42,8 +44,9 @@ export function mountOverview(app: Express, mounting: Mounting): void {
       await holdResource('stream', response, mounting);
       const stream = new EventStream(response, gateway, () => authorize(request, gateway, 'read'));
       const stop = () => stream.end();
-      const over = endOfAccess(gateway, caller);
+      const over = firstAbort(whenOver(response), endsOfAccess(gateway, caller));
       over.addEventListener('abort', stop, { once: true });
+      if (over.aborted) stop();
       const show = async () => {
         try {
           stream.send('overview', overviewContent(await read(gateway)).text);
@@ -57,7 +60,6 @@ export function mountOverview(app: Express, mounting: Mounting): void {
       await show();
       await stream.ended;
       clearInterval(timer);
-      over.removeEventListener('abort', stop);
     }),
   );
 }

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { RequestError } from '../../errors.js';
 import type { Caller } from '../auth/caller.js';
+import { refuseForeignTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import { admitRequest, type Mounting } from '../http/mount.js';
 
@@ -22,6 +23,7 @@ export function pageHandler(
     response.locals.route = route;
     try {
       const gateway = await admitRequest(request, response, 'read', mounting);
+      await refuseForeignTenant('page', {}, gateway, response.locals.caller as Caller);
       await show({ gateway, caller: response.locals.caller as Caller, request, response });
     } catch (thrown) {
       if (!leadsToLogin(thrown, request)) throw thrown;

@@ -28,6 +28,11 @@ export class CorrectedScript {
     this.#content = content;
   }
 
+  /** The script as it was. */
+  get original(): string {
+    return this.#original;
+  }
+
   get content(): string {
     return this.#content;
   }

@@ -1,11 +1,11 @@
 import type { AgentRunner } from '../../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { isAnalysisLimit } from '../../errors.js';
-import type { LocatedBlock } from '../../solution/index.js';
+import type { CorrectionScope, LocatedBlock } from '../../solution/index.js';
 import { withNotes } from '../agent-stamp.js';
 import type { CorrectionContext } from './correct-block.js';
 import type { CorrectedScript } from './corrected-script.js';
-import { leakThatStillStands } from './second-opinion.js';
+import { leakThatStillStands, whatGotWorse } from './second-opinion.js';
 
 /**
  * A correction that may be put in, or what is wrong with it in words that a second try can use. `isUnchecked`: it took too
@@ -27,7 +27,7 @@ interface Proposal {
  * Judges the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to the script,
  * and refused where it is empty, unchanged, no code, a placeholder or a change of other lines; where it breaks the syntax
  * of a script that parsed before, or no longer defines what later code uses; where a leak that static analysis knew is
- * still there; and where a model's answer does more than a correction has to.
+ * still there, another one is new or the score is gone; and where a model's answer does more than a correction has to.
  */
 export async function judgeCorrection(
   answer: string,
@@ -46,9 +46,13 @@ export async function judgeCorrection(
     const problem = (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await standingLeak(proposal));
     if (problem !== undefined) return { ok: false, problem };
     // What static analysis rewrites is not talked into anything.
-    if (runner.name === 'offline') return { ok: true, block: proposal.block };
-    const scope = await analyst.correctionScope(located, proposal.block, script.content);
-    if (scope.problem !== undefined) return { ok: false, problem: scope.problem };
+    const scope: CorrectionScope =
+      runner.name === 'offline'
+        ? { notes: [] }
+        : await analyst.correctionScope(located, proposal.block, script.content, script.original);
+    const worse =
+      scope.problem ?? (await whatGotWorse(script.content, script.with(located, proposal.block), analyst));
+    if (worse !== undefined) return { ok: false, problem: worse };
     return { ok: true, block: proposal.block, ...withNotes(scope.notes) };
   } catch (thrown) {
     if (!isAnalysisLimit(thrown)) throw thrown;

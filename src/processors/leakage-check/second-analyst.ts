@@ -17,7 +17,7 @@ export function secondAnalyst(analyst: ScriptAnalyst, note: (sentence: string) =
     analyze: (source) =>
       unlessLimited(analyst.analyze(source), (reason) => {
         note(`static analysis was not followed as a second opinion: ${reason}`);
-        return { findings: [], notFollowed: [], exhausted: true, parsed: false };
+        return { findings: [], notFollowed: [], exhausted: true, scores: 0, printedScores: 0, parsed: false };
       }),
     repair: (source, block) =>
       unlessLimited(analyst.repair(source, block), (reason) => ({

@@ -44,6 +44,34 @@ export async function leakThatStillStands(
   return standing && `a leak of the same kind still stands: ${standing.explanation}`;
 }
 
+/**
+ * What a correction makes worse, whoever made it: a script that is handed on must not be worse than the one that came. It
+ * may bring no leak of any kind or severity, end no score, and not keep static analysis from seeing either.
+ *
+ * @returns a sentence about what got worse, or undefined.
+ */
+export async function whatGotWorse(
+  before: string,
+  after: string,
+  analyst: ScriptAnalyst,
+): Promise<string | undefined> {
+  const was = await analyst.analyze(before);
+  const is = await analyst.analyze(after);
+  if (was.exhausted) return undefined;
+  if (is.exhausted) return 'with the correction static analysis cannot follow the script to its end any more';
+  const brought = is.findings.find(({ kind }) => countOf(kind, is.findings) > countOf(kind, was.findings));
+  if (brought !== undefined) return `the correction brings another leak: ${brought.explanation}`;
+  if (was.scores > 0 && is.scores === 0)
+    return 'with the correction the script scores no predictions any more; keep the score as it is computed';
+  if (was.printedScores > 0 && is.printedScores === 0)
+    return 'with the correction the script prints no score of its predictions any more; print the one that is computed';
+  return undefined;
+}
+
+function countOf(kind: LeakFinding['kind'], findings: readonly LeakFinding[]): number {
+  return findings.filter((finding) => finding.kind === kind).length;
+}
+
 async function findingsAt(script: string, span: Span, analyst: ScriptAnalyst): Promise<LeakFinding[]> {
   const { findings } = await analyst.analyze(script);
   return findings.filter((finding) => overlaps(finding, span));

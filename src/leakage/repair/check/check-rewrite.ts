@@ -42,6 +42,7 @@ export async function checkRewrite(
   if (unknown !== undefined) return `\`${unknown}\` would not be defined`;
   const column = [...after.missingColumns].find((name) => !before.missingColumns.has(name));
   if (column !== undefined) return `column \`${column}\` would not be there any more`;
+  if (before.scores > 0 && after.scores === 0) return 'the rewritten script would score no predictions';
   const end = block.start + text.length;
   const change: ScriptChange = {
     leaks,

@@ -1,0 +1,88 @@
+import { RedisError, RequestError } from '../../errors.js';
+import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { type QueueSample, sampleJobs } from '../../producers/sample-jobs.js';
+import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+
+/** Jobs that are looked at; where more wait, the shares of submitters are estimated from so many. */
+const SAMPLED_JOBS = 2_000;
+/** How long a sample and the number of submitters count, in milliseconds. */
+const SAMPLE_MS = 1_000;
+
+interface Sample extends QueueSample {
+  readonly at: number;
+  /** Jobs that were let in since, by their submitter. */
+  readonly since: Map<string, number>;
+}
+
+/**
+ * Keeps one submitter from taking all that is there for everybody: it may have as many jobs waiting as it leaves places
+ * free, and as many bytes as it leaves free. The second submitter then gets half of the rest, and so on, so that there is
+ * always room for another. Where there is one submitter only, it may have everything.
+ */
+export class SubmitterShare {
+  readonly #fleet: FleetConnection;
+  readonly #submitters: () => Promise<number>;
+  readonly #samples = new Map<KindName, Promise<Sample>>();
+  #count: { readonly at: number; readonly submitters: Promise<number> } | undefined;
+
+  /** @param submitters how many there may be: tokens, those of one tenant as one */
+  constructor(fleet: FleetConnection, submitters: () => Promise<number>) {
+    this.#fleet = fleet;
+    this.#submitters = submitters;
+  }
+
+  /**
+   * @param free places that are free before these jobs come, of `limit`
+   * @throws RequestError `too-many-waiting`, RedisError `redis-full`.
+   */
+  async take(kind: KindName, submitter: string, count: number, free: number, limit: number): Promise<void> {
+    // Whoever has no more than half of the places leaves as many free.
+    const placesAreScarce = free - count < limit / 2;
+    const room = await this.#fleet.memory.scarceRoom();
+    if ((!placesAreScarce && room === undefined) || (await this.#submitterCount()) < 2) return;
+    if (placesAreScarce) {
+      const sample = await this.#sample(kind);
+      const own = (sample.bySubmitter.get(submitter)?.jobs ?? 0) + (sample.since.get(submitter) ?? 0);
+      if (own + count > free - count) {
+        throw new RequestError(
+          'too-many-waiting',
+          `${own} ${kind} jobs of this token wait, and ${Math.max(0, free)} of ${limit} places are free; a token may have as many as it leaves to others`,
+        );
+      }
+      sample.since.set(submitter, (sample.since.get(submitter) ?? 0) + count);
+    }
+    if (room === undefined) return;
+    let bytes = 0;
+    for (const each of KIND_NAMES) bytes += (await this.#sample(each)).bySubmitter.get(submitter)?.bytes ?? 0;
+    if (bytes > room) {
+      throw new RedisError(
+        'redis-full',
+        `${bytes} bytes of this token's jobs wait, and ${Math.round(room)} are free; a token may have as many as it leaves to others`,
+      );
+    }
+  }
+
+  #submitterCount(): Promise<number> {
+    if (this.#count === undefined || Date.now() - this.#count.at > SAMPLE_MS) {
+      this.#count = { at: Date.now(), submitters: this.#submitters() };
+    }
+    return this.#count.submitters;
+  }
+
+  async #sample(kind: KindName): Promise<Sample> {
+    const known = this.#samples.get(kind);
+    if (known !== undefined && Date.now() - (await known).at < SAMPLE_MS) return known;
+    if (this.#samples.get(kind) === known) {
+      const next = this.#read(kind);
+      this.#samples.set(kind, next);
+      next.catch(() => this.#samples.delete(kind));
+    }
+    return this.#samples.get(kind) ?? this.#read(kind);
+  }
+
+  async #read(kind: KindName): Promise<Sample> {
+    const { client, prefix } = this.#fleet;
+    const sample = await sampleJobs(client, `${prefix}:${kind}:`, SAMPLED_JOBS);
+    return { ...sample, at: Date.now(), since: new Map() };
+  }
+}

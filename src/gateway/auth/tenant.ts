@@ -1,0 +1,85 @@
+import type { Response } from 'express';
+import { z } from 'zod';
+import { JobError, PayloadError, RequestError } from '../../errors.js';
+import type { KeyOptions } from '../../producers/add-job.js';
+import { readRecord } from '../../queues/read-record.js';
+import type { Gateway } from '../gateway.js';
+import { queueOfId } from '../operations/job-resource.js';
+import type { Caller } from './caller.js';
+
+/** Operations that a token bound to a tenant may use: they are about that tenant's jobs alone. */
+const OF_ONE_TENANT = [
+  /^submit-/,
+  /^add-(refinement-step|guarded-evaluation|candidate-batch)$/,
+  /^(get|cancel|retry)-job$/,
+  /^job-events$/,
+];
+
+/** Where a job's options name its tenant. */
+const OptionsSchema = z.looseObject({ fleet: z.looseObject({ tenant: z.string().optional() }).optional() });
+
+type Bound = Pick<Caller, 'id' | 'tenant'>;
+
+/** By what name a caller's jobs are counted and take turns: tokens of one tenant are one submitter. */
+export function submitterOf({ id, tenant }: Bound): string {
+  return tenant === undefined ? `token ${id}` : `tenant ${tenant}`;
+}
+
+export function submitterOfResponse(response: Response): string {
+  return submitterOf(response.locals.caller as Caller);
+}
+
+/**
+ * Options of a submission as its caller may have them. A token that is bound to a tenant submits for that tenant only, and
+ * its keys name that tenant's jobs only.
+ * @throws PayloadError `tenant-not-allowed`.
+ */
+export function ownSubmission<T extends KeyOptions>(response: Response, options: T): T & KeyOptions {
+  const caller = response.locals.caller as Caller;
+  const { tenant } = caller;
+  const submitter = submitterOf(caller);
+  if (tenant === undefined) return { ...options, submitter };
+  if (options.tenant !== undefined && options.tenant !== tenant) {
+    throw new PayloadError(
+      'tenant-not-allowed',
+      `tenant: this token submits for ${JSON.stringify(tenant)} only`,
+      {
+        field: 'tenant',
+      },
+    );
+  }
+  const key = ownKey(response, options.key);
+  return { ...options, ...(key === undefined ? {} : { key }), submitter, tenant };
+}
+
+/** A key as a tenant's own: the same key of another tenant is another job. */
+export function ownKey(response: Response, key: string | undefined): string | undefined {
+  const { tenant } = response.locals.caller as Caller;
+  return key === undefined || tenant === undefined ? key : JSON.stringify([tenant, key]);
+}
+
+/**
+ * The one place where a token that is bound to a tenant is kept from the jobs of others.
+ * @throws RequestError `forbidden` for an operation that shows or changes jobs of all tenants; JobError `job-not-found` for
+ *   another tenant's job.
+ */
+export async function refuseForeignTenant(
+  operationId: string,
+  params: Readonly<Record<string, unknown>>,
+  gateway: Gateway,
+  { tenant }: Caller,
+): Promise<void> {
+  if (tenant === undefined) return;
+  if (!OF_ONE_TENANT.some((pattern) => pattern.test(operationId))) {
+    throw new RequestError(
+      'forbidden',
+      `this token is bound to the tenant ${JSON.stringify(tenant)}, and this is not`,
+    );
+  }
+  const { id } = params;
+  if (typeof id !== 'string') return;
+  const { fleet } = gateway;
+  const stored = await fleet.client.hget(fleet.jobKey(queueOfId(id), id), 'opts');
+  if (readRecord(OptionsSchema, stored)?.value?.fleet?.tenant === tenant) return;
+  throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Worker } from 'bullmq';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { TokenStore } from '../../src/gateway/auth/token-store.js';
+import { MAX_MEMBERS, MAX_OBJECT_MEMBERS } from '../../src/gateway/http/json-bounds.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { workerConnection } from '../../src/queues/connection.js';
+import { redisOfFile } from '../support/redis.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+
+const SUBMIT = '/v1/jobs/solution-check';
+const PREFIX = 'costly';
+const RESULT_BYTES = 2 ** 20;
+const MAX_READS = 1;
+/** Answers with a job that one token may have in memory: eight times as many as large reads. */
+const MAX_ANSWERS = 8 * MAX_READS;
+
+const redis = redisOfFile();
+let fleet: FleetConnection;
+let gateway: TestGateway;
+let token: string;
+let other: string;
+/** A job whose result has a megabyte. */
+let large: string;
+let sockets: Socket[] = [];
+
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
+
+beforeAll(async () => {
+  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
+  const tokens = new TokenStore(fleet.client, PREFIX);
+  token = (await tokens.add('token', 'submit')).token;
+  other = (await tokens.add('other', 'submit')).token;
+  gateway = await startTestGateway(redis, PREFIX, { maxReads: MAX_READS, bodyBytes: 16 * 2 ** 20 });
+  const body = { payload: { solution: { content: 'x = 1\n' } } };
+  large = (await gateway.send('POST', SUBMIT, body, bearer(token))).json.id;
+  const text = 'x'.repeat(RESULT_BYTES);
+  const worker = new Worker('solution-check', async () => ({ text }), {
+    connection: workerConnection(redis.url),
+    prefix: PREFIX,
+  });
+  await vi.waitFor(async () => {
+    const { json } = await gateway.send('GET', `/v1/jobs/${large}`, undefined, bearer(token));
+    expect(json.state).toBe('completed');
+  });
+  await worker.close();
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await vi.waitFor(() => expect(gateway.openRequests).toBe(0));
+});
+afterAll(async () => {
+  await gateway.close();
+  await fleet.close();
+});
+
+/** Sends requests on one connection, and reads no answer. */
+async function sendAhead(request: string, times: number): Promise<Socket> {
+  const socket = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
+  socket.pause();
+  sockets.push(socket);
+  await once(socket, 'connect');
+  socket.write(request.repeat(times));
+  return socket;
+}
+
+const get = (path: string, as = token) =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${as}\r\n\r\n`;
+
+/** Members of an object, whose names are all different. */
+const members = (count: number, prefix = '') =>
+  Array.from({ length: count }, (_, index) => `"${prefix}${index.toString(36)}":0`).join(',');
+
+/** Most bytes that buffers took while another token asked for something twenty times. */
+async function mostHeld(path: string): Promise<number> {
+  const memory: number[] = [];
+  for (let again = 0; again < 20; again += 1) {
+    expect((await gateway.send('GET', path, undefined, bearer(other))).status).toBe(200);
+    memory.push(process.memoryUsage().arrayBuffers);
+  }
+  return Math.max(...memory);
+}
+
+describe('answers that nobody reads', () => {
+  it.each(['/docs', '/v1/openapi.json'])('of %s share one text', async (path) => {
+    // Before, 600 answers had 60 MB and more.
+    for (let connection = 0; connection < 5; connection += 1) await sendAhead(get(path), 120);
+    await vi.waitFor(() => expect(gateway.openRequests).toBeGreaterThan(200));
+    expect(await mostHeld('/healthz')).toBeLessThan(30 * 2 ** 20);
+  });
+
+  it.each([
+    ['jobs', () => `/v1/jobs/${large}`],
+    ['waits', () => `/v1/jobs/${large}?wait=5s`],
+    ['event streams', () => `/v1/jobs/${large}/events`],
+  ])('of %s with large results: few are in memory, and another token is served', async (_name, path) => {
+    for (let connection = 0; connection < 5; connection += 1) await sendAhead(get(path()), 100);
+    await vi.waitFor(() => expect(gateway.openRequests).toBeGreaterThan(400));
+    expect(await mostHeld(`/v1/jobs/${large}`)).toBeLessThan(25 * MAX_ANSWERS * RESULT_BYTES);
+  });
+
+  it('end a connection on which too many requests were sent ahead', async () => {
+    const socket = await sendAhead(get('/healthz'), 1_000);
+    socket.resume();
+    await vi.waitFor(() => expect(socket.closed).toBe(true));
+    expect((await gateway.send('GET', '/healthz')).status).toBe(200);
+  });
+});
+
+describe('a body with members without end', () => {
+  it.each([
+    [
+      'in the payload',
+      `{"payload":{${members(MAX_OBJECT_MEMBERS + 1)}}}`,
+      'members in one object',
+      MAX_OBJECT_MEMBERS,
+    ],
+    [
+      'in data of a pipeline',
+      `{"evaluation":{"data":{"a":[{"b":{${members(MAX_OBJECT_MEMBERS + 1)}}}]}}}`,
+      'members in one object',
+      MAX_OBJECT_MEMBERS,
+    ],
+    [
+      'in many objects',
+      `[${Array.from({ length: 101 }, () => `{${members(MAX_MEMBERS / 100)}}`).join(',')}]`,
+      'members of objects',
+      MAX_MEMBERS,
+    ],
+  ])('%s is refused before it is parsed', async (_name, body, what, max) => {
+    const { status, json } = await gateway.send('POST', SUBMIT, body, bearer(token));
+    expect([status, json.detail]).toEqual([400, `the body has more than ${max} ${what}`]);
+  });
+
+  it('is taken up to the limit, and again in each object', async () => {
+    const object = `{${members(MAX_OBJECT_MEMBERS)}}`;
+    const { status, json } = await gateway.send('POST', SUBMIT, `[${object},${object}]`, bearer(token));
+    expect([status, json.code]).toEqual([422, 'invalid-payload']);
+  });
+});
+
+describe('a refusal', () => {
+  const solution = '"solution":{"content":"x"}';
+
+  it.each([
+    ['many unknown fields', `{${solution},${members(15_000)}}`],
+    ['an unknown field with a long name', `{${solution},"${'n'.repeat(2 ** 20)}":1}`],
+    ['many tags that are none', `{${solution},"tags":{${members(15_000)}}}`],
+    ['a tag with a long name', `{${solution},"tags":{"${'n'.repeat(2 ** 20)}":1}}`],
+  ])('of %s is short', async (_name, payload) => {
+    const alone = await gateway.send('POST', SUBMIT, `{"payload":${payload}}`, bearer(token));
+    expect(alone.status).toBe(422);
+    expect(alone.text.length).toBeLessThan(20_000);
+    const jobs = `{"jobs":[{"kind":"solution-check","payload":${payload}}]}`;
+    const inBatch = await gateway.send('POST', '/v1/jobs:batch', jobs, bearer(token));
+    expect(inBatch.json.jobs[0].error.code).toBe('invalid-payload');
+    expect(inBatch.text.length).toBeLessThan(20_000);
+  });
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TokenStore } from '../../src/gateway/auth/token-store.js';
+import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { redisOfFile } from '../support/redis.js';
+import { startTestGateway, type TestGateway } from './gateway-fixture.js';
+
+const redis = redisOfFile();
+const PREFIX = 'tenants';
+const LIMIT = 50;
+let fleet: FleetConnection;
+let gateway: TestGateway;
+let acme: string;
+let other: string;
+let greedy: string;
+
+beforeAll(async () => {
+  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
+  const tokens = new TokenStore(fleet.client, PREFIX);
+  acme = (await tokens.add('acme', 'submit', 'acme')).token;
+  other = (await tokens.add('other', 'submit', 'other')).token;
+  greedy = (await tokens.add('greedy', 'submit')).token;
+  gateway = await startTestGateway(redis, PREFIX, { maxWaiting: LIMIT });
+});
+afterAll(async () => {
+  await gateway.close();
+  await fleet.close();
+});
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+let scripts = 0;
+function submit(token: string, fields: object = {}) {
+  scripts += 1;
+  const payload = { solution: { content: `x = ${scripts}\n` } };
+  return gateway.send('POST', '/v1/jobs/solution-check', { payload, ...fields }, bearer(token));
+}
+const stored = async (id: string) =>
+  JSON.parse((await fleet.client.hget(fleet.queue('solution-check').toKey(id), 'opts')) ?? '{}').fleet;
+
+describe('a token that is bound to a tenant', () => {
+  it('submits for that tenant, whether it names it or not, and for no other', async () => {
+    for (const fields of [{}, { tenant: 'acme' }]) {
+      const { status, json } = await submit(acme, fields);
+      expect(status).toBe(202);
+      expect(await stored(json.id)).toMatchObject({ tenant: 'acme', submitter: 'tenant acme' });
+    }
+    const refused = await submit(acme, { tenant: 'other' });
+    expect([refused.status, refused.json.code, refused.json.field]).toEqual([
+      422,
+      'tenant-not-allowed',
+      'tenant',
+    ]);
+    const batch = await gateway.send(
+      'POST',
+      '/v1/jobs:batch',
+      { jobs: [{ kind: 'solution-check', payload: { solution: { content: 'y = 1\n' } }, tenant: 'other' }] },
+      bearer(acme),
+    );
+    expect(batch.json.jobs[0].error.code).toBe('tenant-not-allowed');
+  });
+
+  it.each([
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/retry'],
+  ])('%s %s of another tenant’s job finds no job', async (method, path) => {
+    const { id } = (await submit(other)).json;
+    const foreign = await gateway.send(method, `/v1/jobs/${id}${path}`, undefined, bearer(acme));
+    expect([foreign.status, foreign.json.code]).toEqual([404, 'job-not-found']);
+    const own = await gateway.send(method, `/v1/jobs/${id}${path}`, undefined, bearer(other));
+    expect(own.json.code).not.toBe('job-not-found');
+  });
+
+  it('reads and cancels the evaluations that it submitted, and nobody else’s', async () => {
+    const guarded = { solution: { content: 'g = 1\n' }, evaluation: { queue: 'evaluate', name: 'score' } };
+    const { json } = await gateway.send('POST', '/v1/flows/guarded-evaluation', guarded, bearer(acme));
+    for (const { id } of [json.evaluation, json.check]) {
+      const ask = (token: string, method = 'GET', rest = '') =>
+        gateway.send(method, `/v1/jobs/${id}${rest}`, undefined, bearer(token));
+      expect((await ask(acme)).json.id).toBe(id);
+      for (const rest of ['', '/events']) expect((await ask(other, 'GET', rest)).status).toBe(404);
+      expect((await ask(other, 'DELETE')).status).toBe(404);
+      expect((await ask(acme, 'DELETE')).json.state).toBe('cancelled');
+      expect((await ask(acme, 'GET', '/events')).text).toContain('event: end');
+    }
+  });
+
+  it('finds no job whose options are damaged', async () => {
+    const { id } = (await submit(acme)).json;
+    const key = fleet.jobKey('solution-check', id);
+    const options = (await fleet.client.hget(key, 'opts')) ?? '';
+    await fleet.client.hset(key, 'opts', '{');
+    const { status } = await gateway.send('GET', `/v1/jobs/${id}`, undefined, bearer(acme));
+    await fleet.client.hset(key, 'opts', options);
+    expect(status).toBe(404);
+  });
+
+  it.each(['events', 'wait', 'meta', 'completed', 'solution-check:events'])(
+    'finds no job where the id is the name of a key of the queue: %s',
+    async (id) => {
+      await submit(acme);
+      for (const [method, path] of [
+        ['GET', ''],
+        ['DELETE', ''],
+        ['POST', '/retry'],
+      ] as const) {
+        const answer = await gateway.send(method, `/v1/jobs/${id}${path}`, undefined, bearer(acme));
+        expect([answer.status, answer.json.code]).toEqual([404, 'job-not-found']);
+      }
+    },
+  );
+
+  it.each([
+    ['GET', '/v1/jobs'],
+    ['GET', '/v1/runs/x'],
+    ['GET', '/v1/dead-letters'],
+    ['POST', '/v1/dead-letters:retry'],
+    ['POST', '/v1/evaluations/claim'],
+    ['GET', '/v1/known/x'],
+    ['GET', '/metrics'],
+    ['GET', '/board'],
+    ['GET', '/'],
+  ])('%s %s, which is about all tenants, is refused', async (method, path) => {
+    const body = method === 'GET' ? undefined : {};
+    expect((await gateway.send(method, path, body, bearer(acme))).status).toBe(403);
+  });
+
+  it('has keys of its own: the key of another tenant’s job is no conflict and runs nothing of it', async () => {
+    const job = (content: string) => ({ payload: { solution: { content } }, key: 'shared', force: true });
+    const first = await gateway.send('POST', '/v1/jobs/solution-check', job('a = 1\n'), bearer(acme));
+    const second = await gateway.send('POST', '/v1/jobs/solution-check', job('b = 1\n'), bearer(other));
+    expect([first.status, second.status]).toEqual([202, 202]);
+    expect(first.json.id).not.toBe(second.json.id);
+  });
+});
+
+describe('the limit of waiting jobs', () => {
+  it('is filled by no single token, under whatever tenants and delays', async () => {
+    let status = 202;
+    for (let count = 0; status === 202; count += 1) {
+      const answer = await submit(greedy, {
+        tenant: `name ${count}`,
+        delayMs: count % 2 === 0 ? 86_400_000 : 0,
+      });
+      status = answer.status;
+      if (status === 429) expect(answer.json.detail).toContain('of this token wait');
+    }
+    expect(status).toBe(429);
+    const { json } = await submit(other);
+    expect(json.id).toBeDefined();
+    // Its turn comes before all but one of the other token's.
+    const waiting = await fleet.client.zrange(fleet.queue('solution-check').toKey('prioritized'), '0', '-1');
+    expect(waiting.indexOf(json.id)).toBeLessThan(LIMIT / 2);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { coloursFor } from '../../src/cli/terminal/colours.js';
+import { renderCheck } from '../../src/cli/terminal/render-check.js';
+import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
+import { ContaminationDetector } from '../../src/contamination/index.js';
+import type { ExtractResult } from '../../src/queues/extract.js';
+import type { SolutionCheckResult } from '../../src/queues/solution-check.js';
+import { NO_USAGE } from '../../src/queues/usage.js';
+
+/** More than a call can have arguments. */
+const MANY = 140_000;
+const colours = coloursFor({}, {});
+
+describe('more items than a call can have arguments', () => {
+  it.each([
+    ['names that a statement binds', `${'a,'.repeat(MANY)}b = 1\n`],
+    ['names that a pattern of JavaScript binds', `const {${'a,'.repeat(MANY)}b} = x;\n`],
+    ['lines', 'x\n'.repeat(MANY)],
+  ])('%s: the output is compared all the same', async (_, output) => {
+    const detector = new ContaminationDetector();
+    detector.addToTrainingSet('task', output.slice(0, 1_000));
+    const testCase = { id: 'task', name: 'task', difficulty: 'easy' as const };
+    expect((await detector.checkContamination(output, testCase)).confidence).toBeGreaterThan(0);
+  });
+
+  it('lines of a script: a check and its correction are shown', () => {
+    const script = 'x\n'.repeat(MANY);
+    const result: SolutionCheckResult = {
+      status: 'corrected',
+      solution: { content: 'x\n' },
+      solutionDigest: '',
+      findings: [
+        { leakageStatus: 'Yes Data Leakage', codeBlock: script, outcome: 'corrected', source: 'analysis' },
+      ],
+      usage: NO_USAGE,
+      agent: { runner: 'offline' },
+    };
+    const shown = renderCheck({ file: 'a.py', script, result }, colours, { explain: true });
+    expect(shown.split('\n').length).toBeGreaterThan(MANY);
+  });
+
+  it('lines of a block: a refinement is shown', () => {
+    const codeBlock = 'x\n'.repeat(MANY);
+    const extracted: ExtractResult = {
+      outcome: 'selected',
+      codeBlock,
+      plan: 'plan',
+      attempts: 1,
+      plans: [],
+      solutionDigest: '',
+      usage: NO_USAGE,
+      agent: { runner: 'offline' },
+    };
+    expect(renderRefinement(codeBlock, 'summary', extracted, colours)).toContain('plan');
+  });
+});
