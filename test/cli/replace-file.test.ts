@@ -59,13 +59,44 @@ describe('replacing a file', () => {
   });
 
   it('replaces what a symbolic link leads to, and leaves the link', async () => {
-    mkdirSync(join(folder, 'links'));
-    const link = join(folder, 'links', 'link.py');
-    symlinkSync('../script.py', link);
+    const link = join(folder, 'link.py');
+    symlinkSync('script.py', link);
     await replaceFile(link, 'after');
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(readFileSync(file, 'utf8')).toBe('after');
-    expect(readdirSync(join(folder, 'links'))).toEqual(['link.py']);
+    expect(readdirSync(folder).sort()).toEqual(['link.py', 'script.py']);
+  });
+
+  it('leaves a file as it was to which a link leads from another folder', async () => {
+    mkdirSync(join(folder, 'links'));
+    const link = join(folder, 'links', 'link.py');
+    symlinkSync('../script.py', link);
+    await expect(replaceFile(link, 'after')).rejects.toMatchObject({
+      code: 'unwritable-output',
+      message: expect.stringContaining('a symbolic link leads from it to a file outside of'),
+    });
+    expect(readFileSync(file, 'utf8')).toBe('before');
+  });
+
+  it('follows links of the working directory inside it, and none out of it', async () => {
+    const checkout = join(folder, 'checkout');
+    mkdirSync(join(checkout, 'scripts'), { recursive: true });
+    writeFileSync(join(checkout, 'inside.py'), 'before');
+    symlinkSync('../inside.py', join(checkout, 'scripts', 'in.py'));
+    symlinkSync('../../script.py', join(checkout, 'scripts', 'out.py'));
+    symlinkSync('..', join(checkout, 'parent'));
+    const before = process.cwd();
+    process.chdir(checkout);
+    try {
+      await replaceFile('scripts/in.py', 'after');
+      for (const name of ['scripts/out.py', 'parent/script.py']) {
+        await expect(replaceFile(name, 'after'), name).rejects.toMatchObject({ code: 'unwritable-output' });
+      }
+      expect(readFileSync(join(checkout, 'inside.py'), 'utf8')).toBe('after');
+      expect(readFileSync(file, 'utf8')).toBe('before');
+    } finally {
+      process.chdir(before);
+    }
   });
 
   it('takes a file with the longest name there can be', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { messageOf, UsageError } from '../../errors.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -18,21 +18,44 @@ function codeOf(thrown: unknown): string {
 
 /**
  * Gives a file another text, whole or not at all; its permissions stay, and its owner where the system allows that. Of
- * a symbolic link, the file that it leads to is replaced.
+ * a symbolic link, the file that it leads to is replaced, unless it leads out of the working directory: links may come
+ * with a checkout, and nobody has named the file that they lead to.
  * @throws UsageError `unwritable-output`; the file is then as it was.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
+  const target = await targetOf(file);
   try {
-    const target = await realpath(file);
     // Replacing needs only a writable folder; a file that was made read-only is not to be changed all the same.
     await (await open(target, 'r+')).close();
     await replace(target, text);
   } catch (cause) {
-    const problem = PROBLEMS[codeOf(cause)] ?? messageOf(cause);
-    throw new UsageError('unwritable-output', `${file} cannot be written: ${problem}; it is as it was`, {
-      cause,
-    });
+    throw notWritten(file, cause);
   }
+}
+
+function notWritten(file: string, cause: unknown): UsageError {
+  const problem = PROBLEMS[codeOf(cause)] ?? messageOf(cause);
+  return new UsageError('unwritable-output', `${file} cannot be written: ${problem}; it is as it was`, {
+    cause,
+  });
+}
+
+/** The real path of a file. It must lie below the working directory if the file's name does, else in the file's folder. */
+async function targetOf(file: string): Promise<string> {
+  const folder = isBelow(resolve(file), process.cwd()) ? process.cwd() : dirname(file);
+  const [target, root] = await Promise.all([realpath(file), realpath(folder)]).catch((cause: unknown) => {
+    throw notWritten(file, cause);
+  });
+  if (isBelow(target, root)) return target;
+  throw new UsageError(
+    'unwritable-output',
+    `${file} is not written: a symbolic link leads from it to a file outside of ${root}; name that file itself`,
+  );
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`);
 }
 
 async function replace(target: string, text: string): Promise<void> {
