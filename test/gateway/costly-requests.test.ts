@@ -159,3 +159,28 @@ describe('a refusal', () => {
     expect(inBatch.text.length).toBeLessThan(20_000);
   });
 });
+
+describe('a batch of wrong jobs', () => {
+  it('is refused job by job, and others are served meanwhile', async () => {
+    const wrong = {
+      kind: 'solution-check',
+      payload: { solution: { content: '' }, tags: { a: 1, b: 2, c: 3 }, x: 1, y: 2 },
+      ...{ priority: -1, delayMs: -5, tenant: '', z: 1 },
+    };
+    let isAnswered = false;
+    const batch = gateway
+      .send('POST', '/v1/jobs:batch', { jobs: new Array(10_000).fill(wrong) }, bearer(token))
+      .finally(() => {
+        isAnswered = true;
+      });
+    let turns = 0;
+    // Each of these turns is one of the event loop, in which requests are read and answered.
+    while (!isAnswered) {
+      await new Promise((resolve) => setTimeout(resolve));
+      turns += 1;
+    }
+    expect((await batch).json.jobs).toHaveLength(10_000);
+    // In one piece it leaves about ten.
+    expect(turns).toBeGreaterThan(20);
+  });
+});

@@ -65,6 +65,36 @@ describe('turns of submitters', () => {
     60_000,
   );
 
+  it.each([
+    ['of priorities', (at: number) => at % 7],
+    ['without', () => 0],
+  ])(
+    'keep Redis busy for a short time at once, whatever tenants a batch has: %s',
+    async (_name, priorityOf) => {
+      const prefix = `busy-${_name}`;
+      const request = (tenant: string, at: number, priority: number) => ({
+        id: `${tenant}-${at}`,
+        tenant,
+        submitter: 's',
+        priority,
+      });
+      const first = names('a', 1_000).map((_, at) => request('a', at, 5));
+      await takeTurns(client, prefix, 'extract', first);
+      for (const [at, { id }] of first.entries()) await client.zadd(`${prefix}:extract:prioritized`, at, id);
+      await client.config('RESETSTAT');
+      const many = names('t', 500).map((name, at) => request(name, at, priorityOf(at)));
+      await takeTurns(client, prefix, 'extract', many);
+      const calls = [...(await client.info('commandstats')).matchAll(/cmdstat_(\w+):calls=(\d+)/g)].map(
+        ([, name = '', count]) => [name, Number(count)] as const,
+      );
+      const runs = calls.find(([name]) => name === 'evalsha')?.[1] ?? 0;
+      const inside = calls.reduce((sum, [, count]) => sum + count, 0) - runs;
+      expect(runs).toBeGreaterThan(0);
+      // A run of all 500 has more than 350,000.
+      expect(inside / runs).toBeLessThan(6_000);
+    },
+  );
+
   it('takes turns by submitter, and by tenant within each', async () => {
     const queue = newQueue();
     await queue.add('s', 'a', names('a', 6));

@@ -5,9 +5,10 @@ import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
+import { breathing } from '../http/breathing.js';
 import { logFailure, requestIdOf } from '../http/errors.js';
 import { type Call, operation, parseBody, type Reply } from '../http/operation.js';
-import { ProblemSchema, problemOf } from '../http/problem.js';
+import { type Problem, ProblemSchema, problemOf } from '../http/problem.js';
 import { submitted } from './job-resource.js';
 import { SubmittedSchema } from './job-schemas.js';
 import { inBody, submitOptions } from './submit-job.js';
@@ -71,7 +72,9 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
   const accepted: Item[] = [];
   /** Kinds that have no more room: nobody asks Redis again for each of thousands. */
   const crowded = new Map<KindName, FleetError>();
+  const breathe = breathing();
   for (const [index, given] of body.jobs.entries()) {
+    await breathe();
     try {
       const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
       const options = ownSubmission(response, submitOptions(fields));
@@ -107,18 +110,18 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
       : [],
   );
   if (failed[0] !== undefined) logFailure(gateway.logger, failed[0], response);
-  return {
-    status: 200,
-    body: {
-      jobs: await Promise.all(
-        outcomes.map(async (outcome, index) => {
-          if (outcome === undefined) throw new TypeError(`job ${index} of the batch has no outcome`);
-          if ('error' in outcome) {
-            return { error: problemOf(outcome.error, requestId) };
-          }
-          return submitted(outcome.handle, delayed.has(index) ? 'delayed' : 'waiting');
-        }),
-      ),
-    },
-  };
+  const problems = new Map<number, Problem>();
+  for (const [index, outcome] of outcomes.entries()) {
+    await breathe();
+    if (outcome === undefined) throw new TypeError(`job ${index} of the batch has no outcome`);
+    if ('error' in outcome) problems.set(index, problemOf(outcome.error, requestId));
+  }
+  const jobs = await Promise.all(
+    outcomes.map(async (outcome, index) =>
+      outcome === undefined || 'error' in outcome
+        ? { error: problems.get(index) }
+        : submitted(outcome.handle, delayed.has(index) ? 'delayed' : 'waiting'),
+    ),
+  );
+  return { status: 200, body: { jobs } };
 }

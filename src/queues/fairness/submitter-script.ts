@@ -64,8 +64,15 @@ end
 local function swap_by_priority(order, queue, fresh)
   local tenant, priority = fresh[1].tenant, fresh[1].priority
   local less = {}
-  for _, job in ipairs((waiting_jobs(order, queue, 0, ${MOST_SCANNED} - 1))) do
-    if job.tenant == tenant and job.priority > priority and #less < 2 * ${MOST_MOVED} then less[#less + 1] = job end
+  local found = redis.call('ZRANGE', order, 0, ${MOST_SCANNED} - 1, 'WITHSCORES')
+  for at = 1, #found, 2 do
+    -- Most are not of this tenant: Redis is asked about the others alone.
+    local urgency, of = string.match(found[at], '^%d+:(%d+):([^:]*):')
+    if of == tenant and tonumber(urgency) > priority and #less < 2 * ${MOST_MOVED} then
+      local job = parse(found[at])
+      job.tag = tonumber(found[at + 1])
+      if redis.call('ZSCORE', queue .. 'prioritized', job.id) then less[#less + 1] = job end
+    end
   end
   if #less == 0 then return end
   local places, jobs = {}, {}

@@ -17,8 +17,9 @@ export interface TurnRequest {
 /** Tenants that submit nothing for so long are forgotten, in seconds. */
 const TENANT_KEPT_SECONDS = 30 * 86_400;
 
-/** Jobs of one script run, so that Redis answers others in between. */
-const CHUNK = 500;
+/** Jobs of one script run, and different tenants or priorities of submitters, so that Redis answers others in between. */
+const MAX_JOBS_A_RUN = 500;
+const MAX_GROUPS_A_RUN = 10;
 
 const LONGEST_TENANT = 100;
 
@@ -58,8 +59,9 @@ export function turnCalls(
   { added, rebaseAt = REBASE_AT }: { readonly added: boolean; readonly rebaseAt?: number },
 ): TurnCall[] {
   const calls: TurnCall[] = [];
-  for (let start = 0; start < requests.length; start += CHUNK) {
-    const jobs = groupArguments(requests.slice(start, start + CHUNK), added);
+  for (let start = 0, end = 0; start < requests.length; start = end) {
+    end = endOfRun(requests, start);
+    const jobs = groupArguments(requests.slice(start, end), added);
     calls.push({
       keys: [fairBase(prefix, queue)],
       args: [`${prefix}:${queue}:`, TENANT_KEPT_SECONDS, rebaseAt, added ? '1' : '', ...jobs],
@@ -68,14 +70,29 @@ export function turnCalls(
   return calls;
 }
 
+/** Where a run ends: each group of a submitter may move many jobs, so they are counted as well as the jobs. */
+function endOfRun(requests: readonly TurnRequest[], start: number): number {
+  let groups = 1;
+  let end = start + 1;
+  for (; end < requests.length && end - start < MAX_JOBS_A_RUN; end += 1) {
+    const request = requests[end] as TurnRequest;
+    if (request.submitter !== '' && !isAlike(request, requests[end - 1])) groups += 1;
+    if (groups > MAX_GROUPS_A_RUN) break;
+  }
+  return end;
+}
+
+function isAlike(one: TurnRequest, other: TurnRequest | undefined): boolean {
+  return other?.tenant === one.tenant && other.submitter === one.submitter && other.priority === one.priority;
+}
+
 /** Requests of one submitter, one tenant and one priority that come together, as the script takes them. */
 function groupArguments(requests: readonly TurnRequest[], added: boolean): (string | number)[] {
   const args: (string | number)[] = [];
   for (let start = 0, end = 0; start < requests.length; start = end) {
-    const { tenant, submitter, priority } = requests[start] as TurnRequest;
-    const isAlike = (other: TurnRequest | undefined) =>
-      other?.tenant === tenant && other.submitter === submitter && other.priority === priority;
-    while (isAlike(requests[end])) end += 1;
+    const first = requests[start] as TurnRequest;
+    const { tenant, submitter, priority } = first;
+    while (isAlike(first, requests[end])) end += 1;
     const [party, inner] =
       submitter === '' ? [tenantName(tenant), ''] : [`\0${submitter}`, tenantDigest(tenant)];
     args.push(party, inner, Math.min(priority, HIGHEST_TAG), end - start);
