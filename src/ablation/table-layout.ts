@@ -191,7 +191,8 @@ function alignedTable(
       }
     }
   }
-  const width = Math.min(...rows.map((row) => row.figures.length));
+  // Not `Math.min(...)`: a table may have more rows than a call can have arguments.
+  const width = rows.reduce((least, row) => Math.min(least, row.figures.length), Number.POSITIVE_INFINITY);
   const headerCells = titles?.trim().split(/\s{2,}|\t/) ?? [];
   const loose = headerCells.length > width ? headerCells : (titles?.trim().split(/\s+/) ?? []);
   const header =

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readAblation } from '../../src/ablation/index.js';
 import { coloursFor } from '../../src/cli/terminal/colours.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
 import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
@@ -37,6 +38,37 @@ describe('more items than a call can have arguments', () => {
     };
     const shown = renderCheck({ file: 'a.py', script, result }, colours, { explain: true });
     expect(shown.split('\n').length).toBeGreaterThan(MANY);
+  });
+
+  it('lines of a reason and of notes: a check is shown', () => {
+    const many = 'x\n'.repeat(MANY);
+    const result: SolutionCheckResult = {
+      status: 'uncorrected',
+      solution: { content: 'x\n' },
+      solutionDigest: '',
+      findings: [
+        {
+          leakageStatus: 'Yes Data Leakage',
+          codeBlock: 'x',
+          outcome: 'uncorrected',
+          source: 'agent',
+          reason: many,
+          notes: [many],
+        },
+      ],
+      notes: [many],
+      usage: NO_USAGE,
+      agent: { runner: 'offline' },
+    };
+    const shown = renderCheck({ file: 'a.py', script: 'x\n', result }, colours);
+    expect(shown.split('\n').length).toBeGreaterThan(3 * MANY);
+  });
+
+  it('rows of a table: an ablation is read', async () => {
+    const rows = Array.from({ length: MANY }, (_, row) => `without step${row}   0.${1_000 + row}`);
+    const rawOutput = ['variant   accuracy', 'baseline   0.9', ...rows].join('\n');
+    const reading = await readAblation({ rawOutput, ablationCode: '' });
+    expect(reading).toBeDefined();
   });
 
   it('lines of a block: a refinement is shown', () => {

@@ -8,6 +8,8 @@ import { renderDiff } from './render-diff.js';
 import { visible, visibleLine } from './visible.js';
 import { wrapped } from './wrapped.js';
 
+const INDENTATION = ' '.repeat(7);
+
 export interface RenderCheckOptions {
   /** Whether the lines of each leak are shown. */
   readonly explain?: boolean;
@@ -41,20 +43,20 @@ function renderFinding(
     visibleLine(finding.kind ?? 'data leakage'),
     lines === undefined ? undefined : placeOf(lines, shown),
   ].filter(Boolean);
-  const rendered = [`  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`];
-  if (finding.source === 'analysis' && shown.result.agent.runner !== 'offline') {
-    rendered.push('       found by static analysis; the agent did not name it');
-  }
-  if (finding.reason !== undefined) rendered.push(...wrapped(visible(finding.reason), '       ', width));
-  for (const note of finding.notes ?? []) {
-    rendered.push(...wrapped(visible(`note: ${note}`), '       ', width).map((line) => colours.dim(line)));
-  }
-  if (explain) {
-    const code = numberedLines(finding.codeBlock, lines?.first ?? 1, colours);
-    // Not `push(...code)`: a script may have more lines than a call can have arguments.
-    return rendered.concat(code.map((line) => `       ${line}`));
-  }
-  return rendered;
+  const isAdded = finding.source === 'analysis' && shown.result.agent.runner !== 'offline';
+  const reason = finding.reason === undefined ? [] : wrapped(visible(finding.reason), INDENTATION, width);
+  const notes = (finding.notes ?? []).flatMap((note) =>
+    wrapped(visible(`note: ${note}`), INDENTATION, width),
+  );
+  const code = explain ? numberedLines(finding.codeBlock, lines?.first ?? 1, colours) : [];
+  // Not `push(...code)` and the like: a text may have more lines than a call can have arguments.
+  return [
+    `  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`,
+    ...(isAdded ? [`${INDENTATION}found by static analysis; the agent did not name it`] : []),
+    ...reason,
+    ...notes.map((line) => colours.dim(line)),
+    ...code.map((line) => `${INDENTATION}${line}`),
+  ];
 }
 
 function statusColour(status: SolutionCheckResult['status'], colours: Colours): string {
@@ -74,8 +76,9 @@ export function renderCheck(shown: Shown, colours: Colours, options: RenderCheck
     ...(result.notes ?? []).map((note) => `note: ${note}`),
     ...(result.notFollowed ?? []).map(({ line, reason }) => `not followed: line ${line}: ${reason}`),
   ];
-  for (const remark of remarks) {
-    lines.push(...wrapped(visible(remark), '  ', options.width).map((line) => colours.dim(line)));
+  // A remark may have as many lines as a call cannot have arguments.
+  for (const line of remarks.flatMap((remark) => wrapped(visible(remark), '  ', options.width))) {
+    lines.push(colours.dim(line));
   }
   if (result.solution.content !== script) {
     const diff = renderDiff(script, result.solution.content, colours);

@@ -3,7 +3,8 @@
  * width the lines stay as they are: into a file or a pipe nothing is broken that somebody may search for.
  */
 export function wrapped(text: string, indentation: string, width: number | undefined): string[] {
-  const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(20, width - indentation.length);
+  if (width === undefined) return text.split('\n').map((line) => `${indentation}${line}`);
+  const room = Math.max(20, width - indentation.length);
   return text.split('\n').flatMap((line) => {
     const lines: string[] = [];
     let current = '';
