@@ -148,12 +148,12 @@ describe('growth', () => {
     `import pandas as pd\nfrom sklearn.linear_model import Ridge\nfrom sklearn.model_selection import train_test_split\n${Array.from({ length: units }, (_, at) => unit(at)).join('\n')}\n`;
 
   it('ten times the script is about ten times the syntax and ten times the findings', async () => {
-    const [small, large] = [await parseModule(script(20)), await parseModule(script(200))];
+    const [small, large] = [await parseModule(script(4)), await parseModule(script(40))];
     expect(large.size / small.size).toBeLessThan(10.5);
     const findings = await Promise.all(
-      [script(20), script(200)].map(async (text) => (await analyzeLeakage(text)).findings.length),
+      [script(4), script(40)].map(async (text) => (await analyzeLeakage(text)).findings.length),
     );
-    expect(findings).toEqual([20, 200]);
+    expect(findings).toEqual([4, 40]);
   });
 
   it('ten times the script takes at most about ten times the steps, calls and all', async () => {
