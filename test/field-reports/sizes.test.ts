@@ -11,7 +11,7 @@ const redis = redisOfFile();
 
 it('a result of megabytes takes no more of Redis than twice its size, and comes back whole', async () => {
   // Text that hardly compresses, in lines as a model writes them.
-  const text = Array.from({ length: 30_000 }, () => randomBytes(72).toString('base64')).join('\n');
+  const text = Array.from({ length: 20_000 }, () => randomBytes(72).toString('base64')).join('\n');
   const api = await startMessagesApi({ reply: () => textReply(text, { deltaSize: 100_000 }) });
   const test = await startTestFleet(redis, 'sizes');
   onTestFinished(async () => {
