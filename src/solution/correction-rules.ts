@@ -155,7 +155,8 @@ export function isForbidden(name: string): boolean {
  * as `open` and `system` are.
  */
 export function namesForbidden(text: string): boolean {
-  return (/^\w+_\w+$/.test(text) && isForbidden(`.${text}`)) || /\.__\w+__/.test(text);
+  const isCompound = /^\w+$/.test(text) && text.slice(1, -1).includes('_');
+  return (isCompound && isForbidden(`.${text}`)) || /\.__\w+__/.test(text);
 }
 
 /** Paths that lead out of the folder of a script. */

@@ -1,8 +1,9 @@
 import { isForbidden } from './correction-rules.js';
 import type { SyntaxNode } from './python-syntax.js';
 
-/** Escapes of a literal that can stand for the signs of an address or a name. */
-const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|N\{([^}]*)\}|\r?\n)/g;
+/** Escapes of a literal that can stand for the signs of an address or a name. No name of a sign has 100 characters. */
+const ESCAPE =
+  /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|N\{([^{}\\]{1,100})\}|\r?\n)/g;
 
 /** The text of a string literal as Python reads it, but for escapes of single signs. Those by name stand for a slash. */
 export function decoded(literal: string): string {
