@@ -18,7 +18,7 @@ it.each([
   'fleet check says that its Redis was ended when it is killed as soon as it %s, and ends',
   async (_when, text) => {
     const temporary = mkdtempSync(join(tmpdir(), 'lost-'));
-    const files = Array.from({ length: 8 }, (_, index) => join(temporary, `${index}.py`));
+    const files = Array.from({ length: 60 }, (_, index) => join(temporary, `${index}.py`));
     for (const file of files) writeFileSync(file, `x = ${JSON.stringify(file)}\n`.repeat(2_000));
     const env = { TMPDIR: temporary, FLEET_AGENT: 'offline' };
     const running = startFleetCommand(['check', '--json', ...files], { env });
@@ -34,6 +34,7 @@ it.each([
     expect(printed).not.toContain('internal');
     rmSync(temporary, { recursive: true });
   },
+  180_000,
 );
 
 /** Address of the one throw-away server with its folder there, once it listens. */
