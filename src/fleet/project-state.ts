@@ -9,8 +9,9 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { isWithin } from '../config/is-within.js';
 import { ConfigurationError, messageOf } from '../errors.js';
 import { readOwnFile, writeNewFile } from './own-files.js';
 import { currentUser, lstatIfThere, refuseUnlessOwn, unsafeFolder } from './safe-folders.js';
@@ -83,17 +84,12 @@ function folderName(root: string): string {
 
 /** A project that holds its own state directory would decide what is in there. The user's home folder may be one. */
 function refuseInside(state: string, root: string): void {
-  if (!isInside(state, root)) return;
+  if (!isWithin(state, root)) return;
   const home = homeOfSystem();
-  if (home !== undefined && lstatIfThere(home) !== undefined && isInside(realpathSync(home), root)) return;
+  if (home !== undefined && lstatIfThere(home) !== undefined && isWithin(realpathSync(home), root)) return;
   throw unsafeFolder(
     `The state directory ${state} lies inside the project folder ${root}, whose files are not trusted`,
   );
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || !(way === '..' || way.startsWith('../'));
 }
 
 /** The folder appears with its origin in it, or not at all. @returns false where another process was first. */

@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeTurns, virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
+import { takeTurns } from '../../src/queues/fairness/take-turns.js';
 import { redisOfFile } from '../support/redis.js';
+import { takeJobs } from '../support/take-jobs.js';
 
 const BAND = 2 ** 32;
 const redis = redisOfFile();
@@ -31,18 +32,7 @@ function newQueue(rebaseAt?: number) {
     },
     waiting: () => client.zrange(prioritized, '0', '-1'),
     remove: (id: string) => client.zrem(prioritized, id),
-    async take(count: number): Promise<string[]> {
-      const taken: string[] = [];
-      for (let at = 0; at < count; at += 1) {
-        const [id] = await client.zpopmin(prioritized);
-        if (id === undefined) break;
-        const tag = Number(await client.hget(`${key}:${id}`, 'priority'));
-        const now = Number((await client.get(virtualTimeKey(prefix, 'extract'))) ?? 0);
-        if (tag > now) await client.set(virtualTimeKey(prefix, 'extract'), tag);
-        taken.push(id);
-      }
-      return taken;
-    },
+    take: (count: number) => takeJobs(client, prefix, 'extract', count),
   };
 }
 

@@ -5,6 +5,7 @@ import { connectProducer } from '../../src/queues/connection.js';
 import { takeTurns, virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
 import { HIGHEST_TAG } from '../../src/queues/fairness/turn-script.js';
 import { redisOfFile } from '../support/redis.js';
+import { takeJobs } from '../support/take-jobs.js';
 
 const BAND = 2 ** 32;
 
@@ -38,19 +39,7 @@ function newQueue(rebaseAt?: number) {
       return tags;
     },
     waiting: () => client.zrange(`${key}:prioritized`, '0', '-1'),
-    /** Takes the first jobs, as a worker does. */
-    async take(count: number): Promise<string[]> {
-      const taken: string[] = [];
-      for (let at = 0; at < count; at += 1) {
-        const [id] = await client.zpopmin(`${key}:prioritized`);
-        if (id === undefined) break;
-        const tag = Number(await client.hget(`${key}:${id}`, 'priority'));
-        const now = Number((await client.get(virtualTimeKey(prefix, 'extract'))) ?? 0);
-        if (tag > now) await client.set(virtualTimeKey(prefix, 'extract'), tag);
-        taken.push(id);
-      }
-      return taken;
-    },
+    take: (count: number) => takeJobs(client, prefix, 'extract', count),
   };
 }
 

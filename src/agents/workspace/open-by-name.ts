@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
+import { isWithin } from '../../config/is-within.js';
 import { refuseFileError, unreadable } from './workspace-refusal.js';
 
 /**
@@ -14,8 +15,7 @@ import { refuseFileError, unreadable } from './workspace-refusal.js';
 export async function openByName(root: string, path: string): Promise<FileHandle> {
   try {
     const real = await realpath(resolve(root, path.replace(/^\/+/, '')));
-    const step = relative(root, real);
-    if (step === '' || step === '..' || step.startsWith(`..${sep}`) || isAbsolute(step)) throw unreadable();
+    if (real === root || !isWithin(real, root)) throw unreadable();
     if (path.endsWith('/') || !(await lstat(real)).isFile()) throw unreadable();
     const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {

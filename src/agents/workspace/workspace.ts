@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath, statfs } from 'node:fs/promises';
-import { isAbsolute, normalize, relative, resolve, sep } from 'node:path';
+import { isAbsolute, normalize, relative, resolve } from 'node:path';
+import { isWithin } from '../../config/is-within.js';
 import { openBelow } from './open-below.js';
 import { openByName } from './open-by-name.js';
 import { namesSecret } from './secret-names.js';
@@ -127,10 +128,4 @@ async function isSystemFile(file: FileHandle): Promise<boolean> {
   if (!BY_DESCRIPTOR) return false;
   const { type } = await statfs(`/proc/self/fd/${file.fd}`);
   return SYSTEM_FILE_SYSTEMS.has(type);
-}
-
-/** Whether a path is a directory or lies below it. */
-function isWithin(path: string, directory: string): boolean {
-  const step = relative(directory, path);
-  return step !== '..' && !step.startsWith(`..${sep}`) && !isAbsolute(step);
 }

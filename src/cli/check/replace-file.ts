@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { isWithin } from '../../config/is-within.js';
 import { messageOf, UsageError } from '../../errors.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -42,20 +43,15 @@ function notWritten(file: string, cause: unknown): UsageError {
 
 /** The real path of a file. It must lie below the working directory if the file's name does, else in the file's folder. */
 async function targetOf(file: string): Promise<string> {
-  const folder = isBelow(resolve(file), process.cwd()) ? process.cwd() : dirname(file);
+  const folder = isWithin(resolve(file), process.cwd()) ? process.cwd() : dirname(file);
   const [target, root] = await Promise.all([realpath(file), realpath(folder)]).catch((cause: unknown) => {
     throw notWritten(file, cause);
   });
-  if (isBelow(target, root)) return target;
+  if (isWithin(target, root)) return target;
   throw new UsageError(
     'unwritable-output',
     `${file} is not written: a symbolic link leads from it to a file outside of ${root}; name that file itself`,
   );
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`);
 }
 
 async function replace(target: string, text: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, normalize, relative, sep } from 'node:path';
+import { isAbsolute, normalize } from 'node:path';
+import { isWithin } from '../../config/is-within.js';
 import { PayloadError } from '../../errors.js';
 import type { GatewaySettings } from '../gateway.js';
 
@@ -47,11 +48,6 @@ async function isBelowRoot(directory: string, roots: readonly string[]): Promise
   if (real === null) return false;
   const realRoots = await Promise.all(roots.map(async (root) => (await realPathOf(root)) ?? normalize(root)));
   return realRoots.some((root) => isWithin(real, root));
-}
-
-function isWithin(directory: string, root: string): boolean {
-  const way = relative(root, directory);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 /**

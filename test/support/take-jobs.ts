@@ -1,0 +1,22 @@
+import type { Redis } from 'ioredis';
+import { virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
+
+/** Takes the first jobs of a queue, as a worker does. @returns their ids, fewer where there are no more. */
+export async function takeJobs(
+  client: Redis,
+  prefix: string,
+  queue: string,
+  count: number,
+): Promise<string[]> {
+  const key = `${prefix}:${queue}`;
+  const taken: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const [id] = await client.zpopmin(`${key}:prioritized`);
+    if (id === undefined) break;
+    const tag = Number(await client.hget(`${key}:${id}`, 'priority'));
+    const now = Number((await client.get(virtualTimeKey(prefix, queue))) ?? 0);
+    if (tag > now) await client.set(virtualTimeKey(prefix, queue), tag);
+    taken.push(id);
+  }
+  return taken;
+}
