@@ -1,32 +1,41 @@
 #!/usr/bin/env node
-// Runs vitest with the given arguments and ends with one line that machines can read:
+// Runs vitest with the given arguments, says where the time went, and ends with one line that machines can read:
 // "N passed, N failed", with ", N skipped" where there are any.
 //
 // Many tests kill processes, cut links and wait for locks to run out, on whatever else the machine is doing. Files in
-// which a test failed are run once more, with nothing beside them; a test that passes then counts as passed, and is
-// named, since it either asks too much of a busy machine or has found something that happens seldom.
-import { spawnSync } from 'node:child_process';
+// which a test failed are run once more, with nothing beside them. A test that passes then counts as passed, and its
+// file is printed as "flaky:", since it depends on the machine or has found something that happens seldom.
+//
+// With --busy as the first argument, busy loops compete for the processor, and nothing is run again.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startBusyLoops } from './testing/busy-loops.mjs';
+import { runTimed } from './testing/run-timed.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
+const secondsReporter = fileURLToPath(new URL('testing/file-seconds-reporter.mjs', import.meta.url));
 // Left for scripts/requirements.ts.
 const reportPath = fileURLToPath(new URL('../node_modules/.cache/tests.json', import.meta.url));
+const secondsPath = fileURLToPath(new URL('../node_modules/.cache/test-seconds.json', import.meta.url));
 /** More failed files than this are no accident of a busy machine. */
-const MOST_RUN_AGAIN = 5;
+const MAX_FILES_RUN_AGAIN = 5;
+const MAX_SLOW_FILES = 10;
 
 /** Runs vitest and reads its JSON report; without one, vitest did not come as far as to a test. */
 function runVitest(args) {
-  rmSync(reportPath, { force: true });
-  const { status } = spawnSync(
+  for (const path of [reportPath, secondsPath]) rmSync(path, { force: true });
+  const reporters = ['default', 'json', secondsReporter].map((name) => `--reporter=${name}`);
+  const { status, wallSeconds, cpuSeconds } = runTimed(
     process.execPath,
-    [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`, ...args],
-    { cwd: root, stdio: 'inherit' },
+    [vitest, 'run', ...reporters, `--outputFile.json=${reportPath}`, ...args],
+    { cwd: root, env: { ...process.env, TEST_SECONDS_FILE: secondsPath } },
   );
-  const report = existsSync(reportPath) ? JSON.parse(readFileSync(reportPath, 'utf8')) : undefined;
-  return { status, files: report?.testResults ?? [], report };
+  const read = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined);
+  const report = read(reportPath);
+  const fileSeconds = read(secondsPath) ?? [];
+  return { status, wallSeconds, cpuSeconds, fileSeconds, files: report?.testResults ?? [], report };
 }
 
 const outcomesOf = (files) => files.flatMap((file) => file.assertionResults.map(({ status }) => status));
@@ -42,35 +51,60 @@ function count(files) {
   };
 }
 
-function failuresOf(files) {
-  return files.flatMap((file) => {
-    const name = relative(root, file.name);
-    if (isUnloadable(file)) return [name];
-    const failed = file.assertionResults.filter(({ status }) => status === 'failed');
-    return failed.map(({ fullName }) => `${name} > ${fullName}`);
-  });
+function failuresOf(file) {
+  const name = relative(root, file.name);
+  if (isUnloadable(file)) return [name];
+  const failed = file.assertionResults.filter(({ status }) => status === 'failed');
+  return failed.map(({ fullName }) => `${name} > ${fullName}`);
 }
 
-const args = process.argv.slice(2);
+/** Runs the failed files alone, and prints those that pass then. */
+function runAgain(failedFiles) {
+  console.log(`\nRunning again, with nothing beside it, what failed in ${failedFiles.length} of the files:`);
+  for (const failure of failedFiles.flatMap(failuresOf)) console.log(`  ${failure}`);
+  const again = runVitest(['--no-file-parallelism', ...failedFiles.map(({ name }) => relative(root, name))]);
+  const stillFailing = new Set(again.files.flatMap(failuresOf));
+  for (const file of failedFiles) {
+    const passedAlone = failuresOf(file).filter((failure) => !stillFailing.has(failure));
+    if (passedAlone.length === 0) continue;
+    console.log(`flaky: ${relative(root, file.name)}`);
+    for (const failure of passedAlone)
+      console.log(`  failed at first and passed when run again, alone: ${failure}`);
+  }
+  return again;
+}
+
+/** Times of all runs together; the system tells the processor time of the processes that were waited for. */
+function printTimes(runs) {
+  const total = (name) => runs.reduce((sum, run) => sum + run[name], 0);
+  const slowest = runs.flatMap(({ fileSeconds }) => fileSeconds).sort((a, b) => b.seconds - a.seconds);
+  console.log('\nSlowest files:');
+  for (const { file, seconds } of slowest.slice(0, MAX_SLOW_FILES)) {
+    console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${relative(root, file)}`);
+  }
+  console.log(
+    `Wall time ${total('wallSeconds').toFixed(0)} s, processor time ${total('cpuSeconds').toFixed(0)} s (user + system)`,
+  );
+}
+
+const busy = process.argv[2] === '--busy';
+const args = process.argv.slice(busy ? 3 : 2);
+const loops = busy ? startBusyLoops() : undefined;
 const first = runVitest(args);
-let files = first.files;
-let { status } = first;
+let { status, files } = first;
+const runs = [first];
 const failedFiles = files.filter((file) => file.status === 'failed');
 // With arguments, somebody looks at single tests and wants to see each run as it was.
-if (args.length === 0 && failedFiles.length > 0 && failedFiles.length <= MOST_RUN_AGAIN) {
-  const failures = failuresOf(failedFiles);
-  console.log(`\nRunning again, with nothing beside it, what failed in ${failedFiles.length} of the files:`);
-  for (const failure of failures) console.log(`  ${failure}`);
-  const again = runVitest(['--no-file-parallelism', ...failedFiles.map(({ name }) => relative(root, name))]);
+const mayRunAgain = args.length === 0 && !busy;
+if (mayRunAgain && failedFiles.length > 0 && failedFiles.length <= MAX_FILES_RUN_AGAIN) {
+  const again = runAgain(failedFiles);
+  runs.push(again);
   const rerun = new Map(again.files.map((file) => [file.name, file]));
   files = files.map((file) => rerun.get(file.name) ?? file);
   status = again.status;
-  const stillFailing = new Set(failuresOf(files));
-  const passedAlone = failures.filter((failure) => !stillFailing.has(failure));
-  if (passedAlone.length > 0) console.log('\nFailed at first and passed when run again, alone:');
-  for (const failure of passedAlone) console.log(`  ${failure}`);
   writeFileSync(reportPath, JSON.stringify({ ...first.report, testResults: files }));
 }
+loops?.stop();
 
 const counts = count(files);
 if (first.report !== undefined && files.length === 0) {
@@ -81,6 +115,7 @@ if (first.report !== undefined && files.length === 0) {
   );
   counts.failed = 1;
 }
+printTimes(runs);
 const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
 console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
 process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;

@@ -3,14 +3,16 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runTimed } from '../../scripts/testing/run-timed.mjs';
 import { packagePath } from '../../src/package-root.js';
 
 let project: string;
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'fleet-run-tests-'));
   mkdirSync(join(project, 'test'));
-  mkdirSync(join(project, 'scripts'));
-  cpSync(packagePath('scripts', 'run-tests.mjs'), join(project, 'scripts', 'run-tests.mjs'));
+  for (const part of ['run-tests.mjs', 'testing']) {
+    cpSync(packagePath('scripts', part), join(project, 'scripts', part), { recursive: true });
+  }
   symlinkSync(packagePath('node_modules'), join(project, 'node_modules'));
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
 });
@@ -90,16 +92,34 @@ describe('a file in which a test failed is run once more, alone', () => {
   it('and a test that passes then counts, and is named', () => {
     const { status, last, output } = run(passesSecond);
     expect({ status, last }).toEqual({ status: 0, last: '1 passed, 0 failed' });
-    expect(output).toContain('passed when run again, alone:\n  test/a.test.js > seldom\n');
+    expect(output).toContain('\nflaky: test/a.test.js\n');
+    expect(output).toContain('passed when run again, alone: test/a.test.js > seldom\n');
   });
 
   it('but not beside one that fails both times', () => {
     const { status, last, output } = run(`${passesSecond}it('always', () => { throw new Error('no'); });`);
     expect({ status, last }).toEqual({ status: 1, last: '1 passed, 1 failed' });
-    expect(output.slice(output.indexOf('passed when run again'))).not.toContain('always');
+    expect(output.match(/passed when run again, alone: .*/g)).toEqual([expect.stringContaining('> seldom')]);
   });
 
   it('and not where arguments choose the tests', () => {
     expect(run(passesSecond, 'test/a.test.js')).toMatchObject({ status: 1, last: '0 passed, 1 failed' });
+  });
+});
+
+describe('the end of a run says where the time went', () => {
+  it('names the slowest files, and the time of the whole run', () => {
+    const { output } = run("it('a', () => undefined);");
+    expect(output).toMatch(
+      /^Slowest files:\n +[\d.]+ s {2}test\/a\.test\.js\nWall time \d+ s, processor time \d+ s .*\n1 passed/m,
+    );
+  });
+
+  it('counts the processor time of the processes that a test starts', () => {
+    const spin = 'while (process.cpuUsage().user < 5e5) for (let i = 0; i < 1e6; i += 1);';
+    const child = `require('node:child_process').execFileSync(process.execPath, ['--eval', '${spin}'])`;
+    const { status, cpuSeconds } = runTimed(process.execPath, ['--eval', child], {});
+    expect(status).toBe(0);
+    expect(cpuSeconds).toBeGreaterThanOrEqual(0.5);
   });
 });
