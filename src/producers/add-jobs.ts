@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FleetError, JobError, RedisError, toFleetError } from '../errors.js';
+import { mapInChunks, yieldWhenBusy } from '../event-loop.js';
 import { asRedisError } from '../queues/connection.js';
 import type { KindName, PayloadOf } from '../queues/registry.js';
 import { completePayload } from '../queues/validate.js';
@@ -93,7 +94,7 @@ class Batch {
   /** Validates the jobs from `start` on, deals with those whose keys name jobs that are there, and gives the others. */
   async #makeReady(start: number): Promise<Ready[]> {
     const fleet = this.#fleet;
-    const fresh = await this.#admitted(await this.#withoutExisting(this.#prepareEach(start)));
+    const fresh = await this.#admitted(await this.#withoutExisting(await this.#prepareEach(start)));
     await indexRuns(
       fleet,
       fresh.map((job) => [job]),
@@ -127,9 +128,10 @@ class Batch {
     }
   }
 
-  #prepareEach(start: number): Prepared[] {
+  async #prepareEach(start: number): Promise<Prepared[]> {
     const jobs: Prepared[] = [];
     for (const [offset, item] of this.#items.slice(start, start + CHUNK).entries()) {
+      await yieldWhenBusy();
       const index = start + offset;
       try {
         const job = prepare(this.#fleet, item, index);
@@ -152,20 +154,18 @@ class Batch {
   async #withoutExisting(jobs: readonly Prepared[]): Promise<Prepared[]> {
     const fleet = this.#fleet;
     const fresh = jobs.filter(({ options }) => options.key === undefined);
-    await Promise.all(
-      jobs.map(async (job) => {
-        if (job.options.key === undefined) return;
-        try {
-          if ((await existingJob(fleet, job)) === undefined) fresh.push(job);
-          else
-            this.#outcomes[job.index] = {
-              handle: await addJob(fleet, job.kind, job.data as never, job.options),
-            };
-        } catch (thrown) {
-          this.#outcomes[job.index] = { error: refusalOf(thrown) };
-        }
-      }),
-    );
+    const keyed = jobs.filter(({ options }) => options.key !== undefined);
+    await mapInChunks(keyed, async (job) => {
+      try {
+        if ((await existingJob(fleet, job)) === undefined) fresh.push(job);
+        else
+          this.#outcomes[job.index] = {
+            handle: await addJob(fleet, job.kind, job.data as never, job.options),
+          };
+      } catch (thrown) {
+        this.#outcomes[job.index] = { error: refusalOf(thrown) };
+      }
+    });
     return fresh;
   }
 

@@ -1,4 +1,4 @@
-import { FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
+import { type FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
 import { connectProducer, workerConnection } from '../queues/connection.js';
@@ -8,6 +8,7 @@ import { isKindName, KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { EndEvents, type QueueEnds } from './end-events.js';
 import { EventFeed } from './event-feed.js';
+import { YieldingFlowProducer } from './flows/yielding-flow-producer.js';
 import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
 import { placingBackend } from './placing-backend.js';
 import { SharedEnds } from './shared-ends.js';
@@ -117,7 +118,7 @@ export class FleetConnection {
   }
 
   get flows(): FlowProducer {
-    this.#flows ??= new FlowProducer(this.#queueOptions, this.#backend);
+    this.#flows ??= new YieldingFlowProducer(this.#queueOptions, this.#backend);
     return this.#flows;
   }
 

@@ -3,7 +3,8 @@ import { KINDS, type KindName, type ResultOf } from '../queues/registry.js';
 import { cancelJob } from './cancel-job.js';
 import { placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
-import { type JobView, viewJob } from './job-view.js';
+import { summarizeJob } from './job-summaries.js';
+import { type JobState, type JobView, viewJob } from './job-view.js';
 import type { SubmitOutcome } from './submit-once.js';
 import { type JobReturn, type WaitOptions, waitForJob, waitForReturn } from './wait-for-job.js';
 
@@ -25,6 +26,11 @@ export class QueuedJob {
   /** The job as it is now. */
   async view(): Promise<JobView> {
     return viewJob(this.fleet, placeOf(this.fleet, this.id, this.queue));
+  }
+
+  /** Its state now, without a look at its data and its result. */
+  async state(): Promise<JobState> {
+    return (await summarizeJob(this.fleet, placeOf(this.fleet, this.id, this.queue))).state;
   }
 
   /** Waits for the end, whatever it is. */

@@ -1,5 +1,6 @@
 import { type JobJson, QueueKeys, type QueueOptions, RedisConnection, RedisQueueBackend } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { yieldWhenBusy } from '../event-loop.js';
 import { type TurnRequest, turnCalls } from '../queues/fairness/take-turns.js';
 import { TAKE_TURNS, UNPLACED } from '../queues/fairness/turn-script.js';
 import { inOrderOfTurns } from './turns.js';
@@ -98,11 +99,15 @@ export class PlacingBackend extends RedisQueueBackend {
     return results;
   }
 
-  override addJobToTransaction(
+  override async addJobToTransaction(
     ...[client, job, ...rest]: Parameters<RedisQueueBackend['addJobToTransaction']>
   ): Promise<string> {
     const flow = this.#flows.get(job);
-    if (flow !== undefined) this.#flowOf.set(client, flow);
+    if (flow !== undefined) {
+      this.#flowOf.set(client, flow);
+      // BullMQ adds the jobs of a flow one after the other: a batch has thousands.
+      await yieldWhenBusy();
+    }
     return super.addJobToTransaction(client, withStoredOptions(job), ...rest);
   }
 

@@ -160,6 +160,43 @@ describe('a refusal', () => {
   });
 });
 
+describe('a batch of thousands of candidates', () => {
+  const batch = (hasKeys: boolean, hasParent: boolean) => ({
+    candidates: Array.from({ length: 2_000 }, (_, at) => ({
+      solution: { content: `x = ${at}\n` },
+      ...(hasKeys ? { key: `candidate-${at}` } : {}),
+    })),
+    evaluation: { queue: 'evaluate', name: 'score' },
+    ...(hasParent ? { afterAll: { queue: 'select', name: 'best' } } : {}),
+  });
+
+  it.each([
+    ['each by itself', false, false],
+    ['with keys', true, false],
+    ['with a job behind them', false, true],
+  ])('%s: others are served meanwhile', async (_name, hasKeys, hasParent) => {
+    const body = JSON.stringify(batch(hasKeys, hasParent));
+    const start = process.cpuUsage().user;
+    let last = start;
+    let largest = 0;
+    let isAnswered = false;
+    const answer = gateway.send('POST', '/v1/flows/candidate-batch', body, bearer(token)).finally(() => {
+      isAnswered = true;
+    });
+    // Each of these turns is one of the event loop, in which requests are read and answered.
+    while (!isAnswered) {
+      await new Promise((resolve) => setTimeout(resolve));
+      const now = process.cpuUsage().user;
+      largest = Math.max(largest, now - last);
+      last = now;
+    }
+    const { status, json } = await answer;
+    expect([status, json.evaluations.length]).toEqual([202, 2_000]);
+    // In one piece it was half of all the work. What is left in one piece is to send a transaction to Redis.
+    expect(largest / (last - start)).toBeLessThan(0.3);
+  });
+});
+
 describe('a batch of wrong jobs', () => {
   it('is refused job by job, and others are served meanwhile', async () => {
     const wrong = {

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { importsOf, type SourceImport, sourceImports } from '../support/source-imports.js';
 
 /** Modules that every room may use. */
-const LEAVES = ['errors', 'error-table', 'package-root', 'config', 'turn-queue', 'open-descriptor'];
+const LEAVES = [
+  'errors',
+  'error-table',
+  'package-root',
+  'config',
+  'turn-queue',
+  'event-loop',
+  'open-descriptor',
+];
 
 /** Rooms that each room may import. Whoever needs another first asks whether the arrow should exist. */
 const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -10,6 +18,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'package-root': [],
   'error-table': [],
   'turn-queue': [],
+  'event-loop': [],
   'open-descriptor': [],
   // Types only: an agent's error carries what its calls used.
   errors: ['queues'],

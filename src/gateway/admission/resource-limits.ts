@@ -9,6 +9,7 @@ export const RESOURCES = {
   read: 'large reads',
   board: 'requests to the board',
   answer: 'answers with a job',
+  batch: 'batches',
 } as const;
 export type Resource = keyof typeof RESOURCES;
 
@@ -20,8 +21,8 @@ export interface ResourceLimit {
 }
 export type ResourceTable = Readonly<Record<Resource, ResourceLimit>>;
 
-/** Answers with a job that wait for their turn: they hold nothing yet. */
-const MAX_QUEUED_ANSWERS = 10_000;
+/** Answers with a job, and batches, that wait for their turn: they hold nothing yet. */
+const MAX_QUEUED = 10_000;
 
 /** The limits of a gateway, from its settings. What takes long is refused at once, what is over soon takes turns. */
 export function resourceTable(limits: {
@@ -37,7 +38,9 @@ export function resourceTable(limits: {
     read: { max: maxReads, maxQueued: maxReads * 16 },
     board: { max: maxReads * 2, maxQueued: maxReads * 16 },
     // A job's result may have megabytes, and is in memory until its client has taken it.
-    answer: { max: maxReads * 8, maxQueued: MAX_QUEUED_ANSWERS },
+    answer: { max: maxReads * 8, maxQueued: MAX_QUEUED },
+    // Its jobs are checked and stored a part at a time, and batches take turns doing so.
+    batch: { max: maxReads, maxQueued: MAX_QUEUED },
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapInChunks } from '../../event-loop.js';
 import { addCandidateBatch } from '../../producers/flows/candidate-batch.js';
 import {
   addGuardedEvaluation,
@@ -110,12 +111,15 @@ const guardedEvaluation = operation({
 
 const candidateBatch = operation({
   id: 'add-candidate-batch',
+  resource: 'batch',
   tag: 'Flows',
   method: 'post',
   path: '/v1/flows/candidate-batch',
   role: 'submit',
   summary: 'Guarded evaluations of many candidates, and a job behind them all',
-  description: `Up to ${MOST_CANDIDATES} candidates. One that fails does not sink the others.`,
+  description:
+    `Up to ${MOST_CANDIDATES} candidates. One that fails does not sink the others. With \`afterAll\` the batch is stored ` +
+    'whole or not at all. Without it each evaluation is stored whole with its check. What is refused stores nothing.',
   body: CandidateBatchBody,
   idempotent: true,
   responses: {
@@ -149,7 +153,7 @@ const candidateBatch = operation({
     return {
       status: 202,
       body: {
-        evaluations: await Promise.all(evaluations.map(submittedEvaluation)),
+        evaluations: await mapInChunks(evaluations, submittedEvaluation),
         ...(afterAll === undefined ? {} : { afterAll: await submitted(afterAll, 'waiting-children') }),
       },
       headers: afterAll === undefined ? {} : { location: locationOf(afterAll.id) },

@@ -93,6 +93,6 @@ export function locationOf(id: string): string {
 export async function submitted(job: QueuedJob, initial: Submitted['state']): Promise<Submitted> {
   const { id, queue: kind, outcome } = job;
   const isNew = outcome === 'created' || outcome === 'replaced';
-  const state = isNew ? initial : (await job.view()).state;
+  const state = isNew ? initial : await job.state();
   return { id, kind, state, outcome, ...(outcome === 'existing' ? { duplicateOf: id } : {}) };
 }

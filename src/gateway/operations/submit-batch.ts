@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { FleetError, toFleetError } from '../../errors.js';
+import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
 import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/add-jobs.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
-import { breathing } from '../http/breathing.js';
 import { logFailure, requestIdOf } from '../http/errors.js';
 import { type Call, operation, parseBody, type Reply } from '../http/operation.js';
 import { type Problem, ProblemSchema, problemOf } from '../http/problem.js';
@@ -32,6 +32,7 @@ type Item = BatchItem & { readonly index: number };
 export const submitBatch = {
   ...operation({
     id: 'submit-batch',
+    resource: 'batch',
     tag: 'Jobs',
     method: 'post',
     path: '/v1/jobs:batch',
@@ -72,9 +73,8 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
   const accepted: Item[] = [];
   /** Kinds that have no more room: nobody asks Redis again for each of thousands. */
   const crowded = new Map<KindName, FleetError>();
-  const breathe = breathing();
   for (const [index, given] of body.jobs.entries()) {
-    await breathe();
+    await yieldWhenBusy();
     try {
       const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
       const options = ownSubmission(response, submitOptions(fields));
@@ -112,16 +112,14 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
   if (failed[0] !== undefined) logFailure(gateway.logger, failed[0], response);
   const problems = new Map<number, Problem>();
   for (const [index, outcome] of outcomes.entries()) {
-    await breathe();
+    await yieldWhenBusy();
     if (outcome === undefined) throw new TypeError(`job ${index} of the batch has no outcome`);
     if ('error' in outcome) problems.set(index, problemOf(outcome.error, requestId));
   }
-  const jobs = await Promise.all(
-    outcomes.map(async (outcome, index) =>
-      outcome === undefined || 'error' in outcome
-        ? { error: problems.get(index) }
-        : submitted(outcome.handle, delayed.has(index) ? 'delayed' : 'waiting'),
-    ),
+  const jobs = await mapInChunks(outcomes, async (outcome, index) =>
+    outcome === undefined || 'error' in outcome
+      ? { error: problems.get(index) }
+      : submitted(outcome.handle, delayed.has(index) ? 'delayed' : 'waiting'),
   );
   return { status: 200, body: { jobs } };
 }

@@ -1,4 +1,5 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
+import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
 import { isKindName } from '../../queues/registry.js';
 import { bytesApart, type FleetJobOptions, type KeyOptions, storedData } from '../add-job.js';
 import type { FleetConnection } from '../fleet-connection.js';
@@ -22,6 +23,7 @@ export async function toFlowJobs(
   by: FlowSubmission,
 ): Promise<FlowJob[]> {
   const convert = async (node: FlowNode): Promise<FlowJob> => {
+    await yieldWhenBusy();
     const children: FlowJob[] = [];
     for (const child of node.children ?? []) children.push(await convert(child));
     const stored = await storedData(fleet, node);
@@ -103,7 +105,7 @@ export async function addFlow(
  * @throws JobError `key-conflict` where somebody else's flow with another payload came first.
  */
 export async function verifySubmitted(fleet: FleetConnection, roots: readonly FlowNode[]): Promise<void> {
-  await Promise.all(roots.flatMap(allOf).map((node) => existingJob(fleet, node)));
+  await mapInChunks(roots.flatMap(allOf), (node) => existingJob(fleet, node));
 }
 
 /**
@@ -112,9 +114,9 @@ export async function verifySubmitted(fleet: FleetConnection, roots: readonly Fl
  * @throws JobError `key-conflict` where a child has another payload than the one submitted now.
  */
 export async function runFlowAgain(fleet: FleetConnection, root: FlowNode, parent: Job): Promise<boolean> {
-  const children = await Promise.all((root.children ?? []).map((child) => existingJob(fleet, child)));
-  const again = await Promise.all(
-    children.map((child) => (child === undefined ? false : runAgain(fleet, child.queueName, child))),
+  const children = await mapInChunks(root.children ?? [], (child) => existingJob(fleet, child));
+  const again = await mapInChunks(children, async (child) =>
+    child === undefined ? false : runAgain(fleet, child.queueName, child),
   );
   if (again.some(Boolean)) return true;
   return runAgain(fleet, root.queue, parent);

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util';
+import { JobError, PayloadError } from '../../errors.js';
+import { yieldWhenBusy } from '../../event-loop.js';
+import type { FleetConnection } from '../fleet-connection.js';
+import { checkSubmission } from '../submission-fields.js';
+import type { FlowNode } from './add-flow.js';
+import type { CandidateBatch } from './candidate-batch.js';
+import { guardedEvaluationNode } from './guarded-evaluation.js';
+
+/** Most bytes of data and tags of all candidates of a batch together. */
+const MAX_BATCH_DATA_BYTES = 32 * 2 ** 20;
+
+/** A candidate's evaluation as a node of a flow. */
+export interface CandidateNode {
+  readonly root: FlowNode;
+  readonly checkId: string;
+  /** Whether its job may be there already. The id of one without a key is new. */
+  readonly hasKey: boolean;
+}
+
+/**
+ * The evaluations of a batch, checked one by one while others are served.
+ * @throws PayloadError with the field at fault; JobError `key-conflict` where two candidates have the same key and
+ *   different scripts or data.
+ */
+export async function buildNodes(
+  fleet: FleetConnection,
+  { candidates, evaluation, afterAll: _, ...settings }: CandidateBatch,
+): Promise<CandidateNode[]> {
+  const nodes: CandidateNode[] = [];
+  const firstOfId = new Map<string, FlowNode>();
+  let bytes = 0;
+  for (const { solution, data, key } of candidates) {
+    await yieldWhenBusy();
+    checkSubmission({ key });
+    const guarded = {
+      ...settings,
+      solution,
+      evaluation: { ...evaluation, data: { ...evaluation.data, ...data } },
+    };
+    const { root, checkId } = guardedEvaluationNode(fleet, guarded, key);
+    const first = firstOfId.get(root.id);
+    if (first !== undefined && !isDeepStrictEqual(first.data, root.data)) throw keyTwice(root);
+    firstOfId.set(root.id, root);
+    bytes += bytesBesideScript(root);
+    nodes.push({ root, checkId, hasKey: key !== undefined });
+  }
+  if (bytes <= MAX_BATCH_DATA_BYTES) return nodes;
+  throw new PayloadError(
+    'payload-too-large',
+    `the data and tags of all candidates have ${bytes} bytes together, the limit is ${MAX_BATCH_DATA_BYTES} bytes`,
+    { field: 'evaluation.data' },
+  );
+}
+
+/** What a batch gives each of its candidates is written once for each of them. */
+function bytesBesideScript({ data, children = [] }: FlowNode): number {
+  let bytes = Buffer.byteLength(JSON.stringify(data), 'utf8');
+  for (const child of children) {
+    const { solution: _, ...shared } = child.data;
+    bytes += Buffer.byteLength(JSON.stringify(shared), 'utf8');
+  }
+  return bytes;
+}
+
+function keyTwice({ id }: FlowNode): JobError {
+  return new JobError('key-conflict', 'two candidates have the same key and different scripts or data', {
+    jobId: id,
+    field: 'candidates.key',
+  });
+}
