@@ -4,7 +4,8 @@ import type { FleetJobOptions } from './add-job.js';
 
 /** The labels in a job's data; none where the data hold something else under that name. */
 export function tagsOf(data: unknown): Readonly<Record<string, string>> {
-  return TagsSchema.safeParse((data as { tags?: unknown } | null)?.tags).data ?? {};
+  const tags = (data as { tags?: unknown } | null)?.tags;
+  return tags === undefined ? {} : (TagsSchema.safeParse(tags).data ?? {});
 }
 
 /** Options of a job that carry its labels too: whoever lists jobs reads these without the data, which may be large. */

@@ -28,7 +28,9 @@ const RunName = nameField(512);
  * name there, names no run.
  */
 export function runOf(data: unknown): string | undefined {
-  return RunName.safeParse((data as { tags?: { run?: unknown } | null } | null | undefined)?.tags?.run).data;
+  const name = (data as { tags?: { run?: unknown } | null } | null | undefined)?.tags?.run;
+  // Most jobs of a batch may have none: a parse that fails makes an error with its stack.
+  return name === undefined ? undefined : RunName.safeParse(name).data;
 }
 
 /**

@@ -4,6 +4,7 @@ import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
 import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/add-jobs.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
+import { BatchAdmission } from '../admission/admit-jobs.js';
 import { refuseDisallowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { logFailure, requestIdOf } from '../http/errors.js';
@@ -26,6 +27,9 @@ const ItemSchema = z
 /** What is checked before the single jobs are: a job that is wrong is refused alone. */
 const EnvelopeSchema = z.strictObject({ jobs: z.array(z.unknown()).min(1).max(MOST_BATCH_JOBS) });
 const BodySchema = z.strictObject({ jobs: z.array(ItemSchema).min(1).max(MOST_BATCH_JOBS) });
+
+/** Jobs that are let in together. */
+const JOBS_AT_ONCE = 500;
 
 type Item = BatchItem & { readonly index: number };
 
@@ -58,38 +62,23 @@ export const submitBatch = {
 type BatchCall = Call<undefined, unknown, z.infer<typeof EnvelopeSchema>>;
 
 async function submit(call: BatchCall): Promise<Reply> {
-  const landed: (() => void)[] = [];
+  const admission = new BatchAdmission(call.gateway.admission, submitterOfResponse(call.response));
   try {
-    return await submitEach(call, landed);
+    return await submitEach(call, admission);
   } finally {
-    for (const land of landed) land();
+    admission.land();
   }
 }
 
-/** @param landed Gets what is to be called once the jobs that were let in are in Redis. */
-async function submitEach({ body, gateway, response }: BatchCall, landed: (() => void)[]): Promise<Reply> {
+async function submitEach(call: BatchCall, admission: BatchAdmission): Promise<Reply> {
+  const { body, gateway, response } = call;
   const requestId = requestIdOf(response);
   const outcomes: (BatchItemOutcome | undefined)[] = body.jobs.map(() => undefined);
   const accepted: Item[] = [];
-  /** Kinds that have no more room: nobody asks Redis again for each of thousands. */
-  const crowded = new Map<KindName, FleetError>();
-  for (const [index, given] of body.jobs.entries()) {
-    await yieldWhenBusy();
-    try {
-      const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
-      const options = ownSubmission(response, submitOptions(fields));
-      await refuseDisallowed(payload, 'payload', gateway.settings);
-      const refusal = crowded.get(kind);
-      if (refusal !== undefined) throw refusal;
-      landed.push(await gateway.admission.admit(kind, 1, submitterOfResponse(response)));
-      accepted.push({ kind, payload, options, index } as Item);
-    } catch (thrown) {
-      // A Redis that is away concerns the whole batch, as does a defect.
-      if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;
-      outcomes[index] = { error: thrown };
-      // Only a job that was well formed is refused for this.
-      if (thrown.code === 'too-many-waiting') crowded.set((given as Item).kind, thrown);
-    }
+  for (let start = 0; start < body.jobs.length; start += JOBS_AT_ONCE) {
+    const { admitted, refused } = await admission.admit(await wellFormed(call, start, outcomes));
+    accepted.push(...admitted);
+    for (const [{ index }, error] of refused) outcomes[index] = { error };
   }
   const delayed = new Set(accepted.flatMap(({ index, options }) => (options?.delayMs ? [index] : [])));
   const added = await addJobs(gateway.fleet, accepted);
@@ -122,4 +111,28 @@ async function submitEach({ body, gateway, response }: BatchCall, landed: (() =>
       : submitted(outcome.handle, delayed.has(index) ? 'delayed' : 'waiting'),
   );
   return { status: 200, body: { jobs } };
+}
+
+/** The jobs of a part that are well formed and allowed; the outcomes say why others are not. */
+async function wellFormed(
+  { body, gateway, response }: BatchCall,
+  start: number,
+  outcomes: (BatchItemOutcome | undefined)[],
+): Promise<Item[]> {
+  const jobs: Item[] = [];
+  for (const [offset, given] of body.jobs.slice(start, start + JOBS_AT_ONCE).entries()) {
+    await yieldWhenBusy();
+    const index = start + offset;
+    try {
+      const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
+      const options = ownSubmission(response, submitOptions(fields));
+      await refuseDisallowed(payload, 'payload', gateway.settings);
+      jobs.push({ kind, payload, options, index } as Item);
+    } catch (thrown) {
+      // A Redis that is away concerns the whole batch, as does a defect.
+      if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;
+      outcomes[index] = { error: thrown };
+    }
+  }
+  return jobs;
 }
