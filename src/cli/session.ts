@@ -44,6 +44,7 @@ export async function startWorker(
   const runner = await createRunner(config, choice);
   return FleetWorker.start({
     redisUrl,
+    waitForSlow: isSupervised(config),
     prefix: settings.prefix ?? config.prefix,
     runner:
       telemetry === undefined ? runner : (await import('../fleet/traced-runner.js')).tracedRunner(runner),
@@ -66,6 +67,11 @@ export async function startWorker(
     quarantine: besideModule(import.meta.url, 'quarantine'),
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
+}
+
+/** Whether the Redis is one that a supervisor on this machine keeps: its end shows at once, so a late reply is none. */
+function isSupervised(config: Config): boolean {
+  return config.redisUrl === undefined;
 }
 
 export interface CommandRedis {
@@ -121,7 +127,8 @@ interface Session {
   failureOf(thrown: unknown): Promise<unknown>;
   /** Aborted when what the session stands on is gone for good. */
   readonly lost?: AbortSignal;
-  close(): Promise<void>;
+  /** @param before is done first, while everything is still open */
+  close(before: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -133,18 +140,17 @@ async function openSession(
   { work, apart = false, workspace }: SessionOptions,
   interrupted: AbortSignal,
 ): Promise<Session> {
-  const ownWorker = work && config.redisUrl === undefined;
+  const ownWorker = work && isSupervised(config);
   const throwaway = ownWorker && apart && keepsNothing(config);
   const redis: CommandRedis = throwaway ? await acquireThrowawayRedis() : await openRedis(config);
-  const closers: (() => Promise<void>)[] = [() => redis.release()];
-  const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer();
-  };
+  const closers: (() => Promise<void>)[] = [];
+  const close = (before: () => Promise<void>) => closeSession(redis, [...closers, before], interrupted);
   const prefix = ownWorker && apart && !throwaway ? ownPrefix(config.prefix) : config.prefix;
   const failureOf = (thrown: unknown) => failureIn(redis, thrown);
-  try {
+  const open = async () => {
     const fleet = await FleetConnection.open({
       redisUrl: redis.url,
+      waitForSlow: isSupervised(config),
       prefix,
       limits: configuredLimits(config),
       retentionDays: config.retentionDays,
@@ -167,16 +173,51 @@ async function openSession(
       });
       closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, [interrupted, redis.lost]));
     }
+    return fleet;
+  };
+  try {
+    // A worker that starts waits for a Redis that is away.
+    const stop = redis.lost === undefined ? interrupted : AbortSignal.any([interrupted, redis.lost]);
+    const fleet = await unlessInterrupted(stop, open);
     return { fleet, failureOf, close, ...(redis.lost === undefined ? {} : { lost: redis.lost }) };
   } catch (thrown) {
     const failure = await failureOf(thrown);
-    await close();
+    await close(async () => undefined);
     throw failure;
   }
 }
 
 /** The end of a server shows in its clients first. Its supervisor tells of it a moment later. */
-const LOSS_SHOWS_MS = 2_000;
+const LOSS_SHOWS_MS = 10_000;
+
+/** How long a command that has said its last word may go on, in milliseconds. */
+const LAST_WORD_MS = 200;
+/** How long a command that was interrupted may take to end in order, in milliseconds, however slow its Redis is. */
+const MAX_INTERRUPTED_MS = 30_000;
+
+/**
+ * Closes what a session has opened, the last one first, and then gives its Redis up. A Redis that is gone is not waited
+ * for, nor is one that keeps nothing when the command is interrupted: clients that wait for an answer end with the process.
+ */
+async function closeSession(
+  { lost, release }: CommandRedis,
+  closers: (() => Promise<void>)[],
+  interrupted: AbortSignal,
+): Promise<void> {
+  const inOrder = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  const limit = interrupted.aborted ? AbortSignal.timeout(MAX_INTERRUPTED_MS) : undefined;
+  const giveUp = lost === undefined ? limit : AbortSignal.any([lost, interrupted]);
+  try {
+    await (giveUp === undefined ? inOrder() : unlessInterrupted(giveUp, inOrder));
+  } catch (thrown) {
+    if (giveUp?.aborted !== true) throw thrown;
+    setTimeout(() => process.exit(), LAST_WORD_MS).unref();
+  } finally {
+    await release();
+  }
+}
 
 /** Gives a failure its type. Where the Redis of the command has ended, the failure is that it did. */
 async function failureIn({ lost }: CommandRedis, thrown: unknown): Promise<unknown> {
@@ -218,8 +259,9 @@ export function withSession<T>(
     } catch (thrown) {
       throw await session.failureOf(thrown);
     } finally {
-      if (interrupted.aborted && session.lost?.aborted !== true) await submissions.cancelAll();
-      await session.close();
+      await session.close(async () => {
+        if (interrupted.aborted) await submissions.cancelAll();
+      });
     }
   });
 }

@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { FleetContaminationJudge } from '../known/fleet-contamination-judge.js';
+import { asRedisError } from '../queues/connection.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 import { storeOfThread } from './store-of-thread.js';
 import { answering } from './thread-answer.js';
@@ -16,4 +17,5 @@ async function connected(): Promise<FleetContaminationJudge> {
 export default answering(
   async (given: Parameters<FleetContaminationJudge['judge']>[0]) => (await connected()).judge(given),
   async () => (await connected()).prepare(),
+  asRedisError,
 );

@@ -1,12 +1,13 @@
 import type { ContaminationCase, ContaminationJudge } from '../contamination/contamination-judge.js';
 import type { ContaminationResult } from '../contamination/types.js';
 import { maybeSmall } from '../known/small-case-judge.js';
+import type { RedisPatience } from '../queues/connection.js';
 import type { TaskOwner } from './compute-lane.js';
 import { besideModule } from './compute-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
 /** What a thread needs to know to reach the known set. */
-export interface ContaminationThreadData {
+export interface ContaminationThreadData extends RedisPatience {
   readonly redisUrl: string;
   readonly prefix: string;
 }

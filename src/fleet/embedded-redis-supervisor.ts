@@ -63,19 +63,22 @@ class Supervisor {
       const startedAt = Date.now();
       const server = startServer(this.#binary, this.#throwaway);
       this.#server = server;
-      const ended = once(server, 'exit').catch((error: unknown) => [messageOf(error)]);
+      const ended = once(server, 'exit').catch((error: unknown) => [messageOf(error), null]);
       const ready = await serverReady(server);
       if (this.#stopping) break;
       if (ready) this.#announceReady();
-      const [reason] = await ended;
+      const [status, signal] = await ended;
       if (this.#stopping) break;
-      if (ready && this.#throwaway) {
-        await this.#fail('redis-unreachable', `redis-server ended (${String(reason)}), and its data with it`);
+      const reason = String(signal ?? status);
+      // Somebody ended it, which says nothing about how it is set up.
+      const killed = !ready && signal !== null;
+      if (this.#throwaway && (ready || killed)) {
+        await this.#fail('redis-unreachable', `redis-server was ended (${reason}), and its data with it`);
         break;
       }
       shortLives = Date.now() - startedAt < SHORT_LIFE_MS ? shortLives + 1 : 0;
       if (!ready || shortLives >= SHORT_LIVES) {
-        await this.#fail('redis-unsuitable', `redis-server ended (${String(reason)}): ${logTail()}`);
+        await this.#fail('redis-unsuitable', `redis-server ended (${reason}): ${logTail()}`);
         break;
       }
       this.#state = 'starting';

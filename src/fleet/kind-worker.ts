@@ -2,7 +2,7 @@ import { type Job, Worker as QueueWorker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { MOST_TAKEOVERS } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
-import { workerConnection } from '../queues/connection.js';
+import type { RedisConnectionOptions } from '../queues/redis-address.js';
 import type { KindName } from '../queues/registry.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
@@ -15,7 +15,8 @@ import { workerBackend } from './worker-backend.js';
 
 export interface KindWorkerOptions {
   readonly name: string;
-  readonly redisUrl: string;
+  /** As `workerConnection` makes it. */
+  readonly connection: RedisConnectionOptions;
   readonly prefix: string;
   readonly lockMs: number;
   readonly telemetry?: FleetTelemetry | undefined;
@@ -36,7 +37,7 @@ export function startKindWorker(
   kind: KindName,
   concurrency: number,
   run: (job: Job, token: string) => Promise<unknown>,
-  { name, redisUrl, prefix, lockMs, telemetry, logger, client, ledger, running, full }: KindWorkerOptions,
+  { name, connection, prefix, lockMs, telemetry, logger, client, ledger, running, full }: KindWorkerOptions,
 ): QueueWorker {
   const worker = new QueueWorker(
     kind,
@@ -47,7 +48,7 @@ export function startKindWorker(
     {
       name,
       ...(telemetry === undefined ? {} : { telemetry }),
-      connection: workerConnection(redisUrl),
+      connection,
       prefix,
       concurrency,
       lockDuration: lockMs,

@@ -1,7 +1,7 @@
 import { RedisConnection } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { messageOf, RedisError } from '../errors.js';
-import { connectWithin } from '../queues/connection.js';
+import { connectWithin, type RedisPatience } from '../queues/connection.js';
 import { redisAddress, redisOptionsFrom } from '../queues/redis-address.js';
 
 export type RedisFlavour = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
@@ -12,7 +12,7 @@ export interface RedisServer {
   readonly flavour: RedisFlavour;
 }
 
-export interface RedisCheckOptions {
+export interface RedisCheckOptions extends RedisPatience {
   /** How long to wait for the connection, and for each answer, in milliseconds; default 5,000. */
   readonly timeoutMs?: number;
   /** Told what could not be checked. */
@@ -28,11 +28,16 @@ export interface RedisCheckOptions {
  *   changed first; the message says how.
  */
 export async function checkRedis(address: string, options: RedisCheckOptions = {}): Promise<RedisServer> {
-  const { timeoutMs = 5_000, warn = () => undefined } = options;
+  const { warn = () => undefined, waitForSlow = false } = options;
+  const timeoutMs = waitForSlow ? undefined : (options.timeoutMs ?? 5_000);
   const connection = redisOptionsFrom(address);
   const place = redisAddress(connection);
   const client = await connectWithin(
-    { ...connection, maxRetriesPerRequest: 0, commandTimeout: timeoutMs },
+    {
+      ...connection,
+      maxRetriesPerRequest: 0,
+      ...(timeoutMs === undefined ? {} : { commandTimeout: timeoutMs }),
+    },
     timeoutMs,
   );
   try {

@@ -1,5 +1,4 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
@@ -36,8 +35,6 @@ import type { RunningJob, RunningJobs } from './running-jobs.js';
 
 export interface JobContext extends ProcessingParts {
   readonly logger: Logger;
-  /** For the fleet's own marks on jobs. */
-  readonly client: Redis;
   readonly running: RunningJobs;
   /** Whether Redis refuses writes. */
   readonly full: FullRedis;
@@ -204,9 +201,9 @@ async function storedResult<R>(job: Job, result: R, payloads: PayloadStore): Pro
  * Keeps on the job what its ledger does not tell of its usage: which answers were used again. Whoever adds up a run then
  * need not read its results.
  */
-async function keepReuse(result: object, { key, token }: Held, { client }: JobContext): Promise<void> {
+async function keepReuse(result: object, { key, token }: Held, { calls }: JobContext): Promise<void> {
   const usage = UsageSchema.safeParse((result as { usage?: unknown }).usage).data;
-  if (usage !== undefined && usage.reusedCalls > 0) await writeUsage(client, key, token, usage);
+  if (usage !== undefined && usage.reusedCalls > 0) await writeUsage(calls.client, key, token, usage);
 }
 
 /**
@@ -358,11 +355,14 @@ function lostTheJob(thrown: unknown, signal: AbortSignal): boolean {
   return thrown instanceof JobError && thrown.code === 'lock-lost';
 }
 
-/** Keeps what a failed attempt cost, and the answer that could not be used. */
+/**
+ * Keeps what a failed attempt cost, and the answer that could not be used. Like all that a run writes, over the connection
+ * that waits: a Redis that is slow or away must not become what the job failed with.
+ */
 async function keepEvidence(
   error: FleetError,
   { job, token }: Pick<Held, 'job' | 'token'>,
-  { client }: JobContext,
+  { calls: { client } }: JobContext,
 ): Promise<void> {
   await forgetWait(client, jobKey(job));
   if (error instanceof AgentError && error.usage !== undefined) {

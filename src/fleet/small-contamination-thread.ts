@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { SmallCaseJudge } from '../known/small-case-judge.js';
+import { asRedisError } from '../queues/connection.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 import { storeOfThread } from './store-of-thread.js';
 import { answering } from './thread-answer.js';
@@ -16,4 +17,5 @@ async function connected(): Promise<SmallCaseJudge> {
 export default answering(
   async (given: Parameters<SmallCaseJudge['judge']>[0]) => (await connected()).judge(given),
   connected,
+  asRedisError,
 );

@@ -3,10 +3,14 @@ import { connectProducer } from '../queues/connection.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 
 /** The known set as a thread reads it: connected at the first call, and again after a call that failed. */
-export function storeOfThread({ redisUrl, prefix }: ContaminationThreadData): () => Promise<KnownStore> {
+export function storeOfThread({
+  redisUrl,
+  prefix,
+  waitForSlow,
+}: ContaminationThreadData): () => Promise<KnownStore> {
   let store: Promise<KnownStore> | undefined;
   const connect = async () => {
-    const client = await connectProducer(redisUrl);
+    const client = await connectProducer(redisUrl, { waitForSlow });
     client.on('error', () => undefined);
     return new KnownStore(client, prefix);
   };

@@ -6,10 +6,14 @@ export const PING = 'ping';
 /** What a thread gives back: errors lose their class on the way, so they travel as plain data. */
 export type ThreadAnswer<Result> = { readonly result: Result } | { readonly error: WireError };
 
-/** The default export of a thread's module: does tasks, and says when it is ready. */
+/**
+ * The default export of a thread's module: does tasks, and says when it is ready.
+ * @param typed gives what was thrown its type, since that is lost on the way
+ */
 export function answering<Task, Result>(
   doTask: (task: Task) => Promise<Result>,
   prepare: () => Promise<unknown> = async () => undefined,
+  typed: (thrown: unknown) => unknown = (thrown) => thrown,
 ): (task: Task | typeof PING) => Promise<ThreadAnswer<Result | undefined>> {
   return async (task) => {
     try {
@@ -17,7 +21,7 @@ export function answering<Task, Result>(
       await prepare();
       return { result: undefined };
     } catch (thrown) {
-      return { error: toWire(thrown) };
+      return { error: toWire(typed(thrown)) };
     }
   };
 }

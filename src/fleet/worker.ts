@@ -7,7 +7,7 @@ import { messageOf } from '../errors.js';
 import { RedisPayloadStore } from '../payloads/payload-store.js';
 import { PROCESSED_KINDS } from '../processors/registry.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
-import { connectProducer, workerConnection } from '../queues/connection.js';
+import { connectProducer, type RedisPatience, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
 import { refuseForeignPrefix } from '../queues/redis-address.js';
 import type { KindName } from '../queues/registry.js';
@@ -33,7 +33,7 @@ import { untilConnected } from './worker-connections.js';
 import { workerName } from './worker-name.js';
 import { WorkerReporter } from './worker-reporter.js';
 
-export interface WorkerOptions {
+export interface WorkerOptions extends RedisPatience {
   readonly redisUrl: string;
   readonly prefix: string;
   readonly runner: AgentRunner;
@@ -124,18 +124,20 @@ export class FleetWorker {
     const { redisUrl, prefix, logger, lockMs, concurrency } = options;
     const kinds = options.kinds ?? PROCESSED_KINDS;
     refuseForeignPrefix(redisUrl, prefix);
-    await checkRedis(redisUrl);
-    const client = await connectProducer(redisUrl);
-    const subscriber = new Redis(workerConnection(redisUrl));
+    const { waitForSlow } = options;
+    await checkRedis(redisUrl, { waitForSlow });
+    const client = await connectProducer(redisUrl, { waitForSlow });
+    const connection = workerConnection(redisUrl, { waitForSlow });
+    const subscriber = new Redis(connection);
     // An answer that is paid for waits for Redis to come back rather than being lost.
-    const ledger = new Redis(workerConnection(redisUrl));
+    const ledger = new Redis(connection);
     const running = new RunningJobs(ledger);
     const full = new FullRedis(ledger, prefix, logger);
-    for (const connection of [client, subscriber, ledger]) {
-      connection.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
+    for (const opened of [client, subscriber, ledger]) {
+      opened.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }
     const computeLimits = options.analysis ?? DEFAULT_COMPUTE_LIMITS;
-    const contamination = new ContaminationThreads({ redisUrl, prefix }, computeLimits);
+    const contamination = new ContaminationThreads({ redisUrl, prefix, waitForSlow }, computeLimits);
     const analysis = new AnalysisThread(computeLimits);
     const workspaces = options.workspaces ?? NO_WORKSPACES;
     const graceMs = options.abortGraceMs ?? DEFAULT_JOB_LIMITS.graceMs;
@@ -157,7 +159,6 @@ export class FleetWorker {
       contamination,
       analysis,
       logger,
-      client,
       running,
       full,
       starter: new RunStarter(ledger),
@@ -174,7 +175,7 @@ export class FleetWorker {
     };
     const name = workerName();
     const { telemetry } = options;
-    const shared = { name, redisUrl, prefix, lockMs, telemetry, logger, client, ledger, running, full };
+    const shared = { name, connection, prefix, lockMs, telemetry, logger, client, ledger, running, full };
     const startWorker = (kind: KindName, slots: number): QueueWorker =>
       startKindWorker(
         kind,

@@ -1,9 +1,9 @@
 import { type FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
-import { connectProducer, workerConnection } from '../queues/connection.js';
+import { connectProducer, type RedisPatience, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
-import { refuseForeignPrefix } from '../queues/redis-address.js';
+import { type RedisConnectionOptions, refuseForeignPrefix } from '../queues/redis-address.js';
 import { isKindName, KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { EndEvents, type QueueEnds } from './end-events.js';
@@ -13,7 +13,7 @@ import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
 import { placingBackend } from './placing-backend.js';
 import { SharedEnds } from './shared-ends.js';
 
-export interface FleetConnectionOptions {
+export interface FleetConnectionOptions extends RedisPatience {
   /** As `redisOptionsFrom` reads it. */
   readonly redisUrl: string;
   /** Prefix of every key in Redis; default `fleet`. */
@@ -49,7 +49,7 @@ export class FleetConnection {
   readonly payloads: PayloadStore;
   /** Refuses submissions while there is still memory for the jobs that were accepted. */
   readonly memory: MemoryAdmission;
-  readonly #redisUrl: string;
+  readonly #eventConnection: RedisConnectionOptions;
   readonly #queueOptions: QueueOptions;
   readonly #backend: ReturnType<typeof placingBackend>;
   readonly #queues = new Map<KindName, Queue>();
@@ -71,8 +71,8 @@ export class FleetConnection {
       dataBytes: totalTextBytes(this.limits),
     });
     this.memory = new MemoryAdmission(client, this.prefix, options.memory);
-    this.#redisUrl = options.redisUrl;
-    this.feed = new EventFeed(client, this.prefix, workerConnection(options.redisUrl));
+    this.#eventConnection = workerConnection(options.redisUrl, options);
+    this.feed = new EventFeed(client, this.prefix, this.#eventConnection);
     this.#backend = placingBackend(client);
     this.#queueOptions = {
       connection: client,
@@ -90,7 +90,10 @@ export class FleetConnection {
    */
   static async open(options: FleetConnectionOptions): Promise<FleetConnection> {
     refuseForeignPrefix(options.redisUrl, options.prefix ?? 'fleet');
-    return new FleetConnection(await connectProducer(options.redisUrl), options);
+    return new FleetConnection(
+      await connectProducer(options.redisUrl, { waitForSlow: options.waitForSlow }),
+      options,
+    );
   }
 
   /** The queue of a kind, or one of the pipeline's own. */
@@ -130,7 +133,7 @@ export class FleetConnection {
     }
     let events = this.#events.get(name);
     if (events === undefined) {
-      events = new EndEvents(this.queue(name), this.client, workerConnection(this.#redisUrl));
+      events = new EndEvents(this.queue(name), this.client, this.#eventConnection);
       this.#events.set(name, events);
     }
     return events;

@@ -8,6 +8,14 @@ const DEAD_LINK_MS = 11_000;
 /** A producer's caller waits no longer than this (milliseconds) for one command. */
 const PRODUCER_COMMAND_MS = 5_000;
 
+export interface RedisPatience {
+  /**
+   * Waits for each reply, however late: for a server on this machine that a supervisor watches. Such a server may be slow
+   * on a busy machine, and its end shows at once. Default: a late reply means a dead link.
+   */
+  readonly waitForSlow?: boolean | undefined;
+}
+
 /** Whether there is anybody to ask where the master is by now. */
 function mayMove({ sentinels, Connector }: RedisConnectionOptions): boolean {
   return sentinels !== undefined || Connector !== undefined;
@@ -17,7 +25,10 @@ function mayMove({ sentinels, Connector }: RedisConnectionOptions): boolean {
  * Options for a BullMQ `Worker` or `QueueEvents`: waits for Redis for as long as it takes, reconnects within
  * five seconds of its return, and notices a half-open link (no reply to a sent command) after 11 seconds.
  */
-export function workerConnection(address: string): RedisConnectionOptions {
+export function workerConnection(
+  address: string,
+  { waitForSlow = false }: RedisPatience = {},
+): RedisConnectionOptions {
   const place = redisOptionsFrom(address);
   return {
     ...place,
@@ -25,7 +36,7 @@ export function workerConnection(address: string): RedisConnectionOptions {
     retryStrategy: reconnectDelay,
     // Refused by a node that is the wrong one by now, so not carried out: it is sent again to the right one.
     ...(mayMove(place) ? { reconnectOnError: (error) => (saysElsewhere(error) ? 2 : false) } : {}),
-    socketTimeout: DEAD_LINK_MS,
+    ...(waitForSlow ? {} : { socketTimeout: DEAD_LINK_MS }),
   };
 }
 
@@ -34,15 +45,17 @@ export function workerConnection(address: string): RedisConnectionOptions {
  * Redis is away, and after five seconds on a dead link, instead of waiting in memory.
  * Before the first connection stands every command fails too: `connectProducer` waits for it.
  */
-export function producerConnection(address: string): RedisConnectionOptions {
+export function producerConnection(
+  address: string,
+  { waitForSlow = false }: RedisPatience = {},
+): RedisConnectionOptions {
   const place = redisOptionsFrom(address);
   return {
     ...place,
     // A command in flight when the link breaks is never sent again on its own: it may have been carried out.
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
-    commandTimeout: PRODUCER_COMMAND_MS,
-    socketTimeout: PRODUCER_COMMAND_MS,
+    ...(waitForSlow ? {} : { commandTimeout: PRODUCER_COMMAND_MS, socketTimeout: PRODUCER_COMMAND_MS }),
     retryStrategy: reconnectDelay,
     // Only the connection is made anew: part of a transaction must not be sent again without the rest.
     ...(mayMove(place) ? { reconnectOnError: (error) => (saysElsewhere(error) ? 1 : false) } : {}),
@@ -57,24 +70,28 @@ export function producerConnection(address: string): RedisConnectionOptions {
  */
 export async function connectProducer(
   address: string,
-  { timeoutMs = 5_000 }: { readonly timeoutMs?: number } = {},
+  { timeoutMs = 5_000, waitForSlow = false }: RedisPatience & { readonly timeoutMs?: number } = {},
 ): Promise<Redis> {
-  return connectWithin(producerConnection(address), timeoutMs);
+  return connectWithin(producerConnection(address, { waitForSlow }), waitForSlow ? undefined : timeoutMs);
 }
 
 /**
- * Connects once, without trying again, or throws.
+ * Connects once, without trying again, or throws. Without a time limit it waits until the server answers or ends.
  * The client goes on with the options' own `retryStrategy` after that.
  *
  * @throws RedisError `redis-unreachable`; `redis-unsuitable` where the credentials are refused.
  */
-export async function connectWithin(options: RedisConnectionOptions, timeoutMs: number): Promise<Redis> {
+export async function connectWithin(
+  options: RedisConnectionOptions,
+  timeoutMs: number | undefined,
+): Promise<Redis> {
   let connected = false;
   const { retryStrategy = reconnectDelay } = options;
   const client = new Redis({
     ...options,
     lazyConnect: true,
-    connectTimeout: timeoutMs,
+    // 0 is none for ioredis, which else has one of its own.
+    connectTimeout: timeoutMs ?? 0,
     retryStrategy: (times) => (connected ? retryStrategy(times) : null),
   });
   let reason: unknown;
@@ -83,6 +100,7 @@ export async function connectWithin(options: RedisConnectionOptions, timeoutMs: 
   });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
+    if (timeoutMs === undefined) return;
     timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
@@ -121,7 +139,7 @@ function connectionError(thrown: unknown, address: string): RedisError {
 }
 
 const LOST_CONNECTION =
-  /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^(LOADING|MOVED|READONLY|CLUSTERDOWN|MASTERDOWN) |ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
+  /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^(LOADING|MOVED|READONLY|CLUSTERDOWN|MASTERDOWN) |ECONNREFUSED|ECONNRESET|EPIPE|connect ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
 
 /** Why Redis did not carry out a command: a transaction that it discarded says only that, and names the errors beside. */
 function reasonOf(thrown: Error): Error {

@@ -1,57 +1,90 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { REDIS_SOCKET, THROWAWAY_PREFIX } from '../../src/fleet/embedded-redis-folder.js';
 import { connectProducer } from '../../src/queues/connection.js';
 import { serverPid } from '../support/embedded-redis-users.js';
-import { startFleetCommand } from '../support/fleet-command.js';
+import { type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
 
-const RUNNING = 'running';
+const FILES = 24;
+const LOOKS = { timeout: 30_000, interval: 5 };
+/** Longer than every time limit of a connection to Redis, and than the lock of a job below. */
+const FROZEN_MS = 12_000;
 
-/** Each moment: while the command connects, when its worker starts, and while its jobs run. */
-it.each([
-  ['answers', ''],
-  ['has a worker', 'agents: offline'],
-  ['runs jobs', RUNNING],
-])(
-  'fleet check says that its Redis was ended when it is killed as soon as it %s, and ends',
-  async (_when, text) => {
-    const temporary = mkdtempSync(join(tmpdir(), 'lost-'));
-    const files = Array.from({ length: 60 }, (_, index) => join(temporary, `${index}.py`));
-    for (const file of files) writeFileSync(file, `x = ${JSON.stringify(file)}\n`.repeat(2_000));
-    const env = { TMPDIR: temporary, FLEET_AGENT: 'offline' };
-    const running = startFleetCommand(['check', '--json', ...files], { env });
-    const ended = new Promise((resolve) => running.child.once('exit', resolve));
-    const url = await urlBelow(temporary);
-    const server = await serverPid(url);
-    if (text === RUNNING) await jobsRun(url);
-    else if (text !== '') await running.printed(text);
-    process.kill(server, 'SIGKILL');
-    expect(await ended).toBe(2);
-    const printed = running.lines.join('\n');
-    expect(printed).toContain('The Redis of this command was ended');
-    expect(printed).not.toContain('internal');
-    rmSync(temporary, { recursive: true });
-  },
-  180_000,
-);
+/** A `fleet check` that runs, and its throw-away server. */
+interface Checking {
+  readonly command: RunningCommand;
+  readonly url: string;
+  readonly server: number;
+}
+
+/** Moments in the life of the command: while it connects, when its worker starts, and while its jobs run. */
+const MOMENTS: [string, (checking: Checking) => Promise<void>][] = [
+  ['answers', async () => undefined],
+  ['has a worker', ({ command }) => command.printed('agents: offline')],
+  ['runs jobs', ({ url }) => jobsRun(url)],
+];
+
+/** Starts a check, waits for a moment, does something to its server, and gives what the command printed at its end. */
+async function check(
+  until: (checking: Checking) => Promise<void>,
+  disturb: (server: number) => Promise<void> | void,
+): Promise<{ exitCode: unknown; printed: string }> {
+  const temporary = mkdtempSync(join(tmpdir(), 'lost-'));
+  const files = Array.from({ length: FILES }, (_, index) => join(temporary, `${index}.py`));
+  for (const file of files) writeFileSync(file, `x = ${JSON.stringify(file)}\n`.repeat(1_000));
+  const env = { TMPDIR: temporary, FLEET_AGENT: 'offline', FLEET_LOCK_MS: '5000' };
+  const command = startFleetCommand(['check', '--json', ...files], { env });
+  const ended = once(command.child, 'exit');
+  const url = await urlBelow(temporary);
+  const checking = { command, url, server: await serverPid(url) };
+  await until(checking);
+  await disturb(checking.server);
+  const [exitCode] = await ended;
+  rmSync(temporary, { recursive: true });
+  return { exitCode, printed: command.lines.join('\n') };
+}
+
+describe.concurrent('fleet check', () => {
+  it.each(MOMENTS)(
+    'says that its Redis was ended, and ends, when it is killed as soon as it %s',
+    async (_when, until) => {
+      const { exitCode, printed } = await check(until, (server) => void process.kill(server, 'SIGKILL'));
+      expect(exitCode).toBe(2);
+      expect(printed).toMatch(/(The Redis of this command|redis-server) was ended/);
+      expect(printed).not.toContain('internal');
+    },
+  );
+
+  it.each(MOMENTS.filter(([when]) => when !== 'answers'))(
+    'waits for its Redis when that stands still as soon as it %s',
+    async (_when, until) => {
+      const { exitCode, printed } = await check(until, async (server) => {
+        process.kill(server, 'SIGSTOP');
+        await wait(FROZEN_MS);
+        process.kill(server, 'SIGCONT');
+      });
+      expect(printed).not.toContain('"error"');
+      expect(printed.match(/"status": "clean"/g)).toHaveLength(FILES);
+      expect(exitCode).toBe(0);
+    },
+  );
+});
 
 /** Address of the one throw-away server with its folder there, once it listens. */
 async function urlBelow(temporary: string): Promise<string> {
-  const socket = () => {
-    const folder = readdirSync(temporary).find((name) => name.startsWith(THROWAWAY_PREFIX));
-    const path = join(temporary, folder ?? '', REDIS_SOCKET);
-    return folder !== undefined && existsSync(path) ? path : undefined;
-  };
-  await expect.poll(socket, { timeout: 30_000, interval: 5 }).toBeDefined();
-  return `unix://${socket()}`;
+  return vi.waitUntil(() => {
+    const folder = readdirSync(temporary).find((name) => name.startsWith(THROWAWAY_PREFIX)) ?? '';
+    const path = join(temporary, folder, REDIS_SOCKET);
+    return existsSync(path) && `unix://${path}`;
+  }, LOOKS);
 }
 
 async function jobsRun(url: string): Promise<void> {
   const client = await connectProducer(url);
-  await expect
-    .poll(() => client.llen('fleet:solution-check:active'), { timeout: 30_000, interval: 5 })
-    .toBeGreaterThan(0);
+  await vi.waitUntil(async () => (await client.llen('fleet:solution-check:active')) > 0, LOOKS);
   await client.quit();
 }

@@ -68,14 +68,15 @@ async function withWorkerProcess(
   try {
     await action(over.signal);
   } finally {
-    worker.kill('SIGTERM');
+    // One whose Redis is gone has nothing to end in order.
+    worker.kill(lost.aborted ? 'SIGKILL' : 'SIGTERM');
     await ended;
   }
 }
 
 async function show(redisUrl: string, signal: AbortSignal): Promise<void> {
   const colours = coloursFor(process.stdout);
-  const fleet = await FleetConnection.open({ redisUrl, prefix: PREFIX });
+  const fleet = await FleetConnection.open({ redisUrl, prefix: PREFIX, waitForSlow: true });
   try {
     await showLeakageChecks(fleet, colours, signal);
     await showRefinementStep(fleet, colours, signal);
