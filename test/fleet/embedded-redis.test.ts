@@ -183,8 +183,8 @@ describe('servers that end in other ways', () => {
     const [server, supervisor] = [await serverPid(redis.url), supervisorPid(project)];
     process.kill(supervisor, 'SIGKILL');
     await expect.poll(() => supervisorPid(project)).not.toBe(supervisor);
-    await expect.poll(() => read(redis.url, 'key').catch(() => 'away')).toBe('value');
     await expect.poll(() => isRunning(server)).toBe(false);
+    await expect.poll(() => read(redis.url, 'key').catch(() => 'away')).toBe('value');
     const successor = await serverPid(redis.url);
     await redis.release();
     expect(isRunning(successor)).toBe(false);
