@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from 'bullmq';
-import { JobError } from '../errors.js';
+import { JobError, messageOf } from '../errors.js';
 import { comparable } from '../payloads/text-reference.js';
 import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
 import { isKindName } from '../queues/registry.js';
@@ -49,7 +49,13 @@ export async function existingJob(
   return job;
 }
 
-/** Runs a job that failed or was cancelled again; tells whether it did. @throws RedisError `redis-full`. */
+/** How long a submission waits until whoever holds a cancelled job has let go of it, in milliseconds. */
+const MAX_RELEASE_MS = 15_000;
+
+/**
+ * Runs a job that failed or was cancelled again; tells whether it did.
+ * @throws RedisError `redis-full`; JobError `wait-timeout` where a cancelled job is still held.
+ */
 export async function runAgain(fleet: FleetConnection, queueName: string, job: Job): Promise<boolean> {
   const key = fleet.queue(queueName).toKey(job.id ?? '');
   const { cancelled } = await readMarks(fleet.client, key);
@@ -60,30 +66,42 @@ export async function runAgain(fleet: FleetConnection, queueName: string, job: J
   if (state === 'failed') await fleet.memory.admit(0, 1);
   if (cancelled && state !== 'completed') await unmarkCancelled(fleet.client, key);
   if (state !== 'failed') return cancelled && state !== 'completed';
-  await retryInTurn(fleet, queueName, job);
-  return true;
+  try {
+    await retryInTurn(fleet, queueName, job);
+    return true;
+  } catch (thrown) {
+    // Another submission with the same key was faster.
+    if (/is not in the failed state/.test(messageOf(thrown))) return false;
+    throw thrown;
+  }
 }
 
-/** Waits until no worker holds the job any more. */
+/** Waits until no worker holds the job any more. The holder of an evaluation may keep its lease for an hour. */
 async function untilReleased(fleet: FleetConnection, queueName: string, job: Job): Promise<void> {
   const id = job.id ?? '';
-  await new Promise<void>((resolve, reject) => {
-    let stop: (() => void) | undefined;
-    const look = () => {
-      job.getState().then((state) => {
-        if (state === 'active') return;
-        stop?.();
-        resolve();
-      }, reject);
-    };
-    fleet
-      .events(queueName)
-      .listen(id, look)
-      .then((stopListening) => {
-        stop = stopListening;
-        look();
-      }, reject);
+  let released: () => void = () => undefined;
+  let failed: (thrown: unknown) => void = () => undefined;
+  const end = new Promise<void>((resolve, reject) => {
+    released = resolve;
+    failed = reject;
   });
+  const look = () => {
+    job.getState().then((state) => {
+      if (state !== 'active') released();
+    }, failed);
+  };
+  const tooLate = setTimeout(() => {
+    const held = `job ${id} was cancelled, and whoever holds it has not let go of it yet`;
+    failed(new JobError('wait-timeout', held, { jobId: id }));
+  }, MAX_RELEASE_MS);
+  const stop = await fleet.events(queueName).listen(id, look);
+  try {
+    look();
+    await end;
+  } finally {
+    clearTimeout(tooLate);
+    stop();
+  }
 }
 
 /** Removes a job that has ended, with its children, so that it can be submitted anew. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { digestOf } from '../../src/queues/common.js';
@@ -123,6 +124,45 @@ describe('evaluations over HTTP', () => {
     await gateway.send('DELETE', `/v1/jobs/${held}`);
     const told = await tell('heartbeat', claimed);
     expect([told.status, told.json.code]).toEqual([409, 'job-cancelled']);
+  });
+
+  it.each([
+    ['heartbeat', {}],
+    ['complete', { result: 'late' }],
+    ['fail', { message: 'late' }],
+  ])('a cancelled evaluation stays cancelled whatever its holder says: %s', async (what, more) => {
+    const held = await submit({ ...GUARDED, key: 'work' });
+    await test.worker(createOfflineRunner());
+    const claimed = await claim();
+    await gateway.send('DELETE', `/v1/jobs/${held}`);
+    const told = await tell(what, claimed, more);
+    expect([told.status, told.json.code]).toEqual([409, 'job-cancelled']);
+    expect(await jobOf(claimed)).toMatchObject({ state: 'cancelled' });
+    // It is free again: of two submissions at once one runs it again, and neither fails.
+    const again = [
+      { ...GUARDED, key: 'work' },
+      { ...GUARDED, key: 'work' },
+    ].map((body) => gateway.send('POST', '/v1/flows/guarded-evaluation', body));
+    expect((await Promise.all(again)).map(({ status }) => status)).toEqual([202, 202]);
+    expect((await claim()).json.id).toBe(held);
+  });
+
+  it('a lease that was made up ends nothing, not even one that BullMQ does not check', async () => {
+    await submit();
+    await test.worker(createOfflineRunner());
+    const claimed = await claim();
+    for (const lease of ['0', ' 0', '00', '1', 'null', claimed.json.lease.toUpperCase(), randomUUID()]) {
+      for (const [what, more] of [
+        ['fail', { message: 'forged', retryable: false }],
+        ['complete', { result: 'forged' }],
+        ['heartbeat', {}],
+      ] as const) {
+        const refused = await tell(what, { ...claimed, json: { ...claimed.json, lease } }, more);
+        expect([lease, what, refused.status, refused.json.code]).toEqual([lease, what, 409, 'lease-lost']);
+      }
+    }
+    expect((await tell('complete', claimed, { result: 'own' })).status).toBe(204);
+    expect((await jobOf(claimed)).result).toBe('own');
   });
 
   it('results of any JSON come back as they are', async () => {

@@ -48,6 +48,8 @@ const MOST_REFUSED = 100;
 const MOST_WORKERS = 50;
 /** A queue that nobody has claimed from for so long is closed, in milliseconds. */
 const IDLE_MS = 300_000;
+/** Leases as `claim` makes them. BullMQ takes some other tokens, such as "0", for leave to skip the check of the lock. */
+const LEASE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/;
 
 /**
@@ -102,23 +104,21 @@ export class Evaluations {
   async heartbeat(ref: LeaseRef, leaseMs: number): Promise<void> {
     const job = await this.#leased(ref);
     if ((await job.extendLock(ref.lease, leaseMs)) !== 1) throw leaseLost(ref);
-    if (await this.#isCancelled(job)) {
-      throw new JobError('job-cancelled', `evaluation ${ref.id} was cancelled; drop the work`, {
-        jobId: ref.id,
-      });
-    }
+    await this.#endIfCancelled(job, ref);
   }
 
-  /** Ends an evaluation with its result. @throws JobError `lease-lost`; PayloadError `payload-too-large`. */
+  /** Ends an evaluation with its result. @throws JobError `lease-lost`, `job-cancelled`; PayloadError `payload-too-large`. */
   async complete(ref: LeaseRef, result: unknown): Promise<void> {
     checkOwnData(result, 'result', this.#fleet.limits);
     const job = await this.#leased(ref);
+    await this.#endIfCancelled(job, ref);
     await settle(ref, () => job.moveToCompleted(result, ref.lease, false));
   }
 
-  /** Ends a try of an evaluation without a result. @throws JobError `lease-lost`. */
+  /** Ends a try of an evaluation without a result. @throws JobError `lease-lost`, `job-cancelled`. */
   async fail(ref: LeaseRef, { message, retryable }: EvaluationFailure): Promise<void> {
     const job = await this.#leased(ref);
+    await this.#endIfCancelled(job, ref);
     // With a code before it, no text of the pipeline is taken for a failure of the fleet's or in BullMQ's own words.
     const reason = encodeFailure(new JobError('job-failed', wellFormed(message)));
     const error = retryable ? new Error(reason) : new UnrecoverableError(reason);
@@ -165,12 +165,28 @@ export class Evaluations {
     }
   }
 
+  /**
+   * The holder of a cancelled evaluation lets go of it with whatever it says next, so that it can be submitted again
+   * at once. Its result does not count: whoever cancelled the evaluation was told that this is final.
+   */
+  async #endIfCancelled(job: Job, ref: LeaseRef): Promise<void> {
+    if (!(await this.#isCancelled(job))) return;
+    const cancelled = new JobError('job-cancelled', `evaluation ${ref.id} was cancelled; drop the work`, {
+      jobId: ref.id,
+    });
+    await settle(ref, () =>
+      job.moveToFailed(new UnrecoverableError(encodeFailure(cancelled)), ref.lease, false),
+    );
+    throw cancelled;
+  }
+
   async #isCancelled(job: Job): Promise<boolean> {
     const key = this.#fleet.jobKey(job.queueName, job.id ?? '');
     return (await readMarks(this.#fleet.client, key)).cancelled;
   }
 
   async #leased(ref: LeaseRef): Promise<Job> {
+    if (!LEASE.test(ref.lease)) throw leaseLost(ref);
     try {
       return (await findJob(this.#fleet, ref.id, ref.queue)).job;
     } catch (thrown) {
