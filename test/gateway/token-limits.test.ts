@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ResourceLimits, resourceTable } from '../../src/gateway/admission/resource-limits.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { attempts, timeFor } from '../support/attempts.js';
@@ -30,10 +30,10 @@ beforeAll(async () => {
   calm = (await tokens.add('calm', 'submit')).token;
   const settings = { maxWaits: 50, maxStreams: 50, maxReads: 2 };
   gateway = await startTestGateway(redis, prefix, settings, { logger: pino({ level: 'silent' }) });
-  return async () => {
-    await gateway.close();
-    await test.close();
-  };
+});
+afterAll(async () => {
+  await gateway.close();
+  await test.close();
 });
 afterEach(() => {
   for (const socket of sockets) socket.destroy();
@@ -120,6 +120,30 @@ describe('one token that opens a resource many times', () => {
       expect(again.status).toBe(202);
     },
   );
+});
+
+describe('event streams that go on after a place', () => {
+  it('look through the events of their queue a few at a time', async () => {
+    const { client } = test.fleet;
+    const check = { payload: { solution: { content: 'x = 1\n' } } };
+    const submit = () => gateway.send('POST', '/v1/jobs/solution-check', check, bearer(calm));
+    const { id } = (await submit()).json;
+    await gateway.send('DELETE', `/v1/jobs/${id}`, undefined, bearer(calm));
+    const events = test.fleet.queue('solution-check').toKey('events');
+    const place = await client.xadd(events, '*', 'event', 'progress', 'jobId', 'other');
+    const filling = client.pipeline();
+    for (let at = 0; at < 5_000; at += 1) filling.xadd(events, '*', 'event', 'progress', 'jobId', 'other');
+    await filling.exec();
+    const pages = async () =>
+      Number(/cmdstat_xrange:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0);
+    const end = '\r\n\r\n';
+    await flood(request('GET', `/v1/jobs/${id}/events`).replace(end, `\r\nlast-event-id: ${place}${end}`));
+    await vi.waitFor(() => expect(gateway.openRequests).toBeGreaterThan(20));
+    const before = await pages();
+    expect((await submit()).status).toBe(202);
+    // Two streams at a time read about ten pages meanwhile, all fifty of the token read nearly two hundred.
+    expect((await pages()) - before).toBeLessThan(60);
+  });
 });
 
 describe('waiting claims', () => {

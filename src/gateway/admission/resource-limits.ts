@@ -6,6 +6,7 @@ export const RESOURCES = {
   wait: 'requests that wait for a job',
   claim: 'claims that wait for an evaluation',
   stream: 'event streams',
+  replay: 'event streams that tell what happened before',
   read: 'large reads',
   board: 'requests to the board',
   answer: 'answers with a job',
@@ -35,6 +36,8 @@ export function resourceTable(limits: {
     wait: { max: maxWaits, maxQueued: 0 },
     claim: { max: maxWaits, maxQueued: 0 },
     stream: { max: maxStreams, maxQueued: 0 },
+    // Each may look through all events that a queue keeps.
+    replay: { max: maxReads, maxQueued: maxStreams },
     read: { max: maxReads, maxQueued: maxReads * 16 },
     board: { max: maxReads * 2, maxQueued: maxReads * 16 },
     // A job's result may have megabytes, and is in memory until its client has taken it.

@@ -106,7 +106,18 @@ async function handle(
     room ??= holdResource('answer', response, mounting);
     return room;
   };
-  const call = { params: request.params, query: { ...request.query }, gateway, stillAllowed, roomForAnswer };
+  const inTurn = async <T>(part: Resource, work: () => Promise<T>) => {
+    const release = await mounting.resources.take(part, caller.id, signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  };
+  const call = {
+    ...{ params: request.params, query: { ...request.query }, gateway },
+    ...{ stillAllowed, roomForAnswer, inTurn },
+  };
   const outcome = await runWithBody(operation, { ...call, signal, request, response }, mounting);
   const reply = outcome !== undefined && 'rest' in outcome ? await outcome.rest() : outcome;
   // The token may have been revoked while the request waited.

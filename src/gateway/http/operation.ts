@@ -57,6 +57,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
    * before the job is read, and after all other waiting.
    */
   readonly roomForAnswer: () => Promise<void>;
+  /** Does a part of the work while it holds one of the token's places for that, and gives the place back. */
+  readonly inTurn: <T>(resource: Resource, work: () => Promise<T>) => Promise<T>;
   /** Aborted when the client has gone or the gateway closes. */
   readonly signal: AbortSignal;
   readonly request: Request;

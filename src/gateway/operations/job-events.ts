@@ -47,7 +47,8 @@ export const jobEvents = operation({
     const state = await stateOf(gateway.fleet, id);
     if (request.method === 'HEAD') return { status: 200, headers: { 'content-type': 'text/event-stream' } };
     const resumeAt = placeOf(request.get('last-event-id'));
-    if (resumeAt !== undefined && hasEnded(state) && !(await hasMore(gateway.feed, queue, id, resumeAt))) {
+    const wasTold = () => isTold(gateway.feed, queue, id, resumeAt ?? '');
+    if (resumeAt !== undefined && hasEnded(state) && (await call.inTurn('replay', wasTold))) {
       return { status: 204 };
     }
     const stream = new EventStream(response, gateway, () => authorize(request, gateway, 'read'));
@@ -56,7 +57,9 @@ export const jobEvents = operation({
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     try {
-      await follower.follow(resumeAt);
+      if (resumeAt === undefined) await follower.follow(undefined);
+      // A stream that waits for its turn hears of nothing yet, and so holds nothing.
+      else await call.inTurn('replay', () => follower.follow(resumeAt));
       await stream.ended;
     } finally {
       follower.stop();
@@ -71,9 +74,12 @@ function placeOf(header: string | undefined): string | undefined {
   return header !== undefined && STREAM_PLACE.test(header) ? header : undefined;
 }
 
-async function hasMore(feed: EventFeed, queue: string, id: string, place: string): Promise<boolean> {
-  for await (const event of feed.after(queue, place)) if (event.jobId === id) return true;
-  return false;
+/** Whether a client was told all there is of a job that has ended. */
+async function isTold(feed: EventFeed, queue: string, id: string, place: string): Promise<boolean> {
+  // The events since have been trimmed, or the place is none of this stream: it is told the end, with a place that is.
+  if (isLater(await feed.oldest(queue), place)) return false;
+  for await (const event of feed.after(queue, place)) if (event.jobId === id) return false;
+  return true;
 }
 
 /** Sends what happens to one job, each event once and in order. */
