@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { testProgram } from '../support/programs.js';
 
-const PROGRAM = fileURLToPath(new URL('counting-worker.ts', import.meta.url));
+const PROGRAM = testProgram('test/calls/counting-worker');
 
 export interface WorkerHeap {
   /** Bytes of live heap after each number of jobs. */
@@ -30,7 +30,7 @@ export async function heapOfWorker(
   );
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--import', 'tsx', PROGRAM, redisUrl, fleet.prefix, apiUrl, numbers.join(',')],
+    ['--expose-gc', PROGRAM, redisUrl, fleet.prefix, apiUrl, numbers.join(',')],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const exited = once(child, 'exit');

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
+import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
-const PROGRAM = fileURLToPath(new URL('crashing-worker.ts', import.meta.url));
+const PROGRAM = testProgram('test/calls/crashing-worker');
 
 // Processes start, die and are taken over from; on a busy machine each step takes seconds.
 vi.setConfig({ testTimeout: 180_000 });
@@ -44,7 +44,7 @@ function superviseWorker(): void {
   supervised = true;
   deaths = 0;
   const start = () => {
-    worker = spawn(process.execPath, ['--import', 'tsx', PROGRAM, redis.url, test.fleet.prefix], {
+    worker = spawn(process.execPath, [PROGRAM, redis.url, test.fleet.prefix], {
       stdio: 'ignore',
     });
     worker.once('exit', () => {
@@ -58,7 +58,7 @@ function superviseWorker(): void {
 
 /** One worker process whose output is read. */
 function talkingWorker(which: string): { printed(text: string): Promise<void>; end(): Promise<void> } {
-  const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, redis.url, test.fleet.prefix, which], {
+  const child = spawn(process.execPath, [PROGRAM, redis.url, test.fleet.prefix, which], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');

@@ -7,12 +7,13 @@ import { systemClock } from '../../src/calls/clock.js';
 import { sdkTransport } from '../../src/calls/sdk-transport.js';
 import { DEFAULT_CALL_LIMITS, sendCall } from '../../src/calls/send-call.js';
 import { errorReply, textReply } from '../support/messages-api.js';
+import { testProgram } from '../support/programs.js';
 
 it('the stand-in for the Messages API also runs as a process of its own', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-messages-api-'));
   const script = join(folder, 'replies.json');
   writeFileSync(script, JSON.stringify([errorReply(529), textReply('from another process')]));
-  const server = execa('node', ['--import', 'tsx', 'test/support/messages-api-main.ts', script], {
+  const server = execa('node', [testProgram('test/support/messages-api-main'), script], {
     reject: false,
   });
   try {

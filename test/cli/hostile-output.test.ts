@@ -6,16 +6,17 @@ import { visibleLine } from '../../src/cli/terminal/visible.js';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
 import { expectHarmless, HOSTILE_NAME, HOSTILE_TEXT } from '../support/hostile-text.js';
+import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
 
 /** Printers by name, with what each printed. */
 function printed(...flags: string[]): Map<string, string> {
-  const program = packagePath('test', 'cli', 'hostile-printers.ts');
+  const program = testProgram('test/cli/hostile-printers');
   const { stdout, stderr } = spawnSync(
     'sh',
-    ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, '--import', 'tsx', program, ...flags],
+    ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, program, ...flags],
     {
       encoding: 'utf8',
     },

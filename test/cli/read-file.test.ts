@@ -17,8 +17,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeCorrection } from '../../src/cli/check/write-correction.js';
 import { collect, readRegularFile } from '../../src/cli/read-file.js';
 import { readKnownFile } from '../../src/known/read-known-file.js';
-import { packagePath } from '../../src/package-root.js';
 import { fleetCommand } from '../support/fleet-command.js';
+import { testProgram } from '../support/programs.js';
 
 const LIMIT = { bytes: 1_000, setting: 'FLEET_MAX_TEXT_BYTES' };
 
@@ -130,7 +130,7 @@ describe('fleet check', () => {
 });
 
 describe.runIf(process.platform === 'linux')('a pipe that the shell passes on', () => {
-  const MAIN = packagePath('dist', 'cli', 'main.js');
+  const MAIN = testProgram('src/cli/main');
   const inShell = async (command: string) => {
     const env = { FLEET_AGENT: 'offline', NODE: process.execPath, MAIN };
     const script = `exec "$NODE" "$MAIN" ${command}`;

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder } from '../support/fleet-command.js';
+import { testProgram } from '../support/programs.js';
 
-const MAIN = packagePath('dist', 'cli', 'main.js');
+const MAIN = testProgram('src/cli/main');
 const LEAKY = readFileSync(packagePath('examples', 'scripts', 'leaky_scaler.py'));
 
 /** Runs a line of shell in which \`$fleet\` is the command; the status is that of the command, not of its reader. */

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { wrapped } from '../../src/cli/terminal/wrapped.js';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
+import { testProgram } from '../support/programs.js';
 
 describe('wrapped text', () => {
   it('breaks at spaces, and only there', () => {
@@ -43,7 +44,7 @@ describe('findings of fleet check', () => {
     'are wrapped to the width of a terminal, and not in a pipe',
     async () => {
       const cwd = emptyFolder();
-      const main = packagePath('dist', 'cli', 'main.js');
+      const main = testProgram('src/cli/main');
       writeFileSync(
         join(cwd, 'run.sh'),
         `stty cols 60; exec '${process.execPath}' '${main}' check '${LEAKY}'\n`,

@@ -1,9 +1,11 @@
 import { readdirSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ComputeLane } from '../../src/fleet/compute-lane.js';
+import { testProgram } from '../support/programs.js';
 import type { TestThreadData } from '../support/test-thread.js';
 
-const module = new URL('../support/test-thread.ts', import.meta.url);
+const module = pathToFileURL(testProgram('test/support/test-thread'));
 const owner = (signal = new AbortController().signal) => ({ tenant: 'a', signal });
 
 let lane: ComputeLane<number, number>;

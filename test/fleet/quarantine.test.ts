@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
-import { besideModule } from '../../src/fleet/compute-thread.js';
 import { Quarantine } from '../../src/fleet/quarantine/quarantine.js';
 import { DEFAULT_COMPUTE_LIMITS } from '../../src/fleet/two-lanes.js';
 import type { WorkerOptions } from '../../src/fleet/worker.js';
@@ -14,6 +14,7 @@ import { isRunning } from '../support/embedded-redis-users.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { startFleetCommand } from '../support/fleet-command.js';
 import { type MessagesApi, type Script, textReply } from '../support/messages-api.js';
+import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
 // Processes start and die; on a busy machine each step takes seconds.
@@ -23,7 +24,7 @@ vi.setConfig({ testTimeout: 300_000 });
 const PATIENCE = { timeout: 60_000 };
 
 const redis = redisOfFile();
-const PROGRAM = besideModule(import.meta.url, 'quarantine-program');
+const PROGRAM = pathToFileURL(testProgram('test/fleet/quarantine-program'));
 
 let test: TestFleet;
 let api: MessagesApi;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
-import { packagePath } from '../../src/package-root.js';
+import { testProgram } from '../support/programs.js';
 import { sendTo } from './gateway-fixture.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'serve-'));
@@ -28,7 +28,7 @@ interface Run {
 
 /** The real command on the embedded Redis of a project folder. */
 function fleet(args: readonly string[], env: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, ['--import', 'tsx', packagePath('src', 'cli', 'main.ts'), ...args], {
+  const child = spawn(process.execPath, [testProgram('src/cli/main'), ...args], {
     env: { ...process.env, FLEET_DATA_DIR: folder, FLEET_AGENT: 'offline', ...env },
   });
   processes.push(child);

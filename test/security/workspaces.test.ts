@@ -12,6 +12,7 @@ import {
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { JobFiles, MAX_JOB_READS, MAX_QUESTION_BYTES } from '../../src/agents/workspace/job-files.js';
 import { MAX_SCAN_BYTES, readLines } from '../../src/agents/workspace/read-lines.js';
@@ -21,10 +22,11 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest } from '../support/fleet.js';
 import { messageReply, type RecordedRequest } from '../support/messages-api.js';
+import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
-const SANDBOX = new URL('../fleet/quarantine-program.ts', import.meta.url);
+const SANDBOX = pathToFileURL(testProgram('test/fleet/quarantine-program'));
 const CHECK = { solution: { content: 'x = 1\n' } };
 
 let outer: string;

@@ -1,11 +1,13 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { execa } from 'execa';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parsesAsPython } from '../../src/solution/index.js';
 import { PythonParser } from '../../src/solution/python-parser.js';
+import { testProgram } from '../support/programs.js';
 
 let folder = '';
 const environment = process.env.FLEET_PYTHON;
@@ -119,15 +121,14 @@ describe.skipIf(!withPython)('parsesAsPython with a python3', () => {
 
   it('does not keep a process alive, and the child goes with it', async () => {
     const { path, processIds } = await recordedPython('left');
-    const module = new URL('../../src/solution/index.ts', import.meta.url).href;
+    const module = pathToFileURL(testProgram('src/solution/index')).href;
     const program =
       `import { parsesAsPython } from ${JSON.stringify(module)};` +
       'console.log(JSON.stringify(await parsesAsPython("x = 1")));';
-    const { stdout } = await execa(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', program],
-      { timeout: 30_000, env: { FLEET_PYTHON: path } },
-    );
+    const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program], {
+      timeout: 30_000,
+      env: { FLEET_PYTHON: path },
+    });
     expect(stdout).toBe('{"ok":true,"exact":true}');
     const [child] = await processIds();
     expect(child).toBeGreaterThan(0);
@@ -216,6 +217,7 @@ describe.skipIf(!withPython)('PythonParser', () => {
   /** Answers as the child does, but for texts that say otherwise. */
   const obedient = `exec python3 -c '
 import struct, sys, time
+import { testProgram } from '../support/programs.js';
 source = sys.stdin.buffer
 print("ready", flush=True)
 while header := source.read(4):

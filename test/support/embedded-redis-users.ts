@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { startOfProcess } from '../../src/fleet/embedded-redis-lock.js';
 import { projectStatePath } from '../../src/fleet/project-state.js';
 import { connectProducer } from '../../src/queues/connection.js';
+import { testProgram } from './programs.js';
 
-const PROGRAM = fileURLToPath(new URL('../fleet/embedded-redis-user.ts', import.meta.url));
+const PROGRAM = testProgram('test/fleet/embedded-redis-user');
 
 /** A process that uses the embedded Redis of a folder, or a throw-away one; it is the leader of a process group of its own. */
 export class RedisUser {
@@ -17,15 +17,11 @@ export class RedisUser {
   readonly #answers: AsyncIterator<string>;
 
   constructor(folder: string | undefined, options: SpawnOptions = {}) {
-    this.process = spawn(
-      process.execPath,
-      ['--import', 'tsx', PROGRAM, ...(folder === undefined ? [] : [folder])],
-      {
-        stdio: ['pipe', 'pipe', 'inherit'],
-        detached: true,
-        ...options,
-      },
-    );
+    this.process = spawn(process.execPath, [PROGRAM, ...(folder === undefined ? [] : [folder])], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+      ...options,
+    });
     if (this.process.stdout === null) throw new Error('no standard output');
     this.#lines = createInterface(this.process.stdout);
     this.#answers = this.#lines[Symbol.asyncIterator]();

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
-import { packagePath } from '../../src/package-root.js';
+import { testProgram } from './programs.js';
 
-const MAIN = packagePath('dist', 'cli', 'main.js');
+const MAIN = testProgram('src/cli/main');
 
 export interface CommandOptions {
   /** Working directory; default: a new, empty one. */

@@ -1,0 +1,2 @@
+export function compileTestPrograms(): Promise<string>;
+export function compiledUrl(target: string, path: string): URL;
