@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CallControlOptions } from '../../src/calls/call-control.js';
+import { type CallControlOptions, limiterKey } from '../../src/calls/call-control.js';
 import { CallDeferred } from '../../src/calls/call-deferred.js';
 import type { JobGate } from '../../src/calls/job-gate.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
@@ -121,6 +121,18 @@ describe('a model that turns a call away', () => {
     ['a negative time', { 'retry-after': '-5' }, 429, 1_000],
     ['text', { 'retry-after': 'soon' }, 429, 1_000],
     ['ten days', { 'retry-after': '864000' }, 429, 864_000_000],
+    ['more than a number holds', { 'retry-after': '9'.repeat(400) }, 429, 1_000],
+    ['a time that no timestamp can have', { 'retry-after': '9'.repeat(300) }, 429, 1_000],
+    ['a date in some thousand years', { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, 529, 1_000],
+    [
+      'a reset that never comes',
+      {
+        'anthropic-ratelimit-requests-remaining': '0',
+        'anthropic-ratelimit-requests-reset': '+275000-01-01T00:00:00Z',
+      },
+      429,
+      1_000,
+    ],
     [
       'no retry-after, but the reset of what is used up',
       {
@@ -137,6 +149,12 @@ describe('a model that turns a call away', () => {
     clock.advance(ms - 1);
     expect(await admitted(1)).toHaveLength(0);
     clock.advance(1);
+    expect(await admitted(1)).toHaveLength(1);
+  });
+
+  it.each(['1e299', 'nan', '-1', 'x'])('is open where its stored time is %s', async (closedUntil) => {
+    await closeFor({ 'retry-after': '171' });
+    await fleet.client.hset(limiterKey(fleet.prefix, MODEL), { closedUntil, keptUntil: closedUntil });
     expect(await admitted(1)).toHaveLength(1);
   });
 

@@ -1,3 +1,5 @@
+import { MAX_STAY_AWAY_MS } from './rate-headers.js';
+
 /**
  * The limiter of one model, as Lua functions that the scripts of `call-scripts.ts` begin with. All its state is one
  * hash, so that every worker of the fleet sees the same:
@@ -13,6 +15,7 @@
 export const LIMITER_LUA = `
 local PROBE_LEASE, PROBE_PATIENCE, PROBE_LOOK, RAMP_STEP, RAMP_STEPS = 5000, 30000, 500, 1000, 10
 local KEPT, KEPT_SPARE = 86400000, 3600000
+local LONGEST_CLOSED = ${MAX_STAY_AWAY_MS}
 local DIMENSIONS = {'requests', 'input', 'output'}
 
 -- The state of the one limiter of this script, as texts; what of it changed; what of it is gone.
@@ -26,6 +29,13 @@ end
 
 local function limiter_number(field)
   return tonumber(limiter[field] or '')
+end
+
+-- Until when the model is closed; 0 where it is not, or where what is stored cannot be true.
+local function limiter_closed_until(now)
+  local closed = limiter_number('closedUntil') or 0
+  if closed > 0 and closed - now <= LONGEST_CLOSED then return closed end
+  return 0
 end
 
 local function limiter_set(field, value)
@@ -43,8 +53,9 @@ end
 -- Writes what has changed. A model that nobody uses is forgotten a day after it is open again.
 local function limiter_store(key, now)
   if next(limiter) ~= nil then
-    local needed = math.max(now, limiter_number('closedUntil') or 0) + KEPT
-    if (limiter_number('keptUntil') or 0) < needed then limiter_set('keptUntil', needed + KEPT_SPARE) end
+    local needed = math.max(now, limiter_closed_until(now)) + KEPT
+    local kept = limiter_number('keptUntil') or 0
+    if not (kept >= needed and kept - needed <= KEPT + LONGEST_CLOSED) then limiter_set('keptUntil', needed + KEPT_SPARE) end
   end
   local gone, changed = {}, {}
   for field in pairs(limiter_gone) do gone[#gone + 1] = field end
@@ -76,7 +87,7 @@ end
 
 -- How long a call has to wait (0: it may go), why, and until when the model is closed.
 local function limiter_check(now, needs, configured)
-  local closed = limiter_number('closedUntil') or 0
+  local closed = limiter_closed_until(now)
   if closed > now then return closed - now, limiter.why or 'rate-limited', closed end
   if limiter.probing then
     local lease = limiter_number('probeUntil') or 0
@@ -140,7 +151,7 @@ end
 -- Closes the model. A call that was sent before the last closing says nothing new unless it names a time.
 local function limiter_close(now, sentAt, ms, why)
   local closedAt = limiter_number('closedAt') or 0
-  local until_ = limiter_number('closedUntil') or 0
+  local until_ = limiter_closed_until(now)
   local fresh = sentAt > closedAt
   if fresh then
     local closings = (limiter_number('closings') or 0) + 1

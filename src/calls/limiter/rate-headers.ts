@@ -43,18 +43,22 @@ function count(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 }
 
+/** Longest time for which a provider can close a model, in milliseconds: quotas of a month are the longest there are. */
+export const MAX_STAY_AWAY_MS = 31 * 86_400_000;
+
 /**
  * How long a turned-away caller shall stay away, in milliseconds: what `retry-after` says, else the last reset of a
- * limit that has nothing left. Undefined where neither can be used: then the caller backs off by itself.
+ * limit that has nothing left. Undefined where neither can be used: then the caller backs off by itself. A time beyond
+ * the longest quota is one that cannot be used: one such answer would close the model for the whole fleet.
  */
 export function stayAwayMs(headers: Headers, now: number): number | undefined {
   const asked = parseRetryAfter(headers['retry-after'], now);
-  if (asked !== null) return Math.ceil(asked);
+  if (asked !== null && asked <= MAX_STAY_AWAY_MS) return Math.ceil(asked);
   const resets = Object.entries(headers).flatMap(([name, value]) => {
     const limit = /^anthropic-ratelimit-(.+)-reset$/.exec(name)?.[1];
     if (limit === undefined || count(headers[`anthropic-ratelimit-${limit}-remaining`]) !== 0) return [];
     const ms = Date.parse(value) - now;
-    return ms > 0 ? [ms] : [];
+    return ms > 0 && ms <= MAX_STAY_AWAY_MS ? [ms] : [];
   });
   return resets.length === 0 ? undefined : Math.ceil(Math.max(...resets));
 }
