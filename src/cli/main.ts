@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { Interrupted } from './interruption.js';
+import { refuseFilesNamedLikeOptions } from './named-files.js';
 import { errorJson, printError } from './print-error.js';
 import { createProgram } from './program.js';
 import { isOutputFailure, watchStandardStreams } from './standard-output.js';
@@ -16,6 +17,7 @@ function printErrorJson(error: { readonly code: string; readonly message: string
 
 watchStandardStreams();
 try {
+  await refuseFilesNamedLikeOptions(process.argv.slice(2));
   await createProgram().parseAsync();
 } catch (thrown) {
   if (thrown instanceof CommanderError) {

@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 
@@ -39,4 +39,21 @@ export async function refuseNoFolder(flag: string, path: string): Promise<void> 
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new UsageError('usage', `${flag}: the folder ${path} does not exist`);
   if (!found.isDirectory()) throw new UsageError('usage', `${flag}: ${path} is not a folder`);
+}
+
+/**
+ * Refuses an argument that is an option as well as the name of a file that is there: where a shell or a hook lists the files
+ * of a folder, their names must not decide what is done, nor with which exit code.
+ * @throws UsageError `usage`.
+ */
+export async function refuseFilesNamedLikeOptions(args: readonly string[]): Promise<void> {
+  const end = args.indexOf('--');
+  const options = (end < 0 ? args : args.slice(0, end)).filter((arg) => arg.startsWith('-') && arg !== '-');
+  for (const option of options) {
+    if ((await lstat(option).catch(() => undefined)) === undefined) continue;
+    throw new UsageError(
+      'usage',
+      `${option} is an option, and a file is named like it; name the file as ./${option}, or rename it`,
+    );
+  }
 }

@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { messageOf, PayloadError, UsageError } from '../errors.js';
+import { boundaryLeft } from '../link-boundary.js';
 import { namedDescriptor, readDescriptor } from '../open-descriptor.js';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -21,7 +22,8 @@ export interface ReadLimit {
 
 /**
  * Reads a regular file whole, up to a limit. What is no regular file is refused before it is opened: a pipe may never
- * end, and opening a device can do something. A pipe that the shell made for this command (`<(…)`) is read.
+ * end, and opening a device can do something. A pipe that the shell made for this command (`<(…)`) is read. A link that
+ * leads out of the working directory is not followed: what is read may be printed, and sent to a provider.
  * @throws UsageError `unreadable-input`; PayloadError `payload-too-large`, before more than the limit is read.
  */
 export async function readRegularFile(file: string, limit: ReadLimit): Promise<Buffer> {
@@ -34,6 +36,7 @@ export async function readRegularFile(file: string, limit: ReadLimit): Promise<B
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await handle.stat();
     refuseUnlessRegular(file, found);
+    await refuseLinkOut(file, handle);
     if (found.size > limit.bytes) throw tooLarge(file, limit);
     // A file may grow meanwhile, and some of the kernel's say that they are empty.
     return await collect(
@@ -70,6 +73,15 @@ export async function collect(
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
+}
+
+async function refuseLinkOut(file: string, handle: FileHandle): Promise<void> {
+  const boundary = await boundaryLeft(file, handle);
+  if (boundary === undefined) return;
+  throw new UsageError(
+    'unreadable-input',
+    `${file} is not read: a symbolic link leads from it to a file outside of ${boundary}; name that file itself`,
+  );
 }
 
 function tooLarge(name: string, { bytes, setting }: ReadLimit): PayloadError {

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { completeKnownSolution } from '../contamination/index.js';
 import type { KnownSolution } from '../contamination/types.js';
 import { messageOf, UsageError } from '../errors.js';
+import { boundaryLeft } from '../link-boundary.js';
 import { namedDescriptor, readDescriptor } from '../open-descriptor.js';
 import { type KnownInput, parseKnownInput } from './known-entry.js';
 
@@ -51,15 +52,25 @@ async function openLines(file: string): Promise<ReadStream | Socket> {
   return (await openRegularFile(file)).createReadStream({ encoding: 'utf8' });
 }
 
-/** A pipe may never end, and a device holds no lines: both are refused before they are opened. */
+/**
+ * A pipe may never end, and a device holds no lines: both are refused before they are opened. So is a link that leads out of
+ * the working directory: messages about broken lines quote them.
+ */
 async function openRegularFile(file: string): Promise<FileHandle> {
+  let problem = 'it is not a regular file';
   try {
     const found = await stat(file);
-    if (found.isFile()) return await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (found.isFile()) {
+      const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+      const boundary = await boundaryLeft(file, handle);
+      if (boundary === undefined) return handle;
+      await handle.close();
+      problem = `a symbolic link leads from it to a file outside of ${boundary}; name that file itself`;
+    }
   } catch (cause) {
     throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(cause)}`, { cause });
   }
-  throw new UsageError('unreadable-input', `${file} cannot be read: it is not a regular file`);
+  throw new UsageError('unreadable-input', `${file} cannot be read: ${problem}`);
 }
 
 /** A file of known solutions in memory: those that could be read, and the lines that could not. */

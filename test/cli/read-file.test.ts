@@ -89,6 +89,32 @@ describe('reading a file that somebody names', () => {
     expect(given).toBe(1_100);
   });
 
+  it('follows links of the working directory inside it, and none out of it', async () => {
+    const checkout = join(folder, 'checkout');
+    mkdirSync(checkout);
+    writeFileSync(join(checkout, 'x.py'), 'x = 1\n');
+    symlinkSync('x.py', join(checkout, 'in.py'));
+    symlinkSync('../x.py', join(checkout, 'out.py'));
+    symlinkSync('..', join(checkout, 'parent'));
+    const before = process.cwd();
+    process.chdir(checkout);
+    try {
+      expect((await readRegularFile('in.py', LIMIT)).toString()).toBe('x = 1\n');
+      for (const name of ['out.py', 'parent/x.py', join(checkout, 'out.py')]) {
+        const refused = {
+          code: 'unreadable-input',
+          message: expect.stringContaining('a symbolic link leads'),
+        };
+        await expect(readRegularFile(name, LIMIT), name).rejects.toMatchObject(refused);
+        await expect(readKnownFile(name), name).rejects.toMatchObject(refused);
+      }
+      // Named by the caller itself.
+      expect((await readRegularFile('../x.py', LIMIT)).toString()).toBe('x = 1\n');
+    } finally {
+      process.chdir(before);
+    }
+  });
+
   it.each(['pipe', 'zero.py', '.', 'socket'])('%s is no file of known solutions', async (name) => {
     await expect(readKnownFile(join(folder, name))).rejects.toMatchObject({ code: 'unreadable-input' });
   });
@@ -109,6 +135,21 @@ describe('fleet check', () => {
       { file: 'x.py', status: 'clean' },
       { file: 'sparse', error: { code: 'payload-too-large' } },
     ]);
+  });
+
+  it('does not take a file for an option whose name it has', async () => {
+    const checkout = mkdtempSync(join(folder, 'names-'));
+    const names = ['--fail-on=high', '--write', '-V'];
+    for (const name of ['x.py', ...names]) writeFileSync(join(checkout, name), 'x = 1\n');
+    for (const name of names) {
+      const { stderr, exitCode } = await fleetCommand(['check', name, 'x.py'], { cwd: checkout });
+      expect({ stderr, exitCode }).toMatchObject({
+        stderr: expect.stringContaining(`name the file as ./${name}`),
+        exitCode: 2,
+      });
+    }
+    const { stdout } = await fleetCommand(['check', '--', ...names], { cwd: checkout });
+    for (const name of names) expect(stdout).toContain(`${name}: clean`);
   });
 
   it.each([

@@ -5,13 +5,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
+  unlinkSync,
+  watch,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replaceFile } from '../../src/cli/check/replace-file.js';
+import { replaceFile, writeOutput } from '../../src/cli/replace-file.js';
 import { emptyFolder } from '../support/fleet-command.js';
 
 const isAdministrator = process.geteuid?.() === 0;
@@ -99,6 +102,42 @@ describe('replacing a file', () => {
     }
   });
 
+  it('changes nothing of a file to which a link leads that takes the place of the new text', async () => {
+    // Another user, who may write to the folder, waits for the new file.
+    const victim = join(folder, 'victim');
+    const shared = join(folder, 'shared');
+    mkdirSync(shared);
+    writeFileSync(victim, 'theirs', { mode: 0o600 });
+    const exchanged = new Set<string>();
+    const watcher = watch(shared, (_event, name) => {
+      if (name?.startsWith('.fleet-') !== true || exchanged.has(name)) return;
+      try {
+        unlinkSync(join(shared, name));
+        exchanged.add(name);
+        symlinkSync(victim, join(shared, name));
+      } catch {
+        // It has its final name already, or the link is there.
+      }
+    });
+    const script = join(shared, 'script.py');
+    try {
+      for (let round = 0; exchanged.size < 3 && round < 100; round += 1) {
+        rmSync(script, { force: true });
+        writeFileSync(script, 'before');
+        chmodSync(script, 0o666);
+        if (isAdministrator) chownSync(script, NOBODY, NOBODY);
+        await replaceFile(script, 'after').catch((thrown: unknown) => {
+          expect(thrown).toMatchObject({ code: 'unwritable-output' });
+        });
+        expect(statSync(victim)).toMatchObject({ uid: process.geteuid?.(), mode: 0o100600 });
+      }
+    } finally {
+      watcher.close();
+    }
+    expect(exchanged.size).toBeGreaterThan(0);
+    expect(readFileSync(victim, 'utf8')).toBe('theirs');
+  });
+
   it('takes a file with the longest name there can be', async () => {
     const long = join(folder, `${'x'.repeat(252)}.py`);
     writeFileSync(long, 'before');
@@ -128,5 +167,31 @@ describe('replacing a file', () => {
       code: 'unwritable-output',
     });
     expect(readdirSync(folder).sort()).toEqual(['script.py', 'taken']);
+  });
+});
+
+describe('writing a file that may be there', () => {
+  it.each([
+    ['a link to a file elsewhere', 'report.html'],
+    ['a link to a file that is not there', 'new.html'],
+    ['a link to a folder elsewhere', 'reports/report.html'],
+  ])('writes through no link that leads out of the working directory: %s', async (_what, name) => {
+    const checkout = join(folder, 'checkout');
+    mkdirSync(checkout);
+    symlinkSync('../script.py', join(checkout, 'report.html'));
+    symlinkSync('../new.py', join(checkout, 'new.html'));
+    symlinkSync('..', join(checkout, 'reports'));
+    const before = process.cwd();
+    process.chdir(checkout);
+    try {
+      await expect(writeOutput(name, 'after')).rejects.toMatchObject({ code: 'unwritable-output' });
+      await writeOutput('own.html', 'once');
+      await writeOutput('own.html', 'twice');
+      expect(readFileSync('own.html', 'utf8')).toBe('twice');
+    } finally {
+      process.chdir(before);
+    }
+    expect(readFileSync(file, 'utf8')).toBe('before');
+    expect(readdirSync(folder).sort()).toEqual(['checkout', 'script.py']);
   });
 });

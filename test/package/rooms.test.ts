@@ -10,6 +10,7 @@ const LEAVES = [
   'turn-queue',
   'event-loop',
   'open-descriptor',
+  'link-boundary',
 ];
 
 /** Rooms that each room may import. Whoever needs another first asks whether the arrow should exist. */
@@ -20,6 +21,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'turn-queue': [],
   'event-loop': [],
   'open-descriptor': [],
+  'link-boundary': [],
   // Types only: an agent's error carries what its calls used.
   errors: ['queues'],
   queues: [],

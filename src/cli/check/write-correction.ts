@@ -3,8 +3,8 @@ import { replaceInNotebook } from '../../leakage/index.js';
 import { locateBlock } from '../../solution/index.js';
 import type { ReadLimit } from '../read-file.js';
 import { readText } from '../read-input.js';
+import { replaceFile } from '../replace-file.js';
 import type { CheckedFile } from './checked-file.js';
-import { replaceFile } from './replace-file.js';
 
 /** The file's text with the corrections in it: the script itself, or the notebook with its cells corrected. */
 function correctedText({ text, script, notebook, result }: Omit<CheckedFile, 'written'>): string {

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
@@ -6,11 +5,12 @@ import { loadConfig } from '../../config/load-config.js';
 import { ContaminationDetector, type Difficulty, type TestCase } from '../../contamination/index.js';
 import { type ReportEntry, renderReport } from '../../contamination/report/render-report.js';
 import type { ContaminationResult } from '../../contamination/types.js';
-import { messageOf, UsageError } from '../../errors.js';
+import { UsageError } from '../../errors.js';
 import { readKnownFile } from '../../known/read-known-file.js';
 import { refuseSecondDash } from '../named-files.js';
 import { errorJson, printError } from '../print-error.js';
 import { formatLimit, outputLimit, readJson, readText } from '../read-input.js';
+import { writeOutput } from '../replace-file.js';
 import { coloursFor } from '../terminal/colours.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 import { renderVerdicts } from '../terminal/render-verdicts.js';
@@ -121,9 +121,7 @@ async function writeReport(
           },
         ],
   );
-  await writeFile(file, renderReport(entries)).catch((cause: unknown) => {
-    throw new UsageError('usage', `${file} cannot be written: ${messageOf(cause)}`, { cause });
-  });
+  await writeOutput(file, renderReport(entries));
 }
 
 async function readThoughts(file: string): Promise<string[]> {

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, readlink, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isWithin } from '../config/is-within.js';
+import { messageOf, UsageError } from '../errors.js';
+import { BY_DESCRIPTOR, linkBoundary, namesStream } from '../link-boundary.js';
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'it or its folder may not be written',
+  EPERM: 'it or its folder may not be written',
+  EROFS: 'its file system is read-only',
+  ENOENT: 'it or its folder is gone',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ELOOP: 'a symbolic link took its place',
+};
+
+const { O_RDONLY, O_RDWR, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** Owner and permissions of a file. */
+interface Ownership {
+  readonly uid: number;
+  readonly gid: number;
+  readonly mode: number;
+}
+
+function codeOf(thrown: unknown): string {
+  return (thrown as NodeJS.ErrnoException).code ?? '';
+}
+
+/**
+ * Gives a file another text, whole or not at all; its permissions stay, and its owner where the system allows that. Of
+ * a symbolic link, the file that it leads to is replaced, unless it leads out of the working directory.
+ * @throws UsageError `unwritable-output`; the file is then as it was.
+ */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  const target = await targetOf(file);
+  try {
+    await inFolder(dirname(target), (at) => replace(at, basename(target), text));
+  } catch (cause) {
+    throw notWritten(file, cause);
+  }
+}
+
+/**
+ * Writes a file that may be there already, within the same bounds, or a stream of this process that is named literally.
+ * @throws UsageError `unwritable-output`.
+ */
+export async function writeOutput(file: string, text: string): Promise<void> {
+  if (namesStream(file)) {
+    return writeFile(file, text).catch((cause: unknown) => {
+      throw notWritten(file, cause);
+    });
+  }
+  // A link that leads nowhere is there: what it would make is a file that nobody has named.
+  if ((await lstat(file).catch(() => undefined)) !== undefined) return replaceFile(file, text);
+  const folder = await targetOf(dirname(file), file);
+  try {
+    await inFolder(folder, (at) => putInPlace(at, basename(resolve(file)), text));
+  } catch (cause) {
+    throw notWritten(file, cause);
+  }
+}
+
+function notWritten(file: string, cause: unknown): UsageError {
+  const problem = PROBLEMS[codeOf(cause)] ?? messageOf(cause);
+  return new UsageError('unwritable-output', `${file} cannot be written: ${problem}; it is as it was`, {
+    cause,
+  });
+}
+
+/** The real path of a file, or of the folder of one. No link may lead from it to somewhere outside of its boundary. */
+async function targetOf(path: string, file = path): Promise<string> {
+  const [target, boundary] = await Promise.all([realpath(path), linkBoundary(file)]).catch(
+    (cause: unknown) => {
+      throw notWritten(file, cause);
+    },
+  );
+  if (isWithin(target, boundary)) return target;
+  throw new UsageError(
+    'unwritable-output',
+    `${file} is not written: a symbolic link leads from it to a file outside of ${boundary}; name that file itself`,
+  );
+}
+
+/**
+ * Does something in a folder that stays open meanwhile, so that a link that takes the folder's place leads nowhere.
+ * @param action gets the path of a name in the folder.
+ */
+async function inFolder(
+  path: string,
+  action: (at: (name: string) => string) => Promise<void>,
+): Promise<void> {
+  const folder = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    if (!BY_DESCRIPTOR) return await action((name) => join(path, name));
+    const below = `/proc/self/fd/${folder.fd}`;
+    if ((await readlink(below)) !== path) throw new Error('its folder was exchanged');
+    await action((name) => `${below}/${name}`);
+    // The new name is on the disk as well. Some file systems know no such thing; the file is whole either way.
+    await folder.sync().catch(() => undefined);
+  } finally {
+    await folder.close();
+  }
+}
+
+async function replace(at: (name: string) => string, name: string, text: string): Promise<void> {
+  // Replacing needs only a writable folder; a file that was made read-only is not to be changed all the same.
+  const handle = await open(at(name), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) throw new Error('it is no regular file');
+    await putInPlace(at, name, text, found);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The text is on the disk before its name is: a crash of the machine must not leave an empty file. */
+async function putInPlace(
+  at: (name: string) => string,
+  name: string,
+  text: string,
+  ownership?: Ownership,
+): Promise<void> {
+  // A short name of its own: one derived from the file's could be too long.
+  const temporary = at(`.fleet-${randomBytes(6).toString('hex')}`);
+  try {
+    const handle = await open(temporary, 'wx', ownership === undefined ? 0o666 : 0o600);
+    try {
+      await handle.writeFile(text);
+      if (ownership !== undefined) await giveTo(handle, ownership);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, at(name));
+  } catch (thrown) {
+    await rm(temporary, { force: true });
+    throw thrown;
+  }
+}
+
+/** By the open file and never by its name: whoever may write to the folder can put a link to another file in its place. */
+async function giveTo(handle: FileHandle, { uid, gid, mode }: Ownership): Promise<void> {
+  const own = await handle.stat();
+  if (own.uid !== uid || own.gid !== gid) {
+    try {
+      await handle.chown(uid, gid);
+    } catch (thrown) {
+      // Only the administrator gives files away.
+      if (codeOf(thrown) !== 'EPERM') throw thrown;
+    }
+  }
+  // Not as the file is made, where the umask is taken off.
+  await handle.chmod(mode & 0o777);
+}

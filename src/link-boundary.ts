@@ -1,0 +1,34 @@
+import { type FileHandle, readlink, realpath } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { isWithin } from './config/is-within.js';
+
+/** Linux alone has names for open files and for what lies in open folders. */
+export const BY_DESCRIPTOR = process.platform === 'linux';
+
+/** Names that the system itself makes for the streams of this process. All of them are links. */
+const STREAM = /^\/(?:dev\/(?:std(?:in|out|err)|fd\/\d+)|proc\/self\/fd\/\d+)$/;
+
+/** Whether an argument literally names a stream of this process. */
+export function namesStream(file: string): boolean {
+  return STREAM.test(file);
+}
+
+/**
+ * The real path of the folder that symbolic links may not lead out of: the working directory for a file that is named below
+ * it, else the file's own folder. Links may come with a checkout, and nobody has named the file that they lead to.
+ */
+export function linkBoundary(file: string): Promise<string> {
+  const path = resolve(file);
+  return realpath(isWithin(path, process.cwd()) ? process.cwd() : dirname(path));
+}
+
+/**
+ * The folder that a file should be in, where it is in another one. It is the open file that counts and not its name, which may
+ * lead elsewhere by now.
+ */
+export async function boundaryLeft(file: string, handle: FileHandle): Promise<string | undefined> {
+  if (namesStream(file)) return undefined;
+  const place = BY_DESCRIPTOR ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(file);
+  const boundary = await linkBoundary(file);
+  return isWithin(place, boundary) ? undefined : boundary;
+}
