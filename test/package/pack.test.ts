@@ -35,7 +35,8 @@ describe('the packed package', () => {
       expect(installed.files).toContain(file);
     }
     expect(installed.files.filter((file) => /^prompts\/.*\.md$/.test(file)).length).toBeGreaterThanOrEqual(5);
-    const shipped = /^(dist|prompts|assets|examples|docs)\/|^(package\.json|README\.md|LICENSE)$/;
+    const shipped =
+      /^(dist|prompts|assets|examples|docs)\/|^(package\.json|CHANGELOG\.md|README\.md|LICENSE)$/;
     expect(installed.files.filter((file) => !shipped.test(file))).toEqual([]);
     expect(installed.files.filter((file) => /\.(new|tmp|log|tgz)$|\.fleet\//.test(file))).toEqual([]);
   });
