@@ -3,12 +3,12 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 
-const DOCUMENTS = [
-  'README.md',
-  ...readdirSync(packagePath('docs'))
+const pagesIn = (folder: string) =>
+  readdirSync(packagePath(folder))
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
+    .map((name) => `${folder}/${name}`);
+const MEASUREMENTS = pagesIn('docs/measurements');
+const DOCUMENTS = ['README.md', ...pagesIn('docs')];
 const { files } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { files: string[] };
 
 /** Files of the package that a document links to, relative to the package. */
@@ -20,7 +20,7 @@ function linkedFiles(document: string): string[] {
     .map((target) => normalize(join(dirname(document), target)));
 }
 
-describe.each(DOCUMENTS)('%s', (document) => {
+describe.each([...DOCUMENTS, ...MEASUREMENTS])('%s', (document) => {
   it('links to files that are there, and in the package', () => {
     const broken = linkedFiles(document).filter(
       (file) =>
@@ -37,6 +37,13 @@ describe('README.md', () => {
     expect(DOCUMENTS.filter((document) => document !== 'README.md' && !linked.includes(document))).toEqual(
       [],
     );
+  });
+});
+
+describe('docs/measurements', () => {
+  it('has no page that no other page links to', () => {
+    const linked = new Set(DOCUMENTS.flatMap(linkedFiles));
+    expect(MEASUREMENTS.filter((document) => !linked.has(document))).toEqual([]);
   });
 });
 

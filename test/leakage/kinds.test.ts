@@ -6,7 +6,7 @@ import { packagePath } from '../../src/package-root.js';
 import { labelledScripts } from './labelled-scripts.js';
 
 const scripts = labelledScripts('kinds.txt');
-const docs = readFileSync(packagePath('docs', 'leakage.md'), 'utf8');
+const docs = readFileSync(packagePath('docs', 'leakage-kinds.md'), 'utf8');
 
 describe('the kinds of leak', () => {
   it('each have a pair of scripts', () => {

@@ -66,7 +66,7 @@ describe.each([
 
 describe('the ninth set, for which nothing was changed', () => {
   it('measures as the document says', async () => {
-    const document = await readFile(packagePath('docs', 'leakage.md'), 'utf8');
+    const document = await readFile(packagePath('docs', 'measurements', 'leakage.md'), 'utf8');
     const measured = await evaluateLeakage(labelledScripts('ninth.jsonl'));
     const { precision, recall, blocksRight, corrected, stillLeaky, mistakes } = measured;
     const rows = {
