@@ -5,7 +5,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { MAX_MEMBERS, MAX_OBJECT_MEMBERS } from '../../src/gateway/http/json-bounds.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
+import { digestOf } from '../../src/queues/common.js';
 import { workerConnection } from '../../src/queues/connection.js';
+import { NO_USAGE } from '../../src/queues/usage.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
@@ -40,10 +43,13 @@ beforeAll(async () => {
     connection: workerConnection(redis.url),
     prefix: PREFIX,
   });
-  await vi.waitFor(async () => {
-    const { json } = await gateway.send('GET', `/v1/jobs/${large}`, undefined, bearer(token));
-    expect(json.state).toBe('completed');
-  });
+  await vi.waitFor(
+    async () => {
+      const { json } = await gateway.send('GET', `/v1/jobs/${large}`, undefined, bearer(token));
+      expect(json.state).toBe('completed');
+    },
+    { timeout: 10_000 },
+  );
   await worker.close();
 });
 afterEach(async () => {
@@ -99,6 +105,38 @@ describe('answers that nobody reads', () => {
     for (let connection = 0; connection < 5; connection += 1) await sendAhead(get(path()), 100);
     await vi.waitFor(() => expect(gateway.openRequests).toBeGreaterThan(400));
     expect(await mostHeld(`/v1/jobs/${large}`)).toBeLessThan(25 * MAX_ANSWERS * RESULT_BYTES);
+  });
+
+  it('of claims: few evaluations are handed out, and the others wait for somebody who reads', async () => {
+    const content = `x = '${'x'.repeat(900_000)}'\n`;
+    const count = 30;
+    const body = {
+      candidates: new Array(count).fill({ solution: { content } }),
+      evaluation: { queue: 'unread', name: 'score' },
+    };
+    await addCandidateBatch(fleet, body);
+    const agent = { runner: 'offline' };
+    const result = {
+      status: 'clean',
+      solution: { content },
+      solutionDigest: digestOf(content),
+      findings: [],
+    };
+    const worker = new Worker('solution-check', async () => ({ ...result, usage: NO_USAGE, agent }), {
+      connection: workerConnection(redis.url),
+      prefix: PREFIX,
+      concurrency: 10,
+    });
+    const queue = fleet.queue('unread');
+    await vi.waitFor(async () => expect(await queue.getWaitingCount()).toBe(count), { timeout: 20_000 });
+    await worker.close();
+    const claim = JSON.stringify({ queue: 'unread' });
+    const head = `POST /v1/evaluations/claim?wait=20s HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n`;
+    const length = `content-type: application/json\r\ncontent-length: ${claim.length}\r\n\r\n`;
+    await sendAhead(`${head}${length}${claim}`, count);
+    await vi.waitFor(() => expect(gateway.openRequests).toBeGreaterThan(count / 2));
+    expect((await gateway.send('POST', '/v1/evaluations/claim', claim, bearer(other))).status).toBe(200);
+    expect(await queue.getActiveCount()).toBeLessThan(count / 2);
   });
 
   it('end a connection on which too many requests were sent ahead', async () => {

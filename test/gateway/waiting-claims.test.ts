@@ -4,7 +4,7 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { RequestError } from '../../src/errors.js';
 import { type Claim, Evaluations } from '../../src/gateway/evaluations/evaluations.js';
 import { OwnQueues } from '../../src/gateway/evaluations/own-queues.js';
-import { WaitingClaims } from '../../src/gateway/evaluations/waiting-claims.js';
+import { type WaitingClaim, WaitingClaims } from '../../src/gateway/evaluations/waiting-claims.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -28,10 +28,14 @@ beforeAll(async () => {
 });
 
 const allowed = async () => undefined;
-function wait(queue: string, more: { signal?: AbortSignal; stillAllowed?: () => Promise<unknown> } = {}) {
+const tryRoomForAnswer = () => ({ keep: () => undefined, release: () => undefined });
+function wait(
+  queue: string,
+  more: Partial<Pick<WaitingClaim, 'signal' | 'stillAllowed' | 'tryRoomForAnswer'>> = {},
+) {
   const signal = new AbortController().signal;
   const common = { leaseMs: 60_000, owner: 'somebody', timeoutMs: 20_000 };
-  return claims.wait({ queue, ...common, signal, stillAllowed: allowed, ...more });
+  return claims.wait({ queue, ...common, signal, stillAllowed: allowed, tryRoomForAnswer, ...more });
 }
 
 /** Submits an evaluation, and gives its id once its check is completed. */
@@ -77,5 +81,15 @@ describe('claims that wait', () => {
     expect(await left).toBeUndefined();
     await expect(revoked).rejects.toBe(refusal);
     expect(await idOf(await last)).toBe(evaluation);
+  });
+
+  it('have no evaluation while their token has no room for the answer, and keep nobody else from it', async () => {
+    const leaving = new AbortController();
+    const full = wait('full', { signal: leaving.signal, tryRoomForAnswer: () => undefined });
+    const other = wait('full');
+    const evaluation = await submit('full');
+    expect(await idOf(await other)).toBe(evaluation);
+    leaving.abort();
+    expect(await full).toBeUndefined();
   });
 });

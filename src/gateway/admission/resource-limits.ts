@@ -9,7 +9,7 @@ export const RESOURCES = {
   replay: 'event streams that tell what happened before',
   read: 'large reads',
   board: 'requests to the board',
-  answer: 'answers with a job',
+  answer: 'answers with a job or an evaluation',
   batch: 'batches',
 } as const;
 export type Resource = keyof typeof RESOURCES;
@@ -90,6 +90,20 @@ export class ResourceLimits {
     if (held.count < max) held.count += 1;
     else if (held.queue.length < maxQueued) await turn(held.queue, signal);
     else throw tooManyOpen(max + maxQueued, RESOURCES[resource]);
+    return this.#releaser(key, held);
+  }
+
+  /** Takes a place where one is free now. The returned function gives it back. */
+  tryTake(resource: Resource, token: string): (() => void) | undefined {
+    const key = `${resource} ${token}`;
+    const held = this.#held.get(key) ?? { count: 0, queue: [] };
+    if (held.count >= this.#table[resource].max) return undefined;
+    this.#held.set(key, held);
+    held.count += 1;
+    return this.#releaser(key, held);
+  }
+
+  #releaser(key: string, held: Held): () => void {
     let isHeld = true;
     return () => {
       if (!isHeld) return;

@@ -1,5 +1,6 @@
 import { JobError } from '../../errors.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { AnswerPlace } from '../http/operation.js';
 import type { Claim, Evaluations } from './evaluations.js';
 
 /** How often queues with waiting claims are looked at, in milliseconds. */
@@ -21,6 +22,8 @@ export interface WaitingClaim {
   readonly signal: AbortSignal;
   /** Asked before an evaluation is claimed for it: its token may have been revoked. */
   readonly stillAllowed: () => Promise<unknown>;
+  /** Room for the answer, which holds a script; none where the token has too many answers that nobody reads. */
+  readonly tryRoomForAnswer: () => AnswerPlace | undefined;
 }
 
 interface Waiter extends WaitingClaim {
@@ -129,22 +132,35 @@ export class WaitingClaims {
     /** One whose client left while it was claimed. Without a next client it comes back when its lease runs out. */
     let spare: Claim | undefined;
     for (;;) {
-      const [waiter] = this.#waiters.get(queue) ?? [];
-      if (waiter === undefined) return;
+      const next = this.#nextWithRoom(queue);
+      if (next === undefined) return;
+      const { waiter, place } = next;
+      let isTaken = false;
       try {
-        await waiter.stillAllowed();
-      } catch (thrown) {
-        waiter.fail(thrown);
-        continue;
+        if (!(await isStillAllowed(waiter)) || waiter.isSettled) continue;
+        const passedOn = spare && (await this.#passOn(spare, waiter.leaseMs));
+        spare = undefined;
+        const claim = passedOn ?? (await this.#evaluations.claim(queue, waiter.leaseMs, waiter.owner));
+        if (claim === undefined) return;
+        if (waiter.isSettled) spare = claim;
+        else {
+          isTaken = true;
+          place.keep();
+          waiter.settle(claim);
+        }
+      } finally {
+        if (!isTaken) place.release();
       }
-      if (waiter.isSettled) continue;
-      const passedOn = spare && (await this.#passOn(spare, waiter.leaseMs));
-      spare = undefined;
-      const claim = passedOn ?? (await this.#evaluations.claim(queue, waiter.leaseMs, waiter.owner));
-      if (claim === undefined) return;
-      if (waiter.isSettled) spare = claim;
-      else waiter.settle(claim);
     }
+  }
+
+  /** The first who waits and whose token has room for the answer: the others do not keep it waiting. */
+  #nextWithRoom(queue: string): { readonly waiter: Waiter; readonly place: AnswerPlace } | undefined {
+    for (const waiter of this.#waiters.get(queue) ?? []) {
+      const place = waiter.tryRoomForAnswer();
+      if (place !== undefined) return { waiter, place };
+    }
+    return undefined;
   }
 
   /** The claim with the lease that its next holder asked for; undefined where it was lost or cancelled meanwhile. */
@@ -156,5 +172,16 @@ export class WaitingClaims {
       if (thrown instanceof JobError) return undefined;
       throw thrown;
     }
+  }
+}
+
+/** Tells whoever may no longer claim so. */
+async function isStillAllowed(waiter: Waiter): Promise<boolean> {
+  try {
+    await waiter.stillAllowed();
+    return true;
+  } catch (thrown) {
+    waiter.fail(thrown);
+    return false;
   }
 }

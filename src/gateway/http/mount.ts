@@ -12,7 +12,7 @@ import type { Gateway } from '../gateway.js';
 import type { FleetLink } from '../link.js';
 import type { Connections } from './connections.js';
 import { firstAbort } from './first-abort.js';
-import type { Call, OpenOperation, Operation, Outcome, Reply } from './operation.js';
+import type { AnswerPlace, Call, OpenOperation, Operation, Outcome, Reply } from './operation.js';
 import { readJson } from './read-json.js';
 import { whenOver } from './request-log.js';
 import type { TransferRate } from './transfer-watch.js';
@@ -106,6 +106,10 @@ async function handle(
     room ??= holdResource('answer', response, mounting);
     return room;
   };
+  const tryRoomForAnswer = (): AnswerPlace | undefined => {
+    const release = mounting.resources.tryTake('answer', caller.id);
+    return release && { release, keep: () => releaseWhenOver(response, release) };
+  };
   const inTurn = async <T>(part: Resource, work: () => Promise<T>) => {
     const release = await mounting.resources.take(part, caller.id, signal);
     try {
@@ -116,7 +120,7 @@ async function handle(
   };
   const call = {
     ...{ params: request.params, query: { ...request.query }, gateway },
-    ...{ stillAllowed, roomForAnswer, inTurn },
+    ...{ stillAllowed, roomForAnswer, tryRoomForAnswer, inTurn },
   };
   const outcome = await runWithBody(operation, { ...call, signal, request, response }, mounting);
   const reply = outcome !== undefined && 'rest' in outcome ? await outcome.rest() : outcome;
@@ -132,8 +136,11 @@ export async function holdResource(
   { resources }: Pick<Mounting, 'resources'>,
 ): Promise<void> {
   const { id } = response.locals.caller as Caller;
+  releaseWhenOver(response, await resources.take(resource, id, whenOver(response)));
+}
+
+function releaseWhenOver(response: Response, release: () => void): void {
   const over = whenOver(response);
-  const release = await resources.take(resource, id, over);
   if (over.aborted) release();
   else over.addEventListener('abort', release, { once: true });
 }

@@ -42,6 +42,13 @@ export function later<Args extends unknown[]>(work: (...args: Args) => Promise<R
   return { rest: () => work(...args) };
 }
 
+/** A place among the answers of a token that hold a whole job. */
+export interface AnswerPlace {
+  /** Holds it until the answer is sent. */
+  keep(): void;
+  release(): void;
+}
+
 /** One request to an operation, validated. */
 export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params;
@@ -57,6 +64,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
    * before the job is read, and after all other waiting.
    */
   readonly roomForAnswer: () => Promise<void>;
+  /** The same where a place is free now. Whoever waits for others asks this, and holds none meanwhile. */
+  readonly tryRoomForAnswer: () => AnswerPlace | undefined;
   /** Does a part of the work while it holds one of the token's places for that, and gives the place back. */
   readonly inTurn: <T>(resource: Resource, work: () => Promise<T>) => Promise<T>;
   /** Aborted when the client has gone or the gateway closes. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SolutionSchema } from '../../queues/common.js';
 import { FindingSchema, SolutionCheckResultSchema } from '../../queues/solution-check.js';
 import { callerIdOf } from '../auth/caller-id.js';
-import type { Claim } from '../evaluations/evaluations.js';
+import type { Claim, Evaluations } from '../evaluations/evaluations.js';
 import type { WaitingClaim, WaitingClaims } from '../evaluations/waiting-claims.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation, type Reply } from '../http/operation.js';
@@ -56,25 +56,42 @@ const claim = operation({
   },
   refusals: [422],
   resource: 'claim',
-  handle: async ({ body, query, gateway, signal, stillAllowed, response }) => {
+  handle: async (call) => {
+    const { body, query, gateway, signal, stillAllowed, tryRoomForAnswer, response } = call;
     const owner = callerIdOf(response);
     const { queue, leaseMs } = body;
     const timeoutMs = query.wait ?? 0;
-    const claimed = signal.aborted ? undefined : await gateway.evaluations.claim(queue, leaseMs, owner);
-    if (claimed !== undefined || timeoutMs === 0) return claimReply(claimed);
-    return later(waitForClaim, gateway.waitingClaims, {
-      queue,
-      leaseMs,
-      owner,
-      timeoutMs,
-      signal,
-      stillAllowed,
-    });
+    if (signal.aborted) return claimReply(undefined);
+    if (timeoutMs === 0) {
+      // Before it is leased: an evaluation whose answer waits would lose its lease.
+      await call.roomForAnswer();
+      return claimReply(await gateway.evaluations.claim(queue, leaseMs, owner));
+    }
+    const waiting = { queue, leaseMs, owner, timeoutMs, signal, stillAllowed, tryRoomForAnswer };
+    const claimed = await claimNow(gateway.evaluations, waiting);
+    return claimed === undefined ? later(waitForClaim, gateway.waitingClaims, waiting) : claimReply(claimed);
   },
 });
 
 function claimReply(claimed: Claim | undefined): Reply {
   return claimed === undefined ? { status: 204 } : { status: 200, body: claimed };
+}
+
+/** Claims what is there now, where there is room for the answer. */
+async function claimNow(
+  evaluations: Evaluations,
+  { queue, leaseMs, owner, tryRoomForAnswer }: WaitingClaim,
+): Promise<Claim | undefined> {
+  const place = tryRoomForAnswer();
+  if (place === undefined) return undefined;
+  let claimed: Claim | undefined;
+  try {
+    claimed = await evaluations.claim(queue, leaseMs, owner);
+  } finally {
+    if (claimed === undefined) place.release();
+    else place.keep();
+  }
+  return claimed;
 }
 
 async function waitForClaim(claims: WaitingClaims, claim: WaitingClaim): Promise<Reply> {
