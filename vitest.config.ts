@@ -29,6 +29,8 @@ export default defineConfig(async () => {
       // Each file talks to its own Redis and its own child processes; two at once is what two cores carry.
       maxWorkers: 2,
       pool: 'forks' as const,
+      // The files that one process runs share its modules: loading them for each file was a third of all processor time.
+      isolate: false,
     },
   };
 });

@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
@@ -38,6 +38,7 @@ const TEST_ENTRIES = [
   'test/fleet/quarantine-program.ts',
   'test/support/messages-api-main.ts',
   'test/support/test-thread.ts',
+  'examples/pipeline-ts/main.ts',
 ];
 /** These find files of their own beside their modules, or are imported by name although they are CommonJS. */
 const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'undici', 'web-tree-sitter'];
@@ -46,13 +47,14 @@ const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'undici', 'web-tree
 const BANNER = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(import.meta.url);`;
 
+/** All files that a bundle can hold, but for those of packages. */
 function sources() {
-  const files = readdirSync(join(root, 'src'), { recursive: true }).filter((file) => file.endsWith('.ts'));
-  return [...files.map((file) => join('src', file)).sort(), ...TEST_ENTRIES, ...supportFiles()];
+  const folders = ['src', join('test', 'support'), join('examples', 'pipeline-ts')];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
+  );
+  return [...files.filter((file) => file.endsWith('.ts')).sort(), ...TEST_ENTRIES];
 }
-
-const supportFiles = () =>
-  readdirSync(join(root, 'test', 'support')).map((file) => join('test', 'support', file));
 
 function digest() {
   const hash = createHash('sha256');
@@ -77,12 +79,16 @@ function placesOf(target) {
   };
 }
 
-/** What a module finds as its own address. The package root lies above dist/ as it lies above src/. */
+/**
+ * What a module finds as its own address: a source that of its bundle, anything else its own. The package root lies above
+ * dist/ as it lies above src/.
+ */
 export function compiledUrl(target, path) {
-  const file = relative(root, path).replace(/\.ts$/, '.js');
-  return pathToFileURL(
-    file === join('src', 'package-root.js') ? join(root, 'dist', 'package-root.js') : join(target, file),
-  );
+  const file = relative(root, path);
+  if (!file.startsWith(`src${sep}`)) return pathToFileURL(path);
+  const compiled = file.replace(/\.ts$/, '.js');
+  const isRoot = compiled === join('src', 'package-root.js');
+  return pathToFileURL(isRoot ? join(root, 'dist', 'package-root.js') : join(target, compiled));
 }
 
 /** @returns the folder of the bundles, in which each entry has the path of its source; made where there is none yet. */

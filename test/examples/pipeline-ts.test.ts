@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { findInterpreter } from '../../examples/pipeline-ts/python-process.js';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder } from '../support/fleet-command.js';
+import { testProgram } from '../support/programs.js';
 
 const interpreter = await findInterpreter();
 if (interpreter === undefined) {
@@ -12,14 +13,16 @@ if (interpreter === undefined) {
   );
 }
 
-/** Runs the example as its README says, from a folder that is not its own. */
+/** Runs the example from a folder that is not its own. */
 async function runExample(...args: string[]) {
-  const tsx = packagePath('node_modules', 'tsx', 'dist', 'cli.mjs');
-  const main = packagePath('examples', 'pipeline-ts', 'main.ts');
-  const { stdout, stderr, exitCode } = await execa(process.execPath, [tsx, main, ...args], {
-    cwd: emptyFolder(),
-    reject: false,
-  });
+  const { stdout, stderr, exitCode } = await execa(
+    process.execPath,
+    [testProgram('examples/pipeline-ts/main'), ...args],
+    {
+      cwd: emptyFolder(),
+      reject: false,
+    },
+  );
   return { stdout, stderr, exitCode };
 }
 

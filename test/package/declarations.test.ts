@@ -22,15 +22,13 @@ function compile(code: string): { status: number | null; stdout: string } {
 }
 
 describe('the declarations, without skipLibCheck', () => {
-  it.each(['solution-fleet', 'solution-fleet/worker', 'solution-fleet/contamination'])(
-    'of %s compile',
-    (entry) => {
-      expect(compile(`import * as entry from '${entry}';\nexport const all = entry;\n`)).toEqual({
-        status: 0,
-        stdout: '',
-      });
-    },
-  );
+  it('of every entry of the package compile', () => {
+    const entries = ['solution-fleet', 'solution-fleet/worker', 'solution-fleet/contamination'];
+    const uses = entries.map(
+      (entry, at) => `import * as entry${at} from '${entry}';\nexport const all${at} = entry${at};\n`,
+    );
+    expect(compile(uses.join(''))).toEqual({ status: 0, stdout: '' });
+  });
 
   it('are really looked at', () => {
     const { status, stdout } = compile(

@@ -1,11 +1,14 @@
 import { join } from 'node:path';
+import { packagePath } from '../../src/package-root.js';
 
 /**
- * Path of a bundled module, which a test starts as a process or thread; `scripts/testing/compile.mjs` lists them.
+ * Path of a bundled module, which a test starts as a process or thread; `scripts/testing/compile.mjs` lists them. Outside
+ * of vitest, as in `npm run chaos`, it is the module of `dist/`, which holds the sources alone.
  * @param source Its source without the ending, as in `src/cli/main` or `test/calls/counting-worker`.
  */
 export function testProgram(source: string): string {
   const folder = process.env.TEST_PROGRAMS;
-  if (folder === undefined) throw new Error('vitest.config.ts sets TEST_PROGRAMS');
-  return join(folder, `${source}.js`);
+  if (folder !== undefined) return join(folder, `${source}.js`);
+  if (!source.startsWith('src/')) throw new Error(`vitest.config.ts sets TEST_PROGRAMS, where ${source} is`);
+  return packagePath(`dist/${source.slice('src/'.length)}.js`);
 }
