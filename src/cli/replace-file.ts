@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isWithin } from '../config/is-within.js';
 import { messageOf, UsageError } from '../errors.js';
@@ -137,7 +137,8 @@ async function putInPlace(
     }
     await rename(temporary, at(name));
   } catch (thrown) {
-    await rm(temporary, { force: true });
+    // What could not be written says why; that it cannot be removed either says nothing more.
+    await unlink(temporary).catch(() => undefined);
     throw thrown;
   }
 }

@@ -1,13 +1,15 @@
 import { constants, type ReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
 import { completeKnownSolution } from '../contamination/index.js';
 import type { KnownSolution } from '../contamination/types.js';
 import { messageOf, UsageError } from '../errors.js';
 import { boundaryLeft } from '../link-boundary.js';
 import { namedDescriptor, readDescriptor } from '../open-descriptor.js';
 import { type KnownInput, parseKnownInput } from './known-entry.js';
+
+/** The largest text there can be, with every character of it escaped. */
+const MAX_LINE_LENGTH = 100 * 1024 * 1024;
 
 /** One line that could not be read. */
 export interface BrokenLine {
@@ -25,7 +27,7 @@ export type KnownLine = { readonly line: number } & (
  * The lines of a JSONL file of known solutions, read one by one: the file may be larger than memory. Empty lines are
  * passed over.
  * @param onRead bytes of the file that were read so far.
- * @throws UsageError `unreadable-input` where the file cannot be read.
+ * @throws UsageError `unreadable-input` where the file cannot be read, or has a line without end.
  */
 export async function* knownLines(
   file: string,
@@ -33,7 +35,7 @@ export async function* knownLines(
 ): AsyncGenerator<KnownLine> {
   const stream = await openLines(file);
   let line = 0;
-  for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of linesOf(file, stream)) {
     line += 1;
     onRead(stream.bytesRead);
     if (text.trim() === '') continue;
@@ -43,6 +45,31 @@ export async function* knownLines(
       yield { line, reason: messageOf(thrown) };
     }
   }
+}
+
+/** Splits a stream into lines, none of which may fill the memory. */
+async function* linesOf(file: string, stream: AsyncIterable<unknown>): AsyncGenerator<string> {
+  let parts: string[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const [rest, ...next] = String(chunk).split('\n');
+    let part = rest ?? '';
+    for (const following of next) {
+      yield parts.join('') + part;
+      parts = [];
+      length = 0;
+      part = following;
+    }
+    parts.push(part);
+    length += part.length;
+    if (length > MAX_LINE_LENGTH) {
+      throw new UsageError(
+        'unreadable-input',
+        `${file} cannot be read: it has a line of more than ${MAX_LINE_LENGTH} characters`,
+      );
+    }
+  }
+  if (length > 0) yield parts.join('');
 }
 
 /** The file as a stream, or the pipe that the shell made for this command. */

@@ -120,6 +120,28 @@ describe('reading a file that somebody names', () => {
   });
 });
 
+describe('a file of known solutions', () => {
+  it('is refused where a line has no end, and is no error of the program', async () => {
+    const file = join(folder, 'endless.jsonl');
+    writeFileSync(file, '{}\r\n');
+    truncateSync(file, 2 ** 30);
+    await expect(readKnownFile(file)).rejects.toMatchObject({
+      code: 'unreadable-input',
+      message: expect.stringContaining('it has a line of more than'),
+    });
+  });
+
+  it('may end lines as other systems do, and hold separators of lines within texts', async () => {
+    const file = join(folder, 'lines.jsonl');
+    const line = JSON.stringify({ testCaseId: 'a', solution: 'x = "\u2028"' });
+    writeFileSync(file, `${line}\r\n\n{\n${line}`);
+    expect(await readKnownFile(file)).toMatchObject({
+      solutions: [{ testCaseId: 'a' }, { testCaseId: 'a' }],
+      broken: [{ line: 3 }],
+    });
+  });
+});
+
 describe('fleet check', () => {
   it('names what it cannot read, and checks the rest', async () => {
     const { stdout, exitCode } = await fleetCommand(
