@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, realpath, rename, unlink, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  open,
+  readlink,
+  realpath,
+  rename,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isWithin } from '../config/is-within.js';
 import { messageOf, UsageError } from '../errors.js';

@@ -54,6 +54,8 @@ async function withWorkerProcess(
       FLEET_PREFIX: PREFIX,
       FLEET_LOG_LEVEL: 'error',
       FLEET_DRAIN_SECONDS: '0',
+      // The Redis ends with this process, also where it is killed; the worker must not wait long for another one.
+      FLEET_UNWELL_MS: '30000',
     },
   });
   const over = new AbortController();
