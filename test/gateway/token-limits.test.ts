@@ -89,6 +89,7 @@ describe('one token that opens a resource many times', () => {
     ['lists', () => request('GET', '/v1/jobs?limit=1000')],
     ['runs', () => request('GET', '/v1/runs/many?limit=10000')],
     ['dead letters', () => request('GET', '/v1/dead-letters')],
+    ['overview pages', () => request('GET', '/')],
     ['board', () => request('GET', '/board/api/queues?activeQueue=solution-check')],
   ])(
     '%s: memory, connections and keys stay bounded, and another token is served',

@@ -3,6 +3,7 @@ import { readRedisMemory } from '../../queues/redis-memory.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { readWorkerReports } from '../../queues/worker-report.js';
 import type { Gateway } from '../gateway.js';
+import { sharedReading } from '../http/shared-reading.js';
 import { countDeadLetters } from './dead-letter-count.js';
 import { readDepth } from './depth.js';
 import { DurationHistogram } from './duration-histogram.js';
@@ -134,13 +135,18 @@ export class Metrics {
 
   /** The metrics as text. */
   async render(gateway: Gateway): Promise<string> {
+    await this.#readAll(gateway);
+    return this.#registry.metrics();
+  }
+
+  /** All who ask at the same time share one reading. */
+  readonly #readAll = sharedReading(0, async (gateway: Gateway): Promise<void> => {
     const totals = await gateway.statistics.totals();
     await Promise.all(KIND_NAMES.map((kind) => this.#readQueue(gateway, kind)));
     await Promise.all([this.#readCosts(gateway), this.#readWorkers(gateway), this.#readRedis(gateway)]);
     for (const total of this.#totals) total.set(totals);
     this.#durations.set(totals);
-    return this.#registry.metrics();
-  }
+  });
 
   async #readWorkers({ fleet }: Gateway): Promise<void> {
     const reports = await readWorkerReports(fleet.client, fleet.prefix);

@@ -6,30 +6,28 @@ import type { Gateway } from '../gateway.js';
 import { firstAbort } from '../http/first-abort.js';
 import { holdResource, type Mounting } from '../http/mount.js';
 import { whenOver } from '../http/request-log.js';
+import { sharedReading } from '../http/shared-reading.js';
 import { page } from './layout.js';
-import { type Overview, readOverview } from './overview-data.js';
+import { readOverview } from './overview-data.js';
 import { overviewContent } from './overview-view.js';
 import { pageHandler } from './page-request.js';
 
 /** How often an open overview gets newer figures, in milliseconds. */
 const LIVE_MS = 2_000;
-/** All who look at the same time share one reading, in milliseconds. */
+/** How long a reading counts for all who look, in milliseconds. */
 const SHARED_MS = 1_000;
 
 /** Adds the overview page and its live figures. */
 export function mountOverview(app: Express, mounting: Mounting): void {
-  let shared: { readonly at: number; readonly overview: Promise<Overview> } | undefined;
-  const read = (gateway: Gateway): Promise<Overview> => {
-    if (shared === undefined || Date.now() - shared.at > SHARED_MS) {
-      shared = { at: Date.now(), overview: readOverview(gateway) };
-    }
-    return shared.overview;
-  };
+  const readContent = sharedReading(SHARED_MS, async (gateway: Gateway) =>
+    overviewContent(await readOverview(gateway)),
+  );
 
   app.get(
     '/',
     pageHandler(mounting, '/', async ({ gateway, caller, response }) => {
-      const content = overviewContent(await read(gateway));
+      await holdResource('read', response, mounting);
+      const content = await readContent(gateway);
       const title = 'Overview – solution-fleet';
       response.set('cache-control', 'no-store');
       response.send(
@@ -49,7 +47,7 @@ export function mountOverview(app: Express, mounting: Mounting): void {
       if (over.aborted) stop();
       const show = async () => {
         try {
-          stream.send('overview', overviewContent(await read(gateway)).text);
+          stream.send('overview', (await readContent(gateway)).text);
         } catch (thrown) {
           // Redis is away: the page says so, and the next figures come when it is back.
           gateway.logger.debug({ reason: messageOf(thrown) }, 'the overview has no figures');
