@@ -32,7 +32,8 @@ export const GROWTH_BYTES = 4_096;
  * A result repeats the texts of its job, once in the job and once in its event; for a parent in a queue of the pipeline's
  * own also there, and uncompressed.
  *
- * KEYS: 1 prefix of the queue's keys. ARGV: 1 most jobs to look at, 2 bytes that every job needs.
+ * KEYS: 1 prefix of the queue's keys. ARGV: 1 most jobs to look at, 2 bytes that every job needs, 3 '1' where what children
+ * returned counts as well: a job of a pipeline's own queue keeps the scripts of its checks.
  * Returns: unfinished, unstarted, growth, then for each submitter its name, jobs and bytes.
  */
 const SAMPLE = script(`
@@ -46,6 +47,11 @@ for _, from in ipairs(sets) do
   from.size = redis.call(from.set and 'ZCARD' or 'LLEN', queue .. from.name)
   unfinished = unfinished + from.size
   if not from.begun then unstarted = unstarted + from.size end
+end
+local function children_bytes(key)
+  -- A managed server may forbid the command.
+  local bytes = redis.pcall('MEMORY', 'USAGE', key .. ':processed')
+  return type(bytes) == 'number' and bytes or 0
 end
 local growth, loads = 0, {}
 for _, from in ipairs(sets) do
@@ -67,6 +73,7 @@ for _, from in ipairs(sets) do
         local load = loads[name] or {jobs = 0, bytes = 0}
         loads[name] = load
         load.jobs, load.bytes = load.jobs + each, load.bytes + each * bytes
+        if ARGV[3] == '1' then load.bytes = load.bytes + each * children_bytes(queue .. id) end
       end
     end
   end
@@ -77,10 +84,18 @@ for name, load in pairs(loads) do
 end
 return reply`);
 
-/** @param most jobs to look at; all are where there are no more */
-export async function sampleJobs(client: Redis, queueKey: string, most: number): Promise<QueueSample> {
+/**
+ * @param most jobs to look at; all are where there are no more
+ * @param withResults whether what the children of a job returned counts with its bytes
+ */
+export async function sampleJobs(
+  client: Redis,
+  queueKey: string,
+  most: number,
+  withResults = false,
+): Promise<QueueSample> {
   const [unfinished, unstarted, growth, ...loads] = replyList(
-    await runScript(client, SAMPLE, [queueKey], [most, GROWTH_BYTES]),
+    await runScript(client, SAMPLE, [queueKey], [most, GROWTH_BYTES, withResults ? '1' : '']),
   );
   const bySubmitter = new Map<string, SubmitterLoad>();
   for (let at = 0; at < loads.length; at += 3) {

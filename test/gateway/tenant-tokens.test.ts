@@ -1,6 +1,10 @@
+import type { JobsOptions } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SubmitterShare } from '../../src/gateway/admission/submitter-share.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { rememberQueue } from '../../src/queues/own-queues.js';
+import { parseRedisMemory } from '../../src/queues/redis-memory.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
@@ -151,4 +155,36 @@ describe('the limit of waiting jobs', () => {
     const waiting = await fleet.client.zrange(fleet.queue('solution-check').toKey('prioritized'), '0', '-1');
     expect(waiting.indexOf(json.id)).toBeLessThan(LIMIT / 2);
   });
+});
+
+describe('the memory for jobs', () => {
+  it.each([
+    ['their data', { text: 'x'.repeat(60_000) }, {}],
+    ['what their checks returned', {}, { check: 'x'.repeat(60_000) }],
+  ])(
+    'counts evaluations that wait in a queue of a pipeline with the token: %s',
+    async (what, data, results) => {
+      const prefix = `bytes-${what.length}`;
+      const filling = await FleetConnection.open({ redisUrl: redis.url, prefix });
+      const evaluations = filling.queue('mine');
+      const opts = { fleet: { submitter: 'greedy' } } as JobsOptions;
+      for (let count = 0; count < 40; count += 1) {
+        const job = await evaluations.add('score', data, opts);
+        if ('check' in results)
+          await filling.client.hset(`${evaluations.toKey(job.id ?? '')}:processed`, results);
+      }
+      await rememberQueue(filling.client, prefix, 'mine', 'greedy');
+      const { counted } = parseRedisMemory(await filling.client.info('memory'));
+      // Less room than the 2.4 MB of these evaluations, which is scarce.
+      const memory = { admitPercent: 100, maxBytes: counted + 1_500_000 };
+      const full = await FleetConnection.open({ redisUrl: redis.url, prefix, memory });
+      const share = new SubmitterShare(full, async () => 2);
+      await expect(share.take('solution-check', 'greedy', 1, 1_000, 1_000)).rejects.toMatchObject({
+        code: 'redis-full',
+      });
+      await share.take('solution-check', 'other', 1, 1_000, 1_000);
+      await evaluations.obliterate({ force: true });
+      await Promise.all([filling.close(), full.close()]);
+    },
+  );
 });

@@ -1,10 +1,16 @@
 import { RedisError, RequestError } from '../../errors.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { type QueueSample, sampleJobs } from '../../producers/sample-jobs.js';
+import { rememberedQueues } from '../../queues/own-queues.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
+import { sharedReading } from '../http/shared-reading.js';
 
 /** Jobs that are looked at; where more wait, the shares of submitters are estimated from so many. */
 const SAMPLED_JOBS = 2_000;
+/** Jobs that are looked at in each of a pipeline's own queues, at least. */
+const MIN_SAMPLED_JOBS = 20;
+/** How long the samples of a pipeline's own queues count, which may be a thousand, in milliseconds. */
+const OWN_SAMPLE_MS = 5_000;
 /** How long a sample and the number of submitters count, in milliseconds. */
 const SAMPLE_MS = 1_000;
 
@@ -23,6 +29,7 @@ export class SubmitterShare {
   readonly #fleet: FleetConnection;
   readonly #submitters: () => Promise<number>;
   readonly #samples = new Map<KindName, Promise<Sample>>();
+  readonly #ownQueueBytes = sharedReading(OWN_SAMPLE_MS, bytesInOwnQueues);
   #count: { readonly at: number; readonly submitters: Promise<number> } | undefined;
 
   /** @param submitters how many there may be: tokens, those of one tenant as one */
@@ -54,6 +61,7 @@ export class SubmitterShare {
     if (room === undefined) return;
     let bytes = 0;
     for (const each of KIND_NAMES) bytes += (await this.#sample(each)).bySubmitter.get(submitter)?.bytes ?? 0;
+    bytes += (await this.#ownQueueBytes(this.#fleet)).get(submitter) ?? 0;
     if (bytes > room) {
       throw new RedisError(
         'redis-full',
@@ -85,4 +93,19 @@ export class SubmitterShare {
     const sample = await sampleJobs(client, `${prefix}:${kind}:`, SAMPLED_JOBS);
     return { ...sample, at: Date.now(), since: new Map() };
   }
+}
+
+/** Bytes of the jobs that wait in queues of pipelines, by their submitter. */
+async function bytesInOwnQueues({ client, prefix }: FleetConnection): Promise<ReadonlyMap<string, number>> {
+  const queues = await rememberedQueues(client, prefix);
+  const most = Math.max(MIN_SAMPLED_JOBS, Math.floor(SAMPLED_JOBS / Math.max(1, queues.length)));
+  const bytes = new Map<string, number>();
+  // One after the other, so that Redis answers others in between.
+  for (const queue of queues) {
+    const { bySubmitter } = await sampleJobs(client, `${prefix}:${queue}:`, most, true);
+    for (const [submitter, load] of bySubmitter) {
+      bytes.set(submitter, (bytes.get(submitter) ?? 0) + load.bytes);
+    }
+  }
+  return bytes;
 }
