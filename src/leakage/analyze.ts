@@ -85,6 +85,7 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
       `the script has more than ${MAX_FINDINGS} leaks; the others are not listed`,
     );
   }
+  nameUnfollowed(machine);
   const exhausted = !isFollowed || !judged.result.isAll;
   const { leaks, blocks } = judged.result ?? { leaks: [], blocks: [] };
   const findings = leaks.map((leak, at): LeakFinding => {
@@ -125,6 +126,16 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
     watchedLists,
     watchedFrames,
   };
+}
+
+/** Names what may hide a leak: code that was not read or not reached, and code that reaches things without their names. */
+function nameUnfollowed(machine: Machine): void {
+  const { landmarks, unread } = machine.module;
+  for (const span of unread) machine.skip(span, 'code that is nested too deeply');
+  for (const span of landmarks.trainings) {
+    if (!machine.reachedCalls.has(span.end)) machine.skip(span, 'a call that trains and was not reached');
+  }
+  for (const { reason, ...span } of landmarks.hidden) machine.skip(span, reason);
 }
 
 /** The leaks that are listed, in the order of the script. */

@@ -131,7 +131,10 @@ export function judge(machine: Machine): Leak[] {
     const scoredNames = prediction.rows.flatMap((region) => (region.name === undefined ? [] : [region.name]));
     const base = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames };
     const overlap = overlapOf(training.rows, prediction.rows);
-    if (overlap === 'unknown') continue;
+    if (overlap === 'unknown') {
+      machine.skip(prediction.node, 'whether the scored rows are among those of the training is not clear');
+      continue;
+    }
     if (overlap === 'yes') {
       if (!isHeldOut(machine, training, prediction) || insideTrainingSide(prediction.rows, scored)) continue;
       const kind =
@@ -317,7 +320,11 @@ function leakOf(
 
 function isCertain(machine: Machine, prediction: ScoredPredictions['prediction']): boolean {
   const { training, rows, certain, node } = prediction;
-  if (training === undefined || rows.length === 0 || training.rows.length === 0) return false;
+  if (training === undefined || rows.length === 0) return false;
+  if (training.rows.length === 0) {
+    machine.skip(node, 'which rows are trained on here is not known');
+    return false;
+  }
   if (certain && training.certain) return true;
   machine.skip(node, 'which rows are trained on or scored here is not clear');
   return false;

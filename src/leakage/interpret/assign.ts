@@ -2,7 +2,15 @@ import type { Expr, Subscript } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, joinValues, newCell, newTable } from '../values/join.js';
 import { LayeredMap } from '../values/layered-map.js';
-import { type Column, factsOf, type Table, type TableState, UNKNOWN, type Value } from '../values/value.js';
+import {
+  type Column,
+  factsOf,
+  type SequenceOf,
+  type Table,
+  type TableState,
+  UNKNOWN,
+  type Value,
+} from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
@@ -39,6 +47,12 @@ export function assign(machine: Machine, target: Expr, value: Value, from: Expr)
         const kept = markChosen(value, machine.choices);
         if (cell === undefined) object.attributes.set(target.name, newCell(kept));
         else machine.store.write(cell, kept);
+      } else if (object.type === 'estimator' && value.type !== 'constant' && target.name.endsWith('_')) {
+        machine.skip(target, 'what a model has learned is replaced');
+      } else if (object.type === 'class') {
+        const cell = object.members.get(target.name);
+        if (cell === undefined) object.members.set(target.name, newCell(value));
+        else machine.store.write(cell, value);
       } else if (object.type === 'table' && target.name !== 'columns' && target.name !== 'index') {
         setColumn(machine, object, target.name, value, false);
       }
@@ -68,10 +82,17 @@ function bind(machine: Machine, name: string, value: Value): void {
 }
 
 export function deleteTarget(machine: Machine, target: Expr): void {
+  if (target.type === 'name') {
+    // A name that is gone can only be met again where the error is handled.
+    const cell = machine.scope.names.get(target.id);
+    if (cell?.value.type === 'constant') machine.store.write(cell, UNKNOWN);
+  }
   if (target.type === 'subscript') {
     const object = evaluate(machine, target.object);
     const names = columnNames(machine, target.indices[0]);
     if (object.type === 'table' && names !== undefined) dropColumns(machine, object, names);
+    // The items behind it move up.
+    if (object.type === 'sequence') unorder(machine, object, UNKNOWN);
   }
 }
 
@@ -159,9 +180,7 @@ function assignSubscript(machine: Machine, target: Subscript, value: Value): voi
     return;
   }
   if (object.type === 'sequence') {
-    const state = object.cell.value;
-    const rest = state.rest === undefined ? value : joinValues(state.rest, value);
-    machine.store.write(object.cell, { ...state, rest });
+    unorder(machine, object, target.indices[0]?.type === 'slice' ? UNKNOWN : value);
     return;
   }
   const indices = target.indices.map((index) => evaluate(machine, index));
@@ -178,6 +197,11 @@ function assignSubscript(machine: Machine, target: Subscript, value: Value): voi
       const partly = isLocator && !isFullSlice(target.indices[0]);
       for (const name of names) setColumn(machine, object, name, value, partly, decided);
       return;
+    }
+    const { rows } = object.cell.value;
+    const others = value.type === 'table' ? value.cell.value.rows : [];
+    if (isLocator && rows.length > 0 && others.some((region) => !rows.includes(region))) {
+      machine.skip(target, 'rows of another table are put into this one');
     }
     fill(machine, object, withFits(machine.dataOf(value), decided), isFrame);
     return;
@@ -198,6 +222,14 @@ function assignSubscript(machine: Machine, target: Subscript, value: Value): voi
     fill(machine, table, machine.dataOf(value), false);
     bind(machine, target.object.id, table);
   }
+}
+
+/** A list of which nobody knows any more what stands at which place. */
+function unorder(machine: Machine, { cell }: SequenceOf, added: Value): void {
+  const { items, rest, ...state } = cell.value;
+  countWork(items.length);
+  const all = rest === undefined ? added : joinValues(rest, added);
+  machine.store.write(cell, { ...state, items: [], rest: items.reduce(joinValues, all) });
 }
 
 export function isFullSlice(index: Expr | undefined): boolean {

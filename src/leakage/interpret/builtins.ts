@@ -2,6 +2,7 @@ import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { joinValues, list, newMapping, newSequence } from '../values/join.js';
 import { overlapOf } from '../values/region.js';
+import { textOf } from '../values/texts.js';
 import { constant, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { type Arguments, argumentsOf, callValue, runCallback, unknownCall } from './calls.js';
 import { choiceEvents } from './choices.js';
@@ -89,7 +90,10 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
     case 'str':
     case 'repr':
     case 'format':
-      if (first?.type === 'constant' && name === 'str') return constant(String(first.value));
+      if (first?.type === 'constant' && name === 'str') {
+        const text = textOf(first);
+        return text === undefined ? UNKNOWN : constant(text);
+      }
       return first === undefined ? UNKNOWN : first.type === 'opaque' ? first : opaque(factsOf(first));
     case 'sum': {
       if (first === undefined) return UNKNOWN;

@@ -1,3 +1,4 @@
+import { functionFamily } from '../knowledge/functions.js';
 import type { Call, Expr, Parameter } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, joinValues, list, newCell, newEstimator, newMapping, newTable } from '../values/join.js';
@@ -94,6 +95,7 @@ export function argumentsOf(values: readonly Value[], expressions: readonly Expr
 }
 
 export function evaluateCall(machine: Machine, call: Call): Value {
+  machine.reachedCalls.add(call.end);
   if (call.callee.type === 'attribute') {
     const { name, object: expression } = call.callee;
     const owner = isAccessor(expression) ? evaluate(machine, expression.object) : undefined;
@@ -105,6 +107,7 @@ export function evaluateCall(machine: Machine, call: Call): Value {
       owner !== undefined && expression.type === 'attribute'
         ? columnOrAttribute(machine, owner, expression)
         : evaluate(machine, expression);
+    nameUnknownTraining(machine, object, name, call);
     // The method of something unknown: not an attribute of it that is called.
     if (object.type === 'opaque')
       return opaqueMethod(machine, object, name, evaluateArguments(machine, call), call);
@@ -114,6 +117,16 @@ export function evaluateCall(machine: Machine, call: Call): Value {
   const callee = evaluate(machine, call.callee);
   const args = evaluateArguments(machine, call);
   return callValue(machine, callee, args, call);
+}
+
+/** `thing.fit(…)` where nobody knows what the thing is, or of the class itself instead of an object. */
+function nameUnknownTraining(machine: Machine, object: Value, name: string, call: Call): void {
+  if (!/^(partial_)?fit(_transform|_predict|_resample)?$/.test(name)) return;
+  const isKnown =
+    object.type === 'library'
+      ? functionFamily(`${object.path}.${name}`) !== undefined
+      : object.type === 'estimator' || object.type === 'instance' || object.type === 'class';
+  if (!isKnown) machine.skip(call, 'what is trained here is not known');
 }
 
 /** Calls any value. */
@@ -253,6 +266,8 @@ function bindParameters(machine: Machine, fn: FunctionOf, args: Arguments): void
 
 function fallback(machine: Machine, fn: FunctionOf, parameter: Parameter): Value {
   if (parameter.fallback === undefined) return UNKNOWN;
+  const known = fn.defaults?.get(parameter.name);
+  if (known !== undefined) return known;
   const outer = machine.scope;
   machine.scope = fn.scope;
   const value = evaluate(machine, parameter.fallback);

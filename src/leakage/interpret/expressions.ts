@@ -4,6 +4,7 @@ import type { Attribute, Comprehension, Expr } from '../syntax/ast.js';
 import { type FitEvent, joinFacts, NO_FACTS, wholeFacts, withFits } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
+import { textOf } from '../values/texts.js';
 import { constant, factsOf, type Method, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { accessorProperty, hasAccessor, isAccessor } from './accessors.js';
@@ -15,6 +16,7 @@ import { markChosen, noteRowTest, selectionFits } from './choices.js';
 import { elementsOf } from './iterate.js';
 import type { Machine } from './machine.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
+import { makeFunction } from './statements.js';
 import { columnOf, subscriptValue } from './subscripts.js';
 import { slidingVariable } from './windows.js';
 
@@ -75,7 +77,7 @@ function evaluated(machine: Machine, expression: Expr): Value {
     case 'unary':
       return unaryValue(machine, expression.operator, evaluate(machine, expression.operand), expression);
     case 'lambda':
-      return { type: 'function', definition: expression, scope: machine.scope };
+      return makeFunction(machine, expression);
     case 'comprehension':
       return comprehensionValue(machine, expression);
     case 'conditional': {
@@ -89,7 +91,13 @@ function evaluated(machine: Machine, expression: Expr): Value {
     }
     case 'walrus': {
       const value = evaluate(machine, expression.value);
+      const inner = machine.scope;
+      // In a comprehension it binds the variable of the code around.
+      while (machine.scope.isComprehension && machine.scope.parent !== undefined) {
+        machine.scope = machine.scope.parent;
+      }
       assign(machine, expression.target, value, expression.value);
+      machine.scope = inner;
       return value;
     }
     case 'starred':
@@ -138,7 +146,7 @@ function formatted(machine: Machine, parts: readonly Expr[]): Value {
   for (const part of parts) {
     const value = evaluate(machine, part);
     facts = joinFacts(facts, factsOf(value));
-    const added: string | undefined = value.type === 'constant' ? String(value.value) : undefined;
+    const added = textOf(value);
     text = text === undefined || added === undefined ? undefined : boundedText(text, added);
   }
   return text === undefined ? opaque(facts) : constant(text);
@@ -178,8 +186,10 @@ function dictionaryValue(
       continue;
     }
     const name = evaluate(machine, key);
-    if (name.type === 'constant') entries.set(String(name.value), content);
-    else rest = rest === undefined ? content : newCell(rest).join(rest, content);
+    // `True` is the key 1.
+    if (name.type === 'constant') {
+      entries.set(String(typeof name.value === 'boolean' ? Number(name.value) : name.value), content);
+    } else rest = rest === undefined ? content : newCell(rest).join(rest, content);
   }
   return newMapping({ entries, ...(rest === undefined ? {} : { rest }) });
 }
@@ -189,7 +199,7 @@ const MAX_UNROLLED = 12;
 /** Runs the clauses of a comprehension; element by element where the elements are known. */
 function comprehensionValue(machine: Machine, expression: Comprehension): Value {
   const outer = machine.scope;
-  machine.scope = new Scope(outer);
+  machine.scope = new Scope(outer, false, true);
   const results: { key: Value | undefined; value: Value }[] = [];
   let complete = true;
   /** What the kept elements were picked by. */

@@ -12,6 +12,7 @@ import {
 } from '../values/facts.js';
 import { type Partition, type Region, sourceRegion } from '../values/region.js';
 import { Scope, Store } from '../values/store.js';
+import { textsOf } from '../values/texts.js';
 import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 
@@ -76,10 +77,18 @@ export class Machine {
   readonly counted: { readonly column: string; readonly rows: readonly Region[] }[] = [];
   /** Loops that are being run, innermost last. */
   readonly loops: Stmt[] = [];
+  /** Loops being run of which not every round is run: a count that they keep is another one in the end. */
+  unfinishedLoops = 0;
   readonly global = new Scope(undefined);
   scope = this.global;
   statement: Stmt;
   readonly lineOf: (offset: number) => number;
+
+  /** Ends of the calls that were run; no two calls end at the same place. */
+  readonly reachedCalls = new Set<number>();
+
+  /** Files by their name, or by the text that names them, with the end of the call that reads or writes them first. */
+  readonly filesRead = new Map<string, number>();
 
   /** Steps of work done so far. */
   steps = 0;
@@ -106,7 +115,6 @@ export class Machine {
   readonly watched = new Map<string, readonly Region[]>();
   /** The same at an earlier statement. */
   readonly watchedEarlier = new Map<string, readonly Region[]>();
-
   /** Lists of constant texts by variable, when the watched statement was about to run. */
   readonly watchedLists = new Map<string, readonly string[]>();
   /** Whether a watched table is indexed by position with `iloc`. */
@@ -386,13 +394,4 @@ export class Machine {
     }
     return score;
   }
-}
-
-function textsOf(value: Value): readonly string[] | undefined {
-  if (value.type !== 'sequence' || value.cell.value.rest !== undefined) return undefined;
-  countWork(value.cell.value.items.length);
-  const texts = value.cell.value.items.map((item) => (item.type === 'constant' ? item.value : undefined));
-  return texts.length > 0 && texts.every((text): text is string => typeof text === 'string')
-    ? texts
-    : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Compare, Expr } from '../syntax/ast.js';
+import type { Compare, ConstantValue, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, type Score, union, withFits } from '../values/facts.js';
 import { emptyTable, list, newSequence, newTable } from '../values/join.js';
@@ -172,7 +172,8 @@ function foldConstants(
   if (typeof a !== 'number' || typeof b !== 'number') return UNKNOWN;
   const results: Record<string, number> = { '+': a + b, '-': a - b, '*': a * b, '/': a / b };
   const result = results[operator];
-  return result === undefined ? UNKNOWN : constant(result);
+  const isExact = result !== undefined && (!Number.isInteger(result) || Number.isSafeInteger(result));
+  return isExact ? constant(result) : UNKNOWN;
 }
 
 /** The rows that a step leaves out. */
@@ -190,6 +191,15 @@ export function textStep(machine: Machine, node: Expr): Step {
   return { partition, side: 'yes' };
 }
 
+/** In Python `True` is 1. Of a text that was made of a number nobody knows whether it has a `.0` at its end. */
+function equal(a: ConstantValue, b: ConstantValue): boolean | undefined {
+  if (typeof a === 'string' && typeof b === 'string' && a !== b) {
+    return a.replaceAll('.0', '') === b.replaceAll('.0', '') ? undefined : false;
+  }
+  const [left, right] = [a, b].map((value) => (typeof value === 'boolean' ? Number(value) : value));
+  return left === right;
+}
+
 export function compareValue(machine: Machine, expression: Compare): Value {
   const values = expression.operands.map((operand) => evaluate(machine, operand));
   const [left, right] = values;
@@ -199,8 +209,10 @@ export function compareValue(machine: Machine, expression: Compare): Value {
     return UNKNOWN;
   }
   if (values.length === 2 && left.type === 'constant' && right.type === 'constant') {
-    if (operator === '==') return constant(left.value === right.value);
-    if (operator === '!=') return constant(left.value !== right.value);
+    const isEqual = equal(left.value, right.value);
+    if (isEqual === undefined) return UNKNOWN;
+    if (operator === '==') return constant(isEqual);
+    if (operator === '!=') return constant(!isEqual);
     return UNKNOWN;
   }
   const isNone = noneTest(operator, left, right);
@@ -249,6 +261,7 @@ export function unaryValue(machine: Machine, operator: string, value: Value, nod
     return value.type === 'constant' ? constant(!value.value) : opaque(factsOf(value));
   }
   const state = stateOf(value);
+  if (value.type === 'constant') return typeof value.value === 'number' && operator === '+' ? value : UNKNOWN;
   if (state === undefined) return value;
   if (state.mask === undefined || (operator !== '~' && operator !== '-')) return value;
   const [only] = state.mask;

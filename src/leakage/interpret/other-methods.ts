@@ -21,6 +21,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { countWork } from '../values/work.js';
 import { choose, report } from './builtins.js';
 import { type Arguments, argument, unknownCall } from './calls.js';
 import { markChosen } from './choices.js';
@@ -86,8 +87,11 @@ function sequenceMethod(
         return UNKNOWN;
       }
       const item = name === 'extend' ? opaque(machine.dataOf(added)) : added;
-      const rest = state.rest === undefined ? item : joinValues(state.rest, item);
-      machine.store.write(receiver.cell, { ...state, rest });
+      // What was put in between moves the others.
+      const moved = name === 'insert' ? state.items : [];
+      const rest = moved.reduce(joinValues, state.rest === undefined ? item : joinValues(state.rest, item));
+      const items = name === 'insert' ? [] : state.items;
+      machine.store.write(receiver.cell, { ...state, items, rest });
       return UNKNOWN;
     }
     case 'index':
@@ -97,17 +101,46 @@ function sequenceMethod(
         : opaque({ ...NO_FACTS, fits: factsOf(first).fits.filter(({ kind }) => kind === 'selection') });
     case 'copy':
       return newSequence(state);
-    case 'pop':
-      return state.items.at(-1) ?? state.rest ?? UNKNOWN;
+    case 'pop': {
+      const index = first === undefined ? -1 : first.type === 'constant' ? Number(first.value) : Number.NaN;
+      const popped = state.items.at(index) ?? state.rest ?? UNKNOWN;
+      edit(machine, receiver, (items) => items.splice(index, 1));
+      return popped;
+    }
     case 'remove':
-    case 'sort':
+      edit(machine, receiver, (items) => {
+        const at = items.findIndex(
+          (item) => item.type === 'constant' && first?.type === 'constant' && item.value === first.value,
+        );
+        if (at >= 0) items.splice(at, 1);
+      });
+      return UNKNOWN;
     case 'reverse':
+      edit(machine, receiver, (items) => items.reverse());
+      return UNKNOWN;
     case 'clear':
+      edit(machine, receiver, (items) => items.splice(0));
+      return UNKNOWN;
+    case 'sort':
+      // Which item is first is not known any more.
+      if (state.items.some((item) => item.type === 'constant' && typeof item.value === 'number'))
+        machine.store.write(receiver.cell, { ...state, items: [], rest: opaque(NO_FACTS) });
+      return UNKNOWN;
     case 'count':
       return UNKNOWN;
     default:
       return unknownCall(machine, args, call);
   }
+}
+
+/** Changes a list whose items are known one by one, outside of loops. */
+function edit(machine: Machine, { cell }: SequenceOf, change: (items: Value[]) => void): void {
+  const { items, rest } = cell.value;
+  if (rest !== undefined || machine.loops.length > 0) return;
+  countWork(items.length);
+  const changed = [...items];
+  change(changed);
+  machine.store.write(cell, { ...cell.value, items: changed });
 }
 
 /** What a loop collects piece by piece: one row for each round, the same rows for all lists it fills. */
@@ -162,6 +195,9 @@ function mappingMethod(
     case 'update':
       if (first?.type === 'mapping') {
         machine.store.write(receiver.cell, withEntries(state, first.cell.value.entries));
+      }
+      if (args.keywords.size > 0) {
+        machine.store.write(receiver.cell, withEntries(receiver.cell.value, args.keywords));
       }
       return UNKNOWN;
     default:

@@ -25,12 +25,29 @@ export function sourceTable(machine: Machine, path: string, args: Arguments, cal
     return opaque({ ...NO_FACTS, fits: machine.savedChoices });
   }
   const [first] = args.positional;
+  nameSecondReading(machine, args, call);
   const name = first?.type === 'constant' ? String(first.value) : '';
   const region = machine.source(`${machine.placeKey(call)}:${name}`, name || machine.label(call));
   if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
     return { type: 'opaque', facts: NO_FACTS, source: region };
   }
   return newTable({ ...emptyTable({ ...NO_FACTS, rows: [region] }, 'frame'), partial: false });
+}
+
+/** The file that a call reads or writes: its name, or the text that gives it. */
+export function fileOf(machine: Machine, args: Arguments): string | undefined {
+  const [value, expression] = [args.positional[0], args.expressions[0]];
+  if (expression === undefined || value?.type === 'table') return undefined;
+  return value?.type === 'constant' ? String(value.value) : machine.text(expression);
+}
+
+/** Rows of a file that is read twice are the same rows, but they are followed as others. */
+function nameSecondReading(machine: Machine, args: Arguments, call: Call): void {
+  const file = fileOf(machine, args);
+  if (file === undefined) return;
+  const before = machine.filesRead.get(file);
+  if (before === undefined) machine.filesRead.set(file, call.end);
+  else if (before !== call.end) machine.skip(call, 'rows of a file that is read or written more than once');
 }
 
 /** The state of a value taken as a table. */

@@ -31,7 +31,7 @@ import { withRowEvent } from './row-events.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
 import { isRowWise } from './statistic-calls.js';
 import { columnOf, columnsOf, concatenated, namesOf, noteMissing, pickRows } from './subscripts.js';
-import { sideBySide } from './table-calls.js';
+import { fileOf, sideBySide } from './table-calls.js';
 
 /** Calls a method of a frame, a column, an array or a tensor. */
 export function tableMethod(
@@ -42,6 +42,10 @@ export function tableMethod(
   call: Call,
 ): Value {
   const result = dispatch(machine, table, name, args, call);
+  if (name.startsWith('to_') || name.startsWith('write_')) {
+    const file = fileOf(machine, args);
+    if (file !== undefined) machine.filesRead.set(file, call.end);
+  }
   if (INPLACE_METHODS.has(name) && flag(args, 'inplace') === true && result.type === 'table') {
     replaceInPlace(machine, table, result.cell.value, call);
     return UNKNOWN;

@@ -1,3 +1,5 @@
+import type { Landmarks } from './landmarks.js';
+
 /**
  * A small abstract syntax of Python: only what the analysis looks at. Offsets are UTF-16 code units of the
  * source text; `end` is exclusive.
@@ -229,6 +231,8 @@ export interface Jump extends StatementBase {
 export interface Global extends StatementBase {
   readonly type: 'global';
   readonly names: string[];
+  /** `nonlocal`: those of the function around. */
+  readonly isOuter?: boolean;
 }
 export interface OtherStatement extends StatementBase {
   readonly type: 'other';
@@ -262,4 +266,7 @@ export interface Module {
   readonly parsed: boolean;
   /** Number of syntax nodes: the measure of the work the analysis may do. */
   readonly size: number;
+  readonly landmarks: Landmarks;
+  /** Parts that are nested too deeply to be read. */
+  readonly unread: readonly Span[];
 }

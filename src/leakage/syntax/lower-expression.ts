@@ -1,4 +1,4 @@
-import type { Argument, ComprehensionClause, Expr, Parameter } from './ast.js';
+import type { Argument, ComprehensionClause, Expr, Parameter, Span } from './ast.js';
 import { fieldOf, fieldsOf, namedChildren, type RawNode } from './raw-tree.js';
 
 /** Deeper nesting than this is not followed: recursion must not exhaust the stack. */
@@ -10,7 +10,11 @@ const NAMES: ReadonlySet<string> = new Set(['identifier', 'dotted_name', 'relati
 export class ExpressionLowering {
   private depth = 0;
 
-  constructor(private readonly source: string) {}
+  constructor(
+    private readonly source: string,
+    /** Takes the parts that are nested too deeply to be read. */
+    private readonly unread: Span[],
+  ) {}
 
   text(node: RawNode): string {
     const text = this.source.slice(node.start, node.end);
@@ -21,7 +25,10 @@ export class ExpressionLowering {
   lower(node: RawNode | undefined, fallbackAt = 0): Expr {
     if (node === undefined) return { type: 'other', parts: [], start: fallbackAt, end: fallbackAt };
     const span = { start: node.start, end: node.end };
-    if (this.depth >= MAX_DEPTH) return { type: 'other', parts: [], ...span };
+    if (this.depth >= MAX_DEPTH) {
+      this.unread.push(span);
+      return { type: 'other', parts: [], ...span };
+    }
     this.depth += 1;
     const result = this.dispatch(node, span);
     this.depth -= 1;
@@ -35,7 +42,7 @@ export class ExpressionLowering {
         return { type: 'name', id: this.text(node), ...span };
       case 'integer':
       case 'float':
-        return { type: 'constant', value: Number(this.text(node).replaceAll('_', '')), ...span };
+        return this.number(node, span);
       case 'true':
       case 'false':
         return { type: 'constant', value: node.type === 'true', ...span };
@@ -170,13 +177,32 @@ export class ExpressionLowering {
     }
   }
 
-  private string(node: RawNode, span: { start: number; end: number }): Expr {
+  /** A number, where it is one here as well: not `1j`, and no integer beyond those that a double holds. */
+  private number(node: RawNode, span: Span): Expr {
+    const value = Number(this.text(node).replaceAll('_', ''));
+    const isKnown = !Number.isNaN(value) && (node.type === 'float' || Number.isSafeInteger(value));
+    return isKnown ? { type: 'constant', value, ...span } : { type: 'other', parts: [], ...span };
+  }
+
+  private string(node: RawNode, span: Span): Expr {
     const parts: Expr[] = [];
+    const prefix = /^[A-Za-z]*/.exec(this.source.slice(node.start, node.start + 3))?.[0].toLowerCase() ?? '';
     for (const child of node.children) {
+      const at = { start: child.start, end: child.end };
       if (child.type === 'string_content') {
-        parts.push({ type: 'constant', value: this.text(child), start: child.start, end: child.end });
+        const value = this.text(child);
+        // Bytes equal no text, and an escape stands for another sign.
+        const isPlain = !prefix.includes('b') && (prefix.includes('r') || !value.includes('\\'));
+        parts.push(isPlain ? { type: 'constant', value, ...at } : { type: 'other', parts: [], ...at });
       } else if (child.type === 'interpolation') {
-        parts.push(this.lower(fieldOf(child, 'expression') ?? namedChildren(child)[0], child.start));
+        const inner = namedChildren(child);
+        const value = fieldOf(child, 'expression') ?? inner[0];
+        // `{x!r:>{width}}` is another text than that of x.
+        parts.push(
+          inner.length > 1
+            ? { type: 'other', parts: inner.map((part) => this.lower(part)), ...at }
+            : this.lower(value, child.start),
+        );
       }
     }
     return this.joined(parts, span);

@@ -1,4 +1,4 @@
-import type { Expr, Import, Stmt, Suite } from './ast.js';
+import type { Expr, Import, Span, Stmt, Suite } from './ast.js';
 import { ExpressionLowering } from './lower-expression.js';
 import { fieldOf, fieldsOf, namedChildren, type RawNode } from './raw-tree.js';
 
@@ -8,14 +8,20 @@ const MAX_DEPTH = 60;
 export class StatementLowering {
   private readonly expressions: ExpressionLowering;
   private depth = 0;
+  /** Parts that were nested too deeply to be read. */
+  readonly unread: Span[] = [];
 
   constructor(source: string) {
-    this.expressions = new ExpressionLowering(source);
+    this.expressions = new ExpressionLowering(source, this.unread);
   }
 
   suite(node: RawNode | undefined, owner: Stmt | undefined): Suite {
     const suite: Suite = { statements: [], owner };
-    if (node === undefined || this.depth >= MAX_DEPTH) return suite;
+    if (node === undefined) return suite;
+    if (this.depth >= MAX_DEPTH) {
+      this.unread.push({ start: node.start, end: node.end });
+      return suite;
+    }
     this.depth += 1;
     for (const child of namedChildren(node)) this.statement(child, suite);
     this.depth -= 1;
@@ -89,7 +95,12 @@ export class StatementLowering {
         return;
       case 'global_statement':
       case 'nonlocal_statement':
-        add({ type: 'global', names: named.map((child) => this.expressions.text(child)), ...at });
+        add({
+          type: 'global',
+          names: named.map((child) => this.expressions.text(child)),
+          isOuter: node.type === 'nonlocal_statement',
+          ...at,
+        });
         return;
       case 'match_statement': {
         const suites: Suite[] = [];
@@ -97,8 +108,19 @@ export class StatementLowering {
         const statement: Stmt = { type: 'other', parts, suites, error: false, ...at };
         const body = fieldOf(node, 'body') ?? node;
         for (const clause of namedChildren(body)) {
-          if (clause.type === 'case_clause')
-            suites.push(this.suite(fieldOf(clause, 'consequence'), statement));
+          if (clause.type !== 'case_clause') continue;
+          const inner = this.suite(fieldOf(clause, 'consequence'), statement);
+          // What a pattern binds is a part of what is matched, whichever.
+          const at = { suite: inner, start: clause.start, end: clause.end };
+          const value: Expr = { type: 'other', parts, start: node.start, end: node.start };
+          const bound = this.captured(clause);
+          const guard = fieldOf(clause, 'guard');
+          if (guard !== undefined) {
+            const test = this.expression(namedChildren(guard)[0]);
+            inner.statements.unshift({ type: 'expression', value: test, ...at });
+          }
+          if (bound.length > 0) inner.statements.unshift({ type: 'assign', targets: bound, value, ...at });
+          suites.push(inner);
         }
         add(statement);
         return;
@@ -118,6 +140,17 @@ export class StatementLowering {
           ...at,
         });
     }
+  }
+
+  /** Names that the patterns of a case bind, as far as patterns go before its guard and its code. */
+  private captured(clause: RawNode): Expr[] {
+    const names: Expr[] = [];
+    const open = clause.children.filter((child) => child.type === 'case_pattern');
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (next.type === 'identifier') names.push(this.expression(next));
+      for (const child of next.children) open.push(child);
+    }
+    return names;
   }
 
   private simple(node: RawNode, suite: Suite): void {

@@ -1,6 +1,7 @@
 import { neutraliseMagics } from '../../solution/notebook-magics.js';
 import { parsePython, type SyntaxTree } from '../../solution/python-syntax.js';
 import type { Module } from './ast.js';
+import { landmarksOf } from './landmarks.js';
 import { StatementLowering } from './lower-statement.js';
 import { copyTree } from './raw-tree.js';
 
@@ -20,7 +21,9 @@ export async function parseModule(source: string): Promise<Module> {
   try {
     const parsed = !tree.rootNode.hasError;
     const { root, size } = copyTree(tree);
-    return { body: new StatementLowering(source).suite(root, undefined), source, parsed, size };
+    const lowering = new StatementLowering(source);
+    const body = lowering.suite(root, undefined);
+    return { body, source, parsed, size, landmarks: landmarksOf(root, source), unread: lowering.unread };
   } finally {
     tree.delete();
   }

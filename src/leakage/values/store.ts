@@ -70,6 +70,7 @@ export class Scope {
   constructor(
     readonly parent: Scope | undefined,
     readonly isClass = false,
+    readonly isComprehension = false,
   ) {}
 
   lookup(name: string): Cell<Value> | undefined {

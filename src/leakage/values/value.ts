@@ -160,11 +160,13 @@ export interface FunctionOf {
   readonly owner?: ClassOf;
   /** Positional arguments bound by `functools.partial`. */
   readonly bound?: readonly Value[];
+  /** Values of parameters that a call leaves out, as they were when the function was defined. */
+  readonly defaults?: ReadonlyMap<string, Value>;
 }
 export interface ClassOf {
   readonly type: 'class';
   readonly definition: ClassDefinition;
-  readonly members: ReadonlyMap<string, Cell<Value>>;
+  readonly members: Map<string, Cell<Value>>;
   readonly bases: readonly Value[];
 }
 export interface Instance {
