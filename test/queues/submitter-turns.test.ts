@@ -85,6 +85,39 @@ describe('turns of submitters', () => {
     },
   );
 
+  it('a batch with priorities that names tenants again is little more work for Redis than one without', async () => {
+    const tenants = names('t', 3_000);
+    /** Seconds that Redis computes for a batch with a job for each tenant. */
+    const workFor = async (prefix: string, priority: number) => {
+      const spent = async () => Number(/used_cpu_user:([\d.]+)/.exec(await client.info('cpu'))?.[1]);
+      const requests = tenants.map((tenant) => ({
+        id: `${tenant}-${priority}`,
+        tenant,
+        submitter: 's',
+        priority,
+      }));
+      const before = await spent();
+      const tags = await takeTurns(client, prefix, 'extract', requests);
+      const work = (await spent()) - before;
+      const waiting = requests.flatMap(({ id }, at) => [(tags[at] ?? 0) * BAND + at, id]);
+      await client.zadd(`${prefix}:extract:prioritized`, ...waiting);
+      return work;
+    };
+    const plain = await workFor('plain', 0);
+    await workFor('again', 5);
+    // When each job looked at the 500 next ones of its submitter, it was seven times the work.
+    expect((await workFor('again', 1)) / plain).toBeLessThan(4);
+  });
+
+  it('keeps nothing for tenants whose jobs were begun', async () => {
+    const queue = newQueue();
+    for (const id of names('t', 30)) await queue.add('s', id, [id], 3);
+    await queue.take(30);
+    await queue.add('s', 'x', ['late'], 3);
+    // That of the last one that was begun, and that of the late one.
+    expect((await client.keys(`submitters-${prefixes}::fair:extract:own:*`)).length).toBeLessThanOrEqual(2);
+  });
+
   it('takes turns by submitter, and by tenant within each', async () => {
     const queue = newQueue();
     await queue.add('s', 'a', names('a', 6));

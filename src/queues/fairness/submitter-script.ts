@@ -9,14 +9,19 @@
  *
  * Keys of a party:
  * - `BASE:order:PARTY` sorted set: the submitter's jobs by tag, each as `RANK:PRIORITY:TENANT:ID`;
- * - `BASE:inner:PARTY` sorted set: tenant by its finish rank.
+ * - `BASE:inner:PARTY` sorted set: tenant by its finish rank;
+ * - `BASE:own:TENANT:PARTY` sorted set: those of the jobs in the order that are one tenant's and have a priority, so that
+ *   less urgent ones are found without a look at all others.
  */
 
 /** Waiting jobs of a submitter that one job of another tenant moves by a place each; the last of them goes to the end. */
 const MOST_MOVED = 50;
 
-/** How many of the submitter's next jobs are looked at for less urgent ones of the same tenant. */
-const MOST_SCANNED = 500;
+/** How many of a tenant's next jobs with a priority are looked at for less urgent ones. */
+const MAX_SCANNED = 200;
+
+/** Jobs that were begun, and leave the order, in one run. */
+const MAX_REMOVED = 1_000;
 
 export const SUBMITTER_LUA = `
 local function parse(member)
@@ -50,28 +55,49 @@ local function waiting_jobs(order, queue, first, last)
   return jobs, #found / 2
 end
 
+-- Where the jobs of a submitter are kept in their order, and those of one of its tenants that have a priority. The digest
+-- of a tenant has no colon.
+local function order_of(base, queue, party)
+  return {key = order_key(base, party), queue = queue, own = function(tenant) return own_key(base, party, tenant) end}
+end
+
+local function remove_member(order, job)
+  redis.call('ZREM', order.key, job.member)
+  if job.priority > 0 then redis.call('ZREM', order.own(job.tenant), job.member) end
+end
+
+-- Removes jobs that were begun. What is left of them is removed by later runs.
+local function remove_begun(order, now)
+  local begun = redis.call('ZRANGEBYSCORE', order.key, '-inf', '(' .. now, 'LIMIT', 0, ${MAX_REMOVED})
+  for _, member in ipairs(begun) do
+    local job = parse(member)
+    if job.priority > 0 then redis.call('ZREM', order.own(job.tenant), member) end
+  end
+  if #begun > 0 then redis.call('ZREMRANGEBYRANK', order.key, 0, #begun - 1) end
+end
+
 -- Writes a job's place in the order, and its tag where it is there already.
-local function put(order, queue, job, rank, tag)
-  if job.member and rank ~= job.rank then redis.call('ZREM', order, job.member) end
+local function put(order, job, rank, tag)
+  if job.member and rank ~= job.rank then remove_member(order, job) end
   job.rank = rank
-  redis.call('ZADD', order, tag, member_of(job))
+  local member = member_of(job)
+  redis.call('ZADD', order.key, tag, member)
+  if job.priority > 0 then redis.call('ZADD', order.own(job.tenant), tag, member) end
   -- A fresh job may not be there yet, or be delayed.
-  if job.tag and job.tag ~= tag and not job.fresh then set_tag(queue, job.id, tag) end
-  job.tag, job.member = tag, member_of(job)
+  if job.tag and job.tag ~= tag and not job.fresh then set_tag(order.queue, job.id, tag) end
+  job.tag, job.member = tag, member
 end
 
 -- Gives the places of the fresh jobs to less urgent ones of the same tenant, and theirs to the fresh ones.
-local function swap_by_priority(order, queue, fresh)
-  local tenant, priority = fresh[1].tenant, fresh[1].priority
+local function swap_by_priority(order, fresh, now)
+  local priority, own = fresh[1].priority, order.own(fresh[1].tenant)
   local less = {}
-  local found = redis.call('ZRANGE', order, 0, ${MOST_SCANNED} - 1, 'WITHSCORES')
+  local found = redis.call('ZRANGEBYSCORE', own, now, '+inf', 'WITHSCORES', 'LIMIT', 0, ${MAX_SCANNED})
   for at = 1, #found, 2 do
-    -- Most are not of this tenant: Redis is asked about the others alone.
-    local urgency, of = string.match(found[at], '^%d+:(%d+):([^:]*):')
-    if of == tenant and tonumber(urgency) > priority and #less < 2 * ${MOST_MOVED} then
-      local job = parse(found[at])
-      job.tag = tonumber(found[at + 1])
-      if redis.call('ZSCORE', queue .. 'prioritized', job.id) then less[#less + 1] = job end
+    local job = parse(found[at])
+    job.tag = tonumber(found[at + 1])
+    if job.priority > priority and #less < 2 * ${MOST_MOVED} then
+      if redis.call('ZSCORE', order.queue .. 'prioritized', job.id) then less[#less + 1] = job end
     end
   end
   if #less == 0 then return end
@@ -81,7 +107,7 @@ local function swap_by_priority(order, queue, fresh)
   for at, job in ipairs(jobs) do
     job.at = at
     places[at] = {rank = job.rank, tag = job.tag}
-    redis.call('ZREM', order, job.member)
+    remove_member(order, job)
   end
   table.sort(places, function(a, b) return a.tag < b.tag end)
   -- The most urgent first, and each in the order in which it was.
@@ -92,15 +118,15 @@ local function swap_by_priority(order, queue, fresh)
   end)
   for at, job in ipairs(jobs) do
     job.member = nil
-    put(order, queue, job, places[at].rank, places[at].tag)
+    put(order, job, places[at].rank, places[at].tag)
   end
 end
 
 -- Places jobs of one tenant of a submitter, which has given its last \`tags\` for them. Returns their tags.
 local function within_submitter(base, queue, party, tenant, priority, ids, tags, now, seconds)
-  local order, inner = order_key(base, party), base .. ':inner:' .. party
-  redis.call('ZREMRANGEBYSCORE', order, '-inf', '(' .. now)
-  local head = redis.call('ZRANGE', order, 0, 0)[1]
+  local order, inner = order_of(base, queue, party), base .. ':inner:' .. party
+  remove_begun(order, now)
+  local head = redis.call('ZRANGEBYSCORE', order.key, now, '+inf', 'LIMIT', 0, 1)[1]
   local rank = 0
   if head then
     rank = tonumber(string.match(head, '^%d+'))
@@ -114,14 +140,14 @@ local function within_submitter(base, queue, party, tenant, priority, ids, tags,
   for number, id in ipairs(ids) do
     fresh[number] = {fresh = true, rank = first + number - 1, priority = priority, tenant = tenant, id = id}
   end
-  local start, size = first_above(order, first), redis.call('ZCARD', order)
+  local start, size = first_above(order.key, first), redis.call('ZCARD', order.key)
   local most = math.max(${MOST_MOVED}, 2 * #ids)
   local moved, seen = {}, 0
-  if start < size then moved, seen = waiting_jobs(order, queue, start, start + most - 1) end
+  if start < size then moved, seen = waiting_jobs(order.key, queue, start, start + most - 1) end
   -- What goes behind jobs that are not moved must not seem to be before them.
   local last = 0
   if start + seen < size then
-    last = tonumber(string.match(redis.call('ZRANGE', order, -1, -1)[1], '^%d+'))
+    last = tonumber(string.match(redis.call('ZRANGE', order.key, -1, -1)[1], '^%d+'))
   end
   local places = {}
   for _, job in ipairs(moved) do places[#places + 1] = job.tag end
@@ -134,12 +160,11 @@ local function within_submitter(base, queue, party, tenant, priority, ids, tags,
       job = fresh[ours]
       ours = ours + 1
     end
-    put(order, queue, job, at > #moved and math.max(job.rank, last) or job.rank, tag)
+    put(order, job, at > #moved and math.max(job.rank, last) or job.rank, tag)
   end
-  local urgent = base .. ':urgent:' .. party
-  if priority > 0 then redis.call('SET', urgent, '1', 'EX', seconds) end
-  if redis.call('EXISTS', urgent) == 1 then swap_by_priority(order, queue, fresh) end
-  redis.call('EXPIRE', order, seconds)
+  swap_by_priority(order, fresh, now)
+  if priority > 0 then redis.call('EXPIRE', order.own(tenant), seconds) end
+  redis.call('EXPIRE', order.key, seconds)
   redis.call('EXPIRE', inner, seconds)
   local placed = {}
   for number, job in ipairs(fresh) do placed[number] = job.tag end

@@ -68,6 +68,9 @@ end
 -- Where the jobs of a submitter are kept in their order.
 local function order_key(base, party) return base .. ':order:' .. party end
 
+-- Where those of one of its tenants are that have a priority.
+local function own_key(base, party, tenant) return base .. ':own:' .. tenant .. ':' .. party end
+
 -- Moves every tag of the queue down, in the order they have.
 local function rebase(base, queue, by)
   local waiting = redis.call('ZRANGE', queue .. 'prioritized', 0, -1, 'WITHSCORES')
@@ -100,7 +103,10 @@ local function rebase(base, queue, by)
     local order = order_key(base, tenants[at])
     local ranked = redis.call('ZRANGE', order, 0, -1, 'WITHSCORES')
     for job = 1, #ranked, 2 do
-      redis.call('ZADD', order, math.max(1, tonumber(ranked[job + 1]) - by), ranked[job])
+      local tag = math.max(1, tonumber(ranked[job + 1]) - by)
+      redis.call('ZADD', order, tag, ranked[job])
+      local priority, tenant = string.match(ranked[job], '^%d+:(%d+):([^:]*):')
+      if tonumber(priority) > 0 then redis.call('ZADD', own_key(base, tenants[at], tenant), tag, ranked[job]) end
     end
   end
 end
