@@ -20,10 +20,11 @@ const cache = join(root, 'node_modules', '.cache', 'test-programs');
 /** A build that a run started with must outlive the builds of later sources. */
 const KEPT_BUILDS = 5;
 
-/** Modules that are started: the first module of a process or thread. */
+/** Modules that are started, as the first of a process or thread, or inside of a test process. */
 const SOURCE_ENTRIES = [
   'src/cli/main.ts',
   'src/cli/quarantine.ts',
+  'src/cli/run-program.ts',
   'src/fleet/analysis-task.ts',
   'src/fleet/contamination-thread.ts',
   'src/fleet/embedded-redis-supervisor.ts',

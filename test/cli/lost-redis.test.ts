@@ -40,7 +40,9 @@ async function check(
   const command = startFleetCommand(['check', '--json', ...files], { env });
   const ended = once(command.child, 'exit');
   const url = await urlBelow(temporary);
-  const checking = { command, url, server: await serverPid(url) };
+  // The socket is there a moment before somebody listens.
+  const server = await vi.waitUntil(() => serverPid(url).catch(() => undefined), LOOKS);
+  const checking = { command, url, server };
   await until(checking);
   await disturb(checking.server);
   const [exitCode] = await ended;

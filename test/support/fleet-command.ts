@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
+import { canRunHere, runHere } from './command-in-process.js';
 import { testProgram } from './programs.js';
 
 const MAIN = testProgram('src/cli/main');
@@ -14,6 +15,8 @@ export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Whether the command must have a process of its own: it dies, or what ends a process is tested. */
+  readonly ownProcess?: boolean;
 }
 
 export interface CommandResult {
@@ -26,11 +29,17 @@ export function emptyFolder(): string {
   return mkdtempSync(join(tmpdir(), 'cli-'));
 }
 
-/** Runs the built `fleet` command to its end, as a user would in a terminal without colours. */
+/**
+ * Runs the `fleet` command to its end, as a user would in a terminal without colours: inside of this process where it can,
+ * and as a process where one such command runs already, or the command needs one.
+ */
 export async function fleetCommand(
   args: readonly string[],
   options: CommandOptions = {},
 ): Promise<CommandResult> {
+  if (options.ownProcess !== true && canRunHere(args, options.env)) {
+    return runHere(args, options.cwd ?? emptyFolder(), options.env, options.input);
+  }
   const { stdout, stderr, exitCode } = await execa(process.execPath, [MAIN, ...args], {
     cwd: options.cwd ?? emptyFolder(),
     env: { ...options.env },
@@ -51,7 +60,7 @@ export interface RunningCommand {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts the built `fleet` command and leaves it running. */
+/** Starts the `fleet` command as a process and leaves it running. */
 export function startFleetCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: options.cwd ?? emptyFolder(),
