@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { ConfigurationError, messageOf } from '../errors.js';
+import { isPrivateGroup } from './private-group.js';
 
 /** More symbolic links than this on one path are a loop. */
 const MAX_LINKS = 40;
@@ -80,12 +81,12 @@ function refuseForeign(path: string, { uid }: Stats): void {
   throw unsafeFolder(`${path} belongs to another user (${uid})`);
 }
 
-/** A folder such as /tmp is fine: its sticky bit keeps everybody's entries apart. So is one of the user's own group. */
+/** A folder such as /tmp is fine: its sticky bit keeps everybody's entries apart. So is one of the user's own group, if nobody else is in it. */
 function refuseWritableByOthers(path: string): void {
   const { mode, gid } = lstatSync(path);
   if ((mode & STICKY) !== 0) return;
-  const ownGroup = gid === 0 || gid === process.getgid?.();
-  if ((mode & WRITABLE_BY_OTHERS) === 0 && ((mode & WRITABLE_BY_GROUP) === 0 || ownGroup)) return;
+  const byGroup = (mode & WRITABLE_BY_GROUP) !== 0;
+  if ((mode & WRITABLE_BY_OTHERS) === 0 && (!byGroup || isPrivateGroup(gid))) return;
   throw unsafeFolder(`${path} can be written by other users (mode ${(mode & 0o7777).toString(8)})`);
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -11,12 +12,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isPrivateGroupOf } from '../../src/fleet/private-group.js';
 import { openProjectState, projectStatePath } from '../../src/fleet/project-state.js';
 import { safeFolder } from '../../src/fleet/safe-folders.js';
 import { homeOfSystem, stateDirectory, stateDirectoryPath } from '../../src/fleet/state-directory.js';
+import { packagePath } from '../../src/package-root.js';
 
 const IS_ROOT = process.getuid?.() === 0;
 const SOMEBODY_ELSE = 54_321;
+/** A main group that has neither the number nor the name of its user. */
+const SHARED_GROUP = 54_322;
 const OF_SYSTEM = join(homeOfSystem() ?? '', '.local', 'state', 'solution-fleet');
 
 let scratch: string;
@@ -135,5 +140,44 @@ describe('the state of a project', () => {
     environment({ XDG_STATE_HOME: join(scratch, 'state') });
     writeFileSync(join(scratch, 'file'), '');
     expect(() => openProjectState(join(scratch, name))).toThrow(/FLEET_DATA_DIR/);
+  });
+});
+
+describe('a group that may write to a folder on the way', () => {
+  const users =
+    'root:x:0:0::/root:/bin/sh\nann:x:1001:1001::/home/ann:/bin/sh\nbob:x:1002:100::/home/bob:/bin/sh\n';
+  const groups = 'root:x:0:\nusers:x:100:\nann:x:1001:\nlab:x:200:ann,bob\neve:x:1005:bob\n';
+  const files = { users, groups };
+
+  it.each([
+    ['has the name of the user', { name: 'ann', uid: 1001, gid: 1001 }, 1001],
+    ['has the name of the user, and another number', { name: 'ann', uid: 7, gid: 1001 }, 1001],
+    ['has the number of a user that the files do not know', { uid: 5000, gid: 5000 }, 5000],
+  ])('is the own one of the user where it %s', (_what, user, gid) => {
+    expect(isPrivateGroupOf(user, gid, files)).toBe(true);
+  });
+
+  it.each([
+    ['is one for all users', { name: 'bob', uid: 1002, gid: 100 }, 100],
+    ['has others in it', { name: 'ann', uid: 1001, gid: 200 }, 200],
+    ['has the name of the user and another member', { name: 'eve', uid: 1005, gid: 1005 }, 1005],
+    ['is the main group of another user too', { name: 'users', uid: 9, gid: 100 }, 100],
+    ['is not the main group of the user', { name: 'ann', uid: 1001, gid: 1001 }, 200],
+    ['is unknown and has another number', { name: 'kim', uid: 5000, gid: 6000 }, 6000],
+  ])('is not where it %s', (_what, user, gid) => {
+    expect(isPrivateGroupOf(user, gid, files)).toBe(false);
+  });
+
+  it.skipIf(!IS_ROOT)('keeps the state directory from being used where others are in it', () => {
+    chownSync(scratch, 0, SHARED_GROUP);
+    chmodSync(scratch, 0o770);
+    const program = `
+      process.setgid(${SHARED_GROUP});
+      const { safeFolder } = await import(${JSON.stringify(packagePath('dist', 'fleet', 'safe-folders.js'))});
+      try { console.log(safeFolder(${JSON.stringify(scratch)})) } catch (thrown) { console.log(thrown.message) }`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+      encoding: 'utf8',
+    });
+    expect(stdout).toContain('can be written by other users (mode 770)');
   });
 });
