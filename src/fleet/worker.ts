@@ -15,6 +15,7 @@ import { type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
 import { ContaminationThreads } from './contamination-threads.js';
+import { DueJobs } from './due-jobs.js';
 import { FullRedis } from './full-redis.js';
 import { HeldSlots } from './held-slots.js';
 import { Housekeeping } from './housekeeping.js';
@@ -86,6 +87,7 @@ interface WorkerParts {
   readonly kinds: readonly KindName[];
   readonly logger: Logger;
   readonly housekeeping: Housekeeping;
+  readonly dueJobs: DueJobs;
   readonly reporter: WorkerReporter;
   readonly watchdog: Watchdog;
   readonly quarantine: Quarantine | undefined;
@@ -207,6 +209,7 @@ export class FleetWorker {
         full,
         retentionDays: options.retentionDays ?? 7,
       }),
+      dueJobs: new DueJobs(client, prefix, kinds, logger, full),
       reporter: new WorkerReporter(client, prefix, name, kinds, logger, () => full.reason),
       watchdog: new Watchdog(
         { workers, ledger, subscriber, logger, concurrency, running, full },
@@ -254,6 +257,7 @@ export class FleetWorker {
       this.#parts.full.stop();
       await this.#parts.quarantine?.close();
       await this.#parts.housekeeping.stop();
+      await this.#parts.dueJobs.stop();
       await this.#parts.reporter.stop();
       await Promise.all([this.#parts.contamination.close(), this.#parts.analysis.close()]);
       endClient(this.#parts.subscriber);

@@ -9,10 +9,11 @@ import type { FleetConnection } from './fleet-connection.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { withTags } from './job-tags.js';
+import { turnOption } from './placing-backend.js';
 import { indexRuns } from './run-index.js';
 import { checkSubmission } from './submission-fields.js';
 import { existingJob, type Submission } from './submit-once.js';
-import { turnsOf } from './turns.js';
+import { type TurnTaker, turnRequest, turnsOf } from './turns.js';
 
 /** One job of a batch. */
 export interface BatchItem<K extends KindName = KindName> {
@@ -34,6 +35,7 @@ type Prepared = Submission & {
 interface Ready {
   readonly job: Prepared;
   readonly stored: Record<string, unknown>;
+  /** None where it is delayed: it has its turn when it becomes due. */
   readonly turn: number | undefined;
 }
 
@@ -102,17 +104,7 @@ class Batch {
     const stored = new Map<string, Record<string, unknown>>();
     for (const job of fresh)
       if (fleet.payloads.holdsLongText(job.data)) stored.set(job.id, await storedData(fleet, job));
-    const turns = await turnsOf(
-      fleet,
-      fresh.map(({ queue, id, data, options }) => ({
-        queue,
-        id,
-        data,
-        tenant: options.tenant,
-        submitter: options.submitter,
-        priority: options.priority,
-      })),
-    );
+    const turns = await turnsOf(fleet, fresh.filter((job) => !isDelayed(job)).map(turnTaker));
     return fresh.map((job) => ({ job, stored: stored.get(job.id) ?? job.data, turn: turns.get(job.id) }));
   }
 
@@ -174,20 +166,31 @@ class Batch {
     const kinds = new Set(ready.map(({ job }) => job.kind));
     await Promise.all(
       [...kinds].map((kind) =>
-        fleet.queue(kind).addBulk(
-          ready
-            .filter(({ job }) => job.kind === kind)
-            .map(({ job: { id, options, data }, stored, turn }) => ({
-              name: kind,
-              data: stored,
-              opts: withTags(jobOptions(fleet, kind, id, options, turn, bytesApart(data, stored)), data),
-            })),
-        ),
+        fleet
+          .queue(kind)
+          .addBulk(ready.filter(({ job }) => job.kind === kind).map((one) => bulkJob(fleet, kind, one))),
       ),
     );
     for (const { job } of ready)
       this.#outcomes[job.index] = { handle: new JobHandle(fleet, job.kind, job.id, 'created') };
   }
+}
+
+function isDelayed({ options }: Prepared): boolean {
+  return (options.delayMs ?? 0) > 0;
+}
+
+function turnTaker({ queue, id, data, options }: Prepared): TurnTaker {
+  const { tenant, submitter, priority } = options;
+  return { queue, id, data, tenant, submitter, priority };
+}
+
+/** A job as BullMQ takes many of them. */
+function bulkJob(fleet: FleetConnection, kind: KindName, { job, stored, turn }: Ready) {
+  const { id, options, data } = job;
+  const opts = withTags(jobOptions(fleet, kind, id, options, turn, bytesApart(data, stored)), data);
+  const whenDue = isDelayed(job) ? turnOption(turnRequest(turnTaker(job))) : {};
+  return { name: kind, data: stored, opts: { ...opts, ...whenDue } };
 }
 
 function prepare(

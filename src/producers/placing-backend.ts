@@ -1,9 +1,8 @@
 import { type JobJson, QueueKeys, type QueueOptions, RedisConnection, RedisQueueBackend } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { yieldWhenBusy } from '../event-loop.js';
-import { type TurnRequest, turnCalls } from '../queues/fairness/take-turns.js';
+import { inOrderOfTurns, type TurnRequest, turnCalls } from '../queues/fairness/take-turns.js';
 import { TAKE_TURNS, UNPLACED } from '../queues/fairness/turn-script.js';
-import { inOrderOfTurns } from './turns.js';
 
 /**
  * Option of a job that is given its turn in the step that adds it. BullMQ hands options on as they are, and stores only
@@ -22,6 +21,11 @@ export function turnOption(request: TurnRequest): TurnOption {
 
 function turnRequestOf({ opts }: JobJson): TurnRequest | undefined {
   return (opts as Partial<TurnOption>)[TURN];
+}
+
+/** A job that is delayed is given its turn when it becomes due, by the workers. */
+function isDelayed({ opts }: JobJson): boolean {
+  return (opts.delay ?? 0) > 0;
 }
 
 /** A job with the options that are stored with it: its id is not among them, since it is in its key. */
@@ -72,7 +76,7 @@ export class PlacingBackend extends RedisQueueBackend {
 
   override async addJob(...[job, jobId, parentKeyOpts]: Parameters<RedisQueueBackend['addJob']>) {
     const request = turnRequestOf(job);
-    if (request === undefined) return super.addJob(job, jobId, parentKeyOpts);
+    if (request === undefined || isDelayed(job)) return super.addJob(job, jobId, parentKeyOpts);
     const placement = { prefix: this.redisPrefix, queue: this.name, requests: [request] };
     const client = await this.queue.client;
     const transaction = client.multi();
@@ -126,7 +130,7 @@ function placementsOf(entries: FlowEntries): Placement[] {
   const placements = new Map<string, { prefix: string; queue: string; requests: TurnRequest[] }>();
   for (const { jobData, prefix, queueName: queue } of entries) {
     const request = turnRequestOf(jobData);
-    if (request === undefined) continue;
+    if (request === undefined || isDelayed(jobData)) continue;
     const placement = placements.get(queue) ?? { prefix, queue, requests: [] };
     placements.set(queue, placement);
     placement.requests.push(request);

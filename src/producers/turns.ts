@@ -1,4 +1,4 @@
-import { type TurnRequest, takeTurns } from '../queues/fairness/take-turns.js';
+import { inOrderOfTurns, type TurnRequest, takeTurns } from '../queues/fairness/take-turns.js';
 import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
@@ -20,14 +20,6 @@ export interface TurnTaker {
 /** What a job's turn is asked with. */
 export function turnRequest({ id, data, tenant, submitter, priority }: TurnTaker): TurnRequest {
   return { id, tenant: tenant ?? runOf(data) ?? '', submitter: submitter ?? '', priority: priority ?? 0 };
-}
-
-/** Requests in the order in which their turns are taken: jobs that come together make no room for each other. */
-export function inOrderOfTurns(requests: readonly TurnRequest[]): TurnRequest[] {
-  const compare = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
-  return [...requests].sort(
-    (a, b) => compare(a.submitter, b.submitter) || compare(a.tenant, b.tenant) || a.priority - b.priority,
-  );
 }
 
 /**

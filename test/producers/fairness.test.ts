@@ -3,6 +3,7 @@ import { addJobs } from '../../src/producers/add-jobs.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { placeDueJobs } from '../../src/queues/fairness/due-turns.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, type Script } from '../support/messages-api.js';
@@ -98,6 +99,28 @@ describe('fairness between tenants', () => {
     await worker(runnerFor(api), { concurrency: 1 });
     await api.arrived(25);
     expect(asked().slice(12).indexOf('again')).toBeLessThanOrEqual(2);
+  });
+
+  it('delayed jobs that become due together do not go before everybody else', async () => {
+    const { fleet, worker } = await startFleet();
+    const late = batch('late', 10).map((item) => ({ ...item, options: { delayMs: 3_600_000 } }));
+    const delayed = await addJobs(fleet, late);
+    const first = await worker(runnerFor(api), { concurrency: 1 });
+    // The time of the queue goes on until they become due.
+    const served = await addJobs(fleet, batch('before', 15));
+    await Promise.all(served.map((outcome) => ('handle' in outcome ? outcome.handle.wait() : undefined)));
+    await first.stop(5_000);
+    await addJobs(fleet, batch('other', 10));
+    const queue = fleet.queue('solution-check');
+    for (const outcome of delayed)
+      if ('handle' in outcome) await (await queue.getJob(outcome.handle.id))?.promote();
+    await placeDueJobs(fleet.client, fleet.prefix, 'solution-check', 1);
+    await worker(runnerFor(api), { concurrency: 1 });
+    await api.arrived(35);
+    const order = asked()
+      .slice(15)
+      .map((name) => name?.[0]);
+    expect(order.slice(0, 10).filter((name) => name === 'o').length).toBeGreaterThanOrEqual(4);
   });
 
   it('failed jobs that are run again do not go before everybody else', async () => {

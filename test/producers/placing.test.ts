@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { addJobs } from '../../src/producers/add-jobs.js';
 import type { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { placeDueJobs } from '../../src/queues/fairness/due-turns.js';
+import { UNPLACED } from '../../src/queues/fairness/turn-script.js';
 import { fleetOfTest } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -33,10 +36,23 @@ describe('a new job is given its place in the step that adds it', () => {
     expect(places).toEqual([1, 2, 3].map((tag) => ({ own: tag, waiting: tag })));
   });
 
-  it('a delayed job comes back with its turn', async () => {
-    const { id } = await addSolutionCheck(fleet, script('late'), { delayMs: 60_000 });
-    expect(await placeOf('solution-check', id)).toEqual({ own: 1, waiting: undefined });
-  });
+  it.each(['alone', 'in a batch'])(
+    'a delayed job, submitted %s, when it is about to become due',
+    async (how) => {
+      const submit = async (name: string, delayMs: number) => {
+        const item = { kind: 'solution-check' as const, payload: script(name), options: { delayMs } };
+        if (how === 'alone') return (await addSolutionCheck(fleet, item.payload, item.options)).id;
+        const [outcome] = await addJobs(fleet, [item]);
+        return outcome !== undefined && 'handle' in outcome ? outcome.handle.id : '';
+      };
+      const far = await submit('far', 3_600_000);
+      const near = await submit('near', 1_500);
+      await addSolutionCheck(fleet, script('meanwhile'));
+      await placeDueJobs(fleet.client, fleet.prefix, 'solution-check', 1);
+      expect(await placeOf('solution-check', near)).toEqual({ own: 2, waiting: undefined });
+      expect(await placeOf('solution-check', far)).toEqual({ own: UNPLACED, waiting: undefined });
+    },
+  );
 
   it('the jobs of a flow, also those that wait for children', async () => {
     const step = { ablationCode: 'x', rawOutput: 'a: 1', ...script('x'), previousBlocks: [] };

@@ -42,6 +42,14 @@ function tenantDigest(tenant: string): string {
   return createHash('sha256').update(tenant).digest('base64url').slice(0, 16);
 }
 
+/** Requests in the order in which their turns are taken: jobs that come together make no room for each other. */
+export function inOrderOfTurns(requests: readonly TurnRequest[]): TurnRequest[] {
+  const compare = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
+  return [...requests].sort(
+    (a, b) => compare(a.submitter, b.submitter) || compare(a.tenant, b.tenant) || a.priority - b.priority,
+  );
+}
+
 /** Keys and arguments of `TAKE_TURNS`. */
 interface TurnCall {
   readonly keys: readonly [string];

@@ -1,0 +1,49 @@
+import type { Redis } from 'ioredis';
+import { messageOf } from '../errors.js';
+import { placeDueJobs } from '../queues/fairness/due-turns.js';
+import type { KindName } from '../queues/registry.js';
+import type { FullRedis } from './full-redis.js';
+import type { Logger } from './logger.js';
+
+/** How often jobs that become due are given their turns, by one worker of the fleet for each kind, in milliseconds. */
+const LOOK_MS = 1_000;
+/** A look of another worker counts for a little less, so that the next one is not skipped. */
+const LEASE_MS = LOOK_MS * 0.9;
+
+/** Gives delayed jobs their turns as they become due. A job that is due before that goes behind all others. */
+export class DueJobs {
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> | undefined;
+
+  constructor(
+    private readonly client: Redis,
+    private readonly prefix: string,
+    private readonly kinds: readonly KindName[],
+    private readonly logger: Logger,
+    private readonly full: Pick<FullRedis, 'reason'>,
+  ) {
+    this.#timer = setInterval(() => {
+      this.#running ??= this.#look().finally(() => {
+        this.#running = undefined;
+      });
+    }, LOOK_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  async #look(): Promise<void> {
+    if (this.client.status !== 'ready' || this.full.reason !== undefined) return;
+    for (const kind of this.kinds) {
+      try {
+        await placeDueJobs(this.client, this.prefix, kind, LEASE_MS);
+      } catch (thrown) {
+        const reason = messageOf(thrown);
+        this.logger.warn({ kind, reason }, 'delayed jobs could not be given their turns');
+      }
+    }
+  }
+}
