@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { ConfigurationError, messageOf } from '../errors.js';
 import { UNIX_SOCKET_PATH_LIMIT } from '../queues/redis-address.js';
 import { openProjectState } from './project-state.js';
 import { currentUser, lstatIfThere, ownFolder, safeFolder, unsafeFolder } from './safe-folders.js';
@@ -55,8 +56,16 @@ function dataOfOlderVersion(project: string): string | undefined {
 
 /** A new folder for a server that one command uses and nobody after it. */
 export function makeThrowawayFolder(): EmbeddedRedisFolder {
-  const path = mkdtempSync(join(temporaryFolder(), THROWAWAY_PREFIX));
+  const path = makeFolderIn(temporaryFolder());
   return { path, socketFolder: path, throwaway: true };
+}
+
+function makeFolderIn(parent: string): string {
+  try {
+    return mkdtempSync(join(parent, THROWAWAY_PREFIX));
+  } catch (cause) {
+    throw noTemporaryFolder(parent, cause);
+  }
 }
 
 function fitsSocketAddress(folder: string): boolean {
@@ -90,6 +99,7 @@ function temporaryFolder(): string {
     if (!isAbsolute(folder) || lstatIfThere(folder) === undefined) continue;
     try {
       const safe = safeFolder(folder);
+      refuseUnwritable(safe);
       if (fitsSocketAddress(join(safe, 'x'.repeat(40)))) return safe;
     } catch (thrown) {
       refused = thrown;
@@ -97,6 +107,21 @@ function temporaryFolder(): string {
   }
   throw (
     refused ?? unsafeFolder(`No temporary folder has a path short enough for a socket: ${folders.join(', ')}`)
+  );
+}
+
+function refuseUnwritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw noTemporaryFolder(folder, cause);
+  }
+}
+
+function noTemporaryFolder(parent: string, cause: unknown): ConfigurationError {
+  return new ConfigurationError(
+    `No temporary folder can be made in ${parent} (${messageOf(cause)}); set TMPDIR to a folder of your own, or FLEET_REDIS_URL to a running Redis.`,
+    { field: 'TMPDIR', cause },
   );
 }
 

@@ -38,6 +38,15 @@ const foldersLeft = () => readdirSync(temporary).filter((name) => name.startsWit
 const folderOf = (url: string) => dirname(url.slice('unix://'.length));
 
 describe('a throw-away Redis', () => {
+  it.runIf(process.geteuid?.() === 0)('says so where no folder can be made for it', async () => {
+    // Nobody, root included, makes folders in the kernel's own file system.
+    vi.stubEnv('TMPDIR', '/proc');
+    await expect(acquireThrowawayRedis()).rejects.toMatchObject({
+      code: 'invalid-configuration',
+      message: expect.stringContaining('set TMPDIR'),
+    });
+  });
+
   it('is private, passes the check of a worker, keeps nothing on disk, and goes with its folder', async () => {
     const [one, other] = await Promise.all([acquireThrowawayRedis(), acquireThrowawayRedis()]);
     await checkRedis(one.url);
