@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UsageError } from '../errors.js';
+import { PYTHON_SCRIPT } from '../solution/notebook-magics.js';
 import { withExactNumbers } from './exact-numbers.js';
 
 const CellSchema = z.looseObject({
@@ -24,13 +25,16 @@ export interface NotebookCode {
   /** Code cells in order, joined by line breaks. Cells in another language are left out. */
   readonly source: string;
   readonly cells: readonly NotebookCell[];
+  /** Positions of the code cells that are left out, with their magic. `mayTrain`: they name Python, or train something. */
+  readonly leftOut: readonly { readonly cell: number; readonly magic: string; readonly mayTrain: boolean }[];
 }
 
 /** Magics that run their cell as Python, be it in another process, or write it to a script. */
 const PYTHON_CELL =
   /^\s*%%(?:(?:time|timeit|capture|prun|memit|mprun|lprun|python[23]?|pypy3?|cython|snakeviz|scalene|pyinstrument|debug|px|local|async_run|heat|cache|wandb)\b|(?:writefile|file)[ \t].*\.py\b)/;
 /** `%%bash`, `%%html`: the cell is not Python. */
-const FOREIGN_CELL = /^\s*%%\w+/;
+const FOREIGN_CELL = /^\s*%%(\w+|!)/;
+const MAY_TRAIN = /python|\.\s*(?:partial_)?fit\w*\s*\(/i;
 
 /**
  * Reads a Jupyter notebook (nbformat 4).
@@ -41,17 +45,23 @@ export function readNotebook(text: string): NotebookCode {
   const { cells } = parseNotebook(text);
   const parts: string[] = [];
   const places: NotebookCell[] = [];
+  const leftOut: { cell: number; magic: string; mayTrain: boolean }[] = [];
   let at = 0;
   let line = 1;
   cells.forEach((cell, index) => {
     const code = textOf(cell);
-    if (cell.cell_type !== 'code' || (FOREIGN_CELL.test(code) && !PYTHON_CELL.test(code))) return;
+    if (cell.cell_type !== 'code') return;
+    const magic = FOREIGN_CELL.exec(code)?.[1];
+    if (magic !== undefined && !PYTHON_CELL.test(code) && !PYTHON_SCRIPT.test(code)) {
+      leftOut.push({ cell: index + 1, magic, mayTrain: MAY_TRAIN.test(code) });
+      return;
+    }
     places.push({ cell: index + 1, start: at, end: at + code.length, firstLine: line });
     parts.push(code);
     at += code.length + 1;
     line += code.split('\n').length;
   });
-  return { source: parts.join('\n'), cells: places };
+  return { source: parts.join('\n'), cells: places, leftOut };
 }
 
 /** The cell and the line within it, both counted from 1, of a line of the joined source. */

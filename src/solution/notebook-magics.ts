@@ -7,6 +7,11 @@ const FOREIGN_CELLS = new Set(
     ' ',
   ),
 );
+/** `%%script python3`: the cell is Python. */
+export const PYTHON_SCRIPT = /^\s*%%script\s(?:[^\n]*[\s/])?(?:python|pypy)[\d.]*(?:\s|$)/;
+/** Magics that run code of files, of other cells or of before. */
+const RUNS_CODE =
+  /%(run|load|loadpy|rerun|recall|rep|macro|store|autocall|edit|ed|hist|pycat|notebook|alias_magic|ipython)\b/;
 const CELL_MARKER = /^# ?(?:%%|In ?\[)/;
 
 /** A form feed starts the count of indentation anew, so the statement may keep its place in the line. */
@@ -40,7 +45,20 @@ function asComment(line: string): string {
  * line, since nobody knows where the cell ended and code must not disappear.
  */
 export function neutraliseMagics(text: string): string {
-  if (!maybeMagic(text)) return text;
+  return readMagics(text).text;
+}
+
+/** Code that runs, or may run, and that nobody reads: lines of another language, and what magics run. */
+export interface CodeOfMagics {
+  readonly start: number;
+  readonly end: number;
+  readonly reason: string;
+}
+
+/** The text as `neutraliseMagics` gives it, with the places where it leaves out more than a command. */
+export function readMagics(text: string): { text: string; hidden: CodeOfMagics[] } {
+  const hidden: CodeOfMagics[] = [];
+  if (!maybeMagic(text)) return { text, hidden };
   const lines = pythonLines(text);
   const marked = lines.some(
     (line) => line.context === 'code' && CELL_MARKER.test(text.slice(line.start, line.start + 6)),
@@ -61,9 +79,14 @@ export function neutraliseMagics(text: string): string {
       const magic = magicIn(original);
       replaced = neutralisedLine(original) ?? original;
       continued = magic?.code === false && original.endsWith('\\');
-      foreign = magic?.cell !== undefined && FOREIGN_CELLS.has(magic.cell);
+      foreign = magic?.cell !== undefined && FOREIGN_CELLS.has(magic.cell) && !PYTHON_SCRIPT.test(original);
+      const runs = RUNS_CODE.exec(original)?.[1];
+      if (foreign) hidden.push({ ...line, reason: `lines that are left out as those of %%${magic?.cell}` });
+      else if (magic?.code === false && runs !== undefined) {
+        hidden.push({ ...line, reason: `code that %${runs} runs` });
+      }
     }
     result += replaced + text.slice(line.end, line.next);
   }
-  return result;
+  return { text: result, hidden };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { analyzeLeakage } from '../../src/leakage/index.js';
+import { analyzeLeakage, readNotebook } from '../../src/leakage/index.js';
 
 const HEAD = `import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier
@@ -135,5 +135,23 @@ for fold in range(3):
     train(model, X_train, y_train)
 `;
     expect(await isSilent(honest + SCORE)).toBe(true);
+  });
+
+  it.each([
+    ['lines below %%bash', [`${HEAD}${FIT}%%bash\necho`, LEAK, SCORE]],
+    ['lines below a comment and %%bash', [HEAD, `# c\n%%bash\n${LEAK}`, SCORE]],
+    ['a cell that Python runs as a script', [`%%script python3 -u\n${HEAD}${LEAK}\n${SCORE}`]],
+    ['a cell that the shell runs', [`%%sh\npython - <<END\n${HEAD}${LEAK}\n${SCORE}END`]],
+    ['a cell of an unknown magic', [HEAD, FIT, `%%mine\n${LEAK}`, SCORE]],
+    ['another file', [HEAD, FIT, '%run -i more.py', SCORE]],
+    ['a cell that is run again', [HEAD, FIT, '%rerun 1', SCORE]],
+    ['IPython', [HEAD, FIT, 'get_ipython().ex("model.fit(X, y)")', SCORE]],
+    ['a cell for IPython', [HEAD, FIT, 'get_ipython().run_cell("model.fit(X, y)")', SCORE]],
+    ['a function without a body', [HEAD, 'def f():', `    ${LEAK}`, LEAK, SCORE]],
+    ['a text without an end', [HEAD, 's = """', LEAK, SCORE, 't = """ """']],
+  ])('is found, or has a note, in a notebook behind %s', async (_, sources) => {
+    const cells = sources.map((source) => ({ cell_type: 'code', source }));
+    const { source, leftOut } = readNotebook(JSON.stringify({ cells }));
+    expect(leftOut.some(({ mayTrain }) => mayTrain) || !(await isSilent(source))).toBe(true);
   });
 });

@@ -1,13 +1,17 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/settings.js';
-import { readNotebook } from '../../leakage/index.js';
+import { type NotebookCode, readNotebook } from '../../leakage/index.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
+import type { SolutionCheckResult } from '../../queues/solution-check.js';
 import type { ReadLimit } from '../read-file.js';
 import { formatLimit, readText, textLimit } from '../read-input.js';
 import type { Submissions } from '../submissions.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
 import { writeCorrection } from './write-correction.js';
+
+/** Cells that are left out and named. */
+const MAX_NOTES = 20;
 
 export interface CheckFileOptions {
   readonly config: Config;
@@ -38,12 +42,22 @@ export async function checkFile(
       () => addSolutionCheck(fleet, payload),
       (job) => job,
     );
-    const result = await handle.result();
+    const result = withLeftOut(await handle.result(), notebook);
     const checked = { file, text, script, result, ...(notebook === undefined ? {} : { notebook }) };
     return write ? await writeBack(checked, limit) : checked;
   } catch (thrown) {
     return { file, error: await failureOf(thrown) };
   }
+}
+
+/** The result with a note for each cell that was left out although it may be a part of what is scored. */
+function withLeftOut(result: SolutionCheckResult, notebook: NotebookCode | undefined): SolutionCheckResult {
+  const cells = notebook?.leftOut.filter(({ mayTrain }) => mayTrain) ?? [];
+  if (cells.length === 0) return result;
+  const notes = cells
+    .slice(0, MAX_NOTES)
+    .map(({ cell, magic }) => `cell ${cell} (%%${magic}) was left out: nobody checked what it runs`);
+  return { ...result, notes: [...(result.notes ?? []), ...notes] };
 }
 
 /** What was found is worth as much where it cannot be written. */

@@ -15,6 +15,7 @@ const LOOKUPS: ReadonlySet<string> = new Set(
   `globals locals vars setattr delattr exec eval __import__ __main__ builtins ctypes import_module exec_module load_module run_path
   run_module InteractiveConsole InteractiveInterpreter methodcaller attrgetter get_objects get_referrers get_referents currentframe
   _getframe settrace setprofile FunctionType LambdaType CodeType __dict__ __globals__ __builtins__ __getattribute__ __setattr__
+  run_cell run_cell_magic run_code safe_execfile user_ns user_global_ns
   __subclasses__ __code__ __closure__ __defaults__ __kwdefaults__ __func__ __mro__ __bases__ __reduce__ __self__`.split(
     /\s+/,
   ),
@@ -71,6 +72,20 @@ export function landmarksOf(root: RawNode, source: string): Landmarks {
           node,
           isTarget ? `the method ${method} is replaced` : `the method ${method} is handed on, not called`,
         );
+      }
+      const object = fieldOf(node, 'object');
+      if (/^(ex|ev|push|magic|run_line_magic)$/.test(method) && object?.type === 'call') {
+        // `%matplotlib` of an exported notebook runs nothing.
+        const [of, given] = [
+          source.slice(object.start, object.start + 40),
+          source.slice(node.end, node.end + 40),
+        ];
+        if (
+          /get_ipython/.test(of) &&
+          !/^\(\s*['"]%?(matplotlib|config|load_ext|autoreload|pip|cd|env)\b/.test(given)
+        ) {
+          hide(node, 'code that IPython runs');
+        }
       }
       if (method === 'modules' && !isCalled) hide(node, 'modules that are looked up at run time');
     } else if (node.type === 'assignment' && replacesMethod(node, imported, text)) {
