@@ -20,6 +20,17 @@ function linkedFiles(document: string): string[] {
     .map((target) => normalize(join(dirname(document), target)));
 }
 
+/** Anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(document: string): string[] {
+  const text = readFileSync(packagePath(document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe.each([...DOCUMENTS, ...MEASUREMENTS])('%s', (document) => {
   it('links to files that are there, and in the package', () => {
     const broken = linkedFiles(document).filter(
@@ -28,6 +39,15 @@ describe.each([...DOCUMENTS, ...MEASUREMENTS])('%s', (document) => {
         !files.some((shipped) => file === shipped || file.startsWith(`${shipped}/`)),
     );
     expect(broken).toEqual([]);
+  });
+
+  it('links to headings that are there', () => {
+    const links = [...readFileSync(packagePath(document), 'utf8').matchAll(/\]\(([^)\s:]*)#([^)\s]+)\)/g)];
+    const broken = links.filter(([, file = '', anchor = '']) => {
+      const target = file === '' ? document : normalize(join(dirname(document), file));
+      return !anchorsOf(target).includes(anchor);
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
   });
 });
 
