@@ -1,5 +1,7 @@
 import { type BackendFactory, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { brokenJob, repairFields } from '../queues/damaged-job.js';
+import { encodeFailure } from '../queues/failure.js';
 import { runScript, script } from '../queues/run-script.js';
 import type { FullRedis } from './full-redis.js';
 
@@ -24,6 +26,28 @@ for at = 3, #ARGV, 2 do
 end
 return lost`);
 
+/** Commands whose answer may hold the next job for the worker. */
+const TAKING = new Set(['moveToActive', 'moveToFinished', 'moveToDelayed']);
+
+/**
+ * A job whose fields are damaged in Redis is taken with empty ones, and fails at once with an error that names it. BullMQ
+ * would throw instead, out of the end of another job that was about to be followed by it, and leave the damaged one active.
+ */
+function failDamagedJobs(backend: RedisQueueBackend, redis: Redis): void {
+  const { execCommand } = backend;
+  backend.execCommand = async (client, name, args) => {
+    const answer: unknown = await execCommand.call(backend, client, name, args);
+    if (!TAKING.has(name) || !Array.isArray(answer) || !Array.isArray(answer[0])) return answer;
+    const damage = repairFields(answer[0]);
+    if (damage === undefined) return answer;
+    const id = String(answer[1]);
+    // BullMQ's script for the end of a job would stop halfway through at these, and the job would be in no state.
+    if (damage.inTheWay.length > 0) await redis.hdel(backend.toKey(id), ...damage.inTheWay);
+    answer[0].push('defa', encodeFailure(brokenJob(id, damage.reason)));
+    return answer;
+  };
+}
+
 /**
  * BullMQ's own backend for a worker whose Redis may be full: it then takes no jobs, and keeps those that it has.
  * @param client waits for a Redis that is away
@@ -31,6 +55,7 @@ return lost`);
 export function workerBackend(client: Redis, full: FullRedis): BackendFactory<RedisQueueBackend> {
   return (name, options, connections) => {
     const backend = createRedisBackend(name, options, connections) as RedisQueueBackend;
+    failDamagedJobs(backend, client);
     const { moveToActive, moveToCompleted, moveToFailed } = backend;
     backend.moveToActive = async (...args) => {
       if (!(await full.mayTake())) return NO_JOB;

@@ -53,21 +53,32 @@ export function isTextReference(value: unknown): value is TextReference {
   return typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest) && Number.isSafeInteger(bytes);
 }
 
+/** Deepest level at which texts are looked for. No contract nests a tenth as deep, and each level takes stack. */
+const MAX_LEVEL = 500;
+
 /** Offers every text and every reference of JSON data to `visit`. */
-export function eachText(value: unknown, visit: (found: string | TextReference) => void): void {
+export function eachText(
+  value: unknown,
+  visit: (found: string | TextReference) => void,
+  level = MAX_LEVEL,
+): void {
   if (typeof value === 'string' || isTextReference(value)) visit(value);
-  else if (Array.isArray(value)) for (const item of value) eachText(item, visit);
-  else if (typeof value === 'object' && value !== null) {
-    for (const item of Object.values(value)) eachText(item, visit);
+  else if (level > 0 && typeof value === 'object' && value !== null) {
+    for (const item of Object.values(value)) eachText(item, visit, level - 1);
   }
 }
 
 /** A copy of JSON data in which `replace` was offered every text and every reference. */
-export function mapTexts(value: unknown, replace: (found: string | TextReference) => unknown): unknown {
+export function mapTexts(
+  value: unknown,
+  replace: (found: string | TextReference) => unknown,
+  level = MAX_LEVEL,
+): unknown {
   if (typeof value === 'string' || isTextReference(value)) return replace(value);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, replace));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, replace)]));
+  if (level === 0 || typeof value !== 'object' || value === null) return value;
+  const copy = (item: unknown) => mapTexts(item, replace, level - 1);
+  if (Array.isArray(value)) return value.map(copy);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item)]));
 }
 
 /** Digests of all texts that data name. */

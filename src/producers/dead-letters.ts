@@ -2,9 +2,10 @@ import type { Queue } from 'bullmq';
 import type { ErrorCode } from '../errors.js';
 import { FleetError, UsageError } from '../errors.js';
 import { type CallRecord, readCallRecords } from '../queues/call-record.js';
+import { brokenJob, isTooDeep } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import type { KindName } from '../queues/registry.js';
-import { findJob } from './find-job.js';
+import { findJob, placeOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { kindOfJobId } from './job-id.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
@@ -66,7 +67,7 @@ export async function showDead(fleet: FleetConnection, id: string): Promise<Dead
   const [job, calls, payload] = await Promise.all([
     viewJob(fleet, found),
     readCallRecords(fleet.client, key),
-    payloadOf(fleet, found.job.data, key),
+    payloadOf(fleet, found.job.data, key, id),
   ]);
   if (job.state !== 'failed') {
     throw new UsageError('usage', `job ${id} is ${job.state}, and so no dead letter`, { jobId: id });
@@ -79,7 +80,12 @@ async function payloadOf(
   fleet: FleetConnection,
   data: unknown,
   key: string,
+  id: string,
 ): Promise<Pick<DeadLetter, 'payload' | 'payloadError'>> {
+  if (isTooDeep(data)) {
+    const { code, message, retryable } = brokenJob(id, 'its data are nested too deep');
+    return { payload: null, payloadError: { code, message, retryable } };
+  }
   try {
     return { payload: await fleet.payloads.restore(data, key) };
   } catch (thrown) {
@@ -103,8 +109,10 @@ export async function retryDead(fleet: FleetConnection, filter: DeadFilter): Pro
 export async function dropDead(fleet: FleetConnection, filter: DeadFilter): Promise<DeadAction> {
   demandFilter(filter, 'drop');
   return forEachDead(fleet, filter, async (id) => {
-    const { job } = await findJob(fleet, id);
-    await job.remove({ removeChildren: false });
+    const { queue } = placeOf(fleet, id);
+    // One that cannot be read can be removed as well.
+    const removed = await queue.remove(id, { removeChildren: false });
+    if (removed === 0) throw new UsageError('usage', `job ${id} is held by a worker`, { jobId: id });
   });
 }
 

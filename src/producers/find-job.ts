@@ -1,5 +1,6 @@
 import type { Job, Queue } from 'bullmq';
 import { JobError } from '../errors.js';
+import { readJob } from '../queues/damaged-job.js';
 import { readEnd } from '../queues/job-marks.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
@@ -51,11 +52,11 @@ export async function existingPlace(
 
 /**
  * Finds a job by its id: of any kind, or of the pipeline's own queue where one is named.
- * @throws JobError `job-not-found`.
+ * @throws JobError `job-not-found`, `broken-record`.
  */
 export async function findJob(fleet: FleetConnection, id: string, queueName?: string): Promise<FoundJob> {
   const place = await existingPlace(fleet, id, queueName);
-  const job: Job | undefined = await place.queue.getJob(id);
+  const job = await readJob(place.queue, id);
   if (job === undefined) throw jobNotFound(id);
   return { ...place, job };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readCallRecords } from '../queues/call-record.js';
-import { parseJobKey } from '../queues/job-key.js';
+import { isoTime, storedNumber, UNKNOWN_TIME } from '../queues/damaged-job.js';
+import { isJobKey, parseJobKey } from '../queues/job-key.js';
 import { readMarks } from '../queues/job-marks.js';
 import { readRecord } from '../queues/read-record.js';
 import { NO_USAGE } from '../queues/usage.js';
@@ -11,7 +12,6 @@ import {
   defined,
   errorOf,
   isBetween,
-  isoTime,
   type JobView,
   MAX_REREADS,
   publicState,
@@ -95,6 +95,8 @@ async function summarize(
 ): Promise<Summary | undefined> {
   const { kind, queue, id } = place;
   const key = queue.toKey(id);
+  // A key of another type is no job: nothing of it can be shown.
+  if ((await fleet.client.type(key)) !== 'hash') return undefined;
   const [state, fields, marks, calls] = await Promise.all([
     queue.getJobState(id),
     fleet.client.hmget(key, ...FIELDS),
@@ -103,7 +105,7 @@ async function summarize(
   ]);
   const [opts, timestamp, attempts, processedOn, finishedOn, failedReason, progress, parentKey] = fields;
   if (timestamp === null || timestamp === undefined) return undefined;
-  const endedAt = numberOf(finishedOn);
+  const endedAt = storedNumber(finishedOn);
   if (isBetween(state, endedAt) && rereads > 0) return summarize(fleet, place, rereads - 1);
   const ended = { finishedOn: endedAt, failedReason: failedReason ?? undefined };
   const shown = publicState(stateWith(ended, state), marks.cancelled);
@@ -116,14 +118,14 @@ async function summarize(
       kind,
       state: shown,
       usage: usageOf(marks.usage ?? NO_USAGE, calls),
-      createdAt: new Date(Number(timestamp)).toISOString(),
-      attempts: Number(attempts ?? 0),
+      createdAt: isoTime(storedNumber(timestamp)) ?? UNKNOWN_TIME,
+      attempts: storedNumber(attempts) ?? 0,
       ...defined({
         progress: progressOf(progress),
         error: await errorOf(fleet, shown, failedReason ?? undefined, key),
         unknownCalls: unknownCalls(calls),
-        parent: parentKey ? parseJobKey(parentKey).id : undefined,
-        startedAt: isoTime(numberOf(processedOn)),
+        parent: parentOf(parentKey),
+        startedAt: isoTime(storedNumber(processedOn)),
         endedAt: isoTime(endedAt),
         tenant: own?.tenant,
       }),
@@ -131,8 +133,8 @@ async function summarize(
   };
 }
 
-function numberOf(field: string | null | undefined): number | undefined {
-  return field === null || field === undefined || field === '' ? undefined : Number(field);
+function parentOf(key: string | null | undefined): string | undefined {
+  return key && isJobKey(key) ? parseJobKey(key).id : undefined;
 }
 
 function progressOf(field: string | null | undefined): string | undefined {

@@ -2,6 +2,7 @@ import type { Job } from 'bullmq';
 import { FleetError } from '../errors.js';
 import { type CallRecord, readCallRecords, usageOfRecords } from '../queues/call-record.js';
 import { failureOf } from '../queues/child-failure.js';
+import { brokenJob, isoTime, isTooDeep, readJob, UNKNOWN_TIME } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import { readMarks } from '../queues/job-marks.js';
 import { isKindName } from '../queues/registry.js';
@@ -55,10 +56,6 @@ export function publicState(state: string, cancelled: boolean): JobState {
   return known ?? 'waiting';
 }
 
-export function isoTime(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : new Date(ms).toISOString();
-}
-
 /** What a job's result says of its usage. */
 function usageInResult(job: Job): Usage | undefined {
   return UsageSchema.safeParse((job.returnvalue as { usage?: unknown } | null)?.usage).data;
@@ -91,6 +88,10 @@ async function resultOf(
   job: Job,
 ): Promise<{ readonly result: unknown } | { readonly error: JobFailure }> {
   const result: unknown = job.returnvalue;
+  if (isTooDeep(result)) {
+    const { code, message, retryable } = brokenJob(id, 'its result is nested too deep');
+    return { error: { code, message, retryable } };
+  }
   try {
     return { result: await withTexts(fleet, kind, result, queue.toKey(id)) };
   } catch (thrown) {
@@ -148,7 +149,7 @@ export function isBetween(state: string, finishedOn: number | undefined): boolea
 /**
  * The present view of a job, in one round trip. A job shown as completed has its result, or the reason why that cannot be
  * read.
- * @throws JobError `job-not-found` where it is not there, or not any more.
+ * @throws JobError `job-not-found` where it is not there, or not any more; `broken-record` where it cannot be read.
  */
 export async function viewJob(
   fleet: FleetConnection,
@@ -158,7 +159,7 @@ export async function viewJob(
   const { kind, queue, id } = place;
   const [state, job, marks, calls] = await Promise.all([
     queue.getJobState(id),
-    queue.getJob(id) as Promise<Job | undefined>,
+    readJob(queue, id),
     readMarks(fleet.client, queue.toKey(id)),
     readCallRecords(fleet.client, queue.toKey(id)),
   ]);
@@ -175,8 +176,8 @@ export async function viewJob(
     state: shown,
     usage: usageOf(usageInResult(job) ?? marks.usage ?? NO_USAGE, calls),
     tags: tagsOf(job.data),
-    createdAt: new Date(job.timestamp).toISOString(),
-    attempts: job.attemptsMade,
+    createdAt: isoTime(job.timestamp) ?? UNKNOWN_TIME,
+    attempts: Number.isFinite(job.attemptsMade) ? job.attemptsMade : 0,
     ...defined({
       progress: typeof job.progress === 'string' ? job.progress : undefined,
       ...outcome,

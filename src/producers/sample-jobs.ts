@@ -62,8 +62,11 @@ for _, from in ipairs(sets) do
     else ids = redis.call('LRANGE', queue .. from.name, 0, wanted - 1) end
     local each = from.size / #ids
     for _, id in ipairs(ids) do
-      local length = redis.call('HSTRLEN', queue .. id, 'data')
-      local found = redis.call('HMGET', queue .. id, 'opts', 'parentKey')
+      -- A key of another type than a job's counts like a small job.
+      local found = redis.pcall('HMGET', queue .. id, 'opts', 'parentKey')
+      if found.err then found = {} end
+      local length = redis.pcall('HSTRLEN', queue .. id, 'data')
+      if type(length) ~= 'number' then length = 0 end
       local known, options = pcall(cjson.decode, found[1] or '{}')
       local fleet = known and type(options) == 'table' and type(options.fleet) == 'table' and options.fleet or {}
       local bytes = math.max(tonumber(fleet.bytes) or 0, length)

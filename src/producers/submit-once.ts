@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Job } from 'bullmq';
 import { JobError, messageOf } from '../errors.js';
 import { comparable } from '../payloads/text-reference.js';
+import { readJob } from '../queues/damaged-job.js';
 import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetConnection } from './fleet-connection.js';
@@ -35,7 +36,7 @@ export async function existingJob(
   fleet: FleetConnection,
   { queue, id, data }: Submission,
 ): Promise<Job | undefined> {
-  const job: Job | undefined = await fleet.queue(queue).getJob(id);
+  const job = await readJob(fleet.queue(queue), id);
   if (job !== undefined && !isDeepStrictEqual(payloadOf(queue, job.data), payloadOf(queue, data))) {
     throw new JobError(
       'key-conflict',

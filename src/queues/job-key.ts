@@ -5,12 +5,18 @@ export interface JobKeyParts {
   readonly id: string;
 }
 
+const JOB_KEY = /^([^:]*):([^:]+):(.+)$/s;
+
+export function isJobKey(key: string): boolean {
+  return JOB_KEY.test(key);
+}
+
 /**
  * Takes a job's key apart.
  * @throws RangeError where it is no job key.
  */
 export function parseJobKey(key: string): JobKeyParts {
-  const [, prefix, queue, id] = /^([^:]*):([^:]+):(.+)$/s.exec(key) ?? [];
+  const [, prefix, queue, id] = JOB_KEY.exec(key) ?? [];
   if (prefix === undefined || queue === undefined || id === undefined) {
     throw new RangeError(`"${key}" is not the key of a job`);
   }

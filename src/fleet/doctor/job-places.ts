@@ -31,7 +31,8 @@ const LOOK = script(
 local found = {}
 for _, id in ipairs(ARGV) do
   local key = KEYS[1] .. id
-  if redis.call('HEXISTS', key, 'opts') == 1 then
+  -- A key of another type than a job's is no job.
+  if redis.pcall('HEXISTS', key, 'opts') == 1 then
     found[#found + 1] = table.concat(places_of(KEYS[1], id), ' ')
   else found[#found + 1] = #places_of(KEYS[1], id) > 0 and 'ghost' or false end
   found[#found + 1] = tostring(redis.call('EXISTS', key .. ':lock'))
@@ -48,11 +49,11 @@ const SETTLE = script(
   `
 local queue, id = KEYS[1], ARGV[1]
 local key = queue .. id
-local there = redis.call('HEXISTS', key, 'opts') == 1
+local there = redis.pcall('HEXISTS', key, 'opts') == 1
 local places = places_of(queue, id)
 local held = redis.call('EXISTS', key .. ':lock') == 1
 if there and #places == 1 and (places[1] ~= 'active' or held) then return '' end
-local ended = redis.call('HGET', key, 'finishedOn')
+local ended = there and redis.call('HGET', key, 'finishedOn')
 local state
 if not there then state = 'gone'
 elseif ended then state = redis.call('HEXISTS', key, 'failedReason') == 1 and 'failed' or 'completed'

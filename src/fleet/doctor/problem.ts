@@ -7,6 +7,7 @@ export const PROBLEMS = {
   'orphaned-parent': 'a job waits for children that are gone or have ended',
   'idle-reservation': 'money is reserved for a call whose worker is gone',
   'orphaned-text': 'a stored text is named by no job',
+  damaged: 'what Redis holds of a job cannot be read',
   'missing-text': 'a job names a text that is not stored',
 } as const;
 

@@ -1,9 +1,11 @@
 import type { Job } from 'bullmq';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { JobError } from '../../errors.js';
 import { payloadKey } from '../../payloads/payload-keys.js';
 import { type SweepOptions, sweepPayloads } from '../../payloads/sweep-payloads.js';
 import { referencesIn } from '../../payloads/text-reference.js';
+import { readJob } from '../../queues/damaged-job.js';
 import { KIND_NAMES } from '../../queues/registry.js';
 import type { Problem } from './problem.js';
 
@@ -19,7 +21,24 @@ export async function findOrphanedTexts(
   return digests.map((id) => ({ problem: 'orphaned-text', id, detail: 'no job names it any more' }));
 }
 
-/** Jobs that name a text which is not stored: they cannot run, and their result cannot be read. */
+const STATES: Parameters<Queue['getRanges']>[0] = [
+  ...(['wait', 'active', 'prioritized', 'delayed', 'waiting-children', 'completed', 'failed'] as const),
+];
+
+/** A job; or the problem that it cannot be read. */
+async function jobOrProblem(queue: Queue, id: string): Promise<Job | Problem | undefined> {
+  try {
+    return await readJob(queue, id);
+  } catch (thrown) {
+    if (!(thrown instanceof JobError)) throw thrown;
+    return { problem: 'damaged', queue: queue.name, id, detail: thrown.message };
+  }
+}
+
+/**
+ * Jobs that name a text which is not stored: they cannot run, and their result cannot be read. And jobs of which nothing
+ * can be read.
+ */
 export async function findMissingTexts(client: Redis, prefix: string): Promise<Problem[]> {
   const problems: Problem[] = [];
   const known = new Map<string, boolean>();
@@ -34,8 +53,12 @@ export async function findMissingTexts(client: Redis, prefix: string): Promise<P
     const queue = new Queue(kind, { connection: client, prefix, skipMetasUpdate: true });
     try {
       for (let start = 0; ; start += PAGE) {
-        const jobs: (Job | undefined)[] = await queue.getJobs(undefined, start, start + PAGE - 1);
-        for (const job of jobs) {
+        const ids = await queue.getRanges(STATES, start, start + PAGE - 1);
+        for (const job of await Promise.all(ids.map((id) => jobOrProblem(queue, id)))) {
+          if (job !== undefined && 'problem' in job) {
+            problems.push(job);
+            continue;
+          }
           for (const digest of referencesIn([job?.data, job?.returnvalue])) {
             if (await isStored(digest)) continue;
             // Removed in the meantime, job and text.
@@ -48,7 +71,7 @@ export async function findMissingTexts(client: Redis, prefix: string): Promise<P
             });
           }
         }
-        if (jobs.length === 0) break;
+        if (ids.length === 0) break;
       }
     } finally {
       await queue.close();

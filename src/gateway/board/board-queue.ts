@@ -1,6 +1,9 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { Job, type JobsOptions, optsDecodeMap, type Queue } from 'bullmq';
+import { z } from 'zod';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
+import { storedNumber } from '../../queues/damaged-job.js';
+import { readRecord } from '../../queues/read-record.js';
 
 /** Largest field of a job that the board reads, and most bytes of all jobs of one page, in bytes. */
 const MAX_FIELD_BYTES = 2 ** 21;
@@ -100,13 +103,13 @@ export class BoardQueue extends BullMQAdapter {
     const text = (field: Field) => fields[field] ?? tooLarge[field];
     const json = (field: Field) =>
       fields[field] ?? (tooLarge[field] === undefined ? undefined : JSON.stringify(tooLarge[field]));
-    const number = (field: Field) => (fields[field] === undefined ? undefined : Number(fields[field]));
+    const number = (field: Field) => storedNumber(fields[field]);
     const job = {
       id,
       name: fields.name ?? '',
-      data: json('data') ?? '{}',
+      data: isJson(fields.data) ? (json('data') ?? '{}') : JSON.stringify('… (it is no JSON)'),
       opts: optionsOf(fields.opts),
-      progress: JSON.parse(json('progress') ?? '0'),
+      progress: jsonOr(json('progress'), '… (it is no JSON)') ?? 0,
       delay: number('delay') ?? 0,
       priority: number('priority') ?? 0,
       timestamp: number('timestamp') ?? 0,
@@ -123,17 +126,27 @@ export class BoardQueue extends BullMQAdapter {
         tooLarge.stacktrace === undefined ? fields.stacktrace : JSON.stringify([tooLarge.stacktrace]),
       returnvalue: json('returnvalue'),
       parentKey: fields.parentKey,
-      parent: fields.parent === undefined ? undefined : JSON.parse(fields.parent),
+      parent: jsonOr(fields.parent, undefined),
       processedBy: fields.pb,
     };
     return Job.fromJSON(this.#queue, job as unknown as Parameters<typeof Job.fromJSON>[1], id);
   }
 }
 
+/** What a stored text says; `otherwise` where it is damaged, which must hide neither the job nor those beside it. */
+function jsonOr(text: string | undefined, otherwise: unknown): unknown {
+  const reading = readRecord(z.unknown(), text);
+  return reading?.broken === undefined ? reading?.value : otherwise;
+}
+
+function isJson(text: string | undefined): boolean {
+  return readRecord(z.unknown(), text)?.broken === undefined;
+}
+
 /** BullMQ stores options under short names. */
 function optionsOf(stored: string | undefined): JobsOptions {
   const names: Readonly<Record<string, string>> = optsDecodeMap;
   return Object.fromEntries(
-    Object.entries(JSON.parse(stored ?? '{}')).map(([name, value]) => [names[name] ?? name, value]),
+    Object.entries(jsonOr(stored, {}) ?? {}).map(([name, value]) => [names[name] ?? name, value]),
   );
 }

@@ -13,7 +13,10 @@ const MOST = 20_000;
 const COUNT = script(`
 local ids = redis.call('ZREVRANGE', KEYS[1], ARGV[2], ARGV[3])
 local dead = 0
-for _, id in ipairs(ids) do dead = dead + 1 - redis.call('HEXISTS', ARGV[1] .. id, ARGV[4]) end
+for _, id in ipairs(ids) do
+  -- A key of another type than a job's is no dead letter: this is an error then, and no number.
+  if redis.pcall('HEXISTS', ARGV[1] .. id, ARGV[4]) == 0 then dead = dead + 1 end
+end
 return {#ids, dead}`);
 
 /** Jobs of a kind that failed for good and were not cancelled, of its 20,000 newest failed ones. */
