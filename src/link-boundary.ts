@@ -22,13 +22,18 @@ export function linkBoundary(file: string): Promise<string> {
   return realpath(isWithin(path, process.cwd()) ? process.cwd() : dirname(path));
 }
 
+/** The path of what is open; undefined where the system does not tell, as in a container without `/proc`. */
+export async function placeOf(handle: FileHandle): Promise<string | undefined> {
+  return BY_DESCRIPTOR ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined) : undefined;
+}
+
 /**
  * The folder that a file should be in, where it is in another one. It is the open file that counts and not its name, which may
  * lead elsewhere by now.
  */
 export async function boundaryLeft(file: string, handle: FileHandle): Promise<string | undefined> {
   if (namesStream(file)) return undefined;
-  const place = BY_DESCRIPTOR ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(file);
+  const place = (await placeOf(handle)) ?? (await realpath(file));
   const boundary = await linkBoundary(file);
   return isWithin(place, boundary) ? undefined : boundary;
 }

@@ -1,19 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import {
-  type FileHandle,
-  lstat,
-  open,
-  readlink,
-  realpath,
-  rename,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
+import { type FileHandle, lstat, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isWithin } from '../config/is-within.js';
 import { messageOf, UsageError } from '../errors.js';
-import { BY_DESCRIPTOR, linkBoundary, namesStream } from '../link-boundary.js';
+import { BY_DESCRIPTOR, linkBoundary, namesStream, placeOf } from '../link-boundary.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'it or its folder may not be written',
@@ -94,23 +85,27 @@ async function targetOf(path: string, file = path): Promise<string> {
 }
 
 /**
- * Does something in a folder that stays open meanwhile, so that a link that takes the folder's place leads nowhere.
+ * Does something in a folder that stays open meanwhile, so that a link that takes the folder's place leads nowhere. Where the
+ * system has no names for open folders, its path is used.
  * @param action gets the path of a name in the folder.
  */
 async function inFolder(
   path: string,
   action: (at: (name: string) => string) => Promise<void>,
 ): Promise<void> {
-  const folder = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const folder = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((thrown: unknown) => {
+    if (BY_DESCRIPTOR) throw thrown;
+    return undefined;
+  });
   try {
-    if (!BY_DESCRIPTOR) return await action((name) => join(path, name));
-    const below = `/proc/self/fd/${folder.fd}`;
-    if ((await readlink(below)) !== path) throw new Error('its folder was exchanged');
-    await action((name) => `${below}/${name}`);
+    const place = folder === undefined ? undefined : await placeOf(folder);
+    if (place !== undefined && place !== path) throw new Error('its folder was exchanged');
+    const below = folder === undefined || place === undefined ? path : `/proc/self/fd/${folder.fd}`;
+    await action((name) => join(below, name));
     // The new name is on the disk as well. Some file systems know no such thing; the file is whole either way.
-    await folder.sync().catch(() => undefined);
+    await folder?.sync().catch(() => undefined);
   } finally {
-    await folder.close();
+    await folder?.close();
   }
 }
 
