@@ -54,6 +54,17 @@ describe('a new job is given its place in the step that adds it', () => {
     },
   );
 
+  it('delayed jobs, more than are looked at in one step', async () => {
+    const item = (at: number) => ({ kind: 'solution-check' as const, payload: script(`due${at}`) });
+    await addJobs(
+      fleet,
+      Array.from({ length: 1_203 }, (_, at) => ({ ...item(at), options: { delayMs: 1_000 } })),
+    );
+    expect(await placeDueJobs(fleet.client, fleet.prefix, 'solution-check', 60_000)).toBe(1_203);
+    // Another worker has just looked.
+    expect(await placeDueJobs(fleet.client, fleet.prefix, 'solution-check', 60_000)).toBe(0);
+  });
+
   it('the jobs of a flow, also those that wait for children', async () => {
     const step = { ablationCode: 'x', rawOutput: 'a: 1', ...script('x'), previousBlocks: [] };
     await addRefinementStep(fleet, step);
@@ -114,5 +125,31 @@ describe('a new job is given its place in the step that adds it', () => {
     await transactions;
     monitor.disconnect();
     expect(placed).toEqual([1, Number.NaN, 1, 1, Number.NaN]);
+  });
+});
+
+describe('a batch of candidates', () => {
+  it('of more candidates than one transaction has is refused whole, and stored once where it is sent twice', async () => {
+    const evaluation = { queue: 'evaluate', name: 'score' };
+    const content = (at: number) => `candidate = ${at}\n`;
+    const many = Array.from({ length: 300 }, (_, at) => ({
+      solution: { content: content(at) },
+      key: `many:${at}`,
+    }));
+    const last = { solution: { content: content(299) }, key: 'many:299' };
+    await addCandidateBatch(fleet, { candidates: [last], evaluation });
+    const other = { ...last, solution: { content: 'another = 1\n' } };
+    const refused = addCandidateBatch(fleet, { candidates: [...many.slice(0, -1), other], evaluation });
+    await expect(refused).rejects.toMatchObject({ code: 'key-conflict' });
+    const stored = () => fleet.queue('evaluate').getWaitingChildrenCount();
+    expect(await stored()).toBe(1);
+    const both = await Promise.all(
+      [many, many].map((list) => addCandidateBatch(fleet, { candidates: list, evaluation })),
+    );
+    expect(both.map(({ evaluations }) => evaluations.at(-1)?.evaluation.outcome)).toEqual([
+      'existing',
+      'existing',
+    ]);
+    expect([await stored(), await fleet.queue('solution-check').count()]).toEqual([300, 300]);
   });
 });

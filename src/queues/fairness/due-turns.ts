@@ -7,21 +7,22 @@ import { TAKE_TURNS, UNPLACED } from './turn-script.js';
 
 /** How far ahead jobs are given their turns, in milliseconds: longer than the time between two looks. */
 const AHEAD_MS = 2_000;
-/** Jobs that are given their turns in one look. */
-const MAX_PLACED = 500;
+/** Jobs that are looked at in one step, so that Redis answers others in between, and steps of one look. */
+const PAGE = 500;
+const MAX_PAGES = 20;
 /** BullMQ's scores of delayed jobs are milliseconds times this, those of prioritized ones priorities times that. */
 const DELAYED_SCALE = 0x1000;
 const PRIORITY_SCALE = 2 ** 32;
 
 /**
  * Finds jobs without a turn that are about to become due, or have become so.
- * KEYS: 1 prefix of the queue's keys, 2 lease of the look. ARGV: 1 highest score of delayed jobs, 2 most jobs, 3 length of the
- * lease in milliseconds. Returns id and options of each.
+ * KEYS: 1 prefix of the queue's keys. ARGV: 1 highest score of delayed jobs, 2 jobs to skip of these, 3 most jobs. Returns 1
+ * where there may be more, else 0, then id and options of each.
  */
 const FIND = script(`
-if not redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[3]) then return {} end
-local found = {}
+local found = {0}
 local function collect(ids)
+  if #ids == tonumber(ARGV[3]) then found[1] = 1 end
   for _, id in ipairs(ids) do
     local fields = redis.call('HMGET', KEYS[1] .. id, 'priority', 'opts')
     if tonumber(fields[1] or '') == ${UNPLACED} then
@@ -30,8 +31,9 @@ local function collect(ids)
     end
   end
 end
-collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'prioritized', '${UNPLACED * PRIORITY_SCALE}', '+inf', 'LIMIT', 0, ARGV[2]))
-collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'delayed', '-inf', ARGV[1], 'LIMIT', 0, ARGV[2]))
+-- Those that are given their turns leave this range, and stay in the other one.
+collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'prioritized', '${UNPLACED * PRIORITY_SCALE}', '+inf', 'LIMIT', 0, ARGV[3]))
+collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'delayed', '-inf', ARGV[1], 'LIMIT', ARGV[2], ARGV[3]))
 return found`);
 
 /** For whom a job is done, as its options say. */
@@ -68,15 +70,22 @@ export async function placeDueJobs(
   queue: string,
   leaseMs: number,
 ): Promise<number> {
-  const keys = [`${prefix}:${queue}:`, `${fairBase(prefix, queue)}:due`];
+  const lease = await client.set(`${fairBase(prefix, queue)}:due`, '1', 'PX', leaseMs, 'NX');
+  if (lease === null) return 0;
   const until = (Date.now() + AHEAD_MS) * DELAYED_SCALE;
-  const found = replyList(await runScript(client, FIND, keys, [until, MAX_PLACED, leaseMs]));
-  const requests: TurnRequest[] = [];
-  for (let at = 0; at < found.length; at += 2) {
-    requests.push(requestOf(replyText(found[at]) ?? '', replyText(found[at + 1]) ?? ''));
+  let placed = 0;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const args = [until, page * PAGE, PAGE];
+    const [mayHaveMore, ...found] = replyList(await runScript(client, FIND, [`${prefix}:${queue}:`], args));
+    const requests: TurnRequest[] = [];
+    for (let at = 0; at < found.length; at += 2) {
+      requests.push(requestOf(replyText(found[at]) ?? '', replyText(found[at + 1]) ?? ''));
+    }
+    for (const call of turnCalls(prefix, queue, inOrderOfTurns(requests), { added: true })) {
+      await runScript(client, TAKE_TURNS, call.keys, call.args);
+    }
+    placed += requests.length;
+    if (mayHaveMore !== 1) break;
   }
-  for (const call of turnCalls(prefix, queue, inOrderOfTurns(requests), { added: true })) {
-    await runScript(client, TAKE_TURNS, call.keys, call.args);
-  }
-  return requests.length;
+  return placed;
 }
