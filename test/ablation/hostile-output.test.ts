@@ -65,7 +65,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
         }
         expect(reading.unusable === undefined).toBe(reading.variants.length > 0);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -76,7 +76,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
         const summary = await summarizeAblation({ ablationCode: '', rawOutput });
         expect(checkFigures({ summary, rawOutput, ablationCode: '' }).unsupported).toEqual([]);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -88,7 +88,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
           expect(solution.includes(code_block)).toBe(true);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -114,7 +114,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
     ['progress of one line', '10%|#  | 1/9 [00:01<00:08, 1.1it/s]\r'],
   ])('needs for ten times as much of %s at most about thirteen times the work', async (_what, unit) => {
     const ofSize = (size: number): string => unit.repeat(Math.ceil(size / unit.length));
-    const [small, large] = [ofSize(100_000), ofSize(1_000_000)];
+    const [small, large] = [ofSize(40_000), ofSize(400_000)];
     const run = (rawOutput: string) => () => summarizeAblation({ ablationCode: '', rawOutput });
     await run(small)();
     const base = await leastTime(run(small));

@@ -49,7 +49,7 @@ describe('SPEC-SIL-009: tokens', () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 
@@ -90,7 +90,7 @@ describe('SPEC-SIL-009: tokens', () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 

@@ -64,5 +64,5 @@ describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {
     expect(await test.fleet.queue('accuracy').getJobCountByTypes('completed')).toBe(evaluated);
     const checks = await test.fleet.queue('solution-check').getJobCountByTypes('completed');
     expect(checks).toBe(evaluated);
-  }, 240_000);
+  });
 });

@@ -84,7 +84,7 @@ describe('one of hundreds of running jobs', () => {
         payload: script(`running ${index}`),
       })),
     );
-    await expect.poll(() => asked, { timeout: 60_000 }).toBe(RUNNING);
+    await expect.poll(() => asked).toBe(RUNNING);
     const ids = outcomes.map((outcome) => ('handle' in outcome ? outcome.handle.id : ''));
     // The oldest, the newest, and one in the middle.
     const chosen = [ids[0], ids[RUNNING / 2], ids.at(-1)].map(String);
@@ -93,7 +93,7 @@ describe('one of hundreds of running jobs', () => {
     expect(stopped).toHaveLength(chosen.length);
     open();
     await expect
-      .poll(() => test.fleet.queue('solution-check').getCompletedCount(), { timeout: 60_000 })
+      .poll(() => test.fleet.queue('solution-check').getCompletedCount())
       .toBe(RUNNING - chosen.length);
   });
 });

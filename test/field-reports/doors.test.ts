@@ -135,9 +135,7 @@ describe.each(DOORS)('through $name', ({ submit }) => {
     expect(second).toMatchObject({ id: first.id, outcome: 'retried' });
     expect((await waitForJob(test.fleet, first.id)).state).toBe('completed');
     // A flow is there until its last job has ended.
-    await expect
-      .poll(async () => (await submit(place, key, true)).outcome, { timeout: 30_000 })
-      .toBe('replaced');
+    await expect.poll(async () => (await submit(place, key, true)).outcome).toBe('replaced');
     expect((await waitForJob(test.fleet, first.id)).state).toBe('completed');
     expect(await submit(place, key)).toMatchObject({ id: first.id, outcome: 'existing' });
   });

@@ -57,7 +57,7 @@ describe('many workers on one queue', () => {
           },
         })),
       );
-      await expect.poll(() => queue.getCompletedCount(), { timeout: 60_000 }).toBe(((wave + 1) * JOBS) / 2);
+      await expect.poll(() => queue.getCompletedCount()).toBe(((wave + 1) * JOBS) / 2);
     }
     const left = await queue.getJobCounts('wait', 'prioritized', 'delayed', 'active', 'failed');
     expect(Object.values(left).every((count) => count === 0)).toBe(true);

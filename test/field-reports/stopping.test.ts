@@ -48,7 +48,7 @@ describe('a worker that is stopped at any moment', () => {
     }
     expect(await queue.getJobCountByTypes('completed')).toBeGreaterThan(0);
     await worker();
-    await expect.poll(() => queue.getJobCountByTypes('completed'), { timeout: 120_000 }).toBe(JOBS);
+    await expect.poll(() => queue.getJobCountByTypes('completed')).toBe(JOBS);
     expect(new Set(api.requests.map(({ text }) => text)).size).toBe(JOBS);
     expect(api.requests).toHaveLength(JOBS);
   });

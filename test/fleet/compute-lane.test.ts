@@ -58,7 +58,7 @@ describe('a lane of tasks', () => {
     expect(await task).toBe(1_500);
     clearInterval(look);
     expect(most).toBeGreaterThan(before);
-    await expect.poll(threads, { timeout: 10_000 }).toBe(before);
+    await expect.poll(threads).toBe(before);
     expect(await lane.run(3, owner())).toBe(3);
   });
 });

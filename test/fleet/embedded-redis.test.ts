@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const user of users) await user.kill();
-  await expect.poll(() => isRunning(supervisorPid(project)), { timeout: 15_000 }).toBe(false);
+  await expect.poll(() => isRunning(supervisorPid(project))).toBe(false);
   // A server that is just ending may still write a file between listing and removing.
   rmSync(project, { recursive: true, force: true, maxRetries: 10 });
 });

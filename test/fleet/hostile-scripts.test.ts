@@ -112,7 +112,7 @@ describe('many large scripts of one tenant', () => {
     const states = () => Promise.all(large.map(async (handle) => (await handle.view()).state));
     const running = async () => (await states()).filter((state) => state === 'active').length;
     // Slots are made up for, also for the jobs that wait in them.
-    await expect.poll(running, { timeout: 20_000 }).toBeGreaterThanOrEqual(5);
+    await expect.poll(running).toBeGreaterThanOrEqual(5);
     const other = await check(TWO_LINES, 'b');
     expect((await other.result()).status).toBe('clean');
     // None of them has given its slot back.

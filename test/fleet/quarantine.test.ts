@@ -63,7 +63,7 @@ async function quarantinePid(): Promise<number> {
 }
 
 async function gone(pid: number): Promise<void> {
-  await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid)).toBe(false);
 }
 
 describe('a job in whose run a worker died', () => {

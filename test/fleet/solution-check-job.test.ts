@@ -64,7 +64,7 @@ describe('a solution-check job', () => {
     await worker(runner);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
     try {
-      await expect.poll(async () => (await handle.view()).progress, { timeout: 30_000 }).toBe('detecting');
+      await expect.poll(async () => (await handle.view()).progress).toBe('detecting');
     } finally {
       answer?.();
     }

@@ -30,9 +30,7 @@ it('a job that was taken over too often is ended, and begins with a clean sheet 
     state: 'failed',
     error: { code: 'job-failed', message: expect.stringContaining('stalled') },
   });
-  await expect
-    .poll(() => test.fleet.client.hmget(key, 'stc', 'fleet:deaths'), { timeout: 30_000 })
-    .toEqual([null, null]);
+  await expect.poll(() => test.fleet.client.hmget(key, 'stc', 'fleet:deaths')).toEqual([null, null]);
   await retryJob(test.fleet, handle.id);
   expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
   await dead.close();

@@ -48,7 +48,7 @@ describe('a worker that sleeps over waiting jobs', () => {
     for (let job = 0; job < 3; job += 1) {
       await addSolutionCheck(fleet, { solution: { content: `x = ${job}\n` } });
     }
-    await expect.poll(() => handedBack, { timeout: 30_000 }).toBe(3);
+    await expect.poll(() => handedBack).toBe(3);
     // What a worker that has stopped looking would leave: a job that waits, without the marker that wakes workers.
     const queue = fleet.queue('solution-check');
     const { id } = await addSolutionCheck(
@@ -59,6 +59,6 @@ describe('a worker that sleeps over waiting jobs', () => {
     await fleet.client.zrem(queue.toKey('delayed'), id);
     await fleet.client.lpush(queue.toKey('wait'), id);
     await wakes;
-    await expect.poll(() => handedBack, { timeout: 30_000 }).toBe(4);
+    await expect.poll(() => handedBack).toBe(4);
   });
 });

@@ -249,7 +249,7 @@ describe('the OpenAPI document', () => {
         expectDocumented(path, method, answer);
         expect(answer.status).toBeLessThan(500);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

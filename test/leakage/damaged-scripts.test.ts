@@ -38,7 +38,7 @@ describe.skipIf(python === undefined)('rewritten scripts on made-up data', () =>
         [damageOf(result)].flatMap((damage) => (damage === undefined ? [] : [`${result.id}: ${damage}`])),
       ),
     ).toEqual([]);
-  }, 240_000);
+  });
 
   it('a rewrite that fails, loses its score or loses rows is told', async () => {
     const original = [
@@ -65,5 +65,5 @@ describe.skipIf(python === undefined)('rewritten scripts on made-up data', () =>
       'it prints no score any more',
       expect.stringMatching(/submission\.csv",9/),
     ]);
-  }, 120_000);
+  });
 });

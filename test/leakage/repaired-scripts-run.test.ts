@@ -67,7 +67,7 @@ describe.skipIf(python === undefined)('repaired scripts run under real scikit-le
     (JSON.parse(printed) as string[]).forEach((output, at) => {
       outputs.set(scripts[at]?.id ?? '', output);
     });
-  }, 150_000);
+  });
 
   it.each(scripts)(
     'REQ-SF-019: $id ($kind) is repaired, is clean, runs and prints a score',

@@ -12,9 +12,9 @@ it('a pipeline that listens for the end of a job can close its connection while 
     const handle = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
     await fleet.events('solution-check').listen(handle.id, () => undefined);
     await redis.kill();
-    await expect.poll(() => fleet.client.status, { timeout: 30_000 }).toBe('reconnecting');
+    await expect.poll(() => fleet.client.status).toBe('reconnecting');
     await fleet.close();
-    await expect.poll(() => fleet.client.status, { timeout: 30_000 }).toBe('end');
+    await expect.poll(() => fleet.client.status).toBe('end');
   } finally {
     await redis.stop();
   }

@@ -44,16 +44,12 @@ describe('turns of submitters', () => {
   it.each([
     ['one tenant name', () => 'same'],
     ['3,000 tenant names', (at: number) => `name ${at}`],
-  ])(
-    '3,000 jobs of one submitter under %s go before one job of another',
-    async (_name, tenantOf) => {
-      const queue = newQueue();
-      for (const [at, id] of names('m', 3_000).entries()) await queue.add('many', tenantOf(at), [id]);
-      await queue.add('other', 'same', ['single']);
-      expect((await queue.waiting()).indexOf('single')).toBeLessThanOrEqual(1);
-    },
-    60_000,
-  );
+  ])('3,000 jobs of one submitter under %s go before one job of another', async (_name, tenantOf) => {
+    const queue = newQueue();
+    for (const [at, id] of names('m', 3_000).entries()) await queue.add('many', tenantOf(at), [id]);
+    await queue.add('other', 'same', ['single']);
+    expect((await queue.waiting()).indexOf('single')).toBeLessThanOrEqual(1);
+  });
 
   it.each([
     ['of priorities', (at: number) => at % 7],
@@ -187,5 +183,5 @@ describe('turns of submitters', () => {
     }
     taken.push(...(await queue.take(10_000)));
     expect([...taken].sort()).toEqual([...submitted].sort());
-  }, 30_000);
+  });
 });

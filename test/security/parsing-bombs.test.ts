@@ -60,7 +60,7 @@ describe('texts that the parser reads again and again', () => {
     await expect(parsesAsPython(endless)).rejects.toMatchObject({ code: 'analysis-limit' });
     // The parser is not left in the middle of the text.
     expect((await analyzeLeakage('x = 1\n')).parsed).toBe(true);
-  }, 18_000);
+  });
 });
 
 describe('nesting without end', () => {

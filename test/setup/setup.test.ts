@@ -140,5 +140,5 @@ describe('the lock of a set-up', () => {
     const codes = await Promise.all(holders.map(async (process) => (await once(process, 'exit'))[0]));
     expect(codes).toEqual([0, 0, 0, 0]);
     expect(readdirSync(join(scratch, 'locks'))).toEqual([]);
-  }, 120_000);
+  });
 });
