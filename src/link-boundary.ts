@@ -5,8 +5,8 @@ import { isWithin } from './config/is-within.js';
 /** Linux alone has names for open files and for what lies in open folders. */
 export const BY_DESCRIPTOR = process.platform === 'linux';
 
-/** Names that the system itself makes for the streams of this process. All of them are links. */
-const STREAM = /^\/(?:dev\/(?:std(?:in|out|err)|fd\/\d+)|proc\/self\/fd\/\d+)$/;
+/** Names that the system itself makes: for the streams of this process, all of which are links, and for nothing at all. */
+const STREAM = /^\/(?:dev\/(?:null|std(?:in|out|err)|fd\/\d+)|proc\/self\/fd\/\d+)$/;
 
 /** Whether an argument literally names a stream of this process. */
 export function namesStream(file: string): boolean {

@@ -194,4 +194,9 @@ describe('writing a file that may be there', () => {
     expect(readFileSync(file, 'utf8')).toBe('before');
     expect(readdirSync(folder).sort()).toEqual(['checkout', 'script.py']);
   });
+
+  it('writes to a stream that is named literally, and to nothing', async () => {
+    await writeOutput('/dev/null', 'after');
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
 });
