@@ -54,6 +54,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     connections.bounded(app),
   );
   connections.watch(server);
+  // Node drops headers behind the 2,000th: those by which a proxy or a browser says where a request comes from may be
+  // the last ones. Their size is limited all the same.
+  server.maxHeadersCount = 0;
   server.headersTimeout = limits.headersTimeoutMs;
   server.requestTimeout = limits.requestTimeoutMs;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

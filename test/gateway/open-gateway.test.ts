@@ -39,9 +39,13 @@ async function status(gateway: TestGateway, headers: Record<string, string> = {}
 }
 
 /** Status with headers that `fetch` does not send. */
-function rawStatus(gateway: TestGateway, headers: OutgoingHttpHeaders | readonly string[]): Promise<number> {
+function rawStatus(
+  gateway: TestGateway,
+  headers: OutgoingHttpHeaders | readonly string[],
+  path = '/v1/jobs',
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    httpRequest(`${gateway.url}/v1/jobs`, { headers }, (response) => {
+    httpRequest(gateway.url, { headers, path }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     })
@@ -129,12 +133,31 @@ describe('a gateway without tokens', () => {
     ['X-Real-IP', '127.0.0.1'],
     ['cf-connecting-ip', '127.0.0.1'],
     ['x-envoy-external-address', '127.0.0.1'],
+    ['x-original-forwarded-for', '127.0.0.1'],
+    ['CDN-Loop', 'cdn.example'],
+    ['Client-IP', '127.0.0.1'],
+    ['Tailscale-User-Login', 'somebody'],
   ])('refuses a request that a proxy passed on: %s', async (name, value) => {
     const gateway = await start();
     const answer = await gateway.send('GET', '/v1/jobs', undefined, { [name]: value });
     expect([answer.status, answer.json.field]).toEqual([403, name.toLowerCase()]);
     const { token } = await tokens.add('x', 'read');
     await expect.poll(() => status(gateway, { ...bearer(token), [name]: value })).toBe(200);
+  });
+
+  it('sees the header of a proxy behind thousands of others', async () => {
+    const gateway = await start();
+    const many = Array.from({ length: 2_400 }, () => ['a', 'b']).flat();
+    const forwarded = ['host', 'localhost', ...many, 'x-forwarded-for', '192.0.2.1'];
+    expect(await rawStatus(gateway, forwarded)).toBe(403);
+    expect(await rawStatus(gateway, ['host', 'localhost', ...many])).toBe(200);
+  });
+
+  it('refuses a request that names a whole address', async () => {
+    const gateway = await start();
+    for (const path of ['http://fleet.example/v1/jobs', `${gateway.url}/v1/jobs`]) {
+      expect([path, await rawStatus(gateway, { host: 'localhost' }, path)]).toEqual([path, 403]);
+    }
   });
 
   it('refuses other names of this machine', async () => {
@@ -213,6 +236,21 @@ describe('tokens', () => {
     for (let request = 0; request < 5; request += 1) expect(await status(gateway)).toBe(401);
     expect(await status(gateway)).toBe(429);
     expect(await status(gateway, bearer(token))).toBe(200);
+  });
+
+  it('that are revoked hear nothing more of a job, also before the next ping', async () => {
+    const { token, record } = await tokens.add('x', 'read');
+    const own = bearer((await tokens.add('y', 'submit')).token);
+    const gateway = await start({ streamPingMs: 600_000 });
+    const { json } = await gateway.send('POST', SUBMIT, CHECK, own);
+    const events = `${gateway.url}/v1/jobs/${json.id}/events`;
+    const [revoked, other] = [new SseClient(events, bearer(token)), new SseClient(events, own)];
+    await Promise.all([revoked.seen('state'), other.seen('state')]);
+    await tokens.revoke(record.id);
+    await gateway.send('DELETE', `/v1/jobs/${json.id}`, undefined, own);
+    expect((await other.seen('end')).data.state).toBe('cancelled');
+    await revoked.ended;
+    expect(revoked.events.map(({ event }) => event)).toEqual(['state']);
   });
 
   it('whose role is lowered end the streams that need more', async () => {

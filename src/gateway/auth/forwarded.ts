@@ -3,7 +3,7 @@ import { RequestError } from '../../errors.js';
 
 /** Headers that proxies add to tell where a request came from. */
 const FORWARDED =
-  /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-(?:host|for|url)|x-envoy-.+|true-client-ip|cf-.+|fastly-.+|x-amzn-.+|x-arr-.+|x-azure-.+|x-proxyuser-ip|proxy-connection)$/;
+  /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.+|x-rewrite-url|x-varnish|client-ip|cdn-loop|fly-.+|x-appengine-.+|x-vercel-.+|tailscale-.+|(?:x-)?ngrok-.+|x-envoy-.+|true-client-ip|cf-.+|fastly-.+|x-amzn-.+|x-arr-.+|x-azure-.+|x-proxyuser-ip|proxy-connection)$/;
 
 /**
  * Refuses what a proxy passed on to a gateway without tokens: a proxy on this machine makes every request look as if it
@@ -11,7 +11,17 @@ const FORWARDED =
  *
  * @throws RequestError `forbidden`.
  */
-export function refuseForwarded({ headers }: IncomingMessage): void {
+export function refuseForwarded({
+  headers,
+  url,
+  originalUrl = url,
+}: IncomingMessage & { readonly originalUrl?: string }): void {
+  if (originalUrl !== undefined && !originalUrl.startsWith('/')) {
+    throw new RequestError(
+      'forbidden',
+      'the request names a whole address, as one to a proxy does, and a gateway without tokens takes direct requests alone',
+    );
+  }
   const header = Object.keys(headers).find((name) => FORWARDED.test(name));
   if (header === undefined) return;
   throw new RequestError(

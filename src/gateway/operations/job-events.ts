@@ -51,8 +51,9 @@ export const jobEvents = operation({
     if (resumeAt !== undefined && hasEnded(state) && (await call.inTurn('replay', wasTold))) {
       return { status: 204 };
     }
-    const stream = new EventStream(response, gateway, () => authorize(request, gateway, 'read'));
-    const follower = new JobFollower(call, queue, id, stream);
+    const stillAllowed = () => authorize(request, gateway, 'read');
+    const stream = new EventStream(response, gateway, stillAllowed);
+    const follower = new JobFollower({ ...call, stillAllowed }, queue, id, stream);
     const stop = () => stream.end();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -86,6 +87,7 @@ async function isTold(feed: EventFeed, queue: string, id: string, place: string)
 class JobFollower {
   readonly #gateway: Gateway;
   readonly #roomForAnswer: () => Promise<void>;
+  readonly #stillAllowed: () => Promise<unknown>;
   readonly #queue: string;
   readonly #id: string;
   readonly #stream: EventStream;
@@ -97,13 +99,14 @@ class JobFollower {
   #last: Promise<void> = Promise.resolve();
 
   constructor(
-    { gateway, roomForAnswer }: Pick<Call, 'gateway' | 'roomForAnswer'>,
+    { gateway, roomForAnswer, stillAllowed }: Pick<Call, 'gateway' | 'roomForAnswer' | 'stillAllowed'>,
     queue: string,
     id: string,
     stream: EventStream,
   ) {
     this.#gateway = gateway;
     this.#roomForAnswer = roomForAnswer;
+    this.#stillAllowed = stillAllowed;
     this.#queue = queue;
     this.#id = id;
     this.#stream = stream;
@@ -152,6 +155,8 @@ class JobFollower {
 
   async #tell(event: QueueEvent): Promise<void> {
     if (this.#ended || !isLater(event.id, this.#place)) return;
+    // The token may have been revoked, or the session ended, since the last ping.
+    await this.#stillAllowed();
     this.#place = event.id;
     const state = STATES[event.name];
     if (state !== undefined) this.#stream.send('state', { state }, event.id);
