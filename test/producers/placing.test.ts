@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import type { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
@@ -6,15 +7,16 @@ import { addRefinementStep } from '../../src/producers/flows/refinement-step.js'
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { placeDueJobs } from '../../src/queues/fairness/due-turns.js';
 import { UNPLACED } from '../../src/queues/fairness/turn-script.js';
-import { fleetOfTest } from '../support/fleet.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 
 const BAND = 2 ** 32;
 const redis = redisOfFile();
 let fleet: FleetConnection;
+let startWorker: TestFleet['worker'];
 beforeEach(async () => {
   ({
-    test: { fleet },
+    test: { fleet, worker: startWorker },
   } = await fleetOfTest(redis, 'place'));
 });
 
@@ -53,6 +55,15 @@ describe('a new job is given its place in the step that adds it', () => {
       expect(await placeOf('solution-check', far)).toEqual({ own: UNPLACED, waiting: undefined });
     },
   );
+
+  it('a delayed job, by a worker', async () => {
+    const queue = fleet.queue('solution-check');
+    await queue.pause();
+    const { id } = await addSolutionCheck(fleet, script('late'), { delayMs: 1_500 });
+    await startWorker(createOfflineRunner());
+    await expect.poll(async () => (await placeOf('solution-check', id)).own, { timeout: 20_000 }).toBe(1);
+    await queue.resume();
+  });
 
   it('delayed jobs, more than are looked at in one step', async () => {
     const item = (at: number) => ({ kind: 'solution-check' as const, payload: script(`due${at}`) });
