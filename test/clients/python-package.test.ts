@@ -74,7 +74,7 @@ describe.skipIf(!withPython)('the types of the Python client', () => {
 });
 
 describe.skipIf(!withPython)('the package of the Python client', () => {
-  it('reads event streams as the standard says', async () => {
+  it('reads event streams as the standard says, and takes no answer but the gateway’s', async () => {
     const tests = packagePath('clients', 'python', 'tests');
     const { stderr, exitCode } = await execa('python3', ['-m', 'unittest', 'discover', '-s', tests], {
       env: { PYTHONPATH: SRC },

@@ -52,7 +52,7 @@ class Transport:
             try:
                 with self.open(method, path, body, timeout=self._timeout + wait) as response:
                     text = response.read()
-                return json.loads(text) if text.strip() else None
+                return _document(response.status, text)
             except ApiError as error:
                 error.answer_lost = answer_lost
                 patience.wait_after(error)
@@ -87,10 +87,24 @@ class Transport:
             yield response
 
 
+def _document(status: int, text: bytes) -> Any:
+    """What an answer says; None where it has no body. Every other answer of the gateway is a JSON object."""
+    if not text.strip():
+        return None
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        # The answer of something else than the gateway, such as the login page of a proxy.
+        raise api_error(status, {"detail": f"the answer with status {status} is none of the gateway's"})
+    return document
+
+
 def _refusal(error: urllib.error.HTTPError) -> ApiError:
     try:
         problem = json.loads(error.read())
-    except (ValueError, *CONNECTION_ERRORS):
+    except (ValueError, RecursionError, *CONNECTION_ERRORS):
         problem = None  # The answer of something else than the gateway, such as a proxy's page.
     retry_after = error.headers.get("Retry-After") or ""
     seconds = float(retry_after) if retry_after.isdigit() else None

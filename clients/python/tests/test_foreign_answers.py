@@ -1,0 +1,61 @@
+"""Answers that are none of the gateway's: a proxy's page, cut or damaged texts."""
+
+from __future__ import annotations
+
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+from solution_fleet import ApiError, FleetClient
+
+ANSWERS = {
+    "a page": b"<html>please log in</html>",
+    "a text that is cut": b'{"id": "x',
+    "bytes that are no UTF-8": b'{"a": "\xff\xfe"}',
+    "a nesting without end": b"[" * 200_000,
+    "a number of thousands of digits": b"9" * 5_000,
+    "a list": b"[]",
+    "null": b"null",
+    "a number": b"NaN",
+}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    status = 200
+    answer = b""
+
+    def do_GET(self) -> None:
+        # A body that nobody has read would break the connection.
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(self.answer)))
+        self.end_headers()
+        self.wfile.write(self.answer)
+
+    do_POST = do_GET
+
+    def log_message(self, *_args: object) -> None:
+        return None
+
+
+class ForeignAnswersTest(unittest.TestCase):
+    def setUp(self) -> None:
+        server = HTTPServer(("127.0.0.1", 0), _Handler)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.fleet = FleetClient(f"http://127.0.0.1:{server.server_port}", patience=0)
+
+    def test_they_are_errors_of_this_package(self) -> None:
+        calls = {
+            "job": lambda: self.fleet.job("x"),
+            "jobs": lambda: self.fleet.jobs(),
+            "submit": lambda: self.fleet.submit("solution-check", {}),
+            "claim": lambda: self.fleet.claim("evaluate"),
+        }
+        for status in (200, 400):
+            for what, answer in ANSWERS.items():
+                for name, call in calls.items():
+                    _Handler.status, _Handler.answer = status, answer
+                    with self.subTest(status=status, what=what, call=name), self.assertRaises(ApiError):
+                        call()
