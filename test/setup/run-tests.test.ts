@@ -68,7 +68,8 @@ describe('npm test ends with one line of counts and an exit status that agrees w
     ['every test is skipped', "it.skip('a', () => undefined);", 1, '0 passed, 0 failed, 1 skipped'],
     ['there is no test', undefined, 1, '0 passed, 0 failed'],
   ])('%s', (_, text, status, last) => {
-    expect(run(text)).toMatchObject({ status, last });
+    // With an argument, nothing is run again.
+    expect(run(text, 'test/')).toMatchObject({ status, last });
   });
 
   it('passes its arguments to vitest', () => {
@@ -94,6 +95,10 @@ describe('a file in which a test failed is run once more, alone', () => {
     expect({ status, last }).toEqual({ status: 0, last: '1 passed, 0 failed' });
     expect(output).toContain('\nflaky: test/a.test.js\n');
     expect(output).toContain('passed when run again, alone: test/a.test.js > seldom\n');
+    // The end says where the time went, of both runs together.
+    expect(output).toMatch(
+      /^Slowest files:\n( +[\d.]+ s {2}test\/a\.test\.js\n){2}Wall time \d+ s, processor time \d+ s .*\n1 passed/m,
+    );
   });
 
   it('but not beside one that fails both times', () => {
@@ -107,15 +112,8 @@ describe('a file in which a test failed is run once more, alone', () => {
   });
 });
 
-describe('the end of a run says where the time went', () => {
-  it('names the slowest files, and the time of the whole run', () => {
-    const { output } = run("it('a', () => undefined);");
-    expect(output).toMatch(
-      /^Slowest files:\n +[\d.]+ s {2}test\/a\.test\.js\nWall time \d+ s, processor time \d+ s .*\n1 passed/m,
-    );
-  });
-
-  it('counts the processor time of the processes that a test starts', () => {
+describe('the processor time of a run', () => {
+  it('is that of the processes that a test starts as well', () => {
     const spin = 'while (process.cpuUsage().user < 5e5) for (let i = 0; i < 1e6; i += 1);';
     const child = `require('node:child_process').execFileSync(process.execPath, ['--eval', '${spin}'])`;
     const { status, cpuSeconds } = runTimed(process.execPath, ['--eval', child], {});
