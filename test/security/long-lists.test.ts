@@ -4,6 +4,8 @@ import { coloursFor } from '../../src/cli/terminal/colours.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
 import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
 import { ContaminationDetector } from '../../src/contamination/index.js';
+import { readWords } from '../../src/contamination/prose/words.js';
+import { isProseLine } from '../../src/contamination/text/language.js';
 import type { ExtractResult } from '../../src/queues/extract.js';
 import type { SolutionCheckResult } from '../../src/queues/solution-check.js';
 import { NO_USAGE } from '../../src/queues/usage.js';
@@ -84,5 +86,15 @@ describe('more items than a call can have arguments', () => {
       agent: { runner: 'offline' },
     };
     expect(renderRefinement(codeBlock, 'summary', extracted, colours)).toContain('plan');
+  });
+});
+
+describe('a word of more letters than the stack of an expression holds', () => {
+  it.each([
+    ['a word', 'é'.repeat(6_000_000)],
+    ['a quotation without an end', `x "${'.'.repeat(16_700_000)}`],
+  ])('%s is read', (_, text) => {
+    expect(readWords(text).hash.length).toBeGreaterThan(0);
+    expect(isProseLine(text)).toBe(false);
   });
 });

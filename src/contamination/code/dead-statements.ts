@@ -81,7 +81,7 @@ function readNames(statements: readonly Statement[]): ReadonlySet<string> {
   for (const statement of statements) {
     statement.tokens.forEach((token, at) => {
       if (token.kind === TokenKind.string && FORMATTED.test(token.text)) {
-        for (const [name] of token.text.matchAll(/[\p{L}_][\p{L}\p{N}_]*/gu)) reads.add(name);
+        for (const [name] of token.text.matchAll(/[\p{L}_][\p{L}\p{N}_]{0,9999}/gu)) reads.add(name);
       }
       if (token.kind !== TokenKind.name) return;
       if (!(at === 0 && isAssignment(statement))) reads.add(token.text);

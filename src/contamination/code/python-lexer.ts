@@ -1,7 +1,7 @@
 import { PYTHON_KEYWORDS } from './python-words.js';
 import { type Token, TokenKind } from './token.js';
 
-const NAME = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}]*/uy;
+const NAME = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}]{0,9999}/uy;
 const NUMBER = /(?:0[xXbBoO][\da-fA-F_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d[\d_]*)?[jJlL]?)/y;
 const STRING_START = /[rRbBuUfFtT]{0,2}("""|'''|"|')/y;
 const OPERATOR =

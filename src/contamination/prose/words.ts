@@ -9,8 +9,9 @@ export interface Words {
   readonly end: Uint32Array;
 }
 
+/** Longer words are several: an expression without a bound overflows its stack on a word of some millions of letters. */
 const WORD =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}])+(?:'\p{L}+)?/gu;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}]){1,1000}(?:'\p{L}{1,1000})?/gu;
 const JOINING = new Set(
   `a an the of to in on at by for with from as is are was were be been being it its this that these those and or
   but not no so if then than there which who whom whose what when where how all any each can could may might must
@@ -21,7 +22,7 @@ const JOINING = new Set(
 const JOINING_WEIGHT = 0.5;
 const QUOTED_WEIGHT = 0.1;
 /** Quotations: a block quote's line, or a stretch of at least 40 characters between quotation marks. */
-const QUOTED = /^[ \t]*>.*$|"[^"\n]{40,}"/gm;
+const QUOTED = /^[ \t]{0,1000}>.{0,100000}|"[^"\n]{40,100000}"/gm;
 
 export function readWords(text: string): Words {
   const matches = [...text.matchAll(WORD)];

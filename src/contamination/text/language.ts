@@ -67,12 +67,13 @@ function sampledLines(text: string): string[] {
   return sample.split(/\r\n?|\n/).map((line) => line.slice(0, 300));
 }
 
-const WORD = /[\p{L}][\p{L}'’-]*/gu;
+/** Where a word begins: an expression over whole words overflows its stack on one of some millions of letters. */
+const WORD_BEGIN = /(?<!\p{L}['’-]{0,9})\p{L}/gu;
 
 /** A line of sentences: mostly words, few of the signs that code is made of. */
 export function isProseLine(line: string): boolean {
   const trimmed = line.replace(/`[^`]*`/g, ' x ').trim();
-  const words = trimmed.match(WORD)?.length ?? 0;
+  const words = trimmed.match(WORD_BEGIN)?.length ?? 0;
   if (words < 4) return false;
   const signs = trimmed.match(/[=;{}()[\]<>|&_#@$\\]/g)?.length ?? 0;
   if (signs > words / 4) return false;
