@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Job, UnrecoverableError, Worker } from 'bullmq';
+import { type Job, UnrecoverableError } from 'bullmq';
 import type { Logger } from 'pino';
 import { JobError, messageOf, UncheckedSolutionError } from '../../errors.js';
 import { findJob } from '../../producers/find-job.js';
@@ -7,11 +7,11 @@ import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { checkOwnData } from '../../producers/flows/check-evaluation.js';
 import { type CheckedSolution, checkedSolution } from '../../producers/flows/checked-solution.js';
 import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
-import { workerConnection } from '../../queues/connection.js';
 import { encodeFailure } from '../../queues/failure.js';
 import { readMarks } from '../../queues/job-marks.js';
 import { wellFormed } from '../../queues/names.js';
 import type { OwnQueues } from './own-queues.js';
+import { QueueWorkers } from './queue-workers.js';
 
 /** An evaluation in somebody's hands. */
 export interface Claim extends Pick<CheckedSolution, 'solution' | 'status' | 'findings'> {
@@ -40,14 +40,8 @@ export interface EvaluationFailure {
   readonly retryable: boolean;
 }
 
-/** How often an evaluation whose holder vanished is given to another before it fails. */
-const MOST_TAKEOVERS = 3;
 /** Jobs that one claim refuses before it gives up looking for one to hand out. */
 const MOST_REFUSED = 100;
-/** Queues that are held open at the same time; each costs two connections to Redis. */
-const MOST_WORKERS = 50;
-/** A queue that nobody has claimed from for so long is closed, in milliseconds. */
-const IDLE_MS = 300_000;
 /** Leases as `claim` makes them. BullMQ takes some other tokens, such as "0", for leave to skip the check of the lock. */
 const LEASE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/;
@@ -60,14 +54,10 @@ const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/
 export class Evaluations {
   readonly #fleet: FleetConnection;
   readonly #queues: OwnQueues;
-  readonly #redisUrl: string;
   readonly #logger: Logger;
-  readonly #stalledCheckMs: number;
-  /** In the order of their last use. */
-  readonly #workers = new Map<string, { readonly worker: Worker; usedAt: number }>();
-  readonly #idleTimer: NodeJS.Timeout;
+  readonly #workers: QueueWorkers;
 
-  /** @param stalledCheckMs How often leases that ran out are looked for. */
+  /** @param stalledCheckMs How often leases that ran out are looked for, in milliseconds. */
   constructor(
     fleet: FleetConnection,
     queues: OwnQueues,
@@ -77,17 +67,15 @@ export class Evaluations {
   ) {
     this.#fleet = fleet;
     this.#queues = queues;
-    this.#redisUrl = redisUrl;
     this.#logger = logger;
-    this.#stalledCheckMs = stalledCheckMs;
-    this.#idleTimer = setInterval(() => this.#closeIdle(), IDLE_MS / 5);
-    this.#idleTimer.unref();
+    this.#workers = new QueueWorkers({ redisUrl, prefix: fleet.prefix, logger, stalledCheckMs });
   }
 
   /** The next evaluation of a queue, leased; undefined where none waits. */
   async claim(queue: string, leaseMs: number, owner: string): Promise<Claim | undefined> {
     if (!(await this.#queues.exists(queue, owner))) return undefined;
-    const worker = await this.#worker(queue);
+    const worker = await this.#workers.get(queue);
+    if (worker === undefined) return undefined;
     for (let refused = 0; refused < MOST_REFUSED; refused += 1) {
       // The worker's own connection waits for Redis; whoever claims shall be told at once that it is away.
       await this.#fleet.client.ping();
@@ -128,8 +116,7 @@ export class Evaluations {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#idleTimer);
-    await Promise.all([...this.#workers.values()].map(({ worker }) => worker.close(true)));
+    await this.#workers.close();
   }
 
   async #handOut(job: Job, lease: string, leaseMs: number): Promise<Claim | undefined> {
@@ -193,50 +180,6 @@ export class Evaluations {
       if (thrown instanceof JobError && thrown.code === 'job-not-found') throw leaseLost(ref);
       throw thrown;
     }
-  }
-
-  /** Closes the queue that nobody has claimed from for longest. Leases are Redis' and go on without it. */
-  async #makeRoom(): Promise<void> {
-    if (this.#workers.size < MOST_WORKERS) return;
-    const [oldest] = this.#workers;
-    if (oldest === undefined) return;
-    this.#workers.delete(oldest[0]);
-    await oldest[1].worker.close(true);
-  }
-
-  #closeIdle(): void {
-    for (const [queue, { worker, usedAt }] of this.#workers) {
-      if (Date.now() - usedAt < IDLE_MS) return;
-      this.#workers.delete(queue);
-      worker.close(true).catch((thrown: unknown) => {
-        this.#logger.warn({ queue, reason: messageOf(thrown) }, 'an idle queue could not be closed');
-      });
-    }
-  }
-
-  async #worker(queue: string): Promise<Worker> {
-    const known = this.#workers.get(queue);
-    if (known !== undefined) {
-      // Last in the map is the one that was used last.
-      this.#workers.delete(queue);
-      this.#workers.set(queue, { ...known, usedAt: Date.now() });
-      return known.worker;
-    }
-    await this.#makeRoom();
-    const worker = new Worker(queue, null, {
-      connection: workerConnection(this.#redisUrl),
-      prefix: this.#fleet.prefix,
-      autorun: false,
-      maxStalledCount: MOST_TAKEOVERS,
-      stalledInterval: this.#stalledCheckMs,
-    });
-    worker.on('error', (error) => this.#logger.warn({ queue, reason: error.message }, 'evaluations'));
-    worker.on('stalled', (jobId) =>
-      this.#logger.warn({ queue, jobId }, 'the lease of this evaluation ran out'),
-    );
-    this.#workers.set(queue, { worker, usedAt: Date.now() });
-    await worker.startStalledCheckTimer();
-    return worker;
   }
 }
 
