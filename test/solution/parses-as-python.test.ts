@@ -217,7 +217,6 @@ describe.skipIf(!withPython)('PythonParser', () => {
   /** Answers as the child does, but for texts that say otherwise. */
   const obedient = `exec python3 -c '
 import struct, sys, time
-import { testProgram } from '../support/programs.js';
 source = sys.stdin.buffer
 print("ready", flush=True)
 while header := source.read(4):
