@@ -105,10 +105,18 @@ async function untilReleased(fleet: FleetConnection, queueName: string, job: Job
   }
 }
 
-/** Removes a job that has ended, with its children, so that it can be submitted anew. */
+/**
+ * Removes a job that has ended, with its children, so that it can be submitted anew. Tells whether it did: it does not
+ * where another submission was faster, whose job a worker has begun already.
+ */
 export async function removeEnded(job: Job): Promise<boolean> {
   const state = await job.getState();
   if (state !== 'completed' && state !== 'failed') return false;
-  await job.remove({ removeChildren: true });
+  try {
+    await job.remove({ removeChildren: true });
+  } catch (thrown) {
+    if (/is locked by another worker/.test(messageOf(thrown))) return false;
+    throw thrown;
+  }
   return true;
 }

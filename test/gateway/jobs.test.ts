@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { submitted } from '../../src/gateway/operations/job-resource.js';
+import { JobHandle } from '../../src/producers/job-handle.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
@@ -101,6 +103,11 @@ describe('POST /v1/jobs/{kind}', () => {
       force: true,
     });
     expect(forced.json.outcome).toBe('replaced');
+  });
+
+  it('answers a submission whose job another one with force is just replacing', async () => {
+    const gone = new JobHandle(test.fleet, 'solution-check', `solution-check-${'a'.repeat(40)}`, 'existing');
+    expect(await submitted(gone, 'waiting')).toMatchObject({ outcome: 'existing', state: 'waiting' });
   });
 
   it('stores tenant and budget with the job, and delays and orders it', async () => {

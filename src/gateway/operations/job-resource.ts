@@ -93,6 +93,14 @@ export function locationOf(id: string): string {
 export async function submitted(job: QueuedJob, initial: Submitted['state']): Promise<Submitted> {
   const { id, queue: kind, outcome } = job;
   const isNew = outcome === 'created' || outcome === 'replaced';
-  const state = isNew ? initial : await job.state();
+  const state = isNew
+    ? initial
+    : await job.state().catch((thrown: unknown) => initialIfGone(thrown, initial));
   return { id, kind, state, outcome, ...(outcome === 'existing' ? { duplicateOf: id } : {}) };
+}
+
+/** Another submission with `force` removes the job of the key for a moment, and puts it back in its initial state. */
+function initialIfGone(thrown: unknown, initial: Submitted['state']): Submitted['state'] {
+  if (thrown instanceof JobError && thrown.code === 'job-not-found') return initial;
+  throw thrown;
 }
