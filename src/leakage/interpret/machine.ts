@@ -49,6 +49,11 @@ const MAX_CALL_DEPTH = 24;
  */
 const MAX_NESTING = 400;
 
+/** Most places of code that is not followed. */
+const MAX_NOT_FOLLOWED = 50;
+/** Most of them that have the same reason. */
+const MAX_LINES_OF_A_REASON = 20;
+
 /** The state of one analysis: what is known at the point of execution that is being looked at. */
 export class Machine {
   readonly store = new Store();
@@ -213,12 +218,13 @@ export class Machine {
     }
   }
 
+  /** Notes code that is not followed. One reason that many lines have leaves room for the others. */
   skip(span: Span, reason: string): void {
     const line = this.lineOf(span.start);
-    if (this.notFollowed.length >= 50) return;
-    if (!this.notFollowed.some((known) => known.line === line && known.reason === reason)) {
-      this.notFollowed.push({ line, reason });
-    }
+    if (this.notFollowed.length >= MAX_NOT_FOLLOWED) return;
+    const alike = this.notFollowed.filter((known) => known.reason === reason);
+    if (alike.length >= MAX_LINES_OF_A_REASON || alike.some((known) => known.line === line)) return;
+    this.notFollowed.push({ line, reason });
   }
 
   idOf(thing: object): number {
