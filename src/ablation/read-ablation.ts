@@ -208,7 +208,8 @@ function exactChange(score: AblationScore, baseline: AblationScore): number {
   const change = score.value - baseline.value;
   if (score.printed === undefined || baseline.printed === undefined) return change;
   const decimals = Math.max(decimalsOf(score.printed), decimalsOf(baseline.printed));
-  return Number(change.toFixed(Math.min(decimals + 1, 18)));
+  // Scores in thousands, such as `1e3`, have fewer than no decimals.
+  return Number(change.toFixed(Math.min(Math.max(decimals + 1, 0), 18)));
 }
 
 /** Brings 81.96 % and 0.8196 to one scale where a study prints both. */

@@ -240,4 +240,13 @@ describe('reading printed ablation scores', () => {
       ['pca', 0.8],
     ]);
   });
+
+  it('reads scores that are printed with an exponent above their digits', async () => {
+    const rawOutput = 'Baseline RMSE: 3e3\nNo scaler RMSE: 5e3\nNo pca RMSE: 2.5e4';
+    const { variants } = await readAblation({ ablationCode: '', rawOutput });
+    expect(variants.map(({ component, change }) => [component, change])).toEqual([
+      ['pca', 22_000],
+      ['scaler', 2_000],
+    ]);
+  });
 });
