@@ -18,7 +18,9 @@ export async function readJob(queue: Queue, id: string): Promise<Job | undefined
     return await queue.getJob(id);
   } catch (thrown) {
     if (!isDamage(thrown)) throw thrown;
-    throw brokenJob(id, messageOf(thrown));
+    // The message of the cause may quote what is stored.
+    const isOtherType = messageOf(thrown).includes('WRONGTYPE');
+    throw brokenJob(id, isOtherType ? 'its key is of another type' : 'its fields are damaged');
   }
 }
 

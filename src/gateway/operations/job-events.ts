@@ -172,7 +172,7 @@ class JobFollower {
       await this.#roomForAnswer();
       this.#end(await jobResource(this.#gateway.fleet, this.#id));
     } catch (thrown) {
-      if (!(thrown instanceof JobError)) throw thrown;
+      if (!(thrown instanceof JobError && thrown.code === 'job-not-found')) throw thrown;
       this.#end({ id: this.#id, removed: true });
     }
   }
