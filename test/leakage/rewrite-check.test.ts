@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeInDetail } from '../../src/leakage/analyze.js';
 import { checkRewrite } from '../../src/leakage/repair/check/check-rewrite.js';
+import { WorkAllowance } from '../../src/leakage/values/work.js';
 
 const HEAD = [
   'import numpy as np',
@@ -27,7 +28,8 @@ async function verdict(lines: readonly string[], block: readonly string[], rewri
     ({ statement }) => statement.start >= span.start && statement.end <= span.end,
   );
   expect(leaks.length).toBeGreaterThan(0);
-  return checkRewrite({ source, block: span, leaks }, analysis, rewrite.join('\n'));
+  const work = new WorkAllowance(Number.POSITIVE_INFINITY);
+  return checkRewrite({ source, block: span, leaks, work }, analysis, rewrite.join('\n'));
 }
 
 const SPLIT = 'X_tr, X_va, y_tr, y_va = train_test_split(X, y, random_state=0)';

@@ -1,6 +1,7 @@
 import type { Leak } from '../findings/judge.js';
 import type { Module, Span, Stmt } from '../syntax/ast.js';
 import type { Region } from '../values/region.js';
+import { countText, type WorkAllowance } from '../values/work.js';
 
 /** What a rewrite looks at: the script, the block to rewrite, and the leaks in it. */
 export interface RepairContext {
@@ -15,6 +16,8 @@ export interface RepairContext {
   readonly watchedFrames: ReadonlySet<string>;
   /** Tables by variable, as they are when the first leaky statement of the block is about to run. */
   readonly watchedEarlier: ReadonlyMap<string, readonly Region[]>;
+  /** What the repair may do: what comes after a wait has to be run on it. */
+  readonly work: WorkAllowance;
   /** Line ending of the block. */
   readonly lineEnding: string;
 }
@@ -74,6 +77,7 @@ export function freshName(source: string, wanted: string, taken: ReadonlySet<str
       .replaceAll(/^_+|(?<!_)_+$/g, '')
       .toLowerCase() || 'value';
   const start = /^\d/.test(base) ? `value_${base}` : base;
+  countText(source.length);
   const words = new Set(source.match(/\w+/g));
   for (let at = 1; ; at += 1) {
     const name = at === 1 ? start : `${start}_${at}`;

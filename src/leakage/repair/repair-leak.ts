@@ -1,6 +1,7 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
 import type { Leak } from '../findings/judge.js';
 import type { Span, Stmt } from '../syntax/ast.js';
+import { WorkAllowance, WorkLimitError } from '../values/work.js';
 import { checkRewrite } from './check/check-rewrite.js';
 import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
 import { leaveOutScoredRows } from './concatenation.js';
@@ -23,6 +24,10 @@ import { onlyTransform } from './transform-only.js';
 export type Repair =
   | { readonly ok: true; readonly replacement: string }
   | { readonly ok: false; readonly reason: string };
+
+/** Elements that a repair may visit, whatever the script, and for each node of its syntax. */
+const MAX_WORK = 2_000_000;
+const WORK_PER_NODE = 100;
 
 type Strategy = (context: RepairContext) => Rewrite | Promise<Rewrite>;
 
@@ -58,25 +63,49 @@ const OTHERWISE: readonly Strategy[] = [
  * again: it parses, and the leaks of the block are gone. Otherwise it declines with the reason.
  */
 export async function repairLeak(source: string, codeBlock: string): Promise<Repair> {
+  const { repair } = await repairInDetail(source, codeBlock);
+  return repair;
+}
+
+/** The repair, with the elements of the script that it visited beside those of its analyses. */
+export async function repairInDetail(
+  source: string,
+  codeBlock: string,
+): Promise<{ readonly repair: Repair; readonly work: number }> {
   const start = codeBlock === '' ? -1 : source.indexOf(codeBlock);
-  if (start < 0) return { ok: false, reason: 'The block does not stand in the script.' };
-  const block = { start, end: start + codeBlock.length };
-  const plain = contextOf(await analyzeInDetail(source), block);
+  if (start < 0) return { repair: { ok: false, reason: 'The block does not stand in the script.' }, work: 0 };
+  const analysis = await analyzeInDetail(source);
+  const work = new WorkAllowance(MAX_WORK + analysis.module.size * WORK_PER_NODE);
+  const plain = contextOf(analysis, { start, end: start + codeBlock.length }, work);
+  try {
+    return { repair: await repairWithin(plain), work: work.spent };
+  } catch (thrown) {
+    if (!(thrown instanceof WorkLimitError)) throw thrown;
+    const reason = 'Not rewritten: looking for a certain rewrite takes too much work in this script.';
+    return { repair: { ok: false, reason }, work: work.spent };
+  }
+}
+
+/** @param plain the context as far as it is known without looking at variables */
+async function repairWithin(plain: RepairContext): Promise<Repair> {
+  const { source, block, work } = plain;
   // Variables are looked at where the rows are divided: at the split, or at the loop over folds.
-  const loop =
-    onlyFoldLoop(statementsOf(plain))?.statement ??
-    statementsOf(plain).find((statement) => statement.type === 'for');
-  const split = (findSplit(plain)?.statement ?? loop ?? splitBehind(plain) ?? plain.leaks[0]?.statement)
-    ?.start;
-  const analysis = await analyzeInDetail(source, split, anchorOf(plain)?.start);
-  const context = contextOf(analysis, block);
+  const { split, earlier } = work.run(() => {
+    const loop =
+      onlyFoldLoop(statementsOf(plain))?.statement ??
+      statementsOf(plain).find((statement) => statement.type === 'for');
+    const divides = findSplit(plain)?.statement ?? loop ?? splitBehind(plain) ?? plain.leaks[0]?.statement;
+    return { split: divides?.start, earlier: anchorOf(plain)?.start };
+  });
+  const analysis = await analyzeInDetail(source, split, earlier);
+  const context = contextOf(analysis, block, work);
   const [first] = context.leaks;
   if (first === undefined)
     return { ok: false, reason: 'The analysis finds no leak that begins in this block.' };
   const decision = DECISIONS[first.kind];
   const reasons: string[] = decision === undefined ? [] : [decision];
   for (const strategy of decision === undefined ? strategiesFor(first) : []) {
-    const rewrite = await strategy(context);
+    const rewrite = await work.run(() => strategy(context));
     if ('declined' in rewrite) {
       reasons.push(rewrite.declined);
       continue;
@@ -106,12 +135,23 @@ function splitBehind({ leaks, block }: RepairContext): Stmt | undefined {
   return statement !== undefined && statement.start >= block.end ? statement : undefined;
 }
 
-function contextOf(analysis: DetailedAnalysis, block: Span): RepairContext {
+function contextOf(analysis: DetailedAnalysis, block: Span, work: WorkAllowance): RepairContext {
   const { module, watched, watchedEarlier, watchedLists, watchedFrames } = analysis;
   const { source } = module;
   const leaks = analysis.leaks.filter(
     ({ statement }) => statement.start >= block.start && statement.end <= block.end,
   );
   const lineEnding = source.includes('\r\n') ? '\r\n' : '\n';
-  return { source, module, block, leaks, watched, watchedEarlier, watchedLists, watchedFrames, lineEnding };
+  return {
+    source,
+    module,
+    block,
+    leaks,
+    watched,
+    watchedEarlier,
+    watchedLists,
+    watchedFrames,
+    work,
+    lineEnding,
+  };
 }

@@ -12,8 +12,13 @@ import { edited, type RepairContext, type TextEdit } from './context.js';
  * looked up by group get the mean of the groups, or a count of zero.
  */
 export async function tolerateUnknown(context: RepairContext, text: string): Promise<string> {
-  const { source, module, block, leaks } = context;
+  const { source, block } = context;
   const after = await parseModule(source.slice(0, block.start) + text + source.slice(block.end));
+  return context.work.run(() => tolerant(context, text, after));
+}
+
+function tolerant(context: RepairContext, text: string, after: Module): string {
+  const { module, block, leaks } = context;
   const span = { start: block.start, end: block.start + text.length };
   const version = { module: after, block: span };
   const change = { leaks, before: { module, block }, after: version };

@@ -1,3 +1,4 @@
+import { countWork } from '../values/work.js';
 import type { Expr, Name, Stmt, Suite } from './ast.js';
 
 /** The parts of an expression. */
@@ -47,6 +48,7 @@ export function partsOf(expression: Expr): readonly Expr[] {
 export function* expressionsIn(expression: Expr): Generator<Expr> {
   const open: Expr[] = [expression];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    countWork(1);
     yield next;
     // Not `push(...parts)`: a list may have more items than a call can have arguments.
     for (const part of partsOf(next).toReversed()) open.push(part);
@@ -110,6 +112,7 @@ export function suitesOf(statement: Stmt): readonly Suite[] {
 
 /** A statement and all statements within it. */
 export function* statementsIn(statement: Stmt): Generator<Stmt> {
+  countWork(1);
   yield statement;
   for (const suite of suitesOf(statement)) {
     for (const inner of suite.statements) yield* statementsIn(inner);

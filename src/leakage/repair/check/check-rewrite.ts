@@ -26,11 +26,11 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
  * gone, and it treats rows, parts and names as it did before.
  */
 export async function checkRewrite(
-  context: Pick<RepairContext, 'source' | 'block' | 'leaks'>,
+  context: Pick<RepairContext, 'source' | 'block' | 'leaks' | 'work'>,
   before: DetailedAnalysis,
   text: string,
 ): Promise<string | undefined> {
-  const { source, block, leaks } = context;
+  const { source, block, leaks, work } = context;
   if (text.trim() === '' || text === source.slice(block.start, block.end))
     return 'the rewrite changes nothing';
   const rewritten = source.slice(0, block.start) + text + source.slice(block.end);
@@ -50,7 +50,7 @@ export async function checkRewrite(
     after: { module: after.module, block: { start: block.start, end } },
   };
   for (const damage of DAMAGES) {
-    const found = damage(change);
+    const found = work.run(() => damage(change));
     if (found !== undefined) return found;
   }
   const remaining = after.leaks.filter(

@@ -1,5 +1,6 @@
 import type { Stmt } from '../../syntax/ast.js';
 import { namesIn, statementsIn, suitesOf } from '../../syntax/walk.js';
+import { countWork } from '../../values/work.js';
 import {
   type Change,
   changesIn,
@@ -26,7 +27,11 @@ export function partsDiffer(change: ScriptChange): string | undefined {
     const [train, test] = [changesOfPart(pair, changes, pair.train), changesOfPart(pair, changes, pair.test)];
     const odd = [...train, ...test].find(
       ({ what, statement, name }) =>
-        added.has(statement) && !(name === pair.train ? test : train).some((other) => other.what === what),
+        added.has(statement) &&
+        !(name === pair.train ? test : train).some((other) => {
+          countWork(1);
+          return other.what === what;
+        }),
     );
     if (odd !== undefined) {
       const left = odd.name === pair.train ? pair.test : pair.train;
@@ -38,6 +43,7 @@ export function partsDiffer(change: ScriptChange): string | undefined {
 
 function changesOfPart({ statements }: PartPair, changes: readonly Change[], name: string): Change[] {
   const from = Math.min(...statements.map(({ end }) => end));
+  countWork(changes.length);
   return changes.filter(
     (one) => one.name === name && one.statement.start >= from && !statements.includes(one.statement),
   );
@@ -56,6 +62,7 @@ export function overwritten(change: ScriptChange): string | undefined {
     const { statements } = statement.suite;
     for (const { name, replaces } of changesIn(change.after.module, statement)) {
       if (!replaces) continue;
+      countWork(statements.length);
       const next = statements
         .slice(statements.indexOf(statement) + 1)
         .find((other) => [...namesIn(other)].some(({ id }) => id === name));

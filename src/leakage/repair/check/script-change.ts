@@ -1,6 +1,7 @@
 import type { Leak } from '../../findings/judge.js';
 import type { Expr, Module, Span, Stmt, Suite } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions, rootName, statementsIn, suitesOf } from '../../syntax/walk.js';
+import { countText } from '../../values/work.js';
 import { readSelections, readSplitCall, type SplitPart } from '../split-parts.js';
 
 /** One side of a rewrite: a script, and the span of the block in it. */
@@ -31,6 +32,7 @@ export interface Change {
 const IN_PLACE = /^(pop|insert|sort|fill|shuffle|update|setdefault|extend)$/;
 
 export function textOf(module: Module, span: Span): string {
+  countText(span.end - span.start);
   return module.source.slice(span.start, span.end);
 }
 

@@ -9,6 +9,7 @@ import {
   statementsIn,
 } from '../../syntax/walk.js';
 import { sameRows } from '../../values/region.js';
+import { countText } from '../../values/work.js';
 import { declined, edited, freshName, type RepairContext, type Rewrite, type TextEdit } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
 import { anchorOf, LEARNS, NotSaid, Saying } from '../rows-first/learn-on-later-split.js';
@@ -49,7 +50,7 @@ async function preparedInFold(
   loop: FoldLoop,
   statements: readonly Stmt[],
 ): Promise<string> {
-  const { source, module, block, lineEnding } = context;
+  const { source, module } = context;
   const preparation = preparationFrom(context, statements.slice(0, statements.indexOf(loop.outer)));
   checkRows(context, anchor, loop);
   checkOtherNames(context, preparation, loop);
@@ -80,7 +81,18 @@ async function preparedInFold(
   if (preparation.fitted.size > 0 && !isImported) before.unshift('from sklearn.base import clone');
   for (const name of preparation.fitted) lines.push(`${own.get(name)} = clone(${name})`);
   lines.push(...(await replayed(context, anchor, loop, preparation, own)));
+  return context.work.run(() => putIn(context, anchor, loop, own, before, lines));
+}
 
+/** The block with the lines `before` the anchor and the `lines` at the beginning of the fold. */
+function putIn(
+  { source, block, lineEnding }: RepairContext,
+  anchor: Stmt,
+  loop: FoldLoop,
+  own: ReadonlyMap<string, string>,
+  before: readonly string[],
+  lines: readonly string[],
+): string {
   const [first] = loop.statement.body.statements;
   const [indent, inner] = [indentBefore(source, anchor), first && indentBefore(source, first)];
   if (first === undefined || indent === undefined || inner === undefined)
@@ -124,8 +136,10 @@ async function replayed(
   const text = lines.join('\n');
   const module = await parseModule(text);
   if (!module.parsed) throw new NotFollowed('the lines cannot be said once more');
-  const names = module.body.statements.flatMap((statement) => renamed(statement, own));
-  return edited(text, { start: 0, end: text.length }, names).split('\n');
+  return context.work.run(() => {
+    const names = module.body.statements.flatMap((statement) => renamed(statement, own));
+    return edited(text, { start: 0, end: text.length }, names).split('\n');
+  });
 }
 
 function renamed(statement: Stmt, own: ReadonlyMap<string, string>): TextEdit[] {
@@ -181,6 +195,7 @@ function checkOtherNames({ module, source }: RepairContext, preparation: Prepara
   for (const name of names) {
     if (isChangedBetween(module, first, loop.statement.end, name))
       throw new NotFollowed(`\`${name}\` is changed in the folds`);
+    countText(source.length);
     if (new RegExp(`["'][^"'\\n]*@${name}\\b`).test(source))
       throw new NotFollowed(`\`${name}\` is read in a query`);
   }
@@ -242,6 +257,7 @@ function checkFunctions(module: Module, names: ReadonlySet<string>): void {
 
 /** The module that a variable's constructor is imported from. */
 function importOf({ source, module }: RepairContext, name: string): string | undefined {
+  countText(source.length);
   const made = [...source.matchAll(new RegExp(`(?<![\\w.])${name}\\s*=\\s*(\\w+)(?!\\w)[\\w.]*\\(`, 'g'))];
   const [maker, ...others] = new Set(made.map(([, root]) => root));
   if (others.length > 0) return undefined;

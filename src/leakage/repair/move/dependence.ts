@@ -8,6 +8,7 @@ import {
   statementsIn,
   suitesOf,
 } from '../../syntax/walk.js';
+import { countWork } from '../../values/work.js';
 import { type ColumnResolver, type Columns, mayOverlap } from './columns.js';
 
 /**
@@ -34,6 +35,7 @@ interface Place {
 
 /** Where a name stands in an expression, with the expressions around it, innermost first. */
 function placesOf(expression: Expr, id: string, parents: readonly Expr[] = []): Place[] {
+  countWork(1 + parents.length);
   if (parents.length > 60) return [];
   if (expression.type === 'name') return expression.id === id ? [{ node: expression, parents }] : [];
   return partsOf(expression).flatMap((part) => placesOf(part, id, [expression, ...parents]));
