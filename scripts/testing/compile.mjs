@@ -23,6 +23,7 @@ const KEPT_BUILDS = 5;
 /** Modules that are started, as the first of a process or thread, or inside of a test process. */
 const SOURCE_ENTRIES = [
   'src/cli/main.ts',
+  'src/cli/contamination-thread.ts',
   'src/cli/quarantine.ts',
   'src/cli/run-program.ts',
   'src/fleet/analysis-task.ts',

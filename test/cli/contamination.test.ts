@@ -90,6 +90,21 @@ describe('fleet contamination', () => {
     expect(stderr).toContain('known.jsonl:1: known solution: solution:');
   });
 
+  it('ends the comparison of one that takes longer than a worker would give it, and judges the others', async () => {
+    const cwd = project();
+    writeFileSync(join(cwd, 'faces.txt'), '\u{1F600}'.repeat(2 ** 20));
+    const args = ['contamination', '--known', 'known.jsonl', '--output', 'faces.txt', 'own.py', '--json'];
+    const options = ['--test-case', 'average'];
+    const { stdout, exitCode } = await fleetCommand([...args, ...options], {
+      cwd,
+      env: { FLEET_ANALYSIS_TIMEOUT_MS: '1000' },
+    });
+    const [slow, own] = JSON.parse(stdout);
+    expect(exitCode).toBe(2);
+    expect(slow).toMatchObject({ file: 'faces.txt', error: { code: 'analysis-limit' } });
+    expect(own).toMatchObject({ file: 'own.py', contaminated: false });
+  });
+
   it.each([
     ['a missing known set', ['--known', 'no.jsonl', '--output', 'own.py'], 'no.jsonl cannot be read'],
     ['a missing output', ['--known', 'known.jsonl', '--output', 'no.py'], 'no.py does not exist'],

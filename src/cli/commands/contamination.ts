@@ -2,11 +2,12 @@ import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../config/load-config.js';
-import { ContaminationDetector, type Difficulty, type TestCase } from '../../contamination/index.js';
+import type { ContaminationJudge } from '../../contamination/contamination-judge.js';
 import { type ReportEntry, renderReport } from '../../contamination/report/render-report.js';
-import type { ContaminationResult } from '../../contamination/types.js';
+import type { ContaminationResult, Difficulty, TestCase } from '../../contamination/types.js';
 import { UsageError } from '../../errors.js';
 import { readKnownFile } from '../../known/read-known-file.js';
+import { contaminationLane } from '../contamination-lane.js';
 import { refuseSecondDash } from '../named-files.js';
 import { errorJson, printError } from '../print-error.js';
 import { formatLimit, outputLimit, readJson, readText } from '../read-input.js';
@@ -75,11 +76,14 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
   ]);
   const { solutions, broken } = await readKnownFile(options.known);
   for (const { line, reason } of broken) printNote(visibleLine(`${options.known}:${line}: ${reason}`));
-  const detector = new ContaminationDetector();
-  await detector.loadTrainingSet(solutions);
   const thoughtChain = options.thoughts === undefined ? undefined : await readThoughts(options.thoughts);
+  const lane = contaminationLane(solutions, loadConfig());
   const outcomes: Outcome[] = [];
-  for (const file of options.output) outcomes.push(await judgeFile(detector, file, thoughtChain, options));
+  try {
+    for (const file of options.output) outcomes.push(await judgeFile(lane, file, thoughtChain, options));
+  } finally {
+    await lane.close();
+  }
 
   if (options.html !== undefined) await writeReport(options.html, outcomes, solutions);
   printOutcomes(outcomes, options.json === true);
@@ -88,7 +92,7 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
 }
 
 async function judgeFile(
-  detector: ContaminationDetector,
+  judge: ContaminationJudge,
   file: string,
   thoughtChain: readonly string[] | undefined,
   { testCase: id, difficulty, solveTime }: ContaminationOptions,
@@ -97,7 +101,7 @@ async function judgeFile(
     const output = await readText(file, outputLimit(loadConfig()));
     const name = id ?? basename(file).replace(/\.[^.]*$/, '');
     const testCase: TestCase = { id: name, name, difficulty, solveTime, thoughtChain };
-    return { file, testCaseId: name, output, result: await detector.checkContamination(output, testCase) };
+    return { file, testCaseId: name, output, result: await judge.judge({ output, testCase }) };
   } catch (error) {
     return { file, error };
   }

@@ -1,0 +1,30 @@
+import { getHeapStatistics } from 'node:v8';
+import type { Config } from '../config/settings.js';
+import type { ContaminationJudge } from '../contamination/contamination-judge.js';
+import type { ContaminationResult, KnownSolution } from '../contamination/types.js';
+import { besideModule } from '../fleet/compute-thread.js';
+import { TwoLanes } from '../fleet/two-lanes.js';
+
+export interface ContaminationLane extends ContaminationJudge {
+  close(): Promise<void>;
+}
+
+/**
+ * Judges outputs in a thread, so that one that takes longer than a worker would give it can be ended. The others go on.
+ * The thread holds the known solutions, as the command did without it: it may have the heap of a process.
+ */
+export function contaminationLane(
+  known: readonly KnownSolution[],
+  { analysisTimeoutMs, analysisHeapMb }: Config,
+): ContaminationLane {
+  const heapMb = Math.max(analysisHeapMb, Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20));
+  const module = besideModule(import.meta.url, 'contamination-thread');
+  const lanes = new TwoLanes<Parameters<ContaminationJudge['judge']>[0], ContaminationResult>(
+    'the comparison of the output',
+    { timeoutMs: analysisTimeoutMs, heapMb },
+    { short: module, long: module },
+    known,
+  );
+  const owner = { tenant: '', signal: new AbortController().signal };
+  return { judge: (given) => lanes.run(given, false, owner), close: () => lanes.close() };
+}
