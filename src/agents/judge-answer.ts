@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ReceivedMessage, textOf } from '../calls/message.js';
+import { wellFormed } from './well-formed.js';
 
 /** An answer that can be used, or what is wrong with it, as the agent is told. */
 export type Judged<Output> =
@@ -19,7 +20,9 @@ const TOO_LONG = `The answer has more than ${MAX_ANSWER} characters.`;
 /** Plain text has to say something. */
 export const judgeText: Judge<string> = (text) => {
   if (text.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
-  return text.trim() === '' ? { ok: false, problem: 'The answer was empty.' } : { ok: true, output: text };
+  return text.trim() === ''
+    ? { ok: false, problem: 'The answer was empty.' }
+    : { ok: true, output: wellFormed(text) };
 };
 
 /**
@@ -31,7 +34,10 @@ export function judgeBySchema<Output>(schema: z.ZodType<Output>): Judge<Output> 
     if (text.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
     let json: unknown;
     try {
-      json = JSON.parse(text);
+      // An escape may stand for half a surrogate pair, which no file in UTF-8 can hold.
+      json = JSON.parse(text, (_name, value: unknown) =>
+        typeof value === 'string' ? wellFormed(value) : value,
+      );
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       return { ok: false, problem: `The answer is not one JSON document: ${reason}` };

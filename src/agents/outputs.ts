@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { LEAKAGE_STATUSES, type Severity } from '../queues/solution-check.js';
+import { hasControls } from './well-formed.js';
 
 /** Many times what an honest answer holds. Each leak that is named may cost two more calls. */
 export const MAX_ANSWERS = 50;
 export const MAX_PLAN = 20_000;
-/** Control characters, but for the white space of a text. */
-const CONTROL = /[^\P{Cc}\t\n\r]/u;
 
 /**
  * A bound that the model is not told of: refinements are no part of the JSON schema, which is a part of what is asked.
@@ -37,8 +36,9 @@ export const RefinePlanSchema = z.object({
   plan: z
     .string()
     .describe('How to improve the block, in three to five sentences.')
+    .refine((plan) => plan.trim() !== '', 'is empty')
     .refine((plan) => plan.length <= MAX_PLAN, `has more than ${MAX_PLAN} characters`)
-    .refine((plan) => !CONTROL.test(plan), 'holds control characters'),
+    .refine((plan) => !hasControls(plan), 'holds control characters'),
 });
 export type RefinePlan = z.infer<typeof RefinePlanSchema>;
 

@@ -1,6 +1,7 @@
 import { shortenOutput } from '../ablation/index.js';
 import { AgentConfig } from '../agents/agent-config.js';
 import { AgentType } from '../agents/agent-type.js';
+import { withoutControls } from '../agents/well-formed.js';
 import { isAnalysisLimit } from '../errors.js';
 import { agentStamp, withNotes } from './agent-stamp.js';
 import type { Processor, Work } from './processor.js';
@@ -14,7 +15,7 @@ const LONGEST_OUTPUT = 300_000;
 
 /**
  * Summarizes the printed output of an ablation study (REQ-P2O-008 … 011). The summary is the whole text of the
- * answer, as it is; figures in it that the output does not bear out are named in the notes.
+ * answer, as it is but for control characters; figures in it that the output does not bear out are named in the notes.
  */
 export const processSummarize: Processor<'summarize'> = async ({ ablationCode, rawOutput, model }, work) => {
   const notes: string[] = [];
@@ -37,7 +38,8 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
       work,
     ),
   );
-  const figures = await figureNotes(answer.output, rawOutput, ablationCode, work.analyst).catch(
+  const summary = withoutControls(answer.output);
+  const figures = await figureNotes(summary, rawOutput, ablationCode, work.analyst).catch(
     (thrown: unknown) => {
       // The summary is there and may be paid for: it is given out, and says what nobody has looked at.
       if (!isAnalysisLimit(thrown)) throw thrown;
@@ -46,7 +48,7 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
   );
   for (const note of figures) work.log.warn(note);
   return {
-    summary: answer.output,
+    summary,
     usage: meter.total,
     agent: agentStamp(work.runner, answer),
     ...withNotes([...notes, ...(answer.notes ?? []), ...figures]),

@@ -29,6 +29,8 @@ export interface CodeProfile {
   readonly words: ReadonlyMap<string, number>;
   /** How many calls of `print` speak of a score. */
   readonly scorePrints: number;
+  /** How many calls of `print` print a number that is written into them and may pass for a score, and nothing that is computed. */
+  readonly fixedPrints: number;
   /** Where statements begin, in order. */
   readonly statements: readonly number[];
 }
@@ -72,6 +74,7 @@ function read(cursor: SyntaxCursor): CodeProfile {
   const statements: number[] = [];
   let importsAll = false;
   let scorePrints = 0;
+  let fixedPrints = 0;
   const parents: string[] = [];
   const fields: (string | null)[] = [];
   const visit = () => {
@@ -93,6 +96,7 @@ function read(cursor: SyntaxCursor): CodeProfile {
       if (cursor.currentFieldName === 'function') called.add(name);
       else if (!name.startsWith('.')) mentioned.add(name);
     } else if (type === 'call') {
+      if (isPrint(cursor) && printsFixedNumber(cursor)) fixedPrints += 1;
       const printsScore = isPrint(cursor) && SCORE.test(cursor.currentNode.text);
       if (printsScore) scorePrints += 1;
       // Once for each statement: a long one may hold thousands.
@@ -125,7 +129,7 @@ function read(cursor: SyntaxCursor): CodeProfile {
         cursor.delete();
         return {
           ...{ names, called, mentioned, imports, importsAll, aliases, strings, addresses, unclearQueries },
-          ...{ assigned, scoring: [...scoring], words, scorePrints, statements },
+          ...{ assigned, scoring: [...scoring], words, scorePrints, fixedPrints, statements },
         };
       }
       parents.pop();
@@ -149,6 +153,24 @@ function nameOf(cursor: SyntaxCursor): string | undefined {
 
 function isPrint(cursor: SyntaxCursor): boolean {
   return cursor.currentNode.childForFieldName('function')?.text === 'print';
+}
+
+/** A number that may be a score: a fraction, or one that stands alone; `"=" * 60` draws a line. */
+const FIXED_NUMBER = /\d\.\d|^\([^\w*]*\d+[^\w*]*\)$/;
+/** A number that is no part of a word, as `F1` and `R2` are. */
+const NUMBER = /\W\d/;
+
+/** Whether a call's arguments hold a number that may pass for a score, and no name. */
+function printsFixedNumber(cursor: SyntaxCursor): boolean {
+  const given = cursor.currentNode.childForFieldName('arguments');
+  if (given === null) return false;
+  const { text } = given;
+  const named = text.search(SCORE);
+  if (!FIXED_NUMBER.test(text) && (named < 0 || !NUMBER.test(text.slice(named)))) return false;
+  const values = given.namedChildren.map((each) =>
+    each?.type === 'keyword_argument' ? each.childForFieldName('value') : each,
+  );
+  return values.every((each) => each === null || each.descendantsOfType('identifier').length === 0);
 }
 
 function callsScore(cursor: SyntaxCursor): boolean {

@@ -55,6 +55,7 @@ export async function correctionScope(
   const first = original === content ? before : await profileOf(original);
   const problem =
     commandProblem(located.text, block) ??
+    characterProblem(content, block) ??
     importProblem(before, after) ??
     nameProblem(before, after) ??
     textProblem(before, after) ??
@@ -72,6 +73,19 @@ function commandProblem(old: string, block: string): string | undefined {
   const count = (text: string) => text.split(/\r\n|\r|\n/).filter((line) => magicIn(line) !== null).length;
   return count(block) > count(old)
     ? 'the correction runs a command of a notebook; use Python alone'
+    : undefined;
+}
+
+/**
+ * Characters that show a reader other code than Python reads: control characters but for white space, separators of lines
+ * that are none in Python, and marks that change the direction of what follows.
+ */
+const MISLEADING = /[^\P{Cc}\t\n\f\r]|[\u2028-\u202e\u2066-\u2069]/gu;
+
+function characterProblem(content: string, block: string): string | undefined {
+  const isNew = block.match(MISLEADING)?.some((character) => !content.includes(character));
+  return isNew === true
+    ? 'the correction holds control characters or direction marks that the script does not have; leave them out'
     : undefined;
 }
 
@@ -110,6 +124,8 @@ function textProblem(before: CodeProfile, after: CodeProfile): string | undefine
 }
 
 function printProblem(before: CodeProfile, after: CodeProfile): string | undefined {
+  if (after.fixedPrints > before.fixedPrints)
+    return 'the correction prints a number that is written into it; print only what the script printed';
   const noScore = before.scorePrints > 0 && after.scorePrints === 0;
   if (!noScore && (printsOf(before) === 0 || printsOf(after) > 0)) return undefined;
   return 'with the correction the script prints no score any more; keep the line that prints it';
@@ -177,7 +193,9 @@ function changeNotes(before: CodeProfile, after: CodeProfile): string[] {
     changed.length === 0
       ? []
       : [`the correction changes how a score is computed or printed: ${listed(changed)}`];
-  const silent = printsOf(after) < printsOf(before) ? ['the correction prints less than the script did'] : [];
+  const printed = printsOf(after) - printsOf(before);
+  const silent =
+    printed === 0 ? [] : [`the correction prints ${printed < 0 ? 'less' : 'more'} than the script did`];
   const named = notes.flatMap(([what, names]) =>
     names.length === 0 ? [] : [`the correction ${what} ${listed(names)}`],
   );

@@ -39,6 +39,11 @@ describe('summarize', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('shows the control characters of an answer, and half surrogate pairs, as characters that do nothing', async () => {
+    const { result } = await summarize(OUTPUT, [textReply('a\u001b[2J\0b\ud800c\td\r\n')]);
+    expect(result.summary).toBe('a\ufffd[2J\ufffdb\ufffdc\td\r\n');
+  });
+
   it('REQ-P2O-009: the agent sees the code and the printed output', async () => {
     const { requests } = await summarize(OUTPUT, [textReply('x')]);
     expect(requests[0]?.text).toContain(CODE);

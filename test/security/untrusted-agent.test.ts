@@ -192,12 +192,15 @@ describe('a correction that does more than correct', () => {
       'a comment with forbidden words',
       '# no os.system, no exec(), see https://example.com\nmodel.fit(X_train, y_train)',
     ],
+    ['a heading', 'print("=" * 60)\nprint("Step 1: F1 and R2 follow")\nmodel.fit(X_train, y_train)'],
     ['a text with forbidden words', 'print("score: exec subprocess")\nmodel.fit(X_train, y_train)'],
   ])('%s is no harm', async (_what, block) => {
     const { result } = await check(LEAKY, [leaks(BLOCK), correction(block)]);
     expect(result.status).toBe('corrected');
   });
 });
+
+const isWritable = (text: string) => Buffer.from(text).toString() === text;
 
 describe('the size of answers', () => {
   it.each([
@@ -221,11 +224,28 @@ describe('the size of answers', () => {
   it.each([
     ['a plan of megabytes', { code_block: 'x = 1', plan: 'x'.repeat(MAX_PLAN + 1) }],
     ['a plan with control characters', { code_block: 'x = 1', plan: 'raise\u001b[2J it' }],
+    ['a plan that says nothing', { code_block: 'x = 1', plan: ' \n ' }],
   ])('is bounded: %s', async (_what, plan) => {
     api = await startMessagesApi({ reply: () => jsonReply({ plans: [plan] }) });
     const work = workWith(runnerFor(api));
     const payload = { solution: { content: 'x = 1\ny = 2\n' }, summary: 's', previousBlocks: [] };
     await expect(extractBlock(payload, work)).rejects.toMatchObject({ code: 'answer-invalid' });
+  });
+
+  it('a plan and a correction with half a surrogate pair can be written to a file', async () => {
+    const half = (text: string) => `${text} # \ud800`;
+    const { result } = await check(LEAKY, [leaks(BLOCK), correction(half(FIXED))]);
+    expect(result).toMatchObject({
+      status: 'corrected',
+      solution: { content: expect.toSatisfy(isWritable) },
+    });
+    await api?.close();
+    api = await startMessagesApi({
+      reply: [jsonReply({ plans: [{ code_block: 'x = 1', plan: half('p') }] })],
+    });
+    const payload = { solution: { content: 'x = 1\ny = 2\n' }, summary: 's', previousBlocks: [] };
+    const extracted = await extractBlock(payload, workWith(runnerFor(api)));
+    expect(extracted).toMatchObject({ plan: 'p # \ufffd' });
   });
 
   it('a block that is the whole solution has a note', async () => {
