@@ -69,8 +69,26 @@ export function formsOf(secret: string): string[] {
     hex,
     hex.toUpperCase(),
     ...base64Forms(plain),
+    ...characterForms(plain),
   ]);
   return [...forms].sort((a, b) => b.length - a.length);
+}
+
+/** A text each of whose characters is encoded by itself, whether it has to be or not. */
+function characterForms(text: string): string[] {
+  const bytes = Buffer.from(text).toString('hex').match(/../g) ?? [];
+  const each = (form: (code: number) => string) =>
+    Array.from(text, (character) => form(character.codePointAt(0) ?? 0)).join('');
+  const forms = [
+    ...['%', '\\x', '%25', ' ', ':'].map((mark) => bytes.join(mark)),
+    each((code) => `\\u${code.toString(16).padStart(4, '0')}`),
+    each((code) => `&#x${code.toString(16)};`),
+  ];
+  const entities = each((code) => `&#${code};`);
+  return [
+    ...forms.flatMap((form) => [form, form.replace(/[a-f]/g, (digit) => digit.toUpperCase())]),
+    entities,
+  ];
 }
 
 /** The part of a text's base64 that does not depend on its neighbours, for each of the three ways it may be aligned. */

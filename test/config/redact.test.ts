@@ -7,6 +7,7 @@ const KEY = 'Zx9$(.*)+key[with]{regex}|chars';
 const PLAIN = 'plain-secret-of-24-chars';
 rememberSecrets(KEY, PLAIN, 'short');
 
+const each = (form: (code: number) => string) => Array.from(KEY, (one) => form(one.charCodeAt(0))).join('');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('a known secret is taken out', () => {
@@ -24,6 +25,15 @@ describe('a known secret is taken out', () => {
     ['in base64 after one more character', base64(`user2:${KEY}`)],
     ['in base64 between others', base64(`{"a":"${KEY}"}`)],
     ['in hexadecimal', Buffer.from(KEY).toString('hex')],
+    [
+      'in hexadecimal with spaces',
+      Buffer.from(KEY)
+        .toString('hex')
+        .replace(/..(?=.)/g, '$& '),
+    ],
+    ['with each character URL-encoded', Buffer.from(KEY).toString('hex').replace(/../g, '%$&')],
+    ['with each character escaped', each((code) => `\\u${code.toString(16).padStart(4, '0')}`)],
+    ['with each character an entity', each((code) => `&#${code};`)],
     ['cut at its end', `bad key ${PLAIN.slice(0, 15)}`],
     ['cut at its beginning', `…${PLAIN.slice(-13)} is no key`],
     ['twice', `${PLAIN}${PLAIN}`],
