@@ -15,7 +15,6 @@ const OWN_SAMPLE_MS = 5_000;
 const SAMPLE_MS = 1_000;
 
 interface Sample extends QueueSample {
-  readonly at: number;
   /** Jobs that were let in since, by their submitter. */
   readonly since: Map<string, number>;
 }
@@ -27,15 +26,15 @@ interface Sample extends QueueSample {
  */
 export class SubmitterShare {
   readonly #fleet: FleetConnection;
-  readonly #submitters: () => Promise<number>;
-  readonly #samples = new Map<KindName, Promise<Sample>>();
+  readonly #submitterCount: () => Promise<number>;
+  readonly #samples = new Map<KindName, (fleet: FleetConnection) => Promise<Sample>>();
   readonly #ownQueueBytes = sharedReading(OWN_SAMPLE_MS, bytesInOwnQueues);
-  #count: { readonly at: number; readonly submitters: Promise<number> } | undefined;
 
   /** @param submitters how many there may be: tokens, those of one tenant as one */
   constructor(fleet: FleetConnection, submitters: () => Promise<number>) {
     this.#fleet = fleet;
-    this.#submitters = submitters;
+    const count = sharedReading(SAMPLE_MS, submitters);
+    this.#submitterCount = () => count(undefined);
   }
 
   /**
@@ -70,29 +69,18 @@ export class SubmitterShare {
     }
   }
 
-  #submitterCount(): Promise<number> {
-    if (this.#count === undefined || Date.now() - this.#count.at > SAMPLE_MS) {
-      this.#count = { at: Date.now(), submitters: this.#submitters() };
-    }
-    return this.#count.submitters;
+  #sample(kind: KindName): Promise<Sample> {
+    const read = this.#samples.get(kind) ?? sharedReading(SAMPLE_MS, sampleOf(kind));
+    this.#samples.set(kind, read);
+    return read(this.#fleet);
   }
+}
 
-  async #sample(kind: KindName): Promise<Sample> {
-    const known = this.#samples.get(kind);
-    if (known !== undefined && Date.now() - (await known).at < SAMPLE_MS) return known;
-    if (this.#samples.get(kind) === known) {
-      const next = this.#read(kind);
-      this.#samples.set(kind, next);
-      next.catch(() => this.#samples.delete(kind));
-    }
-    return this.#samples.get(kind) ?? this.#read(kind);
-  }
-
-  async #read(kind: KindName): Promise<Sample> {
-    const { client, prefix } = this.#fleet;
+function sampleOf(kind: KindName): (fleet: FleetConnection) => Promise<Sample> {
+  return async ({ client, prefix }) => {
     const sample = await sampleJobs(client, `${prefix}:${kind}:`, SAMPLED_JOBS);
-    return { ...sample, at: Date.now(), since: new Map() };
-  }
+    return { ...sample, since: new Map() };
+  };
 }
 
 /** Bytes of the jobs that wait in queues of pipelines, by their submitter. */
