@@ -37,3 +37,8 @@ export async function boundaryLeft(file: string, handle: FileHandle): Promise<st
   const boundary = await linkBoundary(file);
   return isWithin(place, boundary) ? undefined : boundary;
 }
+
+/** What is wrong with a file that a link leads to out of its boundary. */
+export function leadsOutOf(boundary: string): string {
+  return `a symbolic link leads from it to a file outside of ${boundary}; name that file itself`;
+}

@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { messageOf, PayloadError, UsageError } from '../errors.js';
-import { boundaryLeft } from '../link-boundary.js';
+import { boundaryLeft, leadsOutOf } from '../link-boundary.js';
 import { namedDescriptor, readDescriptor } from '../open-descriptor.js';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -78,10 +78,7 @@ export async function collect(
 async function refuseLinkOut(file: string, handle: FileHandle): Promise<void> {
   const boundary = await boundaryLeft(file, handle);
   if (boundary === undefined) return;
-  throw new UsageError(
-    'unreadable-input',
-    `${file} is not read: a symbolic link leads from it to a file outside of ${boundary}; name that file itself`,
-  );
+  throw new UsageError('unreadable-input', `${file} is not read: ${leadsOutOf(boundary)}`);
 }
 
 function tooLarge(name: string, { bytes, setting }: ReadLimit): PayloadError {

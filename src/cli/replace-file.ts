@@ -4,7 +4,7 @@ import { type FileHandle, lstat, open, realpath, rename, unlink, writeFile } fro
 import { basename, dirname, join, resolve } from 'node:path';
 import { isWithin } from '../config/is-within.js';
 import { messageOf, UsageError } from '../errors.js';
-import { BY_DESCRIPTOR, linkBoundary, namesStream, placeOf } from '../link-boundary.js';
+import { BY_DESCRIPTOR, leadsOutOf, linkBoundary, namesStream, placeOf } from '../link-boundary.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'it or its folder may not be written',
@@ -78,10 +78,7 @@ async function targetOf(path: string, file = path): Promise<string> {
     },
   );
   if (isWithin(target, boundary)) return target;
-  throw new UsageError(
-    'unwritable-output',
-    `${file} is not written: a symbolic link leads from it to a file outside of ${boundary}; name that file itself`,
-  );
+  throw new UsageError('unwritable-output', `${file} is not written: ${leadsOutOf(boundary)}`);
 }
 
 /**

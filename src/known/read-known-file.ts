@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { completeKnownSolution } from '../contamination/index.js';
 import type { KnownSolution } from '../contamination/types.js';
 import { messageOf, UsageError } from '../errors.js';
-import { boundaryLeft } from '../link-boundary.js';
+import { boundaryLeft, leadsOutOf } from '../link-boundary.js';
 import { namedDescriptor, readDescriptor } from '../open-descriptor.js';
 import { type KnownInput, parseKnownInput } from './known-entry.js';
 
@@ -89,10 +89,13 @@ async function openRegularFile(file: string): Promise<FileHandle> {
     const found = await stat(file);
     if (found.isFile()) {
       const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-      const boundary = await boundaryLeft(file, handle);
+      const boundary = await boundaryLeft(file, handle).catch(async (thrown: unknown) => {
+        await handle.close();
+        throw thrown;
+      });
       if (boundary === undefined) return handle;
       await handle.close();
-      problem = `a symbolic link leads from it to a file outside of ${boundary}; name that file itself`;
+      problem = leadsOutOf(boundary);
     }
   } catch (cause) {
     throw new UsageError('unreadable-input', `${file} cannot be read: ${messageOf(cause)}`, { cause });
