@@ -47,27 +47,29 @@ async function damage(key: string): Promise<() => Promise<void>> {
 
 describe('a request that fails by a defect', () => {
   it.each([
-    ['GET', `/v1/jobs/${JOB}`, '/v1/jobs/{id}', undefined, JOB],
+    ['GET', `/v1/jobs/${JOB}`, '/v1/jobs/{id}', undefined, JOB, 'broken-record'],
     ['GET', `/v1/jobs/${JOB}?wait=5s`, '/v1/jobs/{id}', undefined, JOB],
-    ['DELETE', `/v1/jobs/${JOB}`, '/v1/jobs/{id}', undefined, JOB],
+    ['DELETE', `/v1/jobs/${JOB}`, '/v1/jobs/{id}', undefined, JOB, 'broken-record'],
     ['POST', SUBMIT, SUBMIT, CHECK, 'wait'],
     ['POST', '/v1/jobs:batch', '/v1/jobs:batch', { jobs: [{ kind: 'solution-check', ...CHECK }] }, 'wait'],
     ['GET', '/board/api/queues', '/board', undefined, 'wait'],
     ['PUT', '/board/api/queues/solution-check/promote', '/board', undefined, 'delayed'],
-  ])('%s %s leaves one line with id, route and stack', async (method, path, route, body, key) => {
-    const mend = await damage(key);
-    const answer = await gateway.send(method, path, body);
-    await mend();
-    expect(gateway.log()).not.toContain(SECRET);
-    const problem = answer.json.jobs === undefined ? answer.json : answer.json.jobs[0].error;
-    const isJob = key === JOB && !path.includes('wait');
-    expect(problem).toMatchObject({ status: 500, code: isJob ? 'broken-record' : 'internal' });
-    expect(problem.requestId).toBe(answer.headers.get('x-request-id'));
-    expect(answer.text).not.toContain('WRONGTYPE');
-    expect(failures()).toMatchObject([
-      { level: 50, requestId: problem.requestId, route, err: { stack: expect.stringContaining('at ') } },
-    ]);
-  });
+  ])(
+    '%s %s leaves one line with id, route and stack',
+    async (method, path, route, body, key, code = 'internal') => {
+      const mend = await damage(key);
+      const answer = await gateway.send(method, path, body);
+      await mend();
+      expect(gateway.log()).not.toContain(SECRET);
+      const problem = answer.json.jobs === undefined ? answer.json : answer.json.jobs[0].error;
+      expect(problem).toMatchObject({ status: 500, code });
+      expect(problem.requestId).toBe(answer.headers.get('x-request-id'));
+      expect(answer.text).not.toContain('WRONGTYPE');
+      expect(failures()).toMatchObject([
+        { level: 50, requestId: problem.requestId, route, err: { stack: expect.stringContaining('at ') } },
+      ]);
+    },
+  );
 
   it('in an event stream that has begun ends it, and leaves one line', async () => {
     const { json } = await gateway.send('POST', SUBMIT, CHECK);

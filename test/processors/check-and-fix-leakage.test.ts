@@ -1,18 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { AgentError, PayloadError } from '../../src/errors.js';
-import {
-  checkAndFixLeakage,
-  type LeakageCheckOptions,
-} from '../../src/processors/leakage-check/check-and-fix-leakage.js';
+import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
 import { digestOf } from '../../src/queues/common.js';
-import { SolutionCheckResultSchema } from '../../src/queues/solution-check.js';
-import { parsesAsPython } from '../../src/solution/index.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
+import { checkWith } from '../support/leakage-check.js';
 import {
   errorReply,
   jsonReply,
-  type MessagesApi,
   refusalReply,
   type Script,
   startMessagesApi,
@@ -25,25 +20,8 @@ const SPLIT = 'X_train, X_val = train_test_split(X)\n';
 const SCRIPT = `import numpy as np\n${LEAKY}${SPLIT}print(score)\n`;
 const FIXED = 'scaler = StandardScaler()\nX = X.copy()';
 
-let api: MessagesApi | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
-
-/** Checks a script with an agent that answers by script. */
-async function check(content: string, reply: Script, options: LeakageCheckOptions = {}) {
-  api = await startMessagesApi({ reply });
-  const result = await checkAndFixLeakage({ content }, runnerFor(api), options);
-  expect(SolutionCheckResultSchema.safeParse(result).error).toBeUndefined();
-  const { requests } = api;
-  await api.close();
-  api = undefined;
-  return { result, requests };
-}
-
 async function failure(content: string, reply: Script): Promise<AgentError> {
-  const thrown = await check(content, reply).then(
+  const thrown = await checkWith(content, reply).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -53,7 +31,7 @@ async function failure(content: string, reply: Script): Promise<AgentError> {
 
 describe('checkAndFixLeakage', () => {
   it('REQ-SF-020: replaces the leaky block by its correction and leaves every other line', async () => {
-    const { result, requests } = await check(SCRIPT, [leaks(LEAKY.trimEnd()), correction(FIXED)]);
+    const { result, requests } = await checkWith(SCRIPT, [leaks(LEAKY.trimEnd()), correction(FIXED)]);
     expect(result.status).toBe('corrected');
     expect(result.solution.content).toBe(`import numpy as np\n${FIXED}\n${SPLIT}print(score)\n`);
     expect(result.findings).toEqual([
@@ -76,26 +54,28 @@ describe('checkAndFixLeakage', () => {
   });
 
   it('REQ-SF-018: without a "Yes" the correction agent is not asked and the script comes back unchanged', async () => {
-    const { result, requests } = await check(SCRIPT, [leaks()]);
+    const { result, requests } = await checkWith(SCRIPT, [leaks()]);
     expect(result.status).toBe('clean');
     expect(result.solution.content).toBe(SCRIPT);
     expect(requests).toHaveLength(1);
   });
 
   it('REQ-SF-017: the correction agent sees the whole present script and the block', async () => {
-    const { requests } = await check(SCRIPT, [leaks(LEAKY.trimEnd()), correction(FIXED)]);
+    const { requests } = await checkWith(SCRIPT, [leaks(LEAKY.trimEnd()), correction(FIXED)]);
     expect(requests[1]?.text).toContain(SCRIPT);
     expect(requests[1]?.text).toContain(`\n${LEAKY}</block-`);
   });
 
   it('REQ-SF-013: refuses an empty script before anything is asked', async () => {
-    await expect(check('', [])).rejects.toBeInstanceOf(PayloadError);
-    expect(api?.requests).toHaveLength(0);
+    const api = await startMessagesApi({ reply: [] });
+    onTestFinished(() => api.close());
+    await expect(checkAndFixLeakage({ content: '' }, runnerFor(api))).rejects.toBeInstanceOf(PayloadError);
+    expect(api.requests).toHaveLength(0);
   });
 
   it('every answer counts: two leaks are corrected one after the other in the corrected script', async () => {
     const script = 'a = fit(all)\nb = fit(all)\nc = 1\n';
-    const { result, requests } = await check(script, [
+    const { result, requests } = await checkWith(script, [
       leaks('a = fit(all)', 'b = fit(all)'),
       correction('a = fit(train)'),
       correction('b = fit(train)'),
@@ -106,7 +86,7 @@ describe('checkAndFixLeakage', () => {
   });
 
   it('a "No" among "Yes" answers is kept as a finding and not corrected', async () => {
-    const { result } = await check('a = 1\nb = fit(all)\n', [
+    const { result } = await checkWith('a = 1\nb = fit(all)\n', [
       jsonReply({
         answers: [
           { leakage_status: 'No Data Leakage', code_block: 'a = 1' },
@@ -123,7 +103,7 @@ describe('checkAndFixLeakage', () => {
     const steps: string[] = [];
     const onProgress = (step: string) => steps.push(step);
     const reply = [leaks('a = 1', 'b = 2'), correction('a = 3'), correction('b = 4')];
-    await check('a = 1\nb = 2\n', reply, { onProgress });
+    await checkWith('a = 1\nb = 2\n', reply, { onProgress });
     expect(steps).toEqual(['detecting', 'correcting 1/2', 'correcting 2/2']);
   });
 });
@@ -132,7 +112,7 @@ describe('locating the leaky block', () => {
   it('REQ-SF-021: a block that does not stand in the script is skipped with a warning', async () => {
     const warnings: string[] = [];
     const log = { info: () => undefined, warn: (message: string) => warnings.push(message) };
-    const { result, requests } = await check(SCRIPT, [leaks('model.fit(everything)')], { log });
+    const { result, requests } = await checkWith(SCRIPT, [leaks('model.fit(everything)')], { log });
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(SCRIPT);
     expect(result.findings[0]).toMatchObject({ outcome: 'not-found', codeBlock: 'model.fit(everything)' });
@@ -141,7 +121,7 @@ describe('locating the leaky block', () => {
   });
 
   it('REQ-SF-021: one bad block does not keep the others from being corrected', async () => {
-    const { result } = await check('a = fit(all)\n', [
+    const { result } = await checkWith('a = fit(all)\n', [
       leaks('nowhere()', 'a = fit(all)'),
       correction('a = 1'),
     ]);
@@ -151,7 +131,7 @@ describe('locating the leaky block', () => {
 
   it('REQ-SF-021: a block that differs in trailing white space is found, and the original text is reported', async () => {
     const script = 'x = 1\na = fit(all)   \nb = 2\t\n';
-    const { result } = await check(script, [leaks('a = fit(all)\nb = 2'), correction('a = 0\nb = 2')]);
+    const { result } = await checkWith(script, [leaks('a = fit(all)\nb = 2'), correction('a = 0\nb = 2')]);
     expect(result.findings[0]).toMatchObject({
       matched: 'whitespace',
       codeBlock: 'a = fit(all)   \nb = 2\t',
@@ -161,19 +141,19 @@ describe('locating the leaky block', () => {
 
   it('a whitespace match replaces the lines it found, not an earlier text that looks the same', async () => {
     const script = 'max = 1\nx = 1\n';
-    const { result } = await check(script, [leaks('x = 1  '), correction('x = 2')]);
+    const { result } = await checkWith(script, [leaks('x = 1  '), correction('x = 2')]);
     expect(result.solution.content).toBe('max = 1\nx = 2\n');
   });
 
   it('CRLF stays CRLF although the model answers with LF', async () => {
     const script = 'import os\r\na = fit(all)\r\nb = 2\r\nc = 3\r\n';
-    const { result } = await check(script, [leaks('a = fit(all)\nb = 2'), correction('a = 0\nb = 1')]);
+    const { result } = await checkWith(script, [leaks('a = fit(all)\nb = 2'), correction('a = 0\nb = 1')]);
     expect(result.solution.content).toBe('import os\r\na = 0\r\nb = 1\r\nc = 3\r\n');
   });
 
   it('a block swallowed by an earlier correction is superseded', async () => {
     const script = 'a = fit(all)\nb = fit(all)\n';
-    const { result, requests } = await check(script, [
+    const { result, requests } = await checkWith(script, [
       leaks(script.trimEnd(), 'b = fit(all)'),
       correction('c = 1'),
     ]);
@@ -183,7 +163,7 @@ describe('locating the leaky block', () => {
   });
 
   it('a leak that an earlier, larger correction left standing is corrected where it now stands', async () => {
-    const { result, requests } = await check('x = 1\na = fit(all)\nb = 2\n', [
+    const { result, requests } = await checkWith('x = 1\na = fit(all)\nb = 2\n', [
       leaks('x = 1\na = fit(all)\nb = 2', 'a = fit(all)'),
       correction('x = 3\na = fit(all)\nb = 2'),
       correction('a = fit(train)'),
@@ -194,7 +174,7 @@ describe('locating the leaky block', () => {
   });
 
   it('a block that an earlier correction only cut into counts as uncorrected', async () => {
-    const { result } = await check('a = fit(all)\nb = fit(all)\nc = fit(all)\n', [
+    const { result } = await checkWith('a = fit(all)\nb = fit(all)\nc = fit(all)\n', [
       leaks('a = fit(all)\nb = fit(all)', 'b = fit(all)\nc = fit(all)'),
       correction('a = 1\nb = 2'),
     ]);
@@ -205,26 +185,26 @@ describe('locating the leaky block', () => {
 
   it('a block does not stand inside of a longer name', async () => {
     const script = 'XX = fit(all)\nX = fit(all)\nmax_x = fit(all)\n';
-    const { result } = await check(script, [
+    const { result } = await checkWith(script, [
       leaks('X = fit(all)'),
       leaks('X = fit(all)'),
       correction('X = 1'),
     ]);
     expect(result.solution.content).toBe('XX = fit(all)\nX = 1\nmax_x = fit(all)\n');
-    const { result: nowhere } = await check('XX = fit(all)\n', [leaks('X = fit(all)')]);
+    const { result: nowhere } = await checkWith('XX = fit(all)\n', [leaks('X = fit(all)')]);
     expect(nowhere.findings[0]?.outcome).toBe('not-found');
   });
 
   it('an unusable answer about the surroundings does not cost the check', async () => {
     const script = 'x = fit(a)\nuse(x)\nx = fit(a)\n';
-    const { result } = await check(script, [leaks('x = fit(a)'), refusalReply(), correction('x = 0')]);
+    const { result } = await checkWith(script, [leaks('x = fit(a)'), refusalReply(), correction('x = 0')]);
     expect(result.status).toBe('corrected');
     expect(result.notes?.join()).toContain('stands 2 times');
   });
 
   it('a block that stands twice is asked for once more with its surroundings', async () => {
     const script = 'x = fit(a)\nuse(x)\nx = fit(a)\nscore(x)\n';
-    const { result, requests } = await check(script, [
+    const { result, requests } = await checkWith(script, [
       leaks('x = fit(a)'),
       leaks('x = fit(a)\nscore(x)'),
       correction('x = fit(train)\nscore(x)'),
@@ -236,7 +216,7 @@ describe('locating the leaky block', () => {
 
   it('a block that still stands twice after that is corrected at its first place, and the count is reported', async () => {
     const script = 'x = fit(a)\nuse(x)\nx = fit(a)\n';
-    const { result, requests } = await check(script, [
+    const { result, requests } = await checkWith(script, [
       leaks('x = fit(a)'),
       leaks('x = fit(a)'),
       correction('x = 0'),
@@ -247,109 +227,11 @@ describe('locating the leaky block', () => {
   });
 
   it('$& and $1 in a correction mean nothing', async () => {
-    const { result } = await check('a = fit(all)\n', [leaks('a = fit(all)'), correction("a = '$& $1 $$'")]);
-    expect(result.solution.content).toBe("a = '$& $1 $$'\n");
-  });
-});
-
-describe('judging a correction', () => {
-  const twice = (first: string, second: string) => [
-    leaks('a = fit(all)'),
-    correction(first),
-    correction(second),
-  ];
-
-  it.each([
-    ['empty', ''],
-    ['the same as the block', 'a = fit(all)'],
-    ['the same but for white space', 'a = fit(all)   '],
-    ['no Python any more', 'a = fit('],
-    ['a placeholder', '# rest unchanged'],
-    ['a comment alone', '# the leaky line was removed'],
-    ['pass', 'pass'],
-    ['a word', 'Unchanged'],
-    ['a diff', '-x\n+y'],
-  ])('REQ-SF-019: one that is %s is asked for once more, with what was wrong', async (_what, bad) => {
-    const { result, requests } = await check('a = fit(all)\nb = 2\n', twice(bad, 'a = fit(train)'));
-    expect(result.status).toBe('corrected');
-    expect(result.solution.content).toBe('a = fit(train)\nb = 2\n');
-    expect(requests[2]?.text).toContain('could not be used');
-    expect(requests[1]?.text).not.toContain('could not be used');
-  });
-
-  it('REQ-SF-019: a second bad one leaves the block as it is, and says why', async () => {
-    const script = 'a = fit(all)\nb = 2\n';
-    const { result, requests } = await check(script, twice('a = fit(all)', ''));
-    expect(result.status).toBe('uncorrected');
-    expect(result.solution.content).toBe(script);
-    expect(result.findings[0]).toMatchObject({ outcome: 'uncorrected', reason: 'the correction is empty' });
-    expect(result.findings[0]).not.toHaveProperty('correctedBlock');
-    expect(requests).toHaveLength(3);
-  });
-
-  it('a script that parsed never comes back as one that does not', async () => {
-    const script = 'def f():\n    a = fit(all)\n    return a\n';
-    const { result } = await check(script, [leaks('    a = fit(all)'), correction('a = ('), correction(')')]);
-    expect(result.status).toBe('uncorrected');
-    expect((await parsesAsPython(result.solution.content)).ok).toBe(true);
-  });
-
-  it('a uniformly different indentation is fitted to the block before it is judged', async () => {
-    const script = 'def f():\n    a = fit(all)\n    return a\n';
-    const { result } = await check(script, [leaks('    a = fit(all)'), correction('a = fit(train)\nb = 1')]);
-    expect(result.solution.content).toBe('def f():\n    a = fit(train)\n    b = 1\n    return a\n');
-  });
-
-  it('one that no longer defines what later lines use is asked for once more', async () => {
-    const reply = [leaks('a = fit(all)'), correction('c = fit(train)'), correction('a = fit(train)')];
-    const { result, requests } = await check('a = fit(all)\nprint(a)\n', reply);
-    expect(requests[2]?.text).toContain('no longer defines a');
-    expect(result.solution.content).toBe('a = fit(train)\nprint(a)\n');
-  });
-
-  it('lines around the block that the answer repeats are not doubled', async () => {
-    const script = 'frame = load("train.csv")\nx = fit(frame)\nmodel.fit(x, target)\nscore(model, x)\n';
-    const answer = 'frame = load("train.csv")\nx = fit(train)\nmodel.fit(x, target)\nscore(model, x)';
-    const { result } = await check(script, [leaks('x = fit(frame)'), correction(answer)]);
-    expect(result.solution.content).toBe(script.replace('fit(frame)', 'fit(train)'));
-    const piece = 'x = fit(train)\nmodel.fit(x, target)';
-    const { result: shorter } = await check(script, [leaks('x = fit(frame)'), correction(piece)]);
-    expect(shorter.solution.content).toBe(script.replace('fit(frame)', 'fit(train)'));
-  });
-
-  it('prose is not put into a script that is no Python', async () => {
-    const sorry = textReply('I am sorry, but I cannot help with that.');
-    const { result } = await check('x <- fit(all\n', [leaks('x <- fit(all'), sorry, sorry]);
-    expect(result.status).toBe('uncorrected');
-    expect(result.solution.content).toBe('x <- fit(all\n');
-  });
-
-  it('the whole script as the answer: what it changes within the block is taken', async () => {
-    const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X = X.copy()');
-    const { result } = await check(SCRIPT, [leaks(LEAKY.trimEnd()), correction(whole.trimEnd())]);
-    expect(result.status).toBe('corrected');
-    expect(result.solution.content).toBe(whole);
-    expect(result.findings[0]?.correctedBlock).toBe('scaler = StandardScaler()\nX = X.copy()');
-  });
-
-  it('the whole script with other lines changed too is asked for again as a block', async () => {
-    const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X = X.copy()').replace(
-      'print(score)',
-      'print(0)',
-    );
-    const reply = [leaks(LEAKY.trimEnd()), correction(whole.trimEnd()), correction(FIXED)];
-    const { result, requests } = await check(SCRIPT, reply);
-    expect(requests[2]?.text).toContain('only the block');
-    expect(result.solution.content).toBe(SCRIPT.replace(LEAKY.trimEnd(), FIXED));
-  });
-
-  it('a script that is not Python is still checked, and the result says that parsing was off', async () => {
-    const { result } = await check('library(caret)\nx <- fit(all\n', [
-      leaks('x <- fit(all'),
-      correction('x <- ('),
+    const { result } = await checkWith('a = fit(all)\n', [
+      leaks('a = fit(all)'),
+      correction("a = '$& $1 $$'"),
     ]);
-    expect(result.status).toBe('corrected');
-    expect(result.notes?.join()).toContain('parsing was off');
+    expect(result.solution.content).toBe("a = '$& $1 $$'\n");
   });
 });
 
@@ -378,7 +260,7 @@ describe('it never fails open', () => {
   });
 
   it('a correction that is refused or cut off leaves its finding uncorrected and the others go on', async () => {
-    const { result } = await check('a = fit(all)\nb = fit(all)\n', [
+    const { result } = await checkWith('a = fit(all)\nb = fit(all)\n', [
       leaks('a = fit(all)', 'b = fit(all)'),
       refusalReply(),
       correction('b = 1'),
@@ -390,57 +272,9 @@ describe('it never fails open', () => {
 
   it('an answer whose fence is never closed is not put in', async () => {
     const open = textReply('```python\na = fit(tr');
-    const { result } = await check('a = fit(all)\n', [leaks('a = fit(all)'), open, open]);
+    const { result } = await checkWith('a = fit(all)\n', [leaks('a = fit(all)'), open, open]);
     expect(result.status).toBe('uncorrected');
     expect(result.findings[0]?.reason).toContain('cut off');
-  });
-});
-
-describe('the second opinion on a correction', () => {
-  const script = [
-    'import pandas as pd',
-    'from sklearn.linear_model import Ridge',
-    'from sklearn.model_selection import train_test_split',
-    'from sklearn.preprocessing import StandardScaler',
-    'data = pd.read_csv("train.csv")',
-    'X, y = data.drop(columns=["y"]), data["y"]',
-    'scaler = StandardScaler()',
-    'X = scaler.fit_transform(X)',
-    'X_train, X_val, y_train, y_val = train_test_split(X, y)',
-    'model = Ridge().fit(X_train, y_train)',
-    'print(f"Final Validation Performance: {model.score(X_val, y_val)}")',
-    '',
-  ].join('\n');
-  const block = script.split('\n').slice(6, 9).join('\n');
-  const renamed = block.replaceAll('scaler', 'standardizer');
-  const repaired = [
-    'X_train, X_val, y_train, y_val = train_test_split(X, y)',
-    'scaler = StandardScaler()',
-    'X_train = scaler.fit_transform(X_train)',
-    'X_val = scaler.transform(X_val)',
-  ].join('\n');
-
-  it('a correction that leaves the leak where it was is asked for once more, with the reason', async () => {
-    const { result, requests } = await check(script, [
-      leaks(block),
-      correction(renamed),
-      correction(repaired),
-    ]);
-    expect(requests[2]?.text).toContain('a leak of the same kind still stands');
-    expect(result.status).toBe('corrected');
-    expect(result.solution.content).toBe(script.replace(block, repaired));
-    expect(result.findings[0]).toMatchObject({ severity: 'low', kind: expect.any(String) });
-  });
-
-  it('a second one that does so is not put in, and the finding says why', async () => {
-    const { result } = await check(script, [
-      leaks(block),
-      correction(renamed),
-      correction(`${renamed}  # again`),
-    ]);
-    expect(result.status).toBe('uncorrected');
-    expect(result.solution.content).toBe(script);
-    expect(result.findings[0]?.reason).toContain('a leak of the same kind still stands');
   });
 });
 

@@ -3,13 +3,9 @@ import { MAX_ANSWERS, MAX_PLAN } from '../../src/agents/outputs.js';
 import { analystBy, doInPlace, type ScriptAnalyst } from '../../src/agents/script-analyst.js';
 import { AgentError } from '../../src/errors.js';
 import { extractBlock } from '../../src/processors/extract/extract-block.js';
-import {
-  checkAndFixLeakage,
-  type LeakageCheckOptions,
-} from '../../src/processors/leakage-check/check-and-fix-leakage.js';
-import { SolutionCheckResultSchema } from '../../src/queues/solution-check.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
-import { jsonReply, type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
+import { checkWith } from '../support/leakage-check.js';
+import { jsonReply, type MessagesApi, startMessagesApi } from '../support/messages-api.js';
 import { workWith } from '../support/work.js';
 
 /** The model is fitted on the rows that it is scored on: a certain leak of high severity. */
@@ -40,16 +36,9 @@ afterEach(async () => {
   api = undefined;
 });
 
-async function check(content: string, reply: Script, options: LeakageCheckOptions = {}) {
-  api = await startMessagesApi({ reply });
-  const result = await checkAndFixLeakage({ content }, runnerFor(api), options);
-  expect(SolutionCheckResultSchema.safeParse(result).error).toBeUndefined();
-  return { result, calls: api.requests.length, requests: api.requests };
-}
-
 describe('a model that denies a leak', () => {
   it('is not believed where static analysis is certain: the leak is a finding, and is corrected without a call', async () => {
-    const { result, calls } = await check(LEAKY, [leaks()]);
+    const { result, requests } = await checkWith(LEAKY, [leaks()]);
     expect(result.status).toBe('corrected');
     expect(result.solution.content).toBe(LEAKY.replace(BLOCK, FIXED));
     expect(result.findings).toMatchObject([
@@ -57,11 +46,14 @@ describe('a model that denies a leak', () => {
       { outcome: 'corrected', source: 'analysis', severity: 'high' },
     ]);
     expect(result.notes).toContainEqual(expect.stringContaining('a leak that the agent did not name'));
-    expect(calls).toBe(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('or names another place, is not believed either', async () => {
-    const { result } = await check(LEAKY, [leaks('X = data.fillna(0)'), correction('X = data.fillna(-1)')]);
+    const { result } = await checkWith(LEAKY, [
+      leaks('X = data.fillna(0)'),
+      correction('X = data.fillna(-1)'),
+    ]);
     expect(result.findings).toMatchObject([
       { source: 'agent' },
       { source: 'analysis', outcome: 'corrected' },
@@ -70,15 +62,15 @@ describe('a model that denies a leak', () => {
   });
 
   it('is asked no more where it agrees', async () => {
-    const { result, calls } = await check(LEAKY, [leaks(BLOCK), correction(FIXED)]);
+    const { result, requests } = await checkWith(LEAKY, [leaks(BLOCK), correction(FIXED)]);
     expect(result.findings).toMatchObject([{ source: 'agent', outcome: 'corrected' }]);
     expect(result.notes).toBeUndefined();
-    expect(calls).toBe(2);
+    expect(requests).toHaveLength(2);
   });
 
   it('and puts a leak into the script with its correction, is refused', async () => {
     const clean = LEAKY.replace(BLOCK, FIXED);
-    const { result } = await check(clean, [leaks(FIXED), correction(BLOCK), correction(BLOCK)]);
+    const { result } = await checkWith(clean, [leaks(FIXED), correction(BLOCK), correction(BLOCK)]);
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(clean);
     expect(result.findings).toHaveLength(1);
@@ -100,7 +92,7 @@ describe('a model that denies a leak', () => {
           ? { findings: [], notFollowed: [], exhausted: true, scores: 0, printedScores: 0, parsed: true }
           : analyst.analyze(...given),
     };
-    const { result } = await check(LEAKY, [leaks()], { analyst: exhausting });
+    const { result } = await checkWith(LEAKY, [leaks()], { analyst: exhausting });
     expect(result.status).toBe('clean');
     expect(result.notes?.join()).toMatch(/second opinion/);
   });
@@ -137,7 +129,7 @@ describe('a correction that does more than correct', () => {
   ];
 
   it.each(harmful)('%s: is refused, asked for once more and not put in', async (_what, block) => {
-    const { result, requests } = await check(LEAKY, [leaks(BLOCK), correction(block), correction(block)]);
+    const { result, requests } = await checkWith(LEAKY, [leaks(BLOCK), correction(block), correction(block)]);
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(LEAKY);
     expect(requests).toHaveLength(3);
@@ -146,14 +138,14 @@ describe('a correction that does more than correct', () => {
 
   it('replaces the whole script by another one: is refused', async () => {
     const other = correction('score = 1\nprint("another script", score)');
-    const { result } = await check(LEAKY, [leaks(LEAKY.trimEnd()), other, other]);
+    const { result } = await checkWith(LEAKY, [leaks(LEAKY.trimEnd()), other, other]);
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(LEAKY);
     expect(result.findings[0]?.reason).toContain('change only the lines that leak');
   });
 
   it('replaces most of the script, and leaves most lines: has a note', async () => {
-    const { result } = await check(LEAKY, [
+    const { result } = await checkWith(LEAKY, [
       leaks(LEAKY.trimEnd()),
       correction(LEAKY.trimEnd().replace(BLOCK, FIXED)),
     ]);
@@ -164,7 +156,7 @@ describe('a correction that does more than correct', () => {
   it('ends the printing of the score: is refused', async () => {
     const block = LEAKY.slice(LEAKY.indexOf('score = '), -1);
     const silent = correction('score = 0.5');
-    const { result } = await check(LEAKY, [leaks(block), silent, silent]);
+    const { result } = await checkWith(LEAKY, [leaks(block), silent, silent]);
     expect(result.findings[0]).toMatchObject({ outcome: 'uncorrected' });
     expect(result.findings[0]?.reason).toContain('prints no score');
   });
@@ -172,7 +164,7 @@ describe('a correction that does more than correct', () => {
   it('drops columns, reads files or calls unknown functions: has a note', async () => {
     const block =
       'data = data.drop(columns=["a"])\npd.read_csv("more.csv")\nhelper(data)\nmodel.fit(X_train, y_train)';
-    const { result } = await check(LEAKY, [leaks(BLOCK), correction(block)]);
+    const { result } = await checkWith(LEAKY, [leaks(BLOCK), correction(block)]);
     expect(result.status).toBe('corrected');
     expect(result.findings[0]?.notes).toEqual([
       'the correction drops columns or rows with drop',
@@ -195,7 +187,7 @@ describe('a correction that does more than correct', () => {
     ['a heading', 'print("=" * 60)\nprint("Step 1: F1 and R2 follow")\nmodel.fit(X_train, y_train)'],
     ['a text with forbidden words', 'print("score: exec subprocess")\nmodel.fit(X_train, y_train)'],
   ])('%s is no harm', async (_what, block) => {
-    const { result } = await check(LEAKY, [leaks(BLOCK), correction(block)]);
+    const { result } = await checkWith(LEAKY, [leaks(BLOCK), correction(block)]);
     expect(result.status).toBe('corrected');
   });
 });
@@ -218,7 +210,7 @@ describe('the size of answers', () => {
       ),
     ],
   ])('is bounded: %s', async (_what, reply) => {
-    await expect(check('x = 1\n', () => reply)).rejects.toMatchObject({ code: 'answer-invalid' });
+    await expect(checkWith('x = 1\n', () => reply)).rejects.toMatchObject({ code: 'answer-invalid' });
   });
 
   it.each([
@@ -234,7 +226,7 @@ describe('the size of answers', () => {
 
   it('a plan and a correction with half a surrogate pair can be written to a file', async () => {
     const half = (text: string) => `${text} # \ud800`;
-    const { result } = await check(LEAKY, [leaks(BLOCK), correction(half(FIXED))]);
+    const { result } = await checkWith(LEAKY, [leaks(BLOCK), correction(half(FIXED))]);
     expect(result).toMatchObject({
       status: 'corrected',
       solution: { content: expect.toSatisfy(isWritable) },
