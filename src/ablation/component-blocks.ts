@@ -52,18 +52,47 @@ function familyIn(name: string): string | undefined {
   );
 }
 
-function fitOf(statement: SolutionStatement, component: string, kind: ComponentKind | undefined): number {
-  const wanted = squeeze(component);
+/** A component, ready to be compared with thousands of statements. */
+interface Wanted {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly family: string | undefined;
+  readonly kind: ComponentKind | undefined;
+}
+
+function wantedOf(component: string, kind: ComponentKind | undefined): Wanted {
   const words = [...new Set(wordsOf(component))].filter((word) => word.length > 2);
-  const family = familyIn(component);
+  return { name: squeeze(component), words, family: familyIn(component), kind };
+}
+
+/** The names of a statement, ready to be compared with many components. */
+interface StatementNames {
+  readonly makes: readonly string[];
+  readonly made: ReadonlySet<string>;
+  readonly mentioned: ReadonlySet<string>;
+}
+
+const NAMES = new WeakMap<SolutionStatement, StatementNames>();
+
+function namesOf(statement: SolutionStatement): StatementNames {
+  const known = NAMES.get(statement);
+  if (known !== undefined) return known;
+  const names = {
+    makes: statement.makes.map(squeeze).filter((name) => name.length >= 3),
+    made: new Set(statement.makes.flatMap(wordsOf)),
+    mentioned: new Set(statement.mentions.flatMap(wordsOf)),
+  };
+  NAMES.set(statement, names);
+  return names;
+}
+
+function fitOf(statement: SolutionStatement, { name: wanted, words, family, kind }: Wanted): number {
+  const { makes, made, mentioned } = namesOf(statement);
   let fit = 0;
-  const makes = statement.makes.map(squeeze).filter((name) => name.length >= 3);
   if (wanted.length >= 3 && makes.includes(wanted)) fit += 12;
   else if (family !== undefined && statement.makes.some((name) => modelFamily(name) === family)) fit += 10;
   else if (makes.some((name) => namesComponent(name, wanted))) fit += 8;
   if (words.length > 0) {
-    const made = new Set(statement.makes.flatMap(wordsOf));
-    const mentioned = new Set(statement.mentions.flatMap(wordsOf));
     const strong = words.filter((word) => made.has(word)).length / words.length;
     const weak = words.filter((word) => mentioned.has(word)).length / words.length;
     fit += 6 * strong + 2 * weak;
@@ -103,10 +132,12 @@ export function blocksFor(
   kind: ComponentKind | undefined,
   except = '',
 ): ComponentBlock[] {
+  const wanted = wantedOf(component, kind);
+  const unwanted = except === '' ? undefined : wantedOf(except, undefined);
   const isExcept = (statement: SolutionStatement): boolean =>
-    except !== '' && fitOf(statement, except, undefined) >= NAMED_FIT;
+    unwanted !== undefined && fitOf(statement, unwanted) >= NAMED_FIT;
   const fits = new Map(
-    statements.map((statement) => [statement, isExcept(statement) ? 0 : fitOf(statement, component, kind)]),
+    statements.map((statement) => [statement, isExcept(statement) ? 0 : fitOf(statement, wanted)]),
   );
   const byPlace = new Map(
     statements.map((statement) => [`${statement.block}:${statement.place}`, statement]),
