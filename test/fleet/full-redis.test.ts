@@ -1,7 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { RedisError } from '../../src/errors.js';
+import { FullRedis } from '../../src/fleet/full-redis.js';
+import { Housekeeping } from '../../src/fleet/housekeeping.js';
+import { payloadIndexKey } from '../../src/payloads/payload-keys.js';
+import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
@@ -11,6 +15,7 @@ import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js'
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { fillWithForeignKeys, removeForeignKeys } from '../support/fill-redis.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 
@@ -58,24 +63,6 @@ async function batch(sizes: readonly number[]): Promise<void> {
   for (const outcome of await addJobs(test.fleet, sizes.map(check))) {
     if ('error' in outcome) throw outcome.error;
   }
-}
-
-/** Fills Redis with keys of somebody else until it takes no more. */
-async function fillWithForeignKeys(): Promise<void> {
-  const value = randomBytes(64 * 1_024);
-  for (const size of [value.length, 4_096, 256, 1]) {
-    for (;;) {
-      try {
-        await test.fleet.client.set(`foreign:${randomUUID()}`, value.subarray(0, size));
-      } catch {
-        break;
-      }
-    }
-  }
-}
-
-async function removeForeignKeys(): Promise<void> {
-  for (const key of await test.fleet.client.keys('foreign:*')) await test.fleet.client.unlink(key);
 }
 
 describe('submissions to a Redis that is nearly full', () => {
@@ -172,7 +159,7 @@ describe('a Redis that others have filled', () => {
       Array.from({ length: 40 }, () => addSolutionCheck(test.fleet, { solution: script(2_000) })),
     );
     const queue = test.fleet.queue('solution-check');
-    await fillWithForeignKeys();
+    await fillWithForeignKeys(test.fleet.client);
     await test.worker(createOfflineRunner());
     await test.logged('Redis is full');
     await cancelJob(test.fleet, jobs[0]?.id ?? '');
@@ -181,7 +168,7 @@ describe('a Redis that others have filled', () => {
     const started = Date.now();
     await expect.poll(() => Date.now() - started).toBeGreaterThan(3_000);
     expect(test.logLines.filter(({ level }) => Number(level) >= 40).length).toBeLessThan(10);
-    await removeForeignKeys();
+    await removeForeignKeys(test.fleet.client);
     await expect
       .poll(async () => (await queue.getCompletedCount()) + (await queue.getFailedCount()), {
         timeout: 60_000,
@@ -195,5 +182,34 @@ describe('a Redis that others have filled', () => {
       ended.map(() => [1, 0]),
     );
     expect(await dropDead(test.fleet, { olderThanMs: 0 })).toMatchObject({ refused: [] });
+  });
+
+  it('loses what nobody needs: texts without a job, old events, and ended jobs whose time is over', async () => {
+    await start('16mb');
+    const { logger } = test;
+    const { client, prefix } = test.fleet;
+    // Of the four queues and both ends, one alone has something to remove.
+    const cancelled = await addSolutionCheck(test.fleet, { solution: script(200_000) });
+    await cancelled.cancel();
+    const worker = await test.worker(createOfflineRunner());
+    const queue = test.fleet.queue('solution-check');
+    await expect.poll(() => queue.getFailedCount()).toBe(1);
+    await worker.stop(0);
+    // A submission that is cut off before its job leaves its text.
+    await new RedisPayloadStore(client, prefix).offload({ text: script(200_000).content }, ['never']);
+    const texts = () => client.zcard(payloadIndexKey(prefix));
+    expect(await texts()).toBe(2);
+    await fillWithForeignKeys(client);
+    const full = new FullRedis(client, prefix, logger);
+    const housekeeping = new Housekeeping(client, prefix, logger, {
+      full,
+      fullGraceMs: -1,
+      retentionDays: -1,
+    });
+    await client.set('one more', randomBytes(100_000)).catch((thrown: unknown) => full.noted(thrown));
+    await expect.poll(async () => [await queue.getFailedCount(), await texts()]).toEqual([0, 0]);
+    await housekeeping.stop();
+    full.stop();
+    expect(test.logLines.filter(({ msg }) => String(msg).includes('kept in order'))).toEqual([]);
   });
 });

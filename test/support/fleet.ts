@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
@@ -13,6 +13,7 @@ export interface TestFleet {
   readonly fleet: FleetConnection;
   /** A worker in this process; stopped with the fleet. */
   worker(runner: AgentRunner, options?: Partial<WorkerOptions>): Promise<FleetWorker>;
+  readonly logger: Logger;
   /** Log lines of the workers, parsed. */
   readonly logLines: readonly Record<string, unknown>[];
   /** Resolves once a log line holds the text. */
@@ -41,6 +42,7 @@ export async function startTestFleet(
   const logger = pino({ level: 'debug' }, { write });
   return {
     fleet,
+    logger,
     logLines,
     logged: async (text) => {
       while (!logLines.some(({ msg }) => String(msg).includes(text))) await once(lineAdded, 'line');
