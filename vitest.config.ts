@@ -26,7 +26,7 @@ export default defineConfig(async () => {
       include: ['test/**/*.test.ts'],
       globalSetup: ['test/support/global-setup.ts'],
       env: { TEST_PROGRAMS: programs },
-      setupFiles: ['test/support/wait-limit.ts'],
+      setupFiles: ['test/support/wait-limit.ts', 'test/support/unchanged-process.ts'],
       testTimeout: TEST_LIMIT_MS,
       hookTimeout: TEST_LIMIT_MS,
       expect: { poll: { timeout: WAIT_LIMIT_MS } },

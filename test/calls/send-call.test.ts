@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/calls/clock.js';
 import { textOf } from '../../src/calls/message.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
@@ -187,15 +187,11 @@ describe('the request', () => {
 
   it('honours ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY', async () => {
     const { url, requests } = await serve(textReply('hi'));
-    const saved = { ...process.env };
-    Object.assign(process.env, { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'from-env' });
-    try {
-      expect((await sendCall(REQUEST, sdkTransport(), DEFAULT_CALL_LIMITS, systemClock)).class).toBe(
-        'answered',
-      );
-    } finally {
-      process.env = saved;
-    }
+    vi.stubEnv('ANTHROPIC_BASE_URL', url);
+    vi.stubEnv('ANTHROPIC_API_KEY', 'from-env');
+    const outcome = await sendCall(REQUEST, sdkTransport(), DEFAULT_CALL_LIMITS, systemClock);
+    vi.unstubAllEnvs();
+    expect(outcome.class).toBe('answered');
     expect(requests[0]?.headers.authorization).toBe('Bearer from-env');
   });
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findRedisServer } from '../../src/fleet/embedded-redis-binary.js';
 import { PythonParser } from '../../src/solution/python-parser.js';
 
@@ -10,7 +10,7 @@ const MODULES = ['ast', 'json', 'signal', 'struct', 'sitecustomize', 'usercustom
 
 /** Somebody else's checkout as the working directory, with files that leave a marker when they are run. */
 describe('in a hostile checkout as working directory', () => {
-  const before = { cwd: process.cwd(), env: { ...process.env } };
+  const before = process.cwd();
   const checkout = mkdtempSync(join(tmpdir(), 'hostile-'));
   const packagePrograms = join(checkout, 'node_modules', '.bin');
   const marker = join(checkout, 'marker');
@@ -29,10 +29,10 @@ describe('in a hostile checkout as working directory', () => {
     process.chdir(checkout);
   });
   afterEach(() => {
-    process.env = { ...before.env };
+    vi.unstubAllEnvs();
   });
   afterAll(() => {
-    process.chdir(before.cwd);
+    process.chdir(before);
     rmSync(checkout, { recursive: true, force: true });
   });
 
@@ -42,14 +42,14 @@ describe('in a hostile checkout as working directory', () => {
       'PYTHONPATH, PYTHONHOME and PYTHONSTARTUP',
       { PYTHONPATH: '.', PYTHONHOME: '.', PYTHONSTARTUP: 'ast.py' },
     ],
-    ['an empty entry of the PATH', { PATH: ['', before.env.PATH].join(delimiter) }],
-    ['relative entries of the PATH', { PATH: ['.', 'bin', before.env.PATH].join(delimiter) }],
+    ['an empty entry of the PATH', { PATH: ['', process.env.PATH].join(delimiter) }],
+    ['relative entries of the PATH', { PATH: ['.', 'bin', process.env.PATH].join(delimiter) }],
     [
       'programs of its packages on the PATH',
-      { PATH: [`${packagePrograms}/`, packagePrograms, before.env.PATH].join(delimiter) },
+      { PATH: [`${packagePrograms}/`, packagePrograms, process.env.PATH].join(delimiter) },
     ],
   ])('neither its Python nor its Redis runs: %s', async (_what, env) => {
-    Object.assign(process.env, env);
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
     expect(await new PythonParser('python3').ask('x = 1\n')).toEqual({ ok: true });
     expect(findRedisServer()).not.toContain(checkout);
     expect(existsSync(marker)).toBe(false);

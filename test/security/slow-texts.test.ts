@@ -81,34 +81,37 @@ const READERS: Readonly<Record<string, Reader>> = {
   'text of a payload': comparable,
 };
 
-async function millisecondsOf(read: Reader, text: string, rounds: number): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < rounds; round += 1) {
-    const start = process.cpuUsage();
+/** Processor time of reading a text so many times, in milliseconds. */
+async function millisecondsOf(read: Reader, text: string, times: number): Promise<number> {
+  const start = process.cpuUsage();
+  for (let time = 0; time < times; time += 1) {
     try {
       await read(text);
     } catch (thrown) {
       // A refusal is an answer as well; what is measured is how long it takes.
       expect(thrown).toBeInstanceOf(Error);
     }
-    const { user, system } = process.cpuUsage(start);
-    least = Math.min(least, (user + system) / 1_000);
   }
-  return least;
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1_000;
 }
 
-/** Below this the clock and the collector are most of what is measured. */
+/** Below this the clock is most of what is measured. */
 const NOISE_MS = 15;
 const MAX_GROWTH = 12;
+/** Sizes of the two texts, in relation to each other. */
+const GROWTH = 4;
 
+/** How much more work a text of four times the size is. */
 async function growthOf(read: Reader, make: (size: number) => string): Promise<number> {
   let growth = 1;
-  // One short pause of the process makes a growth of its own, so a second measurement has to agree.
-  for (const rounds of [1, 3]) {
-    const large = await millisecondsOf(read, make(4), rounds);
-    if (large < NOISE_MS) return 1;
-    const small = await millisecondsOf(read, make(1), rounds);
-    growth = large / Math.max(small, NOISE_MS / 12);
+  // A collection of garbage in between makes a growth of its own, so a longer measurement has to agree. Both sides read as
+  // many characters, and so pay for as much garbage.
+  for (const times of [1, 10]) {
+    const large = await millisecondsOf(read, make(GROWTH), times);
+    if (large < NOISE_MS * times) return 1;
+    const small = await millisecondsOf(read, make(1), GROWTH * times);
+    growth = (GROWTH * large) / Math.max(small, 1);
     if (growth < MAX_GROWTH) break;
   }
   return growth;
