@@ -10,7 +10,7 @@ import { mustHold, type Target } from '../target.js';
 
 export const ablation: Target = {
   name: 'ablation',
-  about: 'output of an ablation study: read, summarized, shortened, its figures checked, turned into plans',
+  about: 'output of an ablation study: read, summarized, shortened, its figures checked',
   generate: (source) => [
     source.text(ABLATION),
     source.text(PYTHON),
@@ -27,17 +27,33 @@ export const ablation: Target = {
       mustHold(summary.trim() !== '', 'a summary says something');
       const own = checkFigures({ ...given, summary });
       const foreign = checkFigures({ ...given, summary: other });
-      const plans = [];
-      for (const text of [summary, other]) {
-        for (const plan of await planRefinement({ solution: code, summary: text, previousBlocks: [] })) {
-          mustHold(code.includes(plan.code_block), 'a planned block is a part of the script');
-          plans.push(plan);
-        }
-      }
       const room = Math.max(0, rawOutput.length - 100);
       const shortened = shortenOutput(rawOutput, room);
       mustHold(shortened.text.length <= room || rawOutput.length <= room, 'a shortened output fits its room');
-      return [reading, summary, own, foreign, plans, shortened];
+      return [reading, summary, own, foreign, shortened];
     },
   }),
+};
+
+export const refinementPlan: Target = {
+  name: 'refinement-plan',
+  about: 'a script and the summary of an ablation study, turned into blocks and plans',
+  generate: (source) => [source.text(PYTHON), source.text(source.chance(0.7) ? ABLATION : PYTHON)],
+  open: () => ({
+    run: async ([solution = '', summary = '']) => {
+      const plans = await planRefinement({ solution, summary, previousBlocks: [] });
+      for (const plan of plans) {
+        mustHold(solution.includes(plan.code_block), 'a planned block is a part of the script');
+      }
+      const [first] = plans;
+      if (first === undefined) return plans;
+      const others = await planRefinement({ solution, summary, previousBlocks: [first.code_block] });
+      mustHold(
+        others.every((plan) => plan.code_block !== first.code_block),
+        'a block that was refined before is not planned again',
+      );
+      return [plans, others];
+    },
+  }),
+  tasks: 2,
 };

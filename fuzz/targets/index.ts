@@ -1,5 +1,5 @@
 import type { Target } from '../target.js';
-import { ablation } from './ablation.js';
+import { ablation, refinementPlan } from './ablation.js';
 import { agentAnswer, promptFile } from './agent-answer.js';
 import { cliArguments } from './arguments.js';
 import { blocks, correction } from './blocks.js';
@@ -24,6 +24,7 @@ export const TARGETS: readonly Target[] = [
   correction,
   notebook,
   ablation,
+  refinementPlan,
   agentAnswer,
   promptFile,
   contamination,
