@@ -1,4 +1,4 @@
-import { costOf } from '../calls/cost.js';
+import { costOfOutcome } from '../calls/cost.js';
 import type { CallOutcome } from '../calls/outcome.js';
 import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
 
@@ -22,7 +22,7 @@ export class CallUsage {
         outputTokens,
         cacheReadTokens,
         cacheWriteTokens,
-        costUsd: costOf(outcome.message?.model ?? model, outcome.tokens),
+        costUsd: costOfOutcome(outcome, model) ?? null,
       });
     }
   }

@@ -128,6 +128,8 @@ export interface SettledNumbers {
   readonly billed: 'paid' | 'free' | 'unknown';
   /** In nano-dollars. */
   readonly cost: number | false;
+  /** What a budget counts instead where no cost is known; false: the most that the call could cost. */
+  readonly assumed: number | false;
   /** Input, output, cache read, cache write. */
   readonly tokens: readonly number[];
   /** What it says about the model: open, closed to all, or neither. */
@@ -178,7 +180,7 @@ if ours then
   else
     redis.call('HSET', KEYS[1], field .. ':end', ARGV[6])
   end
-  spend_settle(ARGV[3], KEYS[3], call.number .. ' ' .. KEYS[1], call.billed, call.cost, call.tokens, ARGV[8], call.outcome)
+  spend_settle(ARGV[3], KEYS[3], call.number .. ' ' .. KEYS[1], call.billed, call.cost, call.assumed, call.tokens, ARGV[8], call.outcome)
 else
   redis.call('HDEL', KEYS[4], '')
 end

@@ -1,4 +1,5 @@
 import type { TokenCounts } from './message.js';
+import type { CallOutcome } from './outcome.js';
 import { type ModelPrices, PRICE_LIST } from './prices.js';
 
 /** Prices of a model id, also of a dated one (`claude-haiku-4-5-20251001`). */
@@ -13,8 +14,43 @@ export function pricesOf(model: string): ModelPrices | null {
  */
 export function costOf(model: string, tokens: TokenCounts): number | null {
   const list = pricesOf(model);
-  if (!list) return null;
-  const prompt = tokens.inputTokens + tokens.cacheReadTokens + tokens.cacheWriteTokens;
+  return list === null ? null : costAt(list, tokens);
+}
+
+/**
+ * Cost of a call by its outcome; undefined where nothing was billed, null where it is not known: no price of the model
+ * is known, or the counts leave out the prompt or the answer.
+ *
+ * @param model the model that was asked; the one that answered has the price
+ */
+export function costOfOutcome(outcome: CallOutcome, model: string): number | null | undefined {
+  const { tokens, message } = outcome;
+  if (tokens === undefined) return undefined;
+  return countsAll(outcome, tokens) ? costOf(message?.model ?? model, tokens) : null;
+}
+
+/**
+ * What budgets count for a call whose cost is not known: its tokens at the dearest price listed; undefined where the
+ * provider did not count these either.
+ */
+export function assumedCostOf(outcome: CallOutcome): number | undefined {
+  const { tokens } = outcome;
+  if (tokens === undefined || !countsAll(outcome, tokens)) return undefined;
+  return Math.max(...Object.values(PRICE_LIST.models).map((list) => costAt(list, tokens)));
+}
+
+/** A request is never empty; nor is an answer that has content. */
+function countsAll({ message }: CallOutcome, tokens: TokenCounts): boolean {
+  const saysSomething = message !== undefined && message.content.length > 0;
+  return promptTokens(tokens) > 0 && (tokens.outputTokens > 0 || !saysSomething);
+}
+
+function promptTokens({ inputTokens, cacheReadTokens, cacheWriteTokens }: TokenCounts): number {
+  return inputTokens + cacheReadTokens + cacheWriteTokens;
+}
+
+function costAt(list: ModelPrices, tokens: TokenCounts): number {
+  const prompt = promptTokens(tokens);
   const price = list.longPrompt && prompt > list.longPrompt.above ? list.longPrompt : list;
   const perMillion =
     tokens.inputTokens * price.input +

@@ -148,12 +148,13 @@ export class JobGate implements CallGate {
     if (flight === undefined) throw new RangeError(`${call.step}: call ${call.ask} was not admitted`);
     this.#flights.delete(identity);
     flight.letGo();
-    const { end, billed, costNano } = settledCall(outcome, call.model, this.control.clock.now());
+    const { end, billed, costNano, assumedNano } = settledCall(outcome, call.model, this.control.clock.now());
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
     const numbers: SettledNumbers = {
       number: flight.number,
       billed,
       cost: costNano ?? false,
+      assumed: assumedNano ?? false,
       tokens: billedTokens(end),
       ...this.#limiterNumbers(call, outcome, flight, end),
     };
@@ -280,7 +281,7 @@ export class JobGate implements CallGate {
     outcome: CallOutcome,
     { sentAt, estimate }: Flight,
     { tokens }: EndedCall,
-  ): Omit<SettledNumbers, 'number' | 'billed' | 'cost' | 'tokens'> {
+  ): Omit<SettledNumbers, 'number' | 'billed' | 'cost' | 'assumed' | 'tokens'> {
     const headers = outcome.headers ?? {};
     const learnt = learntLimits(headers);
     const closed = closesModel(outcome);

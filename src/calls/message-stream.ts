@@ -8,6 +8,7 @@ import {
   tokensOf,
   type WireMessage,
   WireMessageSchema,
+  type WireUsage,
   WireUsageSchema,
 } from './message.js';
 import { CallFault } from './outcome.js';
@@ -100,8 +101,7 @@ export class MessageStream {
       case 'message_delta':
         start.stop_reason = event.delta.stop_reason ?? start.stop_reason;
         start.stop_details = event.delta.stop_details ?? start.stop_details;
-        // Counts of a delta are cumulative, and it leaves out what it does not know.
-        start.usage = { ...start.usage, ...withoutNulls(event.usage ?? {}) };
+        start.usage = grownCounts(start.usage ?? {}, event.usage ?? {});
         break;
       case 'message_stop':
         this.#ended = true;
@@ -159,6 +159,12 @@ function parseToolInput(json: string): unknown {
   }
 }
 
-function withoutNulls(usage: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value != null));
+/** Counts of a delta are cumulative, so none gets smaller; it leaves out what it does not know. */
+function grownCounts(before: WireUsage, delta: WireUsage): WireUsage {
+  const grown = Object.entries(delta).flatMap(([name, value]) => {
+    const had = before[name];
+    if (value == null) return [];
+    return [[name, typeof value === 'number' && typeof had === 'number' ? Math.max(had, value) : value]];
+  });
+  return { ...before, ...Object.fromEntries(grown) };
 }

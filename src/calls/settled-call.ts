@@ -1,6 +1,6 @@
 import type { EndedCall } from '../queues/call-record.js';
 import { toNano } from './budget/estimate.js';
-import { costOf } from './cost.js';
+import { assumedCostOf, costOfOutcome } from './cost.js';
 import type { CallOutcome, OutcomeClass } from './outcome.js';
 
 /** How an outcome goes into the books. */
@@ -10,6 +10,11 @@ export interface SettledCall {
   readonly billed: 'paid' | 'free' | 'unknown';
   /** In nano-dollars; undefined where nothing is known to be billed, or the model has no known price. */
   readonly costNano: number | undefined;
+  /**
+   * What budgets count where the cost of a paid call is not known, in nano-dollars; undefined where the provider did not
+   * say what it used. The call then counts at the most it can have cost.
+   */
+  readonly assumedNano: number | undefined;
 }
 
 /** Classes in which a request may have reached the server without an answer that says so. */
@@ -23,8 +28,9 @@ const UNHEARD: ReadonlySet<OutcomeClass> = new Set([
 
 /** @param model the model that was asked; the one that answered has the price */
 export function settledCall(outcome: CallOutcome, model: string, at: number): SettledCall {
-  const { tokens, message } = outcome;
-  const costUsd = tokens === undefined ? undefined : costOf(message?.model ?? model, tokens);
+  const { tokens } = outcome;
+  const costUsd = costOfOutcome(outcome, model);
+  const assumedUsd = costUsd === null ? assumedCostOf(outcome) : undefined;
   const billed = billing(outcome);
   return {
     end: {
@@ -36,6 +42,7 @@ export function settledCall(outcome: CallOutcome, model: string, at: number): Se
     },
     billed,
     costNano: costUsd === undefined || costUsd === null ? undefined : toNano(costUsd),
+    assumedNano: assumedUsd === undefined ? undefined : toNano(assumedUsd),
   };
 }
 

@@ -37,6 +37,13 @@ function usage(inputTokens: number, outputTokens: number, model = MODEL): CallOu
   return { class: 'answered', detail: '', status: 200, message, tokens };
 }
 
+/** An answer with content. */
+function answer(inputTokens: number, outputTokens: number): CallOutcome {
+  const counted = usage(inputTokens, outputTokens);
+  const message = counted.message && { ...counted.message, content: [{ type: 'text', text: 'yes' }] };
+  return { ...counted, ...(message && { message }) };
+}
+
 interface JobOptions {
   readonly run?: string;
   readonly runBudgetUsd?: number;
@@ -184,6 +191,40 @@ describe('the budget of a run', () => {
     await gate.admit(CALL);
     await gate.settle(CALL, usage(10, 10));
     expect(await costsOfRun(fleet.client, fleet.prefix, run)).toMatchObject({ calls: 1, reservedUsd: 0 });
+  });
+});
+
+describe('a call whose cost is not known', () => {
+  const dear = PRICE_LIST.models['claude-fable-5-1'] ?? { input: 0, output: 0 };
+
+  it.each<[string, CallOutcome, number]>([
+    [
+      'another model answered, which has no price',
+      usage(1_000, 1_000, 'claude-nobody'),
+      (1_000 * dear.input + 1_000 * dear.output) / 1e6,
+    ],
+    ['the answer does not count its tokens', answer(0, 0), MOST_USD],
+    ['the answer does not count its prompt', answer(0, 900), MOST_USD],
+    ['the answer does not count what it says', answer(900, 0), MOST_USD],
+  ])('uses the budget up all the same where %s', async (_, outcome, expected) => {
+    const run = {
+      run: `uncounted-${outcome.tokens?.inputTokens}-${outcome.tokens?.outputTokens}`,
+      runBudgetUsd: MOST_USD * 2.5,
+    };
+    let sent = 0;
+    for (; sent < 30; sent += 1) {
+      const { gate } = await startJob({}, run);
+      const refused = await gate.admit(CALL).then(
+        () => false,
+        (reason) => reason.code === 'budget-exhausted',
+      );
+      if (refused) break;
+      await gate.settle(CALL, outcome);
+    }
+    expect(sent).toBeLessThan(30);
+    const costs = await costsOfRun(fleet.client, fleet.prefix, run.run);
+    expect(costs).toMatchObject({ spentUsd: 0, unpricedCalls: sent, reservedUsd: 0 });
+    expect(costs.assumedUsd).toBeCloseTo(sent * expected, 6);
   });
 });
 

@@ -117,3 +117,17 @@ it('input of a tool that is cut off stays a text, and __proto__ stays a plain fi
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   expect(Object.getPrototypeOf(message.content[0])).toBe(Object.prototype);
 });
+
+it('takes no count back', () => {
+  const delta = (usage: Record<string, number>) => ({
+    event: 'message_delta',
+    data: JSON.stringify({ type: 'message_delta', delta: {}, usage }),
+  });
+  const usage = { input_tokens: 100_000, output_tokens: 50_000, cache_read_input_tokens: 7 };
+  const [start, ...rest] = streamEvents(textReply('x', { usage }), 'm');
+  if (start === undefined) throw new Error('the stream has no start');
+  const smaller = delta({ input_tokens: 0, output_tokens: 1, cache_read_input_tokens: 0 });
+  const end = rest.pop();
+  const { tokens } = read([start, ...rest, smaller, ...(end ? [end] : [])]);
+  expect(tokens).toMatchObject({ inputTokens: 100_000, outputTokens: 50_000, cacheReadTokens: 7 });
+});

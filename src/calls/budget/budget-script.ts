@@ -3,7 +3,7 @@
  * sums are exact (up to 2^53 of them, nine million dollars). A day (`BASE:day:N`, N days since 1970, UTC) and a run
  * (`BASE:run:NAME`) each are one hash:
  * - `spent` for ended calls, `unknown` for calls of which nobody knows the end (their likely price),
- *   `reserved` for calls under way (the most they can cost);
+ *   `reserved` for calls under way (the most they can cost), `assumed` for ended calls whose cost is not known;
  * - `calls`, `unknownCalls`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
  * - `model:NAME:spent`, `model:NAME:calls`;
  * - `outcome:CLASS` (of days only): how the sendings ended whose end was seen;
@@ -71,10 +71,11 @@ end
 local function spend_books(base, day, run, named)
   local books = {}
   for index, key in ipairs(spend_keys(base, day, run)) do
-    local sums = redis.call('HMGET', key, 'spent', 'unknown', 'reserved', 'budget', 'keptSince')
+    local sums = redis.call('HMGET', key, 'spent', 'unknown', 'reserved', 'budget', 'keptSince', 'assumed')
     local budget = tonumber(sums[4] or '')
     books[index] = {
-      key = key, spent = tonumber(sums[1] or '0') + tonumber(sums[2] or '0'), reserved = tonumber(sums[3] or '0'),
+      key = key, reserved = tonumber(sums[3] or '0'),
+      spent = tonumber(sums[1] or '0') + tonumber(sums[2] or '0') + tonumber(sums[6] or '0'),
       budget = budget, limit = named[index] or index == 2 and budget, kept = sums[5],
     }
   end
@@ -115,8 +116,9 @@ local function spend_reserve(books, flights, member, flight, named)
   end
 end
 
--- The end of a call is known: 'paid' at a cost (false without a known price), 'free', or 'unknown'.
-local function spend_settle(base, flights, member, billed, cost, tokens, model, outcome)
+-- The end of a call is known: 'paid' at a cost, 'free', or 'unknown'. Where its cost is not known (false), an assumed one
+-- counts for the budgets; where that is false too, the most that it could cost.
+local function spend_settle(base, flights, member, billed, cost, assumed, tokens, model, outcome)
   local flight = spend_land(flights, member)
   if not flight then return end
   if billed == 'unknown' then return spend_unknown(base, flight, outcome) end
@@ -126,6 +128,8 @@ local function spend_settle(base, flights, member, billed, cost, tokens, model, 
   if cost then
     fields[3], amounts[3] = 'spent', cost
     fields[4], amounts[4] = 'model:' .. model .. ':spent', cost
+  else
+    fields[4], amounts[4] = 'assumed', assumed or tonumber(flight.amount)
   end
   for index, field in ipairs({'input', 'output', 'cacheRead', 'cacheWrite'}) do
     if tokens[index] ~= 0 then fields[#fields + 1], amounts[#amounts + 1] = field, tokens[index] end

@@ -19,8 +19,10 @@ export interface Costs {
   readonly calls: number;
   readonly unknownCalls: number;
   readonly callsUnderWay: number;
-  /** Calls of models without a known price, which are in no sum. */
+  /** Calls whose cost is not known: of models without a known price, or without a count of what they used. */
   readonly unpricedCalls: number;
+  /** What budgets count for these: their tokens at the dearest price, or the most that they could cost. */
+  readonly assumedUsd: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
@@ -89,6 +91,7 @@ async function readCosts(
     unknownCalls: amount('unknownCalls') + Number(gone),
     callsUnderWay: Number(underWay),
     unpricedCalls: amount('unpricedCalls'),
+    assumedUsd: fromNano(amount('assumed')),
     inputTokens: amount('input'),
     outputTokens: amount('output'),
     cacheReadTokens: amount('cacheRead'),

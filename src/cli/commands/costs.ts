@@ -68,7 +68,9 @@ function asText(costs: Costs): string {
     );
   }
   if (costs.unpricedCalls > 0) {
-    lines.push(`  no price is known for ${plural(costs.unpricedCalls, 'call')}, which are in no sum`);
+    lines.push(
+      `  no cost is known of ${plural(costs.unpricedCalls, 'call')}; budgets count ${usd(costs.assumedUsd)} for them`,
+    );
   }
   return lines.join('\n');
 }
