@@ -33,6 +33,8 @@ export const ablation: Target = {
       return [reading, summary, own, foreign, shortened];
     },
   }),
+  // The script is parsed by the reading, and again by the summary.
+  tasks: 2,
 };
 
 export const refinementPlan: Target = {

@@ -1,4 +1,5 @@
-import { parsePython } from '../solution/python-syntax.js';
+import { AnalysisLimitError } from '../errors.js';
+import { parsePython, type SyntaxTree } from '../solution/python-syntax.js';
 import type { Direction } from './ablation-reading.js';
 import { directionOf, metricIn } from './metric-names.js';
 import { calledName, nodesOf } from './syntax-nodes.js';
@@ -44,9 +45,15 @@ const NUMBERED =
   /(?:ablation|experiment|variant|scenario|exp|config)\s*#?(\d{1,3})\s*[:.)(–—-]+\s*([^\n"'{}]{3,120})/i;
 const LONGEST_SCRIPT = 1024 * 1024;
 
+/** The output can be summarized without what the script would add to it. */
+function nothingInTime(thrown: unknown): Promise<SyntaxTree> {
+  if (thrown instanceof AnalysisLimitError) return parsePython('');
+  throw thrown;
+}
+
 /**
  * Reads metric, names and models from an ablation script's syntax tree; works on what parses of a
- * script that does not.
+ * script that does not, and finds nothing in one that takes too long.
  */
 export async function readScript(ablationCode: string): Promise<ScriptFacts> {
   const namesByNumber = new Map<string, string>();
@@ -54,7 +61,7 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
   const calls = new Map<string, number>();
   const names = new Map<string, number>();
   let scoring: string | undefined;
-  const tree = await parsePython(ablationCode.slice(0, LONGEST_SCRIPT), 'kept');
+  const tree = await parsePython(ablationCode.slice(0, LONGEST_SCRIPT), 'kept').catch(nothingInTime);
   try {
     for (const node of nodesOf(tree.rootNode)) {
       if (node.type === 'comment' || node.type === 'string_content') {

@@ -3,6 +3,7 @@ import { Language, Parser } from 'web-tree-sitter';
 import { AnalysisLimitError } from '../errors.js';
 import { packagePath } from '../package-root.js';
 import { withoutManyComments } from './comment-lines.js';
+import { threadDeadline } from './thread-time.js';
 
 /**
  * A node of a syntax tree, as far as the project reads it. Spelled out, since the parser's own types need types of
@@ -81,16 +82,21 @@ export async function parsePython(
 }
 
 /**
- * Longest time of parsing, in milliseconds. A real script takes a millisecond for each 100 lines; some texts make the
- * grammar's scanner read the same characters again and again.
+ * Longest processor time of parsing, in milliseconds for each `TIMED_LENGTH` code units. A real script takes a tenth of it.
+ * Some texts make the grammar's scanner read the same characters again and again, or its recovery from errors try every
+ * way out.
  */
-const MAX_PARSE_MS = 10_000;
+const MAX_PARSE_MS = 500;
+const TIMED_LENGTH = 65_536;
 
 function parsed(grammar: Parser, source: string): SyntaxTree {
-  const end = performance.now() + MAX_PARSE_MS;
-  const tree = grammar.parse(source, null, { progressCallback: () => performance.now() > end });
+  const limitMs = MAX_PARSE_MS * Math.max(1, source.length / TIMED_LENGTH);
+  const isOver = threadDeadline(limitMs);
+  const tree = grammar.parse(source, null, { progressCallback: isOver });
   if (tree !== null) return tree;
   // What was begun would otherwise be gone on with, by the next text.
   grammar.reset();
-  throw new AnalysisLimitError(`the script could not be parsed within ${MAX_PARSE_MS / 1_000} s`);
+  throw new AnalysisLimitError(
+    `the script could not be parsed within ${(limitMs / 1_000).toFixed(1)} s of processor time`,
+  );
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { summarizeAblation } from '../../src/ablation/index.js';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
 import { withoutManyComments } from '../../src/solution/comment-lines.js';
 import { doesSomething, firstSyntaxError, lostNames, parsesAsPython } from '../../src/solution/index.js';
@@ -54,12 +55,29 @@ describe('rows of comment lines', () => {
 });
 
 describe('texts that the parser reads again and again', () => {
-  it('are given up, and are not said to be Python', async () => {
+  const ENDLESS: readonly [string, string][] = [
+    ['lines that go on', `${'\\\n'.repeat(60_000)}x = 1\n`],
+    ['signs that begin nothing', '--:='.repeat(2_000)],
+    ['marks of HTML', '<!--:='.repeat(3_000)],
+  ];
+
+  it.each(ENDLESS)('are given up, and are not said to be Python: %s', async (_what, text) => {
     process.env.FLEET_PYTHON = '';
-    const endless = `${'\\\n'.repeat(60_000)}x = 1\n`;
-    await expect(parsesAsPython(endless)).rejects.toMatchObject({ code: 'analysis-limit' });
+    const scale = Math.max(1, text.length / 65_536);
+    const cost = await costOf(() =>
+      expect(parsesAsPython(text)).rejects.toMatchObject({ code: 'analysis-limit' }),
+    );
+    // Processor time, which is counted for the whole process here: twice what the parser may take is room enough.
+    expect(cost).toBeLessThan(1_000 * scale);
     // The parser is not left in the middle of the text.
     expect((await analyzeLeakage('x = 1\n')).parsed).toBe(true);
+  });
+
+  it.each(ENDLESS)('leave a summary without what the script would add: %s', async (_what, ablationCode) => {
+    const rawOutput = 'Baseline: accuracy 0.9\nWithout scaler: accuracy 0.8\n';
+    expect(await summarizeAblation({ rawOutput, ablationCode })).toBe(
+      await summarizeAblation({ rawOutput, ablationCode: '' }),
+    );
   });
 });
 
