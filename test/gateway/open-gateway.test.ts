@@ -253,6 +253,30 @@ describe('tokens', () => {
     expect(revoked.events.map(({ event }) => event)).toEqual(['state']);
   });
 
+  it.each([
+    ['a submission', SUBMIT, JSON.stringify(CHECK)],
+    ['a change on the board', '/board/api/queues/solution-check/pause', '{}'],
+  ])('that are revoked before the body of %s has come do nothing', async (_, path, body) => {
+    const { token, record } = await tokens.add('x', 'admin');
+    const own = bearer((await tokens.add('y', 'admin')).token);
+    const gateway = await start();
+    const method = path === SUBMIT ? 'POST' : 'PUT';
+    const headers = { ...bearer(token), 'content-type': 'application/json', 'content-length': body.length };
+    const request = httpRequest(gateway.url + path, { method, headers });
+    const answered = new Promise<number>((resolve, reject) => {
+      request.on('response', (response) => resolve(response.resume().statusCode ?? 0)).on('error', reject);
+    });
+    request.write(body.slice(0, 1));
+    await expect.poll(() => gateway.openRequests).toBe(1);
+    // The gateway reads tokens in the order of their requests: the first one is let in before this one is answered.
+    expect(await status(gateway, bearer(token))).toBe(200);
+    await tokens.revoke(record.id);
+    request.end(body.slice(1));
+    expect(await answered).toBe(401);
+    expect((await gateway.send('GET', '/v1/jobs', undefined, own)).json.jobs).toEqual([]);
+    expect(await fleet.client.hexists(`${fleet.prefix}:solution-check:meta`, 'paused')).toBe(0);
+  });
+
   it('whose role is lowered end the streams that need more', async () => {
     const { token, record } = await tokens.add('x', 'read');
     const gateway = await start({ streamPingMs: 20 });

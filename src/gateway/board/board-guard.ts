@@ -36,7 +36,10 @@ const QUEUE_KEYS = new Set([
 ]);
 
 /** How the body of a change is read. */
-export type BoardReading = Pick<BodyBounds, 'rate' | 'signal'>;
+export interface BoardReading extends Pick<BodyBounds, 'rate' | 'signal'> {
+  /** Asked once the body is read. @throws RequestError. */
+  readonly stillAllowed: () => Promise<unknown>;
+}
 
 /**
  * Holds what comes to the board to the rules of the API, before the board sees it.
@@ -64,6 +67,7 @@ export async function guardBoard(
   const match = isApi ? matchRoute(request.method, rest) : undefined;
   if (match === undefined) throw refusal(request, parts);
   request.body = await readBody(request, match, rest, reading);
+  await reading.stillAllowed();
   if (match.queue !== undefined) await requireQueue(gateway, match.queue);
   if (match.job !== undefined) await requireJob(gateway.fleet, match.queue ?? '', match.job);
   return match.route.own !== undefined && (await runOwn(match, response, gateway));

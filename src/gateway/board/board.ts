@@ -2,7 +2,7 @@ import { createBullBoard } from '@bull-board/api';
 import { ExpressAdapter } from '@bull-board/express';
 import type { Express, RequestHandler } from 'express';
 import { KIND_NAMES } from '../../queues/registry.js';
-import type { Caller } from '../auth/caller.js';
+import { authorize, type Caller } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
 import { refuseForeignTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
@@ -103,7 +103,8 @@ export function mountBoard(app: Express, mounting: Mounting): void {
       }
       board ??= new Board(gateway);
       await holdResource('board', response, mounting);
-      const reading = { rate: mounting.bodyRate, signal: gateway.closing };
+      const stillAllowed = () => authorize(request, gateway, needed);
+      const reading = { rate: mounting.bodyRate, signal: gateway.closing, stillAllowed };
       if (await guardBoard(request, response, gateway, reading)) return;
       const handler = await board.handlerFor((response.locals.caller as Caller).role);
       response.set('cache-control', 'no-store');

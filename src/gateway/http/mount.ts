@@ -113,6 +113,7 @@ async function handle(
   const inTurn = async <T>(part: Resource, work: () => Promise<T>) => {
     const release = await mounting.resources.take(part, caller.id, signal);
     try {
+      await stillAllowed();
       return await work();
     } finally {
       release();
@@ -145,17 +146,22 @@ function releaseWhenOver(response: Response, release: () => void): void {
   else over.addEventListener('abort', release, { once: true });
 }
 
-/** Runs an operation; when this has resolved, nothing holds the body any more. */
+/**
+ * Runs an operation; when this has resolved, nothing holds the body any more. The token is asked for again where the
+ * request waited for its turn or its body: it may have been revoked meanwhile.
+ */
 async function runWithBody(
   operation: Operation,
   call: Omit<Call, 'body' | 'idempotencyKey'>,
   { bodies, bodyRate }: Mounting,
 ): Promise<Outcome> {
-  const { request, response, gateway, signal } = call;
+  const { request, response, gateway, signal, stillAllowed } = call;
+  const waited = operation.resource !== undefined || !request.complete;
   const share = bodies.open((response.locals.caller as Caller).id);
   try {
     const bounds = { limit: gateway.settings.bodyBytes, rate: bodyRate, share, signal };
     const body = operation.body === undefined ? undefined : await readJson(request, bounds);
+    if (waited) await stillAllowed();
     return await operation.run({ ...call, body, idempotencyKey: request.get('idempotency-key') });
   } finally {
     share.release();
