@@ -1,7 +1,7 @@
 /**
  * Refines a small machine-learning solution with the fleet. See the README beside this file.
  *
- *   npx tsx examples/pipeline-ts/main.ts [--real | --recorded | --record]
+ *   npx tsx examples/pipeline-ts/main.ts [--real | --recorded | --record] [--steps N]
  */
 import { parseArgs } from 'node:util';
 import { FleetConnection, loadConfig } from '../../src/index.js';
@@ -17,12 +17,13 @@ import { refineSolution } from './outer-loop.js';
 import { Report } from './report.js';
 import { openScriptRuns, type RunMode } from './script-runs.js';
 
-const STEPS = 3;
+const DEFAULT_STEPS = '3';
 const PREFIX = 'fleet';
 
 async function main(): Promise<void> {
   const report = new Report((text) => process.stdout.write(text));
-  const runs = await openScriptRuns(modeFrom(process.argv.slice(2)));
+  const { mode, steps } = readArguments(process.argv.slice(2));
+  const runs = await openScriptRuns(mode);
   report.say(runs.description);
 
   const closers: (() => unknown)[] = [];
@@ -47,20 +48,23 @@ async function main(): Promise<void> {
     const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
     closers.push(() => fleet.close());
 
-    await refineSolution(fleet, runs, report, STEPS);
+    await refineSolution(fleet, runs, report, steps);
     await runs.finish();
   } finally {
     for (const close of closers.reverse()) await close();
   }
 }
 
-function modeFrom(args: readonly string[]): RunMode {
+function readArguments(args: readonly string[]): { mode: RunMode; steps: number } {
   const option = { type: 'boolean', default: false } as const;
-  const options = { real: option, recorded: option, record: option };
+  const steps = { type: 'string', default: DEFAULT_STEPS } as const;
+  const options = { real: option, recorded: option, record: option, steps };
   const { values } = parseArgs({ args: [...args], options, strict: true });
   const chosen = (['real', 'recorded', 'record'] as const).filter((mode) => values[mode]);
   if (chosen.length > 1) throw new Error(`only one of --${chosen.join(', --')} can be given`);
-  return chosen[0] ?? 'auto';
+  if (!/^[1-9]$/.test(values.steps))
+    throw new Error(`--steps takes a number from 1 to 9, not ${values.steps}`);
+  return { mode: chosen[0] ?? 'auto', steps: Number(values.steps) };
 }
 
 try {

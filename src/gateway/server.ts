@@ -66,6 +66,12 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       response.writeContinue();
     server.emit('request', request, response);
   });
+  // A connection that is kept alive is idle only after its answer: without this, the client would hold up the close.
+  server.on('request', (_request, response) => {
+    response.once('close', () => {
+      if (link.closing.signal.aborted) setImmediate(() => server.closeIdleConnections());
+    });
+  });
   try {
     await listen(server, options);
   } catch (thrown) {

@@ -50,9 +50,9 @@ function attemptsByStep(stdout: string): Attempt[][] {
 }
 
 /** What must hold of a run wherever its scripts run. */
-function expectThreeRises(stdout: string): void {
+function expectRises(stdout: string, count: number): void {
   const steps = attemptsByStep(stdout);
-  expect(steps).toHaveLength(3);
+  expect(steps).toHaveLength(count);
   const first = Number(/^score {3}([\d.]+)$/m.exec(stdout)?.[1]);
   let best = first;
   for (const attempts of steps) {
@@ -77,7 +77,7 @@ describe('examples/pipeline-ts', () => {
   it('REQ-SF-022: raises its score in each of three steps, and evaluates no leak', () => {
     const { stdout, stderr, exitCode } = recorded;
     expect([exitCode, stderr]).toEqual([0, '']);
-    expectThreeRises(stdout);
+    expectRises(stdout, 3);
     const leaky = attemptsByStep(stdout)
       .flat()
       .filter(({ check }) => check !== 'clean');
@@ -104,18 +104,18 @@ describe('examples/pipeline-ts', () => {
   });
 
   it('refuses arguments that it does not know, and two at once', async () => {
-    expect(await runExample('--steps')).toMatchObject({
+    expect(await runExample('--faster')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('--steps'),
+      stderr: expect.stringContaining('--faster'),
     });
     const both = await runExample('--real', '--recorded');
     expect(both).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('only one of') });
   });
 
   it.skipIf(interpreter === undefined)('really trains: raises its score with scikit-learn', async () => {
-    const { stdout, stderr, exitCode } = await runExample('--real');
+    const { stdout, stderr, exitCode } = await runExample('--real', '--steps', '1');
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`Scripts run with ${interpreter?.version}`);
-    expectThreeRises(stdout);
+    expectRises(stdout, 1);
   });
 });

@@ -40,16 +40,16 @@ function head(bytes: number): string {
 }
 
 describe('many and difficult clients', () => {
-  it('a thousand requests at once are all accepted, each with a job of its own', async () => {
+  it('three hundred requests at once are all accepted, each with a job of its own', async () => {
     await start();
     const answers = await Promise.all(
-      Array.from({ length: 1_000 }, (_, index) =>
+      Array.from({ length: 300 }, (_, index) =>
         gateway.send('POST', SUBMIT, { payload: { solution: { content: `x = ${index}\n` } } }),
       ),
     );
     expect(answers.map(({ status }) => status).filter((status) => status !== 202)).toEqual([]);
-    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1_000);
-    expect(await waitingJobs()).toBe(1_000);
+    expect(new Set(answers.map(({ json }) => json.id)).size).toBe(300);
+    expect(await waitingJobs()).toBe(300);
   });
 
   it('a hundred submissions with one key at once make one job', async () => {
@@ -76,7 +76,7 @@ describe('many and difficult clients', () => {
 
   it('health is answered while a batch of thousands is taken', async () => {
     await start();
-    const jobs = Array.from({ length: 5_000 }, (_, index) => ({
+    const jobs = Array.from({ length: 2_000 }, (_, index) => ({
       kind: 'solution-check',
       payload: { solution: { content: `x = ${index}\n` } },
       key: String(index),
@@ -89,7 +89,7 @@ describe('many and difficult clients', () => {
     const statuses = new Set<number>();
     while (!done) statuses.add((await gateway.send('GET', '/healthz')).status);
     expect([...statuses]).toEqual([200]);
-    expect((await batch).json.jobs).toHaveLength(5_000);
+    expect((await batch).json.jobs).toHaveLength(2_000);
   });
 
   it('bodies that break off make no job and leave no connection', async () => {
@@ -114,6 +114,15 @@ describe('many and difficult clients', () => {
     await once(socket, 'close');
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect((await gateway.send('GET', '/healthz')).status).toBe(200);
+  });
+
+  it('a connection without a request does not keep the gateway from closing', async () => {
+    await start({ limits: { closeGraceMs: 20 } });
+    const socket = await open();
+    const closed = once(socket, 'close');
+    await gateway.close();
+    await closed;
+    await start();
   });
 
   it('clients that vanish while they wait for a job leave nothing behind', async () => {

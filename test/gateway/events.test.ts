@@ -19,7 +19,9 @@ let count = 0;
 beforeEach(async () => {
   count += 1;
   test = await startTestFleet(redis, `events-${count}`);
-  gateway = await startTestGateway(redis, `events-${count}`);
+  // A close that has to wait for the end of this time would never end.
+  const limits = { closeGraceMs: 3_600_000 };
+  gateway = await startTestGateway(redis, `events-${count}`, {}, { limits });
   const released = new Promise<void>((resolve) => {
     answer = resolve;
   });
@@ -143,6 +145,7 @@ describe('GET /v1/jobs/{id}/events', () => {
     const { id, events } = await submit();
     const client = new SseClient(events);
     await client.seen('state');
+    // Its connection is kept alive by the client.
     const waiting = gateway.send('GET', `/v1/jobs/${id}?wait=60s`);
     await vi.waitFor(() => expect(gateway.openRequests).toBe(2));
     await gateway.close();

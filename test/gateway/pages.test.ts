@@ -13,9 +13,9 @@ const hostilePayload = {
   tags: { run: HOSTILE, [HOSTILE.slice(0, 40)]: HOSTILE },
 };
 
-/** 10,000 completed jobs as they stand in Redis. KEYS[1] their list; ARGV: 1 prefix of job keys, 2 time in ms, 3 first number. */
+/** 10,000 completed jobs as they stand in Redis. KEYS[1] their list; ARGV: 1 prefix of job keys, 2 time in ms. */
 const COMPLETED_JOBS = `
-for i = tonumber(ARGV[3]), ARGV[3] + 9999 do
+for i = 0, 9999 do
   local at = ARGV[2] - i
   redis.call('HSET', ARGV[1] .. 'extract-' .. i, 'name', 'extract', 'data', '{}', 'opts', '{}',
     'timestamp', at, 'finishedOn', at, 'returnvalue', '{"n":1}')
@@ -160,21 +160,12 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     await page.getByText('window.pwned=1').first().waitFor();
   });
 
-  it('a job of a megabyte and 100,000 completed jobs leave the board usable', async () => {
+  it('a job of a megabyte and 10,000 completed jobs leave the board usable', async () => {
     await start();
     const queue = test.fleet.queue('extract');
     // They are made by hand, which no worker would do: the invariants are not asked for.
     damaged = true;
-    for (let first = 0; first < 100_000; first += 10_000) {
-      await test.fleet.client.eval(
-        COMPLETED_JOBS,
-        1,
-        queue.toKey('completed'),
-        queue.toKey(''),
-        Date.now(),
-        first,
-      );
-    }
+    await test.fleet.client.eval(COMPLETED_JOBS, 1, queue.toKey('completed'), queue.toKey(''), Date.now());
     const text = 'x = 1 # a megabyte of script\n'.repeat(36_000);
     await queue.add('extract', { solution: { content: text } }, { jobId: 'extract-large' });
     const answer = await gateway.send(

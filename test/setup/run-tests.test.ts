@@ -44,14 +44,6 @@ describe('npm test ends with one line of counts and an exit status that agrees w
   const passing = "it('a', () => undefined);";
   const failing = "it('b', () => { throw new Error('no'); });";
   it.each([
-    ['all pass', passing, 0, '1 passed, 0 failed'],
-    ['one fails', passing + failing, 1, '1 passed, 1 failed'],
-    [
-      'some are skipped',
-      `${passing}it.skip('c', () => undefined);it.todo('d');`,
-      0,
-      '1 passed, 0 failed, 2 skipped',
-    ],
     ['a file cannot be loaded', "import './missing.js';", 1, '0 passed, 1 failed'],
     [
       'a hook fails before its tests',
@@ -66,16 +58,16 @@ describe('npm test ends with one line of counts and an exit status that agrees w
       '1 passed, 1 failed',
     ],
     ['every test is skipped', "it.skip('a', () => undefined);", 1, '0 passed, 0 failed, 1 skipped'],
-    ['there is no test', undefined, 1, '0 passed, 0 failed'],
   ])('%s', (_, text, status, last) => {
     // With an argument, nothing is run again.
     expect(run(text, 'test/')).toMatchObject({ status, last });
   });
 
-  it('passes its arguments to vitest', () => {
-    expect(run(passing + failing, '-t', 'a')).toMatchObject({
+  it('passes its arguments to vitest, and counts what is skipped', () => {
+    const skipped = "it.skip('c', () => undefined);it.todo('d');";
+    expect(run(passing + failing + skipped, '-t', 'a')).toMatchObject({
       status: 0,
-      last: '1 passed, 0 failed, 1 skipped',
+      last: '1 passed, 0 failed, 3 skipped',
     });
     expect(run(undefined, 'nowhere')).toMatchObject({ status: 1, last: '0 passed, 0 failed' });
   });
