@@ -159,7 +159,7 @@ describe('what is no death of a worker', () => {
       expect((await handle.wait({ timeout: 120_000 })).state).toBe('completed');
       await blocked.printed('event loop lag: up to');
       const key = fleet.queue('solution-check').toKey(handle.id);
-      while ((await fleet.client.hexists(key, 'fleet:deaths')) === 1) await fleet.client.ping();
+      await expect.poll(() => fleet.client.hexists(key, 'fleet:deaths')).toBe(0);
     } finally {
       await Promise.all(workers.map(({ end }) => end()));
     }
@@ -176,7 +176,7 @@ describe('what is no death of a worker', () => {
     expect(await fleet.client.hexists(key, 'fleet:run')).toBe(1);
     const stopped = running.stop(600_000);
     // Gone although the job still runs: from here on a SIGKILL counts for nothing.
-    while ((await fleet.client.hexists(key, 'fleet:run')) === 1) await fleet.client.ping();
+    await expect.poll(() => fleet.client.hexists(key, 'fleet:run')).toBe(0);
     expect((await handle.view()).state).toBe('active');
     running.abortRunning();
     await stopped;

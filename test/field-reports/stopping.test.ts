@@ -92,7 +92,7 @@ describe('a platform that kills soon after it said stop', () => {
     doomed.child.kill('SIGTERM');
     // Says "stopping", and takes the marks of its jobs away: what follows is no death.
     await doomed.printed('"stopping"');
-    while ((await fleet.client.hexists(key, 'fleet:run')) === 1) await fleet.client.ping();
+    await expect.poll(() => fleet.client.hexists(key, 'fleet:run')).toBe(0);
     await doomed.end('SIGKILL');
     await worker();
     expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
