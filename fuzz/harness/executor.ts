@@ -16,14 +16,20 @@ const TAIL = 4_000;
 export class Executor {
   readonly #options: ChildOptions;
   readonly #heapMb: number;
+  readonly #program: string;
   #child: ChildProcess | undefined;
   #errors = '';
   /** Told when the process ends while it runs an input. */
   #onEnd: ((verdict: Verdict) => void) | undefined;
 
-  constructor(name: string, { module = TARGETS_MODULE, ordinaryMs = MAX_CPU_MS, heapMb = MAX_HEAP_MB } = {}) {
+  /** @param options.program The module that the process runs: this folder's `child.ts`, or a compiled one. */
+  constructor(
+    name: string,
+    { module = TARGETS_MODULE, ordinaryMs = MAX_CPU_MS, heapMb = MAX_HEAP_MB, program = CHILD } = {},
+  ) {
     this.#options = { name, module, ordinaryMs };
     this.#heapMb = heapMb;
+    this.#program = program;
   }
 
   async run(input: Input, twice = true): Promise<Verdict> {
@@ -58,8 +64,11 @@ export class Executor {
 
   async #start(): Promise<ChildProcess> {
     this.#errors = '';
-    const child = fork(CHILD, [JSON.stringify(this.#options)], {
-      execArgv: ['--import', 'tsx', `--max-old-space-size=${this.#heapMb}`],
+    const child = fork(this.#program, [JSON.stringify(this.#options)], {
+      execArgv: [
+        ...(this.#program.endsWith('.ts') ? ['--import', 'tsx'] : []),
+        `--max-old-space-size=${this.#heapMb}`,
+      ],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // A group of its own: what the target started, such as a Redis server, is ended with a process that is killed.
       detached: true,

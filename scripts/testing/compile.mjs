@@ -33,11 +33,14 @@ const SOURCE_ENTRIES = [
   'src/solution/index.ts',
 ];
 const TEST_ENTRIES = [
+  'fuzz/harness/child.ts',
+  'scripts/eval-contamination.ts',
   'test/calls/counting-worker.ts',
   'test/calls/crashing-worker.ts',
   'test/cli/hostile-printers.ts',
   'test/fleet/embedded-redis-user.ts',
   'test/fleet/quarantine-program.ts',
+  'test/fuzz/broken-targets.ts',
   'test/support/messages-api-main.ts',
   'test/support/test-thread.ts',
   'examples/pipeline-ts/main.ts',
@@ -51,7 +54,7 @@ const require = requireFrom(import.meta.url);`;
 
 /** All files that a bundle can hold, but for those of packages. */
 function sources() {
-  const folders = ['src', join('test', 'support'), join('examples', 'pipeline-ts')];
+  const folders = ['src', 'fuzz', join('test', 'support'), join('examples', 'pipeline-ts')];
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
   );

@@ -11,8 +11,8 @@ import { type RunningCommand, startFleetCommand } from '../support/fleet-command
 
 const FILES = 24;
 const LOOKS = { timeout: 30_000, interval: 5 };
-/** Longer than every time limit of a connection to Redis, and than the lock of a job below. */
-const FROZEN_MS = 12_000;
+/** Longer than what a producer waits for a command, and than the lock of a job below. */
+const FROZEN_MS = 5_500;
 
 /** A `fleet check` that runs, and its throw-away server. */
 interface Checking {
@@ -36,7 +36,7 @@ async function check(
   const temporary = mkdtempSync(join(tmpdir(), 'lost-'));
   const files = Array.from({ length: FILES }, (_, index) => join(temporary, `${index}.py`));
   for (const file of files) writeFileSync(file, `x = ${JSON.stringify(file)}\n`.repeat(1_000));
-  const env = { TMPDIR: temporary, FLEET_AGENT: 'offline', FLEET_LOCK_MS: '5000' };
+  const env = { TMPDIR: temporary, FLEET_AGENT: 'offline', FLEET_LOCK_MS: '2000' };
   const command = startFleetCommand(['check', '--json', ...files], { env });
   const ended = once(command.child, 'exit');
   const url = await urlBelow(temporary);

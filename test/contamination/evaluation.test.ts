@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { afterAll, describe, expect, it } from 'vitest';
 import { proportion } from '../../src/contamination/evaluation/evaluate.js';
 import { readKnownSolutions, readPairs } from '../../src/contamination/evaluation/read-rows.js';
+import { testProgram } from '../support/programs.js';
 import { buildPairs } from './pairs/build-pairs.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'contamination-'));
@@ -22,7 +23,7 @@ const file = (name: string, content: string): string => {
   return path;
 };
 const evaluate = (...args: string[]) =>
-  execa('npx', ['tsx', 'scripts/eval-contamination.ts', ...args], { reject: false });
+  execa(process.execPath, [testProgram('scripts/eval-contamination'), ...args], { reject: false });
 
 describe('SPEC-SIL-009: evaluation of labelled pairs', () => {
   it('SPEC-SIL-009: an interval holds the share, also at its ends', () => {

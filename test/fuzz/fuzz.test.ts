@@ -1,4 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Executor } from '../../fuzz/harness/executor.js';
 import { crashFolder, fuzzTarget, inputOf } from '../../fuzz/harness/fuzz-target.js';
@@ -6,6 +7,7 @@ import { judgeInput } from '../../fuzz/harness/judge-input.js';
 import { minimize } from '../../fuzz/harness/minimize.js';
 import type { Target } from '../../fuzz/target.js';
 import { TARGETS } from '../../fuzz/targets/index.js';
+import { testProgram } from '../support/programs.js';
 import { TARGETS as BROKEN } from './broken-targets.js';
 
 const SEED = 1;
@@ -46,7 +48,8 @@ describe('every parser of text that comes from outside', () => {
 
 /** Processor time that inputs may take here, in milliseconds. */
 const ORDINARY_MS = 100;
-const module = new URL('./broken-targets.ts', import.meta.url).href;
+const module = pathToFileURL(testProgram('test/fuzz/broken-targets')).href;
+const program = testProgram('fuzz/harness/child');
 
 function brokenTarget(name: string): Target {
   const target = BROKEN.find((each) => each.name === name);
@@ -83,14 +86,14 @@ describe('what breaks on purpose is found', () => {
     ['rejection', 'crash'],
     ['heap', 'heap'],
   ])('%s, as %s, although it ends its process; the next input gets another', async (name, defect) => {
-    const executor = new Executor(name, { module, ordinaryMs: ORDINARY_MS, heapMb: 48 });
+    const executor = new Executor(name, { module, program, ordinaryMs: ORDINARY_MS, heapMb: 48 });
     expect(await executor.run(['x'])).toMatchObject({ kind: 'failed', defect });
     expect(await executor.run(['y'])).toMatchObject({ kind: 'passed' });
     await executor.close();
   });
 
   it('in a run: once for each origin, with a smaller input in a file', async () => {
-    const executor = new Executor('exception', { module, ordinaryMs: ORDINARY_MS });
+    const executor = new Executor('exception', { module, program, ordinaryMs: ORDINARY_MS });
     const said: string[] = [];
     const say = (line: string) => void said.push(line);
     const options = {

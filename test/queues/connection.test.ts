@@ -186,6 +186,11 @@ describe('connections to a real Redis', () => {
   it('sets bounds on every kind of silence', () => {
     expect(workerConnection(redis.url)).toMatchObject({ maxRetriesPerRequest: null, socketTimeout: 11_000 });
     expect(producerConnection(redis.url)).toMatchObject({ commandTimeout: 5_000, enableOfflineQueue: false });
+    // A server that a supervisor watches may stand still for any time.
+    for (const patient of [workerConnection, producerConnection]) {
+      const options = patient(redis.url, { waitForSlow: true });
+      expect([options.commandTimeout, options.socketTimeout]).toEqual([undefined, undefined]);
+    }
   });
 
   it('a transaction is discarded for what discarded it, as the client tells beside', () => {

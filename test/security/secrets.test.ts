@@ -28,7 +28,7 @@ const PASSWORD = 'redis-very-secret-password';
 const redis = redisOfFile();
 let url: string;
 let api: MessagesApi;
-let worker: RunningCommand | undefined;
+let worker: RunningCommand;
 let reply: (index: number) => Reply = () => errorReply(401, 'invalid x-api-key');
 beforeAll(async () => {
   const client = await connectProducer(redis.url);
@@ -36,13 +36,17 @@ beforeAll(async () => {
   client.disconnect();
   url = `unix://:${PASSWORD}@${redis.socketPath}`;
   api = await startMessagesApi({ reply: (_request, index) => reply(index) });
+  worker = startFleetCommand(['worker'], { env: environment() });
+  await worker.printed('worker ready');
 });
 afterAll(async () => {
+  await worker.end('SIGTERM');
   await api.close();
+  // What it logged while it ended is held against the secrets too.
+  expect(worker.lines.length).toBeGreaterThan(3);
+  expect(holdsSecret(worker.lines.join('\n'))).toBe(false);
 });
-afterEach(async () => {
-  await worker?.end('SIGTERM');
-  worker = undefined;
+afterEach(() => {
   reply = () => errorReply(401, 'invalid x-api-key');
 });
 
@@ -64,8 +68,6 @@ function holdsSecret(text: string): boolean {
 
 describe('secrets', () => {
   it('stand in no log line, error, job or key, though everything is logged and the provider refuses the key', async () => {
-    worker = startFleetCommand(['worker'], { env: environment() });
-    await worker.printed('worker ready');
     const fleet = await FleetConnection.open({ redisUrl: url, prefix: 'secrets' });
     try {
       const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
@@ -79,10 +81,8 @@ describe('secrets', () => {
     } finally {
       await fleet.close();
     }
-    await worker.end('SIGTERM');
     expect(worker.lines.length).toBeGreaterThan(3);
     expect(holdsSecret(worker.lines.join('\n'))).toBe(false);
-    worker = undefined;
   });
 
   it('are not shown by the configuration, nor by errors about a Redis that refuses them', async () => {
@@ -149,8 +149,6 @@ describe('a provider that repeats what it was sent', () => {
   ])('%s: no job, call record, log or command does either', async (_what, given) => {
     reply = given;
     const before = api.requests.length;
-    worker = startFleetCommand(['worker'], { env: environment() });
-    await worker.printed('worker ready');
     const fleet = await FleetConnection.open({ redisUrl: url, prefix: 'secrets' });
     try {
       const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
@@ -171,9 +169,7 @@ describe('a provider that repeats what it was sent', () => {
     } finally {
       await fleet.close();
     }
-    await worker.end('SIGTERM');
     expect(holdsSecret(worker.lines.join('\n'))).toBe(false);
-    worker = undefined;
   });
 
   it('a script that holds the secret itself comes back as it was', async () => {

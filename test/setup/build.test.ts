@@ -13,11 +13,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 
 let project: string;
-beforeEach(() => {
+/** A project that was built: most tests begin with a copy. */
+let built: string;
+
+function newProject(): void {
   project = mkdtempSync(join(tmpdir(), 'fleet-build-'));
   for (const file of [
     'scripts/build.mjs',
@@ -36,6 +39,17 @@ beforeEach(() => {
   }
   write('src/cli/main.ts', '#!/usr/bin/env node\nexport const one: number = 1;\n');
   write('src/other.ts', 'export const two: number = 2;\n');
+}
+
+beforeAll(() => {
+  newProject();
+  built = project;
+  expect(build()).toEqual({ status: 0, output: '' });
+});
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'fleet-build-'));
+  cpSync(built, project, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
 });
 afterEach(() => rmSync(project, { recursive: true, force: true }));
 
@@ -59,7 +73,6 @@ const inode = (file: string) => statSync(join(project, file)).ino;
 
 describe('npm run build', () => {
   it('compiles src/ into dist/, with a command that can be run', () => {
-    expect(build()).toEqual({ status: 0, output: '' });
     expect(read('dist/cli/main.js')).toMatch(/^#!\/usr\/bin\/env node\nexport const one = 1;/);
     expect(statSync(join(project, 'dist/cli/main.js')).mode & 0o111).toBe(0o111);
     expect(readdirSync(join(project, 'dist')).sort()).toEqual(['cli', 'other.d.ts', 'other.js']);
@@ -67,14 +80,12 @@ describe('npm run build', () => {
   });
 
   it('does nothing where nothing has changed', () => {
-    build();
     const before = inode('dist/other.js');
     expect(build().status).toBe(0);
     expect(inode('dist/other.js')).toBe(before);
   });
 
   it('compiles again after a change of the sources, and removes what has no source any more', () => {
-    build();
     write('src/cli/main.ts', 'export const one: number = 3;\n');
     rmSync(join(project, 'src/other.ts'));
     write('src/deeper/third.ts', 'export const third: number = 3;\n');
@@ -90,7 +101,6 @@ describe('npm run build', () => {
     ['a file of another hand', () => write('dist/stray.js', '')],
     ['no dist/ at all', () => rmSync(join(project, 'dist'), { recursive: true })],
   ])('puts dist/ right again: %s', (_, spoil) => {
-    build();
     spoil();
     expect(build().status).toBe(0);
     expect(read('dist/other.js')).toContain('two = 2');
@@ -98,7 +108,6 @@ describe('npm run build', () => {
   });
 
   it('compiles again after a change of the configuration', () => {
-    build();
     const before = inode('dist/other.js');
     write('tsconfig.json', read('tsconfig.json').replace('"es2023",\n    "lib"', '"es2022",\n    "lib"'));
     build();
@@ -106,7 +115,6 @@ describe('npm run build', () => {
   });
 
   it('leaves dist/ as it was where the sources do not compile, and says where', () => {
-    build();
     write('src/other.ts', 'export const two: number = "two";\n');
     const { status, output } = build();
     expect(status).toBe(1);
@@ -117,7 +125,6 @@ describe('npm run build', () => {
   });
 
   it('refuses to build where one byte of the compiled grammar is another, also where dist/ is up to date', () => {
-    build();
     const path = join(project, 'assets', 'tree-sitter-python.wasm');
     const bytes = readFileSync(path);
     const middle = Math.floor(bytes.length / 2);
