@@ -112,7 +112,7 @@ if room[1] ~= 'free' then
   return {room[1] == 'over' and 'over' or 'busy', room[2], string.format('%.0f', room[3]), string.format('%.0f', room[4]), string.format('%.0f', room[5])}
 end
 ledger_sent(KEYS[1], call.number, ARGV[6], ARGV[2], before)
-spend_reserve(books, KEYS[3], call.number .. ' ' .. KEYS[1], {
+spend_reserve(ARGV[3], books, KEYS[3], call.number .. ' ' .. KEYS[1], {
   token = ARGV[1], by = ARGV[2], amount = string.format('%.0f', call.most), likely = string.format('%.0f', call.likely),
   day = day, run = ARGV[7],
 }, call.budgets)

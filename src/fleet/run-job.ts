@@ -1,4 +1,5 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import { runAccount } from '../calls/budget/run-account.js';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
@@ -19,6 +20,7 @@ import { parseJobKey } from '../queues/job-key.js';
 import { forgetWait, readMarks, writeUsage } from '../queues/job-marks.js';
 import type { ChildResult, JobKind } from '../queues/kind.js';
 import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
+import { boundTenantOf, type Submission } from '../queues/submitter.js';
 import { addUsage, NO_USAGE, UsageSchema } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
@@ -243,13 +245,17 @@ function tenantOf(job: Job): string {
   return typeof fleet?.tenant === 'string' ? fleet.tenant : (lineageOf(job).run ?? '');
 }
 
-/** Whose budget pays for the job's calls: its run's; a job with a budget and without a run is a run of its own. */
+/**
+ * Whose budget pays for the job's calls: its run's, or a bound tenant's part of it; a job with a budget and without a run is
+ * a run of its own.
+ */
 function budgetOf(job: Job): { run?: string; runBudgetUsd?: number } {
-  const run = lineageOf(job).run;
-  const { fleet } = job.opts as { fleet?: { budgetUsd?: unknown } };
+  const { fleet } = job.opts as { fleet?: Submission & { readonly budgetUsd?: unknown } };
   const budget = fleet?.budgetUsd;
-  if (typeof budget !== 'number') return run === undefined ? {} : { run };
-  return { run: run ?? `job ${job.id}`, runBudgetUsd: budget };
+  const run = lineageOf(job).run ?? (typeof budget === 'number' ? `job ${job.id}` : undefined);
+  if (run === undefined) return {};
+  const account = { run: runAccount(run, boundTenantOf(fleet ?? {})) };
+  return typeof budget === 'number' ? { ...account, runBudgetUsd: budget } : account;
 }
 
 function checkResult<K extends KindName>(kind: K, result: ResultOf<K>): ResultOf<K> {

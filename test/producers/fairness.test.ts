@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { costsOfDay, costsOfRun } from '../../src/calls/budget/read-costs.js';
+import { addJob } from '../../src/producers/add-job.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { placeDueJobs } from '../../src/queues/fairness/due-turns.js';
+import { submitterOfTenant } from '../../src/queues/submitter.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { errorReply, type MessagesApi, type Script } from '../support/messages-api.js';
@@ -140,4 +143,28 @@ describe('fairness between tenants', () => {
     await api.arrived(before + 6);
     expect(asked().slice(before).indexOf('new')).toBeLessThanOrEqual(1);
   });
+});
+
+it('a bound tenant neither uses up nor learns what another one has for a run of the same name', async () => {
+  const usage = { input_tokens: 1_000, output_tokens: 30_000 };
+  const { fleet, worker } = await startFleet(() => ({ ...leaks(), usage }));
+  await worker(runnerFor(api));
+  let scripts = 0;
+  const submit = async (tenant: string | undefined, budgetUsd: number) => {
+    scripts += 1;
+    const payload = { ...check(`script${scripts}`, 'night'), model: 'claude-sonnet-5-5' };
+    const owner = tenant === undefined ? {} : { tenant, submitter: submitterOfTenant(tenant) };
+    const options = { ...owner, budgetUsd };
+    const handle = await addJob(fleet, 'solution-check', payload, options);
+    const { state, error } = await handle.wait({ timeout: 120_000 });
+    return state === 'completed' ? state : error?.message;
+  };
+  const ONE_CALL = 0.4;
+  for (let spent = 0; spent < 2; spent += 1) expect(await submit('greedy', 100)).toBe('completed');
+  expect(await submit('acme', ONE_CALL)).toBe('completed');
+  expect(await submit(undefined, ONE_CALL)).toBe('completed');
+  expect(await submit('nosy', 0.000_001)).toContain('$0.0000 are spent');
+  const costs = await costsOfRun(fleet.client, fleet.prefix, 'night');
+  expect(costs).toMatchObject({ calls: 4, budgetUsd: ONE_CALL, callsUnderWay: 0, reservedUsd: 0 });
+  expect(costs.spentUsd).toBeCloseTo((await costsOfDay(fleet.client, fleet.prefix, Date.now())).spentUsd, 9);
 });

@@ -7,6 +7,7 @@
  * - `calls`, `unknownCalls`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
  * - `model:NAME:spent`, `model:NAME:calls`;
  * - `outcome:CLASS` (of days only): how the sendings ended whose end was seen;
+ * - `tenant:NAME` (of runs only): a bound tenant has an account of its own for its part (`run-account.ts`);
  * - `budget`, where there is one; `keptSince`: the day on which its expiry was last put off.
  * Calls under way stand in one hash: field \`NUMBER JOBKEY\`, value JSON.
  */
@@ -98,7 +99,7 @@ local function spend_check(books, amount)
 end
 
 -- Budgets are kept with the sums, so that whoever reads these sees what they are held to.
-local function spend_reserve(books, flights, member, flight, named)
+local function spend_reserve(base, books, flights, member, flight, named)
   redis.call('HSET', flights, member, cjson.encode(flight))
   for index, sums in ipairs(books) do
     local written = {'reserved', string.format('%d', sums.reserved + tonumber(flight.amount))}
@@ -113,6 +114,12 @@ local function spend_reserve(books, flights, member, flight, named)
     end
     redis.call('HSET', sums.key, unpack(written))
     if renewed then redis.call('EXPIRE', sums.key, index == 1 and DAY_KEPT or RUN_KEPT) end
+    -- A bound tenant's part of a run is named there, for whoever reads what the whole run costs.
+    local tenant, run = string.match(flight.run, '^(%Z*)%z(.*)$')
+    if renewed and index == 2 and tenant then
+      redis.call('HSET', base .. ':run:' .. run, 'tenant:' .. tenant, '1')
+      redis.call('EXPIRE', base .. ':run:' .. run, RUN_KEPT)
+    end
   end
 end
 

@@ -2,7 +2,9 @@ import type { Redis } from 'ioredis';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
 import { flightsKey, spendBase } from '../call-control.js';
 import { PRICE_LIST } from '../prices.js';
+import { addCosts } from './add-costs.js';
 import { fromNano } from './estimate.js';
+import { runAccount } from './run-account.js';
 
 /** What the agent calls of a day or a run cost. */
 export interface Costs {
@@ -63,25 +65,36 @@ export function costsOfDay(client: Redis, prefix: string, at: number): Promise<C
   return readCosts(client, prefix, 'day', String(Math.floor(at / MS_A_DAY)), name);
 }
 
-/** Costs of a pipeline run (`tags.run`); a run that nobody has heard of has cost nothing. */
-export function costsOfRun(client: Redis, prefix: string, run: string): Promise<Costs> {
-  return readCosts(client, prefix, 'run', run, run);
+/**
+ * Costs of a pipeline run (`tags.run`), the parts of bound tenants among them; its budget is that of all others. A run that
+ * nobody has heard of has cost nothing.
+ */
+export async function costsOfRun(client: Redis, prefix: string, run: string): Promise<Costs> {
+  const { costs, tenants } = await readAccount(client, prefix, 'run', run, run);
+  const parts = await Promise.all(
+    tenants.map((tenant) => readCosts(client, prefix, 'run', runAccount(run, tenant), run)),
+  );
+  return parts.reduce(addCosts, costs);
 }
 
-async function readCosts(
+async function readCosts(...account: Parameters<typeof readAccount>): Promise<Costs> {
+  return (await readAccount(...account)).costs;
+}
+
+async function readAccount(
   client: Redis,
   prefix: string,
   scope: 'day' | 'run',
   id: string,
   name: string,
-): Promise<Costs> {
+): Promise<{ readonly costs: Costs; readonly tenants: readonly string[] }> {
   const keys = [`${spendBase(prefix)}:${scope}:${id}`, flightsKey(prefix)];
   const [sums, underWay, gone, goneReserved, goneLikely] = replyList(
     await runScript(client, READ_COSTS, keys, [scope, id]),
   );
   const fields = fieldsOf(sums ?? []);
   const amount = (field: string) => Number(fields.get(field) ?? 0);
-  return {
+  const costs = {
     name,
     spentUsd: fromNano(amount('spent')),
     unknownUsd: fromNano(amount('unknown') + Number(replyText(goneLikely))),
@@ -100,6 +113,7 @@ async function readCosts(
     outcomes: outcomesOf(fields),
     pricesAsOf: PRICE_LIST.asOf,
   };
+  return { costs, tenants: [...fields.keys()].flatMap((field) => /^tenant:(.*)$/s.exec(field)?.[1] ?? []) };
 }
 
 function fieldsOf(reply: ScriptReply): Map<string, string> {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { JobError, PayloadError, RequestError } from '../../errors.js';
 import type { KeyOptions } from '../../producers/add-job.js';
 import { readRecord } from '../../queues/read-record.js';
+import { submitterOfTenant } from '../../queues/submitter.js';
 import type { Gateway } from '../gateway.js';
 import { queueOfId } from '../operations/job-resource.js';
 import type { Caller } from './caller.js';
@@ -22,7 +23,7 @@ type Bound = Pick<Caller, 'id' | 'tenant'>;
 
 /** By what name a caller's jobs are counted and take turns: tokens of one tenant are one submitter. */
 export function submitterOf({ id, tenant }: Bound): string {
-  return tenant === undefined ? `token ${id}` : `tenant ${tenant}`;
+  return tenant === undefined ? `token ${id}` : submitterOfTenant(tenant);
 }
 
 export function submitterOfResponse(response: Response): string {
