@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { compiledUrl, compileTestPrograms } from './scripts/testing/compile.mjs';
+import { LongestFirst } from './scripts/testing/longest-first.js';
 import { WAIT_LIMIT_MS } from './test/support/wait-limit-ms.js';
 
 /** A source that starts a process or thread finds the module for it beside itself: here it finds the bundled one. */
@@ -30,8 +32,9 @@ export default defineConfig(async () => {
       testTimeout: TEST_LIMIT_MS,
       hookTimeout: TEST_LIMIT_MS,
       expect: { poll: { timeout: WAIT_LIMIT_MS } },
-      // Each file talks to its own Redis and its own child processes; two at once is what two cores carry.
-      maxWorkers: 2,
+      // Many tests wait for locks to run out and for processes to end: two files per core keep the cores at work.
+      maxWorkers: 2 * availableParallelism(),
+      sequence: { sequencer: LongestFirst },
       pool: 'forks' as const,
       // The files that one process runs share its modules: loading them for each file was a third of all processor time.
       isolate: false,

@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CallCache } from '../../src/calls/ledger/call-cache.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSummarize } from '../../src/producers/summarize.js';
@@ -9,9 +9,6 @@ import { startTestFleet } from '../support/fleet.js';
 import { type MessagesApi, startMessagesApi, textReply } from '../support/messages-api.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { type GatedFleet, gatedFleet, plannedCall, settingsFor } from './gated-job.js';
-
-// A failing job waits seconds between its attempts.
-vi.setConfig({ testTimeout: 120_000 });
 
 const CALL = plannedCall('is there a leak?');
 
@@ -113,7 +110,7 @@ describe('a job with damaged records', () => {
       expect(await readMarks(test.fleet.client, key)).toEqual({ cancelled: false, usage: undefined });
       expect((await job.view()).usage.calls).toBe(0);
       await test.worker(runnerFor(api));
-      expect((await job.result({ timeout: 100_000 })).summary).toBe('yes');
+      expect((await job.result()).summary).toBe('yes');
       expect((await job.view()).usage.calls).toBe(1);
     } finally {
       await test.close();
@@ -130,12 +127,12 @@ describe('a job with damaged records', () => {
         previousBlocks: [],
       });
       await test.worker(runnerFor(api), { kinds: ['summarize'] });
-      await summarize.result({ timeout: 60_000 });
+      await summarize.result();
       const record = `${test.fleet.queue('extract').toKey(extract.id)}:processed`;
       const [child = ''] = await test.fleet.client.hkeys(record);
       await test.fleet.client.hset(record, child, '');
       await test.worker(runnerFor(api), { kinds: ['extract'] });
-      expect(await extract.wait({ timeout: 100_000 })).toMatchObject({
+      expect(await extract.wait()).toMatchObject({
         state: 'failed',
         error: { code: 'broken-record', message: expect.stringContaining(record) },
       });

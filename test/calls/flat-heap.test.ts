@@ -1,11 +1,9 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { leaks } from '../support/agent-answers.js';
 import { startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 import { heapOfWorker } from './heap-of-a-worker.js';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const redis = redisOfFile();
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { retryJob } from '../../src/producers/retry-job.js';
@@ -11,9 +11,6 @@ import { redisOfFile } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 const PAYLOAD = { solution: { content: SCRIPT } };
-
-// Many jobs and waits of seconds; on a busy machine each takes its time.
-vi.setConfig({ testTimeout: 180_000 });
 
 const redis = redisOfFile();
 
@@ -33,7 +30,7 @@ describe('a job that runs again', () => {
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await handle.wait();
     await retryJob(fleet, handle.id);
-    const result = await handle.result({ timeout: 120_000 });
+    const result = await handle.result();
     expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
     expect(server.requests).toHaveLength(3);
     // What the job cost over both runs: two answers, the refused call for nothing.
@@ -49,7 +46,7 @@ describe('a job that runs again', () => {
     ]);
     await worker(runner);
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    const result = await handle.result({ timeout: 120_000 });
+    const result = await handle.result();
     expect(result.usage).toMatchObject({ calls: 1, reusedCalls: 1 });
     expect(server.requests).toHaveLength(4);
   });
@@ -66,7 +63,7 @@ describe('a job that runs again', () => {
     await first.stop(0);
     expect((await handle.view()).unknownCalls).toMatchObject([{ step: 'correct-1-1', ask: 1 }]);
     await worker(runner);
-    expect((await handle.result({ timeout: 120_000 })).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
+    expect((await handle.result()).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
     expect(server.requests).toHaveLength(3);
   });
 
@@ -78,7 +75,7 @@ describe('a job that runs again', () => {
     await server.arrived(1);
     await first.stop(0);
     await worker(runner, { calls });
-    expect(await handle.wait({ timeout: 120_000 })).toMatchObject({
+    expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'call-unknown', retryable: false },
       unknownCalls: [{ step: 'detect', ask: 1 }],
@@ -87,7 +84,7 @@ describe('a job that runs again', () => {
     // What the board does, which knows nothing of the fleet.
     const job = await fleet.queue('solution-check').getJob(handle.id);
     await job?.retry('failed');
-    expect((await handle.result({ timeout: 120_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
     expect(server.requests).toHaveLength(2);
   });
 
@@ -131,7 +128,7 @@ describe('a fleet that is turned away', () => {
     );
     await worker(runner, { calls: { shortWaitMs: 0 } });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    expect((await handle.result({ timeout: 120_000 })).usage.calls).toBe(1);
+    expect((await handle.result()).usage.calls).toBe(1);
     expect(await handle.view()).toMatchObject({ state: 'completed', attempts: 1, usage: { calls: 1 } });
     expect(server.requests).toHaveLength(21);
   });
@@ -144,7 +141,7 @@ describe('a fleet that is turned away', () => {
     const waiting = await addSolutionCheck(fleet, PAYLOAD);
     await server.arrived(1);
     const other = await addSolutionCheck(fleet, { ...PAYLOAD, model: 'claude-other' });
-    expect((await other.result({ timeout: 120_000 })).status).toBe('clean');
+    expect((await other.result()).status).toBe('clean');
     expect(await waiting.view()).toMatchObject({ state: 'delayed', attempts: 0 });
   });
 
@@ -167,14 +164,14 @@ describe('a fleet that is turned away', () => {
     const { fleet, worker, runner } = await startFleet(() => (open ? leaks() : rateLimitReply('0.05')));
     await worker(runner, { calls: { callWaitMs: 200 } });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    expect(await handle.wait({ timeout: 120_000 })).toMatchObject({
+    expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'quota-exhausted', retryable: false },
       attempts: 1,
     });
     open = true;
     await retryJob(fleet, handle.id);
-    expect((await handle.result({ timeout: 120_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
   });
 
   it('is quiet as one: 8 workers with 10 jobs each send nothing until the reset, then one probe, then the rest', async () => {
@@ -198,7 +195,7 @@ describe('a fleet that is turned away', () => {
     });
     const handles = await Promise.all(Array.from({ length: SLOTS }, () => addSolutionCheck(fleet, PAYLOAD)));
     await Promise.all(Array.from({ length: 8 }, () => worker(runner, { concurrency: 10 })));
-    const results = await Promise.all(handles.map((handle) => handle.result({ timeout: 120_000 })));
+    const results = await Promise.all(handles.map((handle) => handle.result()));
     expect(results.every(({ status }) => status === 'clean')).toBe(true);
     expect(server.requests).toHaveLength(2 * SLOTS);
     const [probe, ...rest] = arrivals.slice(SLOTS);
@@ -214,7 +211,7 @@ describe('a budget that is used up', () => {
     const { fleet, worker, runner, server } = await startFleet([]);
     await worker(runner, { calls: { budgetUsd: 0.000_001 } });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    expect(await handle.wait({ timeout: 120_000 })).toMatchObject({
+    expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'budget-exhausted', retryable: false },
       attempts: 1,
@@ -231,7 +228,7 @@ describe('a budget that is used up', () => {
       { ...PAYLOAD, tags: { run: 'r1' } },
       { budgetUsd: 0.000_001 },
     );
-    expect((await handle.wait({ timeout: 120_000 })).error?.code).toBe('budget-exhausted');
+    expect((await handle.wait()).error?.code).toBe('budget-exhausted');
     expect(server.requests).toHaveLength(0);
   });
 });
@@ -240,7 +237,7 @@ it('what jobs cost is in the sums of the day, and nothing stays reserved', async
   const { fleet, worker, runner } = await startFleet([overloadedReply(), leaks()]);
   await worker(runner);
   const handle = await addSolutionCheck(fleet, { ...PAYLOAD, model: 'claude-sonnet-5-5' });
-  const { usage } = await handle.result({ timeout: 120_000 });
+  const { usage } = await handle.result();
   expect(usage.costUsd).toBeGreaterThan(0);
   expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toMatchObject({
     spentUsd: usage.costUsd,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
@@ -10,9 +10,6 @@ import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
 const PROGRAM = testProgram('test/calls/crashing-worker');
-
-// Processes start, die and are taken over from; on a busy machine each step takes seconds.
-vi.setConfig({ testTimeout: 180_000 });
 
 const redis = redisOfFile();
 let test: TestFleet;
@@ -87,7 +84,7 @@ describe('a job that kills its worker', () => {
       Array.from({ length: 6 }, (_, index) => addSolutionCheck(fleet, script(`x = "SLOW ${index}"\n`))),
     );
     superviseWorker();
-    expect(await killer.wait({ timeout: 150_000 })).toMatchObject({
+    expect(await killer.wait()).toMatchObject({
       state: 'failed',
       error: {
         code: 'killed-its-worker',
@@ -95,7 +92,7 @@ describe('a job that kills its worker', () => {
         message: expect.stringContaining('killed its worker'),
       },
     });
-    const views = await Promise.all(others.map((other) => other.wait({ timeout: 150_000 })));
+    const views = await Promise.all(others.map((other) => other.wait()));
     expect(views.map(({ state }) => state)).toEqual(others.map(() => 'completed'));
     expect(deaths).toBe(2);
   });
@@ -104,14 +101,14 @@ describe('a job that kills its worker', () => {
     const { fleet } = await startFleet();
     const killer = await addSolutionCheck(fleet, script('x = "KILL"\n'));
     superviseWorker();
-    await killer.wait({ timeout: 150_000 });
+    await killer.wait();
     supervised = false;
     worker?.kill('SIGKILL');
     const server = await startMessagesApi({ reply: [leaks()] });
     api = server;
     await test.worker(runnerFor(server), { lockMs: 1_000 });
     await retryJob(fleet, killer.id);
-    expect((await killer.result({ timeout: 120_000 })).status).toBe('clean');
+    expect((await killer.result()).status).toBe('clean');
   });
 });
 
@@ -141,7 +138,7 @@ describe('what is no death of a worker', () => {
       (test.logLines as unknown[]).length = 0;
     }
     release?.();
-    const view = await handle.wait({ timeout: 120_000 });
+    const view = await handle.wait();
     expect(view.state).toBe('completed');
     // Nobody else was there to take the job, so it went on where it was and was paid once.
     expect(server.requests).toHaveLength(1);
@@ -156,7 +153,7 @@ describe('what is no death of a worker', () => {
     try {
       await blocked.printed('asked');
       workers.push(talkingWorker('second'));
-      expect((await handle.wait({ timeout: 120_000 })).state).toBe('completed');
+      expect((await handle.wait()).state).toBe('completed');
       await blocked.printed('event loop lag: up to');
       const key = fleet.queue('solution-check').toKey(handle.id);
       await expect.poll(() => fleet.client.hexists(key, 'fleet:deaths')).toBe(0);

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { startFleetProcesses } from '../field-reports/fleet-processes.js';
@@ -6,8 +6,6 @@ import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet } from '../support/fleet.js';
 import { type Script, startMessagesApi, textReply } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const redis = redisOfFile();
 let fleets = 0;
@@ -41,7 +39,7 @@ describe('with FLEET_UNKNOWN=park', () => {
     expect(await stopped.end('SIGTERM')).toBe(0);
     expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0, unknownCalls: [{ ask: 1 }] });
     const next = await worker();
-    expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+    expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'call-unknown', retryable: false },
     });
@@ -49,7 +47,7 @@ describe('with FLEET_UNKNOWN=park', () => {
     expect(api.requests).toHaveLength(1);
     await worker();
     await retryJob(fleet, handle.id);
-    expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
     expect(api.requests).toHaveLength(2);
   });
 
@@ -102,10 +100,10 @@ describe('with FLEET_UNKNOWN=park', () => {
     const key = fleet.queue('solution-check').toKey(handle.id);
     await fleet.client.hset(key, { 'fleet:ledger:1:asked': 0, stc: 1 });
     await worker(runnerFor(api), { calls: PARK });
-    expect(await handle.wait({ timeout: 60_000 })).toMatchObject({ error: { code: 'call-unknown' } });
+    expect(await handle.wait()).toMatchObject({ error: { code: 'call-unknown' } });
     expect(api.requests).toHaveLength(1);
     await retryJob(fleet, handle.id);
-    expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
     expect(api.requests).toHaveLength(2);
   });
 });
@@ -123,7 +121,7 @@ it('a job whose last answer is found unusable while its worker stops has failed,
   };
   second = await worker({ name: real.name, ask: ask as typeof real.ask });
   const handle = await addSolutionCheck(fleet, PAYLOAD);
-  expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+  expect(await handle.wait()).toMatchObject({
     state: 'failed',
     error: { code: 'answer-invalid' },
   });

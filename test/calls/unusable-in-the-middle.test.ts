@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -13,8 +13,6 @@ import {
   truncatedReply,
 } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const redis = redisOfFile();
 let fleets = 0;
@@ -60,7 +58,7 @@ describe('a question that was asked on after an unusable answer', () => {
       await api.arrived(stopped + 1);
       await first.stop(0);
       await worker(runnerFor(api));
-      const result = await handle.result({ timeout: 60_000 });
+      const result = await handle.result();
       expect(result).toMatchObject({
         status: 'corrected',
         usage: { calls: ANSWERS.length - stopped, reusedCalls: stopped },
@@ -90,7 +88,7 @@ describe('a question that was asked on after an unusable answer', () => {
     const { fleet, worker, api } = await startFleet([nonsense, errorReply(500), errorReply(500), leaks()]);
     await worker(runnerFor(api));
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    expect((await handle.result({ timeout: 60_000 })).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
+    expect((await handle.result()).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
     expect(api.requests).toHaveLength(4);
   });
 });
@@ -158,7 +156,7 @@ describe('a question that came to its end without a usable answer', () => {
     });
     await worker(runner);
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+    expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'call-idle' },
     });

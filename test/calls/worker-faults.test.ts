@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -19,9 +19,6 @@ const PAYLOAD = {
   model: 'claude-sonnet-5-5',
   tags: { run: 'faults' },
 };
-
-// Processes start, die and are taken over from; on a busy machine each step takes seconds.
-vi.setConfig({ testTimeout: 180_000 });
 
 const redis = redisOfFile();
 let fleet: FleetConnection;
@@ -93,7 +90,7 @@ describe('a worker that is killed', () => {
     await server.arrived(2);
     await doomed.end('SIGKILL');
     await startWorker();
-    const result = await handle.result({ timeout: 120_000 });
+    const result = await handle.result();
     expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
     expect(server.requests).toHaveLength(3);
     expect(await statesOf(handle.id)).toEqual([
@@ -139,7 +136,7 @@ describe('a worker that is killed', () => {
       commands.splice(commands.indexOf(doomed), 1);
     }
     await startWorker();
-    await handle.wait({ timeout: 120_000 });
+    await handle.wait();
     const records = await readCallRecords(fleet.client, jobKey(handle.id));
     const paid = records.filter(({ state }) => state === 'answered').map(({ digest }) => digest);
     expect(new Set(paid).size).toBe(paid.length);
@@ -157,7 +154,7 @@ describe('a worker that is told to stop', () => {
     await server.arrived(1);
     await startWorker();
     expect(await draining.end('SIGTERM')).toBe(0);
-    expect((await handle.result({ timeout: 120_000 })).usage.calls).toBe(1);
+    expect((await handle.result()).usage.calls).toBe(1);
     expect(server.requests).toHaveLength(1);
     expect((await handle.view()).unknownCalls).toBeUndefined();
   });
@@ -171,7 +168,7 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     await server.arrived(1);
     sleeper.child.kill('SIGSTOP');
     await startWorker();
-    await handle.result({ timeout: 120_000 });
+    await handle.result();
     const before = await jobFields(handle.id);
     const costsBefore = await costs();
     sleeper.child.kill('SIGCONT');
@@ -185,6 +182,6 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     expect(sleeper.lines.join('\n')).toContain('event loop lag');
     // It goes on with other work.
     const next = await addSolutionCheck(fleet, PAYLOAD);
-    expect((await next.result({ timeout: 120_000 })).status).toBe('clean');
+    expect((await next.result()).status).toBe('clean');
   });
 });

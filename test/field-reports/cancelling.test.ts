@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentRunner, RunContext } from '../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
@@ -10,8 +10,6 @@ import { startTestFleet } from '../support/fleet.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import { redisOfFile } from '../support/redis.js';
 import { startFleetProcesses } from './fleet-processes.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const redis = redisOfFile();
 let prefixes = 0;
@@ -40,7 +38,7 @@ describe('a job that runs in another process', () => {
         expect((await fleetCommand(['cancel', handle.id], { env: environment })).exitCode).toBe(0);
       }
       await api.requests[0]?.aborted;
-      expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+      expect(await handle.wait()).toMatchObject({
         state: 'cancelled',
         error: { code: 'job-cancelled', retryable: false },
       });

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
@@ -11,9 +11,6 @@ import { fleetCommand } from '../support/fleet-command.js';
 import type { Script } from '../support/messages-api.js';
 import { redisOfFile, startTestRedis } from '../support/redis.js';
 import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
-
-// Processes start, die and are taken over from; on a busy machine each step takes seconds.
-vi.setConfig({ testTimeout: 180_000 });
 
 const redis = redisOfFile();
 let count = 0;
@@ -49,11 +46,11 @@ describe('a job that ends because its workers died', () => {
     await api.arrived(2);
     const alone = next.lines.find((line) => line.includes('runs in a process of its own'));
     process.kill(Number(/process of its own \((\d+)\)/.exec(alone ?? '')?.[1]), 'SIGKILL');
-    expect(await handles.check.wait({ timeout: 60_000 })).toMatchObject({
+    expect(await handles.check.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'killed-its-worker' },
     });
-    const parent = await waitForJob(fleet, handles.evaluation.id, { timeout: 60_000 }, 'evaluate');
+    const parent = await waitForJob(fleet, handles.evaluation.id, {}, 'evaluate');
     expect(parent).toMatchObject({ state: 'failed', error: { code: 'child-failed' } });
     expect(parent.error?.message).toContain(handles.check.id);
     expect(parent.error?.message).toContain('killed');
@@ -75,7 +72,7 @@ describe('a job that ends because its workers died', () => {
     await fleet.client.hset(key, 'opts', JSON.stringify({ ...opts, attempts: 1 }));
     await doomed.end('SIGKILL');
     await worker();
-    expect(await handle.wait({ timeout: 60_000 })).toMatchObject({ state: 'completed', attempts: 1 });
+    expect(await handle.wait()).toMatchObject({ state: 'completed', attempts: 1 });
   });
 });
 
@@ -101,7 +98,7 @@ describe('a fleet that is killed with a hundred running jobs', () => {
     const queue = fleet.queue('solution-check');
     await expect.poll(() => queue.getJobCountByTypes('active')).toBeLessThan(RUNNING);
     const fresh = await addSolutionCheck(fleet, script('new', 'morning'));
-    await fresh.result({ timeout: 60_000 });
+    await fresh.result();
     expect(await queue.getCompletedCount()).toBeLessThan(RUNNING / 2);
     await expect.poll(() => queue.getCompletedCount()).toBe(RUNNING + 1);
     // Each was on its way once when it was killed, and was asked about once more.
@@ -140,7 +137,7 @@ describe('all workers and Redis killed together', () => {
     expect(await later.queue('solution-check').getJobCountByTypes('active')).toBe(0);
     await worker();
     for (const { id } of handles) {
-      expect((await waitForJob(later, id, { timeout: 60_000 })).state).toBe('completed');
+      expect((await waitForJob(later, id)).state).toBe('completed');
     }
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { addJob } from '../../src/producers/add-job.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import type { FleetConnection } from '../../src/producers/fleet-connection.js';
@@ -10,9 +10,6 @@ import { startTestFleet } from '../support/fleet.js';
 import { fleetCommand } from '../support/fleet-command.js';
 import { errorReply, startMessagesApi, textReply } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-
-// A command line for each of several submissions.
-vi.setConfig({ testTimeout: 120_000 });
 
 const redis = redisOfFile();
 let fleets = 0;

@@ -1,5 +1,5 @@
 import type { Job } from 'bullmq';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { AgentError } from '../../src/errors.js';
@@ -14,8 +14,6 @@ import { startTestGateway } from '../gateway/gateway-fixture.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { startTestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const redis = redisOfFile();
 let fleets = 0;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentRunner, RunContext } from '../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
@@ -10,8 +10,6 @@ import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { startTestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const redis = redisOfFile();
 let prefixes = 0;

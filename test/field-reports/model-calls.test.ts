@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
 import { addExtract } from '../../src/producers/extract.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -19,8 +19,6 @@ import {
 } from '../support/messages-api.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
 const script = { solution: { content: SCRIPT } };
@@ -52,7 +50,7 @@ describe('a call that takes long', () => {
     await worker(runnerFor(server), { lockMs: LEASE_MS });
     await worker(runnerFor(server), { lockMs: LEASE_MS });
     const handle = await addSolutionCheck(fleet, script);
-    expect((await handle.result({ timeout: 60_000 })).usage.calls).toBe(1);
+    expect((await handle.result()).usage.calls).toBe(1);
     expect(server.requests).toHaveLength(1);
     expect(await handle.view()).toMatchObject({ state: 'completed', attempts: 1 });
   });
@@ -86,7 +84,7 @@ describe('a connection that is cut after the model has answered', () => {
     });
     await worker(runner);
     const handle = await addSolutionCheck(fleet, script);
-    const view = await handle.wait({ timeout: 60_000 });
+    const view = await handle.wait();
     expect(view).toMatchObject({ state: 'failed', attempts: 3 });
     // Three attempts of two sendings each.
     expect(server.requests).toHaveLength(6);
@@ -102,7 +100,7 @@ describe('an answer that is cut off', () => {
     );
     await worker(createAnthropicRunner({ baseURL: server.url, apiKey: 'test-key', maxTokens: 64 }));
     const handle = await addExtract(fleet, { ...script, summary: 'a matters', previousBlocks: [] });
-    const view = await handle.wait({ timeout: 60_000 });
+    const view = await handle.wait();
     expect(view).toMatchObject({
       state: 'failed',
       attempts: 1,
@@ -119,7 +117,7 @@ describe('an answer that is cut off', () => {
     const { fleet, worker, server } = await startFleet(() => reply);
     await worker(runnerFor(server));
     const handle = await addExtract(fleet, { ...script, summary: 'a matters', previousBlocks: [] });
-    const view = await handle.wait({ timeout: 60_000 });
+    const view = await handle.wait();
     expect(view).toMatchObject({ state: 'failed', attempts: 1, error: { retryable: false } });
     expect(view.error?.code).toMatch(/^(answer-invalid|tool-loop)$/);
     expect(server.requests.length).toBeLessThanOrEqual(12);
@@ -147,7 +145,7 @@ describe('an agent that is in the middle of its tool steps when its worker goes'
     await server.arrived(3);
     await first.stop(0);
     await worker(runnerFor(server), { workspaces: { roots: [workspace] } });
-    const result = await handle.result({ timeout: 60_000 });
+    const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'selected', usage: { calls: 1, reusedCalls: 2 } });
     // Both steps once, the last call twice: it was on its way when the worker went.
     expect(server.requests).toHaveLength(4);

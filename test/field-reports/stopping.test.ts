@@ -1,5 +1,5 @@
 import { setTimeout as passes } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
@@ -7,9 +7,6 @@ import { leaks } from '../support/agent-answers.js';
 import { errorReply, type Reply, type Script } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
-
-// Processes start and end; on a busy machine each step takes seconds.
-vi.setConfig({ testTimeout: 180_000 });
 
 const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
 
@@ -95,7 +92,7 @@ describe('a platform that kills soon after it said stop', () => {
     await expect.poll(() => fleet.client.hexists(key, 'fleet:run')).toBe(0);
     await doomed.end('SIGKILL');
     await worker();
-    expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
     expect(api.requests).toHaveLength(2);
     expect((await readCallRecords(fleet.client, key)).map(({ state }) => state)).toEqual([
       'unknown',
@@ -116,6 +113,6 @@ describe('a platform that kills soon after it said stop', () => {
     expect(await stopping.end('SIGTERM')).toBe(0);
     expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0 });
     await worker();
-    expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
   });
 });

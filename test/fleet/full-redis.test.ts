@@ -170,9 +170,7 @@ describe('a Redis that others have filled', () => {
     expect(test.logLines.filter(({ level }) => Number(level) >= 40).length).toBeLessThan(10);
     await removeForeignKeys(test.fleet.client);
     await expect
-      .poll(async () => (await queue.getCompletedCount()) + (await queue.getFailedCount()), {
-        timeout: 60_000,
-      })
+      .poll(async () => (await queue.getCompletedCount()) + (await queue.getFailedCount()))
       .toBe(39);
     const ended = await queue.getJobs(['completed', 'failed']);
     expect(ended.filter(({ finishedOn }) => finishedOn !== undefined)).toHaveLength(39);

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { sweepReservations } from '../../src/calls/budget/sweep-reservations.js';
@@ -7,11 +7,7 @@ import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 
-vi.setConfig({ testTimeout: 120_000 });
-
 const redis = redisOfFile();
-const PATIENCE = { timeout: 60_000 };
-
 it.each([
   ['when its call is refused', true],
   ['when its end is refused', false],
@@ -37,7 +33,7 @@ it.each([
     const handle = await addSolutionCheck(test.fleet, { solution: { content: 'x = 1\n' } });
     const { client } = test.fleet;
     const key = test.fleet.queue('solution-check').toKey(handle.id);
-    await expect.poll(() => asked, PATIENCE).toBe(true);
+    await expect.poll(() => asked).toBe(true);
     if (calls) await api.arrived(1);
     // What another worker does that takes the job over: it holds the lock, and counts the run before as a death.
     const run = (await client.hget(key, 'fleet:run')) ?? '';
@@ -48,7 +44,7 @@ it.each([
       .hset(key, 'fleet:deaths', run, 'fleet:run', 'later@1')
       .exec();
     release();
-    await expect.poll(() => client.hget(key, 'fleet:deaths'), PATIENCE).toBeNull();
+    await expect.poll(() => client.hget(key, 'fleet:deaths')).toBeNull();
     expect(await client.hget(key, 'fleet:run')).toBe('later@1');
     // The other worker gives it back, so that nothing is left behind.
     await client.set(`${key}:lock`, token);

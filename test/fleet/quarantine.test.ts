@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
 import { Quarantine } from '../../src/fleet/quarantine/quarantine.js';
 import { DEFAULT_COMPUTE_LIMITS } from '../../src/fleet/two-lanes.js';
@@ -16,12 +16,6 @@ import { startFleetCommand } from '../support/fleet-command.js';
 import { type MessagesApi, type Script, textReply } from '../support/messages-api.js';
 import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
-
-// Processes start and die; on a busy machine each step takes seconds.
-vi.setConfig({ testTimeout: 300_000 });
-
-/** How long a busy machine may take. */
-const PATIENCE = { timeout: 60_000 };
 
 const redis = redisOfFile();
 const PROGRAM = pathToFileURL(testProgram('test/fleet/quarantine-program'));
@@ -71,14 +65,14 @@ describe('a job in whose run a worker died', () => {
     const killer = await suspect('x = "KILL"\n');
     const others = await Promise.all([submit('a = 1\n'), submit('b = 1\n'), suspect('c = 1\n')]);
     await startWorker();
-    expect(await killer.wait({ timeout: 100_000 })).toMatchObject({
+    expect(await killer.wait()).toMatchObject({
       state: 'failed',
       error: {
         code: 'killed-its-worker',
         message: expect.stringContaining('ran alone: that ended by SIGKILL'),
       },
     });
-    for (const other of others) expect((await other.result({ timeout: 100_000 })).status).toBe('clean');
+    for (const other of others) expect((await other.result()).status).toBe('clean');
     // A person who retries it begins with a clean sheet.
     expect(await test.fleet.client.hexists(keyOf(killer), 'fleet:deaths')).toBe(0);
   });
@@ -88,7 +82,7 @@ describe('a job in whose run a worker died', () => {
     const innocent = await suspect('x = 1\n');
     await startWorker();
     const here = await unsuspected.result();
-    const apart = await innocent.result({ timeout: 100_000 });
+    const apart = await innocent.result();
     expect(apart).toEqual(here);
     expect(await readCallRecords(test.fleet.client, keyOf(innocent))).toMatchObject([
       { step: 'detect', state: 'answered' },
@@ -101,7 +95,7 @@ describe('a job in whose run a worker died', () => {
     replies = () => textReply('no JSON');
     const handle = await suspect('x = 1\n');
     await startWorker();
-    const view = await handle.wait({ timeout: 100_000 });
+    const view = await handle.wait();
     expect(view).toMatchObject({ state: 'failed', error: { code: 'answer-invalid' }, usage: { calls: 3 } });
     const { logs } = await test.fleet.queue('solution-check').getJobLogs(handle.id);
     expect(logs.join('\n')).toContain('answer that could not be used:\nno JSON');
@@ -113,7 +107,7 @@ describe('a job in whose run a worker died', () => {
     await startWorker();
     await api.arrived(1);
     process.kill(await quarantinePid(), 'SIGKILL');
-    expect(await handle.wait({ timeout: 100_000 })).toMatchObject({
+    expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'killed-its-worker' },
       unknownCalls: [{ step: 'detect' }],
@@ -132,11 +126,11 @@ describe('a job in whose run a worker died', () => {
       await quarantinePid();
       await test.logged('progress');
       await handle.cancel();
-      expect((await handle.wait({ timeout: 60_000 })).state).toBe('cancelled');
+      expect((await handle.wait()).state).toBe('cancelled');
       // The next one finds the place free.
       replies = () => leaks();
       const next = await suspect('y = 1\n');
-      expect((await next.result({ timeout: 100_000 })).status).toBe('clean');
+      expect((await next.result()).status).toBe('clean');
       await worker.stop(0);
     }
   });
@@ -155,7 +149,7 @@ describe('a job in whose run a worker died', () => {
   it('is not ended without proof, however many workers died in its runs', async () => {
     const handle = await suspect('x = 1\n', 15);
     await startWorker();
-    expect((await handle.result({ timeout: 100_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
   });
 
   it.runIf(process.platform === 'linux')('is what the system ends first when memory runs out', async () => {
@@ -163,9 +157,9 @@ describe('a job in whose run a worker died', () => {
     const handle = await suspect('x = 1\n');
     await startWorker();
     const pid = await quarantinePid();
-    await expect.poll(() => readFile(`/proc/${pid}/oom_score_adj`, 'utf8'), PATIENCE).toBe('1000\n');
+    await expect.poll(() => readFile(`/proc/${pid}/oom_score_adj`, 'utf8')).toBe('1000\n');
     await handle.cancel();
-    expect((await handle.wait({ timeout: 60_000 })).state).toBe('cancelled');
+    expect((await handle.wait()).state).toBe('cancelled');
   });
 
   it('is not blamed for a death of its worker before it is at work there', async () => {
@@ -174,8 +168,8 @@ describe('a job in whose run a worker died', () => {
     process.env.TEST_NEVER_READY = '1';
     const waiting = await suspect('x = 1\n');
     const stuck = await startWorker({ concurrency: 1 });
-    await expect.poll(async () => (await waiting.view()).state, PATIENCE).toBe('active');
-    await expect.poll(() => marked(waiting), PATIENCE).toBe(0);
+    await expect.poll(async () => (await waiting.view()).state).toBe('active');
+    await expect.poll(() => marked(waiting)).toBe(0);
     // It can be told to stop there, too.
     await stuck.stop(0);
     expect((await waiting.view()).state).toBe('waiting');
@@ -186,7 +180,7 @@ describe('a job in whose run a worker died', () => {
     await test.logged('runs in a process of its own');
     expect(await marked(working)).toBe(1);
     await working.cancel();
-    expect((await working.wait({ timeout: 60_000 })).state).toBe('cancelled');
+    expect((await working.wait()).state).toBe('cancelled');
   });
 
   it('is not blamed for a death of its worker while another suspect runs there', async () => {
@@ -197,12 +191,12 @@ describe('a job in whose run a worker died', () => {
       const worker = apart ? await startWorker() : await test.worker(runnerFor(api));
       await api.arrived(arrived + 1);
       const second = await suspect('y = 1\n');
-      await expect.poll(async () => (await second.view()).state, PATIENCE).toBe('delayed');
+      await expect.poll(async () => (await second.view()).state).toBe('delayed');
       expect(await test.fleet.client.hexists(keyOf(first), 'fleet:run')).toBe(1);
       expect(await test.fleet.client.hexists(keyOf(second), 'fleet:run')).toBe(0);
       await second.cancel();
       await first.cancel();
-      expect((await first.wait({ timeout: 60_000 })).state).toBe('cancelled');
+      expect((await first.wait()).state).toBe('cancelled');
       await worker.stop(0);
     }
   });
@@ -210,7 +204,7 @@ describe('a job in whose run a worker died', () => {
   it('runs in its worker’s own process where no other can be started', async () => {
     const handle = await suspect('x = 1\n');
     await startWorker({ quarantine: new URL('no-such-program.ts', import.meta.url) });
-    expect((await handle.result({ timeout: 100_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
     await test.logged('there is no process of its own for it');
   });
 });
@@ -268,7 +262,7 @@ describe('the built worker', () => {
     await gone(pid);
     replies = () => leaks();
     const second = startFleetCommand(['worker', '--drain', '5'], { env });
-    expect((await handle.result({ timeout: 100_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
     expect(await second.end('SIGTERM')).toBe(0);
   });
 });

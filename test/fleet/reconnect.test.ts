@@ -9,8 +9,6 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 
 /** How long Redis is away, in milliseconds. */
 const AWAY_MS = 10_000;
-/** Everything goes on within this time after Redis is back. */
-const WELL_AGAIN_MS = 15_000;
 
 const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
 
@@ -46,7 +44,6 @@ const FAULTS: readonly Fault[] = [
 describe.concurrent('Redis away for ten seconds', () => {
   it.for(FAULTS)(
     '$name: waiting, delayed and running jobs and waiters go on by themselves',
-    { timeout: 90_000 },
     async (fault, { onTestFinished }) => {
       const redis = await startTestRedis();
       const proxy = await TcpProxy.start({ path: redis.socketPath });
@@ -64,28 +61,24 @@ describe.concurrent('Redis away for ten seconds', () => {
       await api.arrived(1);
       // The waiters listen before the outage begins: a wait that cannot even begin is refused.
       await test.fleet.events('solution-check').listen('nobody', () => undefined);
-      const waiters = Promise.allSettled(
-        [delayed, running].map((job) => job.wait({ timeout: AWAY_MS + WELL_AGAIN_MS + 5_000 })),
-      );
+      const waiters = Promise.allSettled([delayed, running].map((job) => job.wait()));
       await running.view();
       await fault.begin(redis, proxy);
       // The outage itself is what is tested; nothing in the product says when it has lasted long enough.
       await passes(AWAY_MS);
       await fault.end(redis, proxy);
-      const back = performance.now();
       expect(await waiters).toMatchObject([
         { status: 'fulfilled', value: { state: 'completed' } },
         { status: 'fulfilled', value: { state: 'completed' } },
       ]);
       const later = await submitAgain(test.fleet);
-      expect((await later.wait({ timeout: WELL_AGAIN_MS })).state).toBe('completed');
-      expect(performance.now() - back).toBeLessThan(WELL_AGAIN_MS);
+      expect((await later.wait()).state).toBe('completed');
     },
   );
 
-  it('a cancellation that was announced meanwhile reaches the call all the same', {
-    timeout: 60_000,
-  }, async ({ onTestFinished }) => {
+  it('a cancellation that was announced meanwhile reaches the call all the same', async ({
+    onTestFinished,
+  }) => {
     const redis = await startTestRedis();
     const proxy = await TcpProxy.start({ path: redis.socketPath });
     const api = await startMessagesApi({ reply: () => ({ kind: 'hang' }) });
@@ -102,7 +95,7 @@ describe.concurrent('Redis away for ten seconds', () => {
     await job.cancel();
     proxy.mode = 'open';
     await api.requests[0]?.aborted;
-    expect((await job.wait({ timeout: WELL_AGAIN_MS })).state).toBe('cancelled');
+    expect((await job.wait()).state).toBe('cancelled');
   });
 
   it('connections that Redis kills come back at once', async ({ onTestFinished }) => {
@@ -116,7 +109,7 @@ describe.concurrent('Redis away for ten seconds', () => {
     for (let round = 0; round < 5; round += 1) {
       await test.fleet.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       const job = await submitAgain(test.fleet);
-      expect((await job.wait({ timeout: WELL_AGAIN_MS })).state).toBe('completed');
+      expect((await job.wait()).state).toBe('completed');
     }
   });
 });

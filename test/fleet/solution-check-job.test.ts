@@ -34,7 +34,7 @@ describe('a solution-check job', () => {
     const { fleet, worker, runner } = await startFleet([leaks('a = fit(all)'), correction('a = fit(train)')]);
     await worker(runner);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT }, tags: { run: 'r1' } });
-    const result = await handle.result({ timeout: 30_000 });
+    const result = await handle.result();
     expect(result.status).toBe('corrected');
     expect(result.solution.content).toBe('a = fit(train)\nprint(a)\n');
     const view = await handle.view();
@@ -169,7 +169,7 @@ describe('waiting', () => {
   it('ends after the time that was given, and the job goes on', async () => {
     const { fleet } = await startFleet([]);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
-    await expect(handle.result({ timeout: 20 })).rejects.toMatchObject({
+    await expect(handle.result()).rejects.toMatchObject({
       code: 'wait-timeout',
       jobId: handle.id,
     });

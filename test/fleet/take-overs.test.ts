@@ -1,13 +1,11 @@
 import { Worker } from 'bullmq';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { MOST_TAKEOVERS } from '../../src/calls/retry-table.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const redis = redisOfFile();
 
@@ -26,12 +24,12 @@ it('a job that was taken over too often is ended, and begins with a clean sheet 
   });
   expect((await dead.getNextJob('token'))?.id).toBe(handle.id);
   await test.worker(runnerFor(api), { lockMs: 1_000 });
-  expect(await handle.wait({ timeout: 60_000 })).toMatchObject({
+  expect(await handle.wait()).toMatchObject({
     state: 'failed',
     error: { code: 'job-failed', message: expect.stringContaining('stalled') },
   });
   await expect.poll(() => test.fleet.client.hmget(key, 'stc', 'fleet:deaths')).toEqual([null, null]);
   await retryJob(test.fleet, handle.id);
-  expect((await handle.result({ timeout: 60_000 })).status).toBe('clean');
+  expect((await handle.result()).status).toBe('clean');
   await dead.close();
 });

@@ -75,7 +75,7 @@ describe('fleet worker as a process', () => {
     await server.arrived(1);
     await doomed.end('SIGKILL');
     await startWorker();
-    expect((await handle.result({ timeout: 45_000 })).status).toBe('clean');
+    expect((await handle.result()).status).toBe('clean');
     expect(server.requests).toHaveLength(2);
   });
 
@@ -118,7 +118,7 @@ describe('fleet worker as a process', () => {
     const later = await FleetConnection.open({ redisUrl: redis.url, prefix });
     try {
       const { waitForJob } = await import('../../src/producers/wait-for-job.js');
-      expect((await waitForJob(later, handle.id, { timeout: 45_000 })).state).toBe('completed');
+      expect((await waitForJob(later, handle.id)).state).toBe('completed');
     } finally {
       await later.close();
     }

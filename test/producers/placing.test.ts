@@ -61,7 +61,7 @@ describe('a new job is given its place in the step that adds it', () => {
     await queue.pause();
     const { id } = await addSolutionCheck(fleet, script('late'), { delayMs: 1_500 });
     await startWorker(createOfflineRunner());
-    await expect.poll(async () => (await placeOf('solution-check', id)).own, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await placeOf('solution-check', id)).own).toBe(1);
     await queue.resume();
   });
 

@@ -1,9 +1,7 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { FleetConnection } from '../../src/producers/fleet-connection.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { startTestRedis } from '../support/redis.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 it('a pipeline that listens for the end of a job can close its connection while Redis is away', async () => {
   const redis = await startTestRedis();

@@ -9,9 +9,6 @@ let proxy: TcpProxy;
 /** The server's end of the first connection. */
 let accepted: Promise<Socket>;
 
-/** How long a busy machine may take. */
-const PATIENCE = { timeout: 15_000 };
-
 beforeEach(async () => {
   received = [];
   server = createServer((socket) => {
@@ -73,11 +70,11 @@ describe('the TCP proxy of the tests', () => {
     });
     proxy.delayMs = 500;
     sender.write('first,');
-    await expect.poll(() => proxy.incomingBytes, PATIENCE).toBe('first,'.length);
+    await expect.poll(() => proxy.incomingBytes).toBe('first,'.length);
     proxy.delayMs = 0;
     sender.write('second');
     const arrived = () => (what === 'request' ? received.join('') : answers);
-    await expect.poll(() => arrived().length, PATIENCE).toBe('first,second'.length);
+    await expect.poll(() => arrived().length).toBe('first,second'.length);
     expect(arrived()).toBe('first,second');
   });
 
