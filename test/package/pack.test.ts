@@ -91,11 +91,9 @@ describe('importing the installed package', () => {
   });
 
   const ENTRIES = ['solution-fleet', 'solution-fleet/worker', 'solution-fleet/contamination'];
-  it.each(ENTRIES)('%s is there as code', (entry) => {
-    expect(installed.evaluate(`await import('${entry}'); process.exit()`)).toMatchObject({
-      status: 0,
-      stderr: '',
-    });
+  it('finds every entry as code', () => {
+    const code = ENTRIES.map((entry) => `await import('${entry}');`).join('\n');
+    expect(installed.evaluate(`${code}\nprocess.exit()`)).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('and as types', () => {
