@@ -17,6 +17,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const UNIX_SOCKET = /^unix:\/\/\/[^?#]*/i;
 /** One host or several, each with its port, then a database or the name of a master. */
 const HOSTS = /^(?:(?:[\w.-]+|\[[\da-f:.%]+\])(?::\d{1,5})?(?:,(?=[\w[])|(?=\/|$)))*(?:\/[\w.-]*)?$/i;
+const PORT = /:\d{1,5}$/;
 const SHOWN_PARAMETER = /^(?:db|tag)=[\w{}.-]*$/;
 const PARAMETER_NAME = /^[a-z][a-z_-]{0,19}(?==)/i;
 
@@ -36,7 +37,9 @@ export function shownAddress(given: string): string {
   const end = rest.search(/[?#]/);
   const hosts = end === -1 ? rest : rest.slice(0, end);
   const unixPath = scheme.toLowerCase() === 'unix://' && /^\/[\w./-]*$/.test(hosts);
-  if (!unixPath && !HOSTS.test(hosts)) return `${scheme}${HIDDEN}`;
+  // A word alone may be a password that was put in the place of the address.
+  const isWord = scheme === '' && login === undefined && !PORT.test(hosts);
+  if (isWord || (!unixPath && !HOSTS.test(hosts))) return `${scheme}${HIDDEN}`;
   return `${scheme}${login === undefined ? '' : `${shownLogin(login)}@`}${hosts}${shownEnd(rest.slice(hosts.length))}`;
 }
 

@@ -7,6 +7,7 @@ import type { JobState, JobView } from '../producers/job-view.js';
 import type { SubmitOutcome } from '../producers/submit-once.js';
 import { failureError } from '../queues/failure.js';
 import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
+import { checkedOptions } from './checked-options.js';
 import { type ClientOptions, errorOfProblem, sendJson } from './request.js';
 
 /** What the gateway answers to a submission. */
@@ -48,8 +49,9 @@ const ENDED: readonly JobState[] = ['completed', 'failed', 'cancelled'];
 export class FleetHttpClient {
   readonly #options: ClientOptions;
 
+  /** @throws UsageError `usage` for an address or token that cannot be used; it shows neither. */
   constructor(options: ClientOptions) {
-    this.#options = options;
+    this.#options = checkedOptions(options);
   }
 
   /** Submits one job. @throws FleetError with the gateway's code, `invalid-payload` with the field at fault among them. */

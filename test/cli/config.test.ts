@@ -44,7 +44,7 @@ describe('addresses without their passwords', () => {
 describe('the address of Redis', () => {
   it.each([
     ['redis://host:6379/2', 'redis://host:6379/2'],
-    ['host', 'host'],
+    ['SECRET', '***'],
     ['host:6379', 'host:6379'],
     ['unix:///run/a:b@c.sock?db=1', 'unix:///run/a:b@c.sock?db=1'],
     ['redis+sentinel://h1:1,h2,[::1]:3/main?db=2', 'redis+sentinel://h1:1,h2,[::1]:3/main?db=2'],
@@ -97,6 +97,20 @@ describe('fleet config', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('redis://user:***@host:6379');
     expect(stdout).not.toContain('secret');
+  });
+});
+
+describe('a secret in the wrong variable', () => {
+  it.each([[[]], [['--json']]])('is not shown by fleet config with %j', async (flags) => {
+    const key = 'sk-ant-0123456789-S3CR3T';
+    const variables = ['FLEET_MODEL', 'FLEET_PROMPTS', 'FLEET_PYTHON', 'FLEET_PREFIX', 'FLEET_TRUSTED_HOSTS'];
+    const env = Object.fromEntries(
+      [...variables, 'ANTHROPIC_API_KEY', 'FLEET_REDIS_URL'].map((name) => [name, key]),
+    );
+    const { stdout, stderr, exitCode } = await fleetCommand(['config', ...flags], { env, ownProcess: true });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('FLEET_TRUSTED_HOSTS');
+    expect(stdout + stderr).not.toContain('S3CR3T');
   });
 });
 

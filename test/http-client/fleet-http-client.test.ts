@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { FleetHttpClient } from '../../src/http-client/index.js';
@@ -75,6 +76,21 @@ describe('the HTTP client', () => {
     await startAll();
     const nowhere = new FleetHttpClient({ url: 'http://127.0.0.1:1' });
     await expect(nowhere.job('x')).rejects.toMatchObject({ code: 'gateway-unreachable', retryable: true });
+  });
+
+  it.each([
+    [{ url: 'http://user:S3CRET@127.0.0.1:1' }],
+    [{ url: 'http://S3CRET@127.0.0.1:1' }],
+    [{ url: 'S3CRET' }],
+    [{ url: 'ftp://u:S3CRET@127.0.0.1' }],
+    [{ url: 'http://127.0.0.1:1', token: 'S3CRET\nx: y' }],
+    [{ url: 'http://127.0.0.1:1', token: 'S3CRET\0' }],
+    [{ url: 'http://127.0.0.1:1', token: 'S3CRET€' }],
+  ])('shows neither an address nor a token that it cannot use: %j', async (options) => {
+    const job = async () => new FleetHttpClient(options).job('x');
+    const thrown = await job().catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: 'usage' });
+    expect(inspect(thrown, { depth: 10, showHidden: true })).not.toContain('S3CRET');
   });
 });
 

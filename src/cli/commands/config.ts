@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { DEFAULT_MODEL } from '../../agents/default-model.js';
 import { chooseRunner } from '../../agents/select-runner.js';
 import { describeConfig, loadConfig } from '../../config/load-config.js';
+import { redactSecrets } from '../../config/redact.js';
 import { SETTINGS } from '../../config/settings.js';
 import { messageOf } from '../../errors.js';
 import { projectStatePath } from '../../fleet/project-state.js';
@@ -23,8 +24,9 @@ export function addConfigCommand(program: Command): void {
       }));
       const config = loadConfig();
       const agent = chooseRunner(config.agent);
-      const model = config.model ?? DEFAULT_MODEL;
-      const embeddedRedis = config.redisUrl === undefined ? placeOfData(config.dataDirectory) : null;
+      const model = redactSecrets(config.model ?? DEFAULT_MODEL);
+      const embeddedRedis =
+        config.redisUrl === undefined ? redactSecrets(placeOfData(config.dataDirectory)) : null;
       if (options.json) {
         const shown = { settings: entries, agent: agent.name, model, embeddedRedis };
         printJson(shown, 2);
@@ -46,7 +48,9 @@ export function addConfigCommand(program: Command): void {
 
 function shownValue(variable: string, value: unknown): unknown {
   if (typeof value !== 'string') return value ?? null;
-  return variable === SETTINGS.redisUrl.variable ? shownAddress(value) : withoutPasswords(value);
+  return redactSecrets(
+    variable === SETTINGS.redisUrl.variable ? shownAddress(value) : withoutPasswords(value),
+  );
 }
 
 /** Where the embedded Redis of a project keeps its data, or why it has no place. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,10 @@ from typing import Any
 
 from .errors import ApiError, api_error
 from .patience import CONNECTION_ERRORS, Patience
+
+
+# What may stand in a header: http.client repeats a token that may not in its error.
+_TOKEN = re.compile(r"[!-~]+")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -26,9 +31,16 @@ class Transport:
 
     def __init__(self, url: str, token: str | None, timeout: float, patience: float) -> None:
         if not url.startswith(("http://", "https://")):
-            raise ValueError(f"the gateway's address must begin with http:// or https://, got {url!r}")
+            # The address is not shown: it may hold a password, or be the token in its place.
+            raise ValueError("the gateway's address must begin with http:// or https://")
+        if "@" in url.split("/")[2]:
+            raise ValueError("the gateway's address takes no user and no password; pass a token")
         self._url = url.rstrip("/")
         self._headers = {"User-Agent": "solution-fleet-python"}
+        # A file that holds a token usually ends with a line break.
+        token = (token or "").strip()
+        if token and not _TOKEN.fullmatch(token):
+            raise ValueError("the token has characters that no token has")
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self._timeout = timeout

@@ -1,0 +1,28 @@
+import { UsageError } from '../errors.js';
+import type { ClientOptions } from './request.js';
+
+/** What may stand in a header; `fetch` repeats a token that may not in its error. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
+/**
+ * The options of a client. A token is taken without the line break that a file ends with.
+ * @throws UsageError `usage` for an address or token that cannot be used. It shows neither: an address may hold a password.
+ */
+export function checkedOptions(options: ClientOptions): ClientOptions {
+  const place = URL.canParse(options.url) ? new URL(options.url) : undefined;
+  if (place?.protocol !== 'http:' && place?.protocol !== 'https:') {
+    throw new UsageError('usage', 'url: the address of the gateway must begin with http:// or https://');
+  }
+  if (place.username !== '' || place.password !== '') {
+    throw new UsageError(
+      'usage',
+      'url: the address of the gateway takes no user and no password; pass a token',
+    );
+  }
+  const token = options.token?.trim();
+  if (token === undefined) return options;
+  if (!TOKEN.test(token)) {
+    throw new UsageError('usage', 'token: it is empty, or has characters that no token has');
+  }
+  return { ...options, token };
+}
