@@ -103,7 +103,14 @@ describe('fleet config', () => {
 describe('a secret in the wrong variable', () => {
   it.each([[[]], [['--json']]])('is not shown by fleet config with %j', async (flags) => {
     const key = 'sk-ant-0123456789-S3CR3T';
-    const variables = ['FLEET_MODEL', 'FLEET_PROMPTS', 'FLEET_PYTHON', 'FLEET_PREFIX', 'FLEET_TRUSTED_HOSTS'];
+    const variables = [
+      'FLEET_MODEL',
+      'FLEET_PROMPTS',
+      'FLEET_PYTHON',
+      'FLEET_PREFIX',
+      'FLEET_TRUSTED_HOSTS',
+      'FLEET_MODELS',
+    ];
     const env = Object.fromEntries(
       [...variables, 'ANTHROPIC_API_KEY', 'FLEET_REDIS_URL'].map((name) => [name, key]),
     );

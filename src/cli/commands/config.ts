@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { DEFAULT_MODEL } from '../../agents/default-model.js';
 import { chooseRunner } from '../../agents/select-runner.js';
 import { describeConfig, loadConfig } from '../../config/load-config.js';
-import { redactSecrets } from '../../config/redact.js';
+import { redactData, redactSecrets } from '../../config/redact.js';
 import { SETTINGS } from '../../config/settings.js';
 import { messageOf } from '../../errors.js';
 import { projectStatePath } from '../../fleet/project-state.js';
@@ -47,7 +47,7 @@ export function addConfigCommand(program: Command): void {
 }
 
 function shownValue(variable: string, value: unknown): unknown {
-  if (typeof value !== 'string') return value ?? null;
+  if (typeof value !== 'string') return redactData(value ?? null);
   return redactSecrets(
     variable === SETTINGS.redisUrl.variable ? shownAddress(value) : withoutPasswords(value),
   );
