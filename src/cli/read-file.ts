@@ -27,6 +27,7 @@ export interface ReadLimit {
  * @throws UsageError `unreadable-input`; PayloadError `payload-too-large`, before more than the limit is read.
  */
 export async function readRegularFile(file: string, limit: ReadLimit): Promise<Buffer> {
+  refuseUnclearName(file);
   let handle: FileHandle | undefined;
   try {
     const descriptor = namedDescriptor(file);
@@ -53,6 +54,16 @@ export async function readRegularFile(file: string, limit: ReadLimit): Promise<B
   } finally {
     await handle?.close();
   }
+}
+
+/**
+ * Refuses a name with the character that stands for bytes that are no UTF-8: Node.js gives arguments with it in their place,
+ * and a file whose name really has it would be read, and written, instead of the one that was named.
+ * @throws UsageError `unreadable-input`.
+ */
+export function refuseUnclearName(file: string): void {
+  if (!file.includes('\uFFFD')) return;
+  throw new UsageError('unreadable-input', `${file}: the name is no UTF-8, or holds U+FFFD; rename the file`);
 }
 
 /**

@@ -159,6 +159,38 @@ describe('fleet check', () => {
     ]);
   });
 
+  it('reads no other file where a name is no UTF-8', async () => {
+    const checkout = mkdtempSync(join(folder, 'bytes-'));
+    writeFileSync(
+      Buffer.concat([Buffer.from(`${checkout}/`), Buffer.from([0xff]), Buffer.from('.py')]),
+      'x = 1\n',
+    );
+    writeFileSync(join(checkout, '\uFFFD.py'), 'x = 2\n');
+    const main = testProgram('src/cli/main');
+    // The shell gives the bytes as they are.
+    const script = `exec "$0" "$1" check --json -- $(printf '\\377.py')`;
+    const { stdout, exitCode } = await execa('sh', ['-c', script, process.execPath, main], {
+      cwd: checkout,
+      env: { FLEET_AGENT: 'offline' },
+      reject: false,
+    });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: expect.stringContaining('no UTF-8') });
+    expect(stdout).not.toContain('x = 2');
+  });
+
+  it.each([
+    ['check', ['check', 'a\uFFFD.py']],
+    ['contamination --known', ['contamination', '--known', 'a\uFFFD.jsonl', '--output', 'x.py']],
+    [
+      'contamination --html',
+      ['contamination', '--known', 'k.jsonl', '--output', 'x.py', '--html', 'a\uFFFD.html'],
+    ],
+    ['known import', ['known', 'import', 'a\uFFFD.jsonl']],
+  ])('refuses a name that may stand for other bytes: %s', async (_command, args) => {
+    const { stderr, exitCode } = await fleetCommand(args);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('no UTF-8') });
+  });
+
   it('does not take a file for an option whose name it has', async () => {
     const checkout = mkdtempSync(join(folder, 'names-'));
     const names = ['--fail-on=high', '--write', '-V'];

@@ -10,6 +10,7 @@ import { readKnownFile } from '../../known/read-known-file.js';
 import { contaminationLane } from '../contamination-lane.js';
 import { refuseSecondDash } from '../named-files.js';
 import { errorJson, printError } from '../print-error.js';
+import { refuseUnclearName } from '../read-file.js';
 import { formatLimit, outputLimit, readJson, readText } from '../read-input.js';
 import { writeOutput } from '../replace-file.js';
 import { coloursFor } from '../terminal/colours.js';
@@ -74,6 +75,7 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
     ...options.output,
     ...(options.thoughts === undefined ? [] : [options.thoughts]),
   ]);
+  for (const name of [options.known, options.html ?? '']) refuseUnclearName(name);
   const { solutions, broken } = await readKnownFile(options.known);
   for (const { line, reason } of broken) printNote(visibleLine(`${options.known}:${line}: ${reason}`));
   const thoughtChain = options.thoughts === undefined ? undefined : await readThoughts(options.thoughts);
