@@ -154,15 +154,15 @@ def evaluate(claim):
     say(lease=claim.lease_seconds)
     sys.stdin.readline()
     return claim.attempt
-fleet.evaluate("evaluate", evaluate, lease_seconds=2, idle_seconds=0)
+fleet.evaluate("evaluate", evaluate, lease_seconds=5, idle_seconds=0)
 say(result=handles.evaluation.result())
 `,
     );
-    expect(await program.said()).toEqual({ lease: 2 });
+    expect(await program.said()).toEqual({ lease: 5 });
     // When the lease would have run out long ago, nobody else can have it.
     const other = await runPython(
       gateway.url,
-      'claim = fleet.claim("evaluate", wait=3)\nsay(got=claim is not None)',
+      'claim = fleet.claim("evaluate", wait=8)\nsay(got=claim is not None)',
     );
     expect(other).toEqual({ got: false });
     program.goOn();
@@ -179,7 +179,7 @@ def evaluate(claim):
     say(id=claim.id)
     claim.lost.wait(30)
     return "too late"
-ended = fleet.evaluate("evaluate", evaluate, lease_seconds=1, idle_seconds=1)
+ended = fleet.evaluate("evaluate", evaluate, lease_seconds=4, idle_seconds=1)
 job = handles.evaluation.job()
 say(ended=ended, state=job["state"], over="endedAt" in job)
 `,
