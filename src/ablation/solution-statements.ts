@@ -48,9 +48,12 @@ const FITTING = /^(?:fit|fit_transform|transform|fit_resample|compile|train|part
 /** A definition longer than this is no block that one step of refinement rewrites. */
 const LONGEST_DEFINITION = 8000;
 
+/** Start of the line where only indentation stands before `position`, else `position`. */
 function startOfLine(source: string, position: number): number {
-  const line = source.lastIndexOf('\n', position - 1) + 1;
-  return /^[ \t]*$/.test(source.slice(line, position)) ? line : position;
+  let start = position;
+  // Only the indentation is read: a line may have as many statements as it has characters.
+  while (start > 0 && /[ \t]/.test(source.charAt(start - 1))) start -= 1;
+  return start === 0 || source.charAt(start - 1) === '\n' ? start : position;
 }
 
 interface Terms {

@@ -108,10 +108,15 @@ describe('outputs and summaries that nobody meant to be read', () => {
     ['one long line of words', 'the drop of accuracy to 0.5, '],
     ['blank lines', '\n'],
     ['progress of one line', '10%|#  | 1/9 [00:01<00:08, 1.1it/s]\r'],
-  ])('needs for ten times as much of %s at most about thirteen times the work', async (_what, unit) => {
+    ['statements on one line of a script', 'x = 1; '],
+    ['names of one assignment', 'x = '],
+  ])('needs for ten times as much of %s at most about thirteen times the work', async (what, unit) => {
     const ofSize = (size: number): string => unit.repeat(Math.ceil(size / unit.length));
     const [small, large] = [ofSize(20_000), ofSize(200_000)];
-    const run = (rawOutput: string) => () => summarizeAblation({ ablationCode: '', rawOutput });
+    const run = (text: string) => () =>
+      /statement|assignment/.test(what)
+        ? planRefinement({ solution: text, summary: '', previousBlocks: [] })
+        : summarizeAblation({ ablationCode: '', rawOutput: text });
     await run(small)();
     let growth = Number.POSITIVE_INFINITY;
     // A collection of garbage can make a growth of its own: then a second measurement has to agree.
