@@ -41,6 +41,7 @@ const TEST_ENTRIES = [
   'test/fleet/embedded-redis-user.ts',
   'test/fleet/quarantine-program.ts',
   'test/fuzz/broken-targets.ts',
+  'test/security/slow-texts-thread.ts',
   'test/support/messages-api-main.ts',
   'test/support/test-thread.ts',
   'examples/pipeline-ts/main.ts',

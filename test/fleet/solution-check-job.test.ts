@@ -169,7 +169,7 @@ describe('waiting', () => {
   it('ends after the time that was given, and the job goes on', async () => {
     const { fleet } = await startFleet([]);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
-    await expect(handle.result()).rejects.toMatchObject({
+    await expect(handle.result({ timeout: 20 })).rejects.toMatchObject({
       code: 'wait-timeout',
       jobId: handle.id,
     });
