@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { JobError, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
+import { isWrongType, wrongType } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import { readEnd } from '../queues/job-marks.js';
 import type { CompletedEvent } from './end-events.js';
@@ -18,10 +19,12 @@ export interface WaitOptions {
 
 /**
  * Whether a job may have ended; most have not when a wait begins, and one short read tells.
- * @throws JobError `job-not-found`.
+ * @throws JobError `job-not-found`, `broken-record` where its key is of another type.
  */
 async function mayHaveEnded(client: Redis, key: string, id: string): Promise<boolean> {
-  const end = await readEnd(client, key);
+  const end = await readEnd(client, key).catch((thrown: unknown) => {
+    throw isWrongType(thrown) ? wrongType(id) : thrown;
+  });
   if (end === 'gone') throw jobNotFound(id);
   return end === 'ended';
 }

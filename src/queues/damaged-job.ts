@@ -9,6 +9,10 @@ const FIELDS = { data: '{}', opts: '{}', progress: '0', parent: '', parentKey: '
 function isDamage(thrown: unknown): boolean {
   if (thrown instanceof SyntaxError || thrown instanceof TypeError || thrown instanceof RangeError)
     return true;
+  return isWrongType(thrown);
+}
+
+export function isWrongType(thrown: unknown): boolean {
   return messageOf(thrown).includes('WRONGTYPE');
 }
 
@@ -19,9 +23,12 @@ export async function readJob(queue: Queue, id: string): Promise<Job | undefined
   } catch (thrown) {
     if (!isDamage(thrown)) throw thrown;
     // The message of the cause may quote what is stored.
-    const isOtherType = messageOf(thrown).includes('WRONGTYPE');
-    throw brokenJob(id, isOtherType ? 'its key is of another type' : 'its fields are damaged');
+    throw isWrongType(thrown) ? wrongType(id) : brokenJob(id, 'its fields are damaged');
   }
+}
+
+export function wrongType(id: string): JobError {
+  return brokenJob(id, 'its key is of another type');
 }
 
 export function brokenJob(id: string, reason: string): JobError {

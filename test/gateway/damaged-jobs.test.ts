@@ -96,7 +96,7 @@ it('damaged jobs that have failed are named where they are read, and can be remo
   await test.worker(createOfflineRunner());
   await expectAllDoorsOpen(gateway);
   for (const id of ids) {
-    for (const path of [`/v1/jobs/${id}`, `/v1/dead-letters/${id}`]) {
+    for (const path of [`/v1/jobs/${id}`, `/v1/jobs/${id}?wait=1s`, `/v1/dead-letters/${id}`]) {
       const { status, json } = await gateway.send('GET', path);
       if (status !== 200)
         expect(json).toMatchObject({ code: 'broken-record', detail: expect.stringContaining(id) });
