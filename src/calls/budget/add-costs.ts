@@ -1,5 +1,11 @@
 import type { Costs } from './read-costs.js';
 
+const SUMMED = [
+  ...(['spentUsd', 'unknownUsd', 'assumedUsd', 'reservedUsd'] as const),
+  ...(['calls', 'unknownCalls', 'unpricedCalls', 'callsUnderWay'] as const),
+  ...(['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const),
+];
+
 /** What a part of a run costs besides the rest of it. */
 export function addCosts(all: Costs, part: Costs): Costs {
   const models = { ...all.models };
@@ -7,20 +13,6 @@ export function addCosts(all: Costs, part: Costs): Costs {
     const before = models[model] ?? { calls: 0, spentUsd: 0 };
     models[model] = { calls: before.calls + calls, spentUsd: before.spentUsd + spentUsd };
   }
-  return {
-    ...all,
-    spentUsd: all.spentUsd + part.spentUsd,
-    unknownUsd: all.unknownUsd + part.unknownUsd,
-    assumedUsd: all.assumedUsd + part.assumedUsd,
-    reservedUsd: all.reservedUsd + part.reservedUsd,
-    calls: all.calls + part.calls,
-    unknownCalls: all.unknownCalls + part.unknownCalls,
-    unpricedCalls: all.unpricedCalls + part.unpricedCalls,
-    callsUnderWay: all.callsUnderWay + part.callsUnderWay,
-    inputTokens: all.inputTokens + part.inputTokens,
-    outputTokens: all.outputTokens + part.outputTokens,
-    cacheReadTokens: all.cacheReadTokens + part.cacheReadTokens,
-    cacheWriteTokens: all.cacheWriteTokens + part.cacheWriteTokens,
-    models,
-  };
+  const sums = SUMMED.map((name) => [name, all[name] + part[name]]);
+  return { ...all, ...Object.fromEntries(sums), models };
 }
