@@ -48,7 +48,7 @@ async function damage(key: string): Promise<() => Promise<void>> {
 describe('a request that fails by a defect', () => {
   it.each([
     ['GET', `/v1/jobs/${JOB}`, '/v1/jobs/{id}', undefined, JOB, 'broken-record'],
-    ['GET', `/v1/jobs/${JOB}?wait=5s`, '/v1/jobs/{id}', undefined, JOB],
+    ['GET', `/v1/jobs/${JOB}?wait=5s`, '/v1/jobs/{id}', undefined, JOB, 'broken-record'],
     ['DELETE', `/v1/jobs/${JOB}`, '/v1/jobs/{id}', undefined, JOB, 'broken-record'],
     ['POST', SUBMIT, SUBMIT, CHECK, 'wait'],
     ['POST', '/v1/jobs:batch', '/v1/jobs:batch', { jobs: [{ kind: 'solution-check', ...CHECK }] }, 'wait'],

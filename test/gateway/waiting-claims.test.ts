@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { RequestError } from '../../src/errors.js';
 import { type Claim, Evaluations } from '../../src/gateway/evaluations/evaluations.js';
@@ -21,10 +21,10 @@ beforeAll(async () => {
   const logger = pino({ level: 'silent' });
   evaluations = new Evaluations(test.fleet, new OwnQueues(test.fleet), redis.url, logger);
   claims = new WaitingClaims(test.fleet, evaluations);
-  return async () => {
-    await evaluations.close();
-    await test.close();
-  };
+});
+afterAll(async () => {
+  await evaluations.close();
+  await test.close();
 });
 
 const allowed = async () => undefined;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/gateway/auth/roles.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
@@ -27,11 +27,11 @@ beforeAll(async () => {
   for (const role of ['read', 'submit'] as const) tokens.set(role, (await store.add(role, role)).token);
   gateway = await startTestGateway(redis, 'invented', {}, { logger: pino({ level: 'silent' }) });
   client = new KeepAliveClient(gateway.url);
-  return async () => {
-    client.close();
-    await gateway.close();
-    await test.close();
-  };
+});
+afterAll(async () => {
+  client.close();
+  await gateway.close();
+  await test.close();
 });
 
 /** The gateway's own records of statistics, which come by and by, are fewer than this. */

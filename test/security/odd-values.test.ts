@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
 import { attempts } from '../support/attempts.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -22,13 +22,13 @@ beforeAll(async () => {
   full = await startTestGateway(redis, 'full', { ...settings, maxWaiting: 0 }, quiet);
   client = new KeepAliveClient(gateway.url);
   fullClient = new KeepAliveClient(full.url);
-  return async () => {
-    client.close();
-    fullClient.close();
-    await gateway.close();
-    await full.close();
-    await test.close();
-  };
+});
+afterAll(async () => {
+  client.close();
+  fullClient.close();
+  await gateway.close();
+  await full.close();
+  await test.close();
 });
 
 /** A day, so that nothing of what is taken is due. */
