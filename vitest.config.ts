@@ -28,7 +28,11 @@ export default defineConfig(async () => {
       include: ['test/**/*.test.ts'],
       globalSetup: ['test/support/global-setup.ts'],
       env: { TEST_PROGRAMS: programs },
-      setupFiles: ['test/support/wait-limit.ts', 'test/support/unchanged-process.ts'],
+      setupFiles: [
+        'test/support/processor-time.ts',
+        'test/support/wait-limit.ts',
+        'test/support/unchanged-process.ts',
+      ],
       testTimeout: TEST_LIMIT_MS,
       hookTimeout: TEST_LIMIT_MS,
       expect: { poll: { timeout: WAIT_LIMIT_MS } },

@@ -21,7 +21,7 @@ const reportPath = fileURLToPath(new URL('../node_modules/.cache/tests.json', im
 const secondsPath = fileURLToPath(new URL('../node_modules/.cache/test-seconds.json', import.meta.url));
 /** More failed files than this are no accident of a busy machine. */
 const MAX_FILES_RUN_AGAIN = 5;
-const MAX_SLOW_FILES = 10;
+const MAX_LISTED_FILES = 10;
 
 /** Runs vitest and reads its JSON report; without one, vitest did not come as far as to a test. */
 function runVitest(args) {
@@ -77,11 +77,17 @@ function runAgain(failedFiles) {
 /** Times of all runs together; the system tells the processor time of the processes that were waited for. */
 function printTimes(runs) {
   const total = (name) => runs.reduce((sum, run) => sum + run[name], 0);
-  const slowest = runs.flatMap(({ fileSeconds }) => fileSeconds).sort((a, b) => b.seconds - a.seconds);
+  const files = runs.flatMap(({ fileSeconds }) => fileSeconds);
+  const printHighest = (name) => {
+    const sorted = files.toSorted((a, b) => b[name] - a[name]);
+    for (const { file, [name]: seconds } of sorted.slice(0, MAX_LISTED_FILES)) {
+      console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${relative(root, file)}`);
+    }
+  };
   console.log('\nSlowest files:');
-  for (const { file, seconds } of slowest.slice(0, MAX_SLOW_FILES)) {
-    console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${relative(root, file)}`);
-  }
+  printHighest('seconds');
+  console.log('\nMost processor time:');
+  printHighest('cpuSeconds');
   console.log(
     `Wall time ${total('wallSeconds').toFixed(0)} s, processor time ${total('cpuSeconds').toFixed(0)} s (user + system)`,
   );

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-/** Leaves a list of the test files and the seconds that each took, imports and hooks counted in. */
+/** Leaves a list of the test files with the seconds and the processor seconds of each, imports and hooks counted in. */
 export default class FileSecondsReporter {
   onTestRunEnd(modules) {
     const path = process.env.TEST_SECONDS_FILE;
@@ -9,7 +9,7 @@ export default class FileSecondsReporter {
       const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } =
         module.diagnostic();
       const ms = environmentSetupDuration + prepareDuration + collectDuration + setupDuration + duration;
-      return { file: module.moduleId, seconds: ms / 1_000 };
+      return { file: module.moduleId, seconds: ms / 1_000, cpuSeconds: module.meta().cpuSeconds ?? 0 };
     });
     writeFileSync(path, JSON.stringify(list));
   }
