@@ -23,7 +23,7 @@ interface Evaluated {
 
 const SUBMIT_EVERY_MS = 150;
 /** Unfinished jobs at which the pipeline waits. */
-const MOST_OPEN = 60;
+const MAX_OPEN = 60;
 
 /** The user's side: submits flows with keys until it is told to stop, and evaluates what was checked. */
 export class Pipeline {
@@ -101,7 +101,7 @@ export class Pipeline {
         const open = counts
           .flatMap((byState) => Object.values(byState))
           .reduce((sum, count) => sum + count, 0);
-        if (open < MOST_OPEN) return;
+        if (open < MAX_OPEN) return;
       } catch {
         // Redis is away; the submission will find out when it is back.
         return;

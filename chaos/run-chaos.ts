@@ -38,7 +38,7 @@ export interface ChaosReport extends Judgement {
 const PREFIX = 'chaos';
 const LATENCY_MS = 200;
 /** On a busy machine a worker takes many seconds to start, and the plan as much longer; the run has to end all the same. */
-const MOST_STRETCH = 2;
+const MAX_STRETCH = 2;
 /** Redis waits two seconds for the last write to reach the disk, then writes all the same; and some time for the yes. */
 const FORGOTTEN_MS = 3_000;
 
@@ -65,7 +65,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     try {
       const breaker = new Breaker({ redis, proxy, provider, pool, pipeline, say });
       pipeline.begin();
-      await breaker.carryOut(planFaults(seed, durationMs), MOST_STRETCH * durationMs);
+      await breaker.carryOut(planFaults(seed, durationMs), MAX_STRETCH * durationMs);
       await pipeline.stopSubmitting();
       say(`no more faults; ${pipeline.accepted.length} jobs were accepted`);
       await untilAllEnded(pipeline, settleMs);

@@ -70,13 +70,13 @@ function names(title: string, id: string): boolean {
 
 const unproven = ALL.filter((requirement) => testsOf(requirement, 'passed').length === 0);
 /** Titles that a row shows; a requirement that many cases prove is not made clearer by all of them. */
-const MOST_TITLES = 12;
+const MAX_TITLES = 12;
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const rows = ALL.map((requirement) => {
   // A test that was skipped for want of a tool is listed too, so that the document is the same on every machine.
   const titles = testsOf(requirement, 'all').map(cell);
-  const more = titles.length > MOST_TITLES ? ['…'] : [];
-  return `| ${requirement.name} | ${[...titles.slice(0, MOST_TITLES), ...more].join('<br>')} |`;
+  const more = titles.length > MAX_TITLES ? ['…'] : [];
+  return `| ${requirement.name} | ${[...titles.slice(0, MAX_TITLES), ...more].join('<br>')} |`;
 });
 
 /** Titles in the document that no test has any more. */

@@ -10,7 +10,7 @@ import { lockPath } from './setup/lock-path.mjs';
 import { dependencyProblem, installDependencies } from './setup/npm-dependencies.mjs';
 import { installSystemPart, SYSTEM_PARTS } from './setup/system-packages.mjs';
 
-const OLDEST_NODE = 20;
+const MIN_NODE = 20;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const OPTIONAL_PARTS = ['sklearn', 'chromium'];
 const USAGE = `Usage: node scripts/setup.mjs [--build] [--with ${OPTIONAL_PARTS.join('|')}]…
@@ -36,9 +36,9 @@ function readArguments(args) {
 
 function checkNode() {
   const version = process.versions.node;
-  if (Number(version.split('.')[0]) < OLDEST_NODE) {
+  if (Number(version.split('.')[0]) < MIN_NODE) {
     throw new SetupError(
-      `Node ${OLDEST_NODE} or newer is needed; this is Node ${version}. Install it from nodejs.org.`,
+      `Node ${MIN_NODE} or newer is needed; this is Node ${version}. Install it from nodejs.org.`,
     );
   }
 }

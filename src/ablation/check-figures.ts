@@ -14,9 +14,9 @@ export interface FigureCheck {
 const ANY_NUMBER =
   /[-+−–]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:[.,]\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?/g;
 /** Figures of an output that are compared pairwise; among more, some pair fits nearly any figure. */
-const MOST_PAIRED = 60;
+const MAX_PAIRED = 60;
 /** Distinct figures of one output that are kept. */
-const MOST_DISTINCT = 200_000;
+const MAX_DISTINCT = 200_000;
 
 /** Every number of a text, those inside names too (`lag_7`); negative where a sign and no hyphen precedes. */
 function allNumbers(text: string): Set<number> {
@@ -31,7 +31,7 @@ function allNumbers(text: string): Set<number> {
     // `1,5` can be two numbers of a list.
     if (printed.includes(','))
       for (const part of printed.split(',')) found.add(Number(part.replace('−', '-')));
-    if (found.size >= MOST_DISTINCT) break;
+    if (found.size >= MAX_DISTINCT) break;
   }
   return found;
 }
@@ -79,7 +79,7 @@ const COUNTED =
   /^\s*(?:(?:[-‑]\s?)?(?:fold|way|layer|step|class|seed|dimensional|D)s?\b|(?:of (?:the )?(?:\d+|\w+) )?(?:\w+ ){0,2}(?:components?|variants?|ablations?|experiments?|runs?|folds?|seeds?|models?|metrics?|features?|times|steps?|epochs?|lines?|rows?|columns?|cases?|settings?|configurations?|scenarios?|studies|parts?|others?|blocks?|sentences?|points? in the|trees?|estimators?|samples?|classes|seconds?|minutes?|decimal places)\b|(?:st|nd|rd|th)\b|(?:of|out of)\s+(?:the\s+)?\d)/i;
 const ORDINAL_BEFORE =
   /(?:\b(?:top|first|last|best|worst|next|ablation|experiment|variant|config(?:uration)?|run|step|phase|figure|fig|table|section|stage|level|no|number|rank(?:ed)?|place|fold|seed|epoch|scenario|exp|test|case|trial|part|study|version|appendix|algorithm|option|of|all|these|those|other|only|the)\.?|[#(v])\s*$/i;
-const LARGEST_COUNT = 20;
+const MAX_COUNT = 20;
 
 /** Whether nothing but list signs stands between the last line break and the end of the text. */
 function startsLine(before: string): boolean {
@@ -93,7 +93,7 @@ function isCount(summary: string, token: NumberToken): boolean {
   const after = summary.slice(token.end, token.end + 60);
   if (startsLine(before) && /^[.):]/.test(after)) return true;
   if (COUNTED.test(after)) return true;
-  if (token.value > LARGEST_COUNT) return false;
+  if (token.value > MAX_COUNT) return false;
   if (ORDINAL_BEFORE.test(before)) return metricIn(before) === undefined || !/\b(?:of|to)\s*$/i.test(before);
   // "RMSE fell to 5" is a figure, "with 3 left" is a count.
   return metricIn(before) === undefined || !/(?:\b(?:to|of|at|is|was|by|from)|[:=])\s*$/i.test(before);
@@ -164,9 +164,9 @@ export function checkFigures(input: {
       if (Number.isFinite(figure.value)) scores.add(figure.value);
     }
   }
-  const paired = printed.size <= MOST_PAIRED ? printed : scores;
+  const paired = printed.size <= MAX_PAIRED ? printed : scores;
   const standing = new Figures([...printed].flatMap((value) => [Math.abs(value), Math.abs(value) * 100]));
-  const derived = new Figures(derivedFrom([...paired].slice(0, MOST_PAIRED * 4)));
+  const derived = new Figures(derivedFrom([...paired].slice(0, MAX_PAIRED * 4)));
   const settings = settingsOf(input.ablationCode);
   const summary = input.summary.replace(/(\d[.,]\d+%?)([-–—])(?=\d)/g, '$1 ');
   const unsupported = new Set<string>();

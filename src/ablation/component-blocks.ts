@@ -115,8 +115,8 @@ function fitOf(statement: SolutionStatement, { name: wanted, words, family, kind
 }
 
 /** Less than this is no sign that a statement makes the component. */
-const LEAST_FIT = 3;
-const LONGEST_BLOCK = 6;
+const MIN_FIT = 3;
+const MAX_BLOCK_STATEMENTS = 6;
 /** At least this much where a statement has the component's very name. */
 const NAMED_FIT = 8;
 
@@ -143,7 +143,7 @@ export function blocksFor(
     statements.map((statement) => [`${statement.block}:${statement.place}`, statement]),
   );
   const best = [...fits.values()].reduce((most, fit) => Math.max(most, fit), 0);
-  const least = Math.max(LEAST_FIT, best * 0.5);
+  const least = Math.max(MIN_FIT, best * 0.5);
   const fitting = statements.filter((statement) => (fits.get(statement) ?? 0) >= least);
   fitting.sort((a, b) => (fits.get(b) ?? 0) - (fits.get(a) ?? 0) || a.start - b.start);
   const taken = new Set<SolutionStatement>();
@@ -160,15 +160,15 @@ export function blocksFor(
       !seed.isDefinition &&
       !other.isPrint &&
       !taken.has(other) &&
-      members.length < LONGEST_BLOCK;
+      members.length < MAX_BLOCK_STATEMENTS;
     for (let next = neighbour(seed, 1); belongs(next); next = neighbour(next, 1)) {
       const assigned = new Set(members.flatMap((member) => member.assigns));
       const goesOn = next.fits.some((name) => assigned.has(name));
-      if (!goesOn && (fits.get(next) ?? 0) < Math.max(LEAST_FIT, fit * 0.6)) break;
+      if (!goesOn && (fits.get(next) ?? 0) < Math.max(MIN_FIT, fit * 0.6)) break;
       members.push(next);
     }
     for (let before = neighbour(seed, -1); belongs(before); before = neighbour(before, -1)) {
-      if ((fits.get(before) ?? 0) < Math.max(LEAST_FIT, fit * 0.6)) break;
+      if ((fits.get(before) ?? 0) < Math.max(MIN_FIT, fit * 0.6)) break;
       members.unshift(before);
     }
     for (const member of members) taken.add(member);

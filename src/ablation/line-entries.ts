@@ -51,7 +51,7 @@ function depthsOf(line: string): Uint8Array {
 }
 
 /** Figures of one line that are looked at; a longer line is no list of variants. */
-const MOST_CANDIDATES = 200;
+const MAX_CANDIDATES = 200;
 
 /** `baseline [0.81 0.82]`, as numpy prints an array. */
 function startsArray(line: string, number: NumberToken): boolean {
@@ -90,9 +90,9 @@ function candidatesOf(line: string, commaIsDecimal: boolean): Candidate[] {
   // "scaler -> none: 0.81": the word belongs to the name where a figure follows it.
   const real = missing.filter((one) => !isPartOfName(line, one, numbers));
   const all = [...numbers, ...real].sort((a, b) => a.start - b.start);
-  return all.length <= MOST_CANDIDATES
+  return all.length <= MAX_CANDIDATES
     ? all
-    : [...all.slice(0, MOST_CANDIDATES / 2), ...all.slice(-MOST_CANDIDATES / 2)];
+    : [...all.slice(0, MAX_CANDIDATES / 2), ...all.slice(-MAX_CANDIDATES / 2)];
 }
 
 interface Key {
@@ -106,12 +106,12 @@ const JOINT =
   /^\s*(?:for|of|on|with(?=\s+(?:only|just|all|the full))|in|when|after|if|pour|für|para|per|:|-|–|—|\||>|,)\s*/iu;
 
 /** Words before a figure that are looked at. */
-const LONGEST_KEY = 300;
+const MAX_KEY_LENGTH = 300;
 
 /** Divides the words before a figure into the variant's label and the metric. */
 export function readKey(words: string): Key {
   let text = words
-    .slice(-LONGEST_KEY)
+    .slice(-MAX_KEY_LENGTH)
     .replace(FROM_NUMBER, '')
     .replace(/(?<![\s:=：＝>→~≈*_`"'[(])[\s:=：＝>→~≈*_`"'[(]+$/u, '')
     .replace(/(?:(?<![-=])[-=]+|\s[-–—])$/, '')

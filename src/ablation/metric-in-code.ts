@@ -43,7 +43,7 @@ const MODEL_FAMILIES: readonly (readonly [RegExp, string])[] = [
 
 const NUMBERED =
   /(?:ablation|experiment|variant|scenario|exp|config)\s*#?(\d{1,3})\s*[:.)(–—-]+\s*([^\n"'{}]{3,120})/i;
-const LONGEST_SCRIPT = 1024 * 1024;
+const MAX_SCRIPT_LENGTH = 1024 * 1024;
 
 /** The output can be summarized without what the script would add to it. */
 function nothingInTime(thrown: unknown): Promise<SyntaxTree> {
@@ -61,7 +61,7 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
   const calls = new Map<string, number>();
   const names = new Map<string, number>();
   let scoring: string | undefined;
-  const tree = await parsePython(ablationCode.slice(0, LONGEST_SCRIPT), 'kept').catch(nothingInTime);
+  const tree = await parsePython(ablationCode.slice(0, MAX_SCRIPT_LENGTH), 'kept').catch(nothingInTime);
   try {
     for (const node of nodesOf(tree.rootNode)) {
       if (node.type === 'comment' || node.type === 'string_content') {
@@ -98,14 +98,14 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
 }
 
 /** Identifiers that are asked for a metric's name. */
-const MOST_NAMES = 2000;
+const MAX_NAMES = 2000;
 
 /** A script that computes its metric by hand still calls it something: `def rmse`, `baseline_mae`. */
 function metricOfNames(
   names: ReadonlyMap<string, number>,
 ): Pick<ScriptFacts, 'direction'> & { metric?: string } {
   const counts = new Map<string, number>();
-  for (const [name, count] of [...names].slice(0, MOST_NAMES)) {
+  for (const [name, count] of [...names].slice(0, MAX_NAMES)) {
     const metric = metricIn(name);
     // `loss` and `error` are in every training loop, whatever is printed in the end.
     if (metric === undefined || /^(?:loss|error|err|cost|distance|return|map|ap|lift)$/.test(metric))

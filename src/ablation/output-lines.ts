@@ -16,7 +16,7 @@ export interface CleanOutput {
 }
 
 /** Longest line that is read whole; of a longer one the start and the end are. */
-const LONGEST_LINE = 4000;
+const MAX_LINE_LENGTH = 4000;
 /** Longer lines that start like a literal are left whole for the literal reader. */
 const LITERAL_START = /^\s*(?:[\w.]{1,60}\s*)?(?:[:=]\s*)?[[{]/;
 
@@ -67,8 +67,8 @@ function withoutLogPrefix(line: string): string {
 
 /** Start and end of a line that is too long to be read word by word. */
 export function cutLine(line: string): string {
-  if (line.length <= LONGEST_LINE) return line;
-  return `${line.slice(0, LONGEST_LINE / 2)} … ${line.slice(-LONGEST_LINE / 2)}`;
+  if (line.length <= MAX_LINE_LENGTH) return line;
+  return `${line.slice(0, MAX_LINE_LENGTH / 2)} … ${line.slice(-MAX_LINE_LENGTH / 2)}`;
 }
 
 /** The text a terminal shows for one line: a carriage return starts it anew. */

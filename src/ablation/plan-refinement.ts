@@ -19,7 +19,7 @@ export interface RefinementInput {
   readonly previousBlocks: readonly string[];
 }
 
-const MOST_PLANS = 6;
+const MAX_PLANS = 6;
 const BLOCKS_A_COMPONENT = 2;
 /** Where the summary names nothing that the script has: parts that pay most often, in this order. */
 const FALLBACK_KINDS = [
@@ -87,7 +87,7 @@ export async function planRefinement(input: RefinementInput): Promise<PlannedBlo
   const propose = (component: NamedComponent | undefined, kind: ComponentKind | undefined): void => {
     let added = 0;
     for (const block of blocksFor(statements, component?.name ?? '', kind, component?.except)) {
-      if (added === BLOCKS_A_COMPONENT || plans.length === MOST_PLANS) return;
+      if (added === BLOCKS_A_COMPONENT || plans.length === MAX_PLANS) return;
       const code = input.solution.slice(block.start, block.end);
       if (
         previous.has(withoutSpace(code)) ||

@@ -32,7 +32,7 @@ const scoreIn = (outcome: Outcome): AblationScore | undefined =>
   outcome !== undefined && 'score' in outcome ? outcome.score : undefined;
 
 /** Metrics that are weighed against each other; more are no metrics but names taken for them. */
-const MOST_METRICS = 12;
+const MAX_METRICS = 12;
 
 /** The printed metrics, by the key that makes `val_acc` and `Val Acc` one, in printed order. */
 function metricsOf(variants: readonly VariantScores[]): Map<string, string> {
@@ -49,7 +49,7 @@ function metricsOf(variants: readonly VariantScores[]): Map<string, string> {
   const often = new Set(
     [...printed]
       .sort((a, b) => b[1].count - a[1].count)
-      .slice(0, MOST_METRICS)
+      .slice(0, MAX_METRICS)
       .map(([key]) => key),
   );
   return new Map([...printed].filter(([key]) => often.has(key)).map(([key, { metric }]) => [key, metric]));

@@ -20,7 +20,7 @@ export interface PrintedEntries {
 }
 
 /** Longest literal that is read, and how many characters may be tried in vain in one output. */
-const LONGEST_LITERAL = 512 * 1024;
+const MAX_LITERAL_LENGTH = 512 * 1024;
 const VAIN_CHARACTERS = 2 * 1024 * 1024;
 
 const SECTION_WORDS =
@@ -73,7 +73,7 @@ class EntryReader {
     const before = head.slice(0, open);
     if (!/^[^{}[\]]*$/.test(before) || /\d\s*$/.test(before)) return undefined;
     const start = (this.offsets[position] ?? 0) + open;
-    const found = readLiteral(this.joined, start, LONGEST_LITERAL);
+    const found = readLiteral(this.joined, start, MAX_LITERAL_LENGTH);
     if (found.value === undefined || !holdsNamedFigures(found.value)) {
       this.vain += found.end - start;
       return undefined;
@@ -210,11 +210,11 @@ function usesDecimalComma(lines: readonly OutputLine[]): boolean {
 }
 
 /** Lines that are read, at most; of more, the first quarter of this and the last three. */
-const MOST_LINES = 20_000;
+const MAX_LINES = 20_000;
 
 function withoutMiddle(lines: readonly OutputLine[]): readonly OutputLine[] {
-  if (lines.length <= MOST_LINES) return lines;
-  return [...lines.slice(0, MOST_LINES / 4), ...lines.slice((-MOST_LINES * 3) / 4)];
+  if (lines.length <= MAX_LINES) return lines;
+  return [...lines.slice(0, MAX_LINES / 4), ...lines.slice((-MAX_LINES * 3) / 4)];
 }
 
 /** All figures of an output that could be scores of variants, in printed order. */

@@ -46,7 +46,7 @@ const COMPOUND = new Set([
 ]);
 const FITTING = /^(?:fit|fit_transform|transform|fit_resample|compile|train|partial_fit|set_output)$/;
 /** A definition longer than this is no block that one step of refinement rewrites. */
-const LONGEST_DEFINITION = 8000;
+const MAX_DEFINITION_LENGTH = 8000;
 
 /** Start of the line where only indentation stands before `position`, else `position`. */
 function startOfLine(source: string, position: number): number {
@@ -112,14 +112,14 @@ function bodiesOf(statement: SyntaxNode): SyntaxNode[] {
   return bodies;
 }
 
-const LONGEST_SCRIPT = 1024 * 1024;
+const MAX_SCRIPT_LENGTH = 1024 * 1024;
 
 /**
  * The statements of a script that could be refined: at any depth, without imports. Of a script with syntax
  * errors those that parse.
  */
 export async function solutionStatements(source: string): Promise<SolutionStatement[]> {
-  if (source.length > LONGEST_SCRIPT) return [];
+  if (source.length > MAX_SCRIPT_LENGTH) return [];
   const tree = await parsePython(source);
   try {
     const statements: SolutionStatement[] = [];
@@ -135,7 +135,7 @@ export async function solutionStatements(source: string): Promise<SolutionStatem
         if (COMPOUND.has(node.type)) {
           waiting.push(...bodiesOf(node));
           const name = definitionName(node);
-          if (name === undefined || node.hasError || node.endIndex - node.startIndex > LONGEST_DEFINITION)
+          if (name === undefined || node.hasError || node.endIndex - node.startIndex > MAX_DEFINITION_LENGTH)
             continue;
           statements.push({
             ...span(source, node),

@@ -89,7 +89,7 @@ function nameIn(given: string, superlative: RegExp): string {
   return cleanName(markedIn(sentence) ?? '');
 }
 
-const LONGEST_SUMMARY = 100_000;
+const MAX_SUMMARY_LENGTH = 100_000;
 
 /**
  * The components that a summary names, the most impactful first. The summary may be written by anybody, also by
@@ -97,7 +97,7 @@ const LONGEST_SUMMARY = 100_000;
  */
 export async function componentsIn(summary: string): Promise<NamedComponent[]> {
   const text = summary
-    .slice(0, LONGEST_SUMMARY)
+    .slice(0, MAX_SUMMARY_LENGTH)
     .replace(/[^\S\n]+/g, ' ')
     .replace(/\n\s*\n/g, '\n');
   const clauses = text

@@ -5,7 +5,7 @@ import type { Table } from './table-entries.js';
 
 const BORDER = /^[\s|+\-=:*─━═│┃┌┐└┘├┤┬┴┼╒╕╘╛╞╡╤╧╪╔╗╚╝╠╣╦╩╬╭╮╰╯┏┓┗┛┣┫┳┻╋╇┡┩╈┠┨┯┷┿_.·]+$/u;
 const BARS = /[|│┃║]/u;
-const LONGEST_ROW = 4000;
+const MAX_ROW_LENGTH = 4000;
 
 export function isBorder(text: string): boolean {
   return text.trim().length >= 2 && BORDER.test(text);
@@ -54,7 +54,7 @@ function pipeTable(lines: readonly OutputLine[], start: number): FoundTable | un
   let position = start;
   for (; position < lines.length; position += 1) {
     const text = lines[position]?.text ?? '';
-    if (text.length > LONGEST_ROW) break;
+    if (text.length > MAX_ROW_LENGTH) break;
     if (isBorder(text)) continue;
     if (!BARS.test(text)) break;
     const cells = pipeCells(text);
@@ -86,13 +86,13 @@ function delimitedCells(text: string, delimiter: string): string[] {
 function delimitedTable(lines: readonly OutputLine[], start: number): FoundTable | undefined {
   const first = lines[start]?.text ?? '';
   for (const delimiter of ['\t', ';', ',']) {
-    if (!first.includes(delimiter) || first.length > LONGEST_ROW) continue;
+    if (!first.includes(delimiter) || first.length > MAX_ROW_LENGTH) continue;
     const width = delimitedCells(first.trim(), delimiter).length;
     const rows: string[][] = [];
     let position = start;
     for (; position < lines.length; position += 1) {
       const text = lines[position]?.text.trim() ?? '';
-      if (text === '' || text.length > LONGEST_ROW) break;
+      if (text === '' || text.length > MAX_ROW_LENGTH) break;
       const cells = delimitedCells(text, delimiter);
       if (cells.length !== width || cells.some((cell) => /[:=]\s*[-+]?[\d.]/.test(cell))) break;
       const isTitles = rows.length === 0 && !cells.some(isFigure);

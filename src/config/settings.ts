@@ -44,7 +44,7 @@ const list = z
   .optional();
 
 /** Longest wait that Node's timers can hold, in milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Every `FLEET_*` variable. `docs/configuration.md` lists exactly these, with these defaults (tested). */
 export const SETTINGS = {
@@ -109,13 +109,13 @@ export const SETTINGS = {
   callTimeoutMs: setting(
     'FLEET_CALL_TIMEOUT_MS',
     '1200000',
-    count(1_200_000, 1, LONGEST_TIMER_MS),
+    count(1_200_000, 1, MAX_TIMER_MS),
     'Longest duration of one agent call.',
   ),
   callIdleMs: setting(
     'FLEET_CALL_IDLE_MS',
     '90000',
-    count(90_000, 1, LONGEST_TIMER_MS),
+    count(90_000, 1, MAX_TIMER_MS),
     'Longest silence within an answer that has begun.',
   ),
   callRetries: setting(
@@ -151,13 +151,13 @@ export const SETTINGS = {
   quotaParkMs: setting(
     'FLEET_QUOTA_PARK_MS',
     '600000',
-    count(600_000, 1, LONGEST_TIMER_MS),
+    count(600_000, 1, MAX_TIMER_MS),
     'A quota that comes back later than this parks its jobs until then, and they say so.',
   ),
   callWaitMs: setting(
     'FLEET_CALL_WAIT_MS',
     '86400000',
-    count(86_400_000, 1, LONGEST_TIMER_MS),
+    count(86_400_000, 1, MAX_TIMER_MS),
     'How long a job may be turned away by rate limits before it fails.',
   ),
   textBytes: setting(
@@ -199,13 +199,13 @@ export const SETTINGS = {
   jobTimeoutMs: setting(
     'FLEET_JOB_TIMEOUT_MS',
     '14400000',
-    count(14_400_000, 1, LONGEST_TIMER_MS),
+    count(14_400_000, 1, MAX_TIMER_MS),
     'Longest run of one job; it is then told to stop, and fails.',
   ),
   analysisTimeoutMs: setting(
     'FLEET_ANALYSIS_TIMEOUT_MS',
     '30000',
-    count(30_000, 100, LONGEST_TIMER_MS),
+    count(30_000, 100, MAX_TIMER_MS),
     'Longest computing over one text in a worker (static analysis, comparison, figures); the job then fails with `analysis-limit`. `fleet contamination` keeps to it too.',
   ),
   analysisHeapMb: setting(
@@ -217,7 +217,7 @@ export const SETTINGS = {
   unwellMs: setting(
     'FLEET_UNWELL_MS',
     '300000',
-    count(300_000, 1_000, LONGEST_TIMER_MS),
+    count(300_000, 1_000, MAX_TIMER_MS),
     'A worker that cannot work for so long (Redis away, no job taken) ends with exit code 1.',
   ),
   redisAdmitPercent: setting(

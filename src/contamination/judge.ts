@@ -44,7 +44,7 @@ const NO_KNOWN = 'no known solution of this test case';
 const SWITCHED_OFF = 'switched off by the configuration';
 /** Lookups need more to hold on to than a single pair. */
 const LOOKUP_TOKENS = 80;
-const MOST_SPANS = 500;
+const MAX_SPANS = 500;
 const CLEARLY = 1.25;
 
 /**
@@ -236,7 +236,7 @@ class Judgement {
         const value = measure.value / measure.threshold;
         if (value <= best.value) continue;
         const contaminated = value >= threshold;
-        const spans = contaminated ? measure.spans().slice(0, MOST_SPANS) : [];
+        const spans = contaminated ? measure.spans().slice(0, MAX_SPANS) : [];
         best = { status: 'ran', value, threshold, contaminated, known: known.reference, spans };
       }
       // The candidates come best first: one that is copied beyond doubt is the one.
@@ -323,6 +323,6 @@ function strongest(name: PairCheckName, compared: readonly Compared[], threshold
     threshold: measure.threshold,
     contaminated: measure.value >= measure.threshold,
     known: best.known.reference,
-    spans: measure.spans().slice(0, MOST_SPANS),
+    spans: measure.spans().slice(0, MAX_SPANS),
   };
 }

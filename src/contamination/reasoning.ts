@@ -92,7 +92,7 @@ function findSolution(
   let place: number | undefined;
   let containment = 0;
   for (const solution of known) {
-    const shortest = foldedText(solution.original).length * LEAST_LENGTH_SHARE;
+    const shortest = foldedText(solution.original).length * MIN_LENGTH_RATIO;
     for (const [at, { text }] of thoughts.entries()) {
       // Trigrams of much shorter text cannot reach the similarity, nor can it contain the solution.
       if (text.length < shortest) continue;
@@ -111,4 +111,4 @@ function findSolution(
 }
 
 /** A thought that holds most of a solution is at least this long beside it, however tightly it is written. */
-const LEAST_LENGTH_SHARE = 0.2;
+const MIN_LENGTH_RATIO = 0.2;

@@ -34,7 +34,7 @@ export interface HttpBatchItem<K extends KindName = KindName> {
 }
 
 /** Longest time that one request waits for the end of a job; longer waits are several requests. */
-const LONGEST_POLL = '30s';
+const MAX_POLL = '30s';
 const ENDED: readonly JobState[] = ['completed', 'failed', 'cancelled'];
 
 /**
@@ -111,7 +111,7 @@ export class FleetHttpClient {
   /** Waits for the end of a job, whatever it is, by long requests. */
   async wait(id: string): Promise<JobView> {
     for (;;) {
-      const view = (await this.#get(`/v1/jobs/${encodeURIComponent(id)}?wait=${LONGEST_POLL}`)) as JobView;
+      const view = (await this.#get(`/v1/jobs/${encodeURIComponent(id)}?wait=${MAX_POLL}`)) as JobView;
       if (ENDED.includes(view.state)) return view;
     }
   }

@@ -8,17 +8,17 @@ import type { KnownStore } from './known-store.js';
  * Characters that are read for a verdict at most: the output, the thoughts, and for each known solution this one and
  * the output again. The slowest texts found of this size take 6 ms; twice as many took 13 ms.
  */
-const MOST_CHARACTERS = 4_096;
+const MAX_CHARACTERS = 4_096;
 
 /** Known solutions of the whole set at most: their index is built and searched in a few milliseconds. */
-const MOST_KNOWN = 1_000;
+const MAX_KNOWN = 1_000;
 
 class TooLarge extends Error {}
 
 /** What the case's own texts leave of the characters that may be read. */
 function roomLeft({ output, testCase }: ContaminationCase): number {
   const own = [output, ...(testCase.thoughtChain ?? []), testCase.starter ?? ''];
-  return own.reduce((room, text) => room - text.length, MOST_CHARACTERS);
+  return own.reduce((room, text) => room - text.length, MAX_CHARACTERS);
 }
 
 /** Whether a case may be small: its own texts are. */
@@ -45,9 +45,9 @@ export class SmallCaseJudge {
     const { output, testCase, config } = given;
     let left = roomLeft(given);
     if (left < 0 || this.#setTooLarge) return undefined;
-    if (!this.#follower.started && (await this.#store.size()) > MOST_KNOWN) return this.#giveUp();
+    if (!this.#follower.started && (await this.#store.size()) > MAX_KNOWN) return this.#giveUp();
     const index = await this.#follower.current();
-    if (index.size > MOST_KNOWN) return this.#giveUp();
+    if (index.size > MAX_KNOWN) return this.#giveUp();
     const counted = (known: readonly KnownSolution[]) => {
       for (const { solution } of known) left -= output.length + solution.length;
       if (left < 0) throw new TooLarge();

@@ -10,11 +10,11 @@ import {
   type EncodedText,
   eachText,
   encodeText,
-  LARGEST_STORED_BYTES,
+  MAX_STORED_BYTES,
+  MIN_STORED_BYTES,
   mapTexts,
   referencedDigest,
   referenceTo,
-  SMALLEST_STORED_BYTES,
   type TextReference,
 } from './text-reference.js';
 
@@ -83,7 +83,7 @@ export class RedisPayloadStore implements PayloadStore {
     private readonly prefix: string,
     { offloadBytes = DEFAULT_OFFLOAD_BYTES, dataBytes = totalTextBytes() }: PayloadStoreOptions = {},
   ) {
-    this.#offloadBytes = Math.max(offloadBytes, SMALLEST_STORED_BYTES);
+    this.#offloadBytes = Math.max(offloadBytes, MIN_STORED_BYTES);
     this.#dataBytes = dataBytes;
   }
 
@@ -193,7 +193,7 @@ export class RedisPayloadStore implements PayloadStore {
       throw new JobError('payload-missing', `a text of the job (${digest.slice(0, 12)}…) ${why}`, { cause });
     };
     // What a reference claims is not believed: it limits how far the stored bytes may expand.
-    if (reference.bytes < 0 || reference.bytes > LARGEST_STORED_BYTES)
+    if (reference.bytes < 0 || reference.bytes > MAX_STORED_BYTES)
       return missing('claims an impossible size');
     const [data, encoding] = await this.client.hmgetBuffer(
       payloadKey(this.prefix, digest),

@@ -7,10 +7,10 @@ const MARK = 'fleet:text';
  * Smallest text that may be stored apart, in bytes: a reference with its bookkeeping is no smaller than that, and a
  * comparison of payloads need not take digests of shorter texts.
  */
-export const SMALLEST_STORED_BYTES = 1_024;
+export const MIN_STORED_BYTES = 1_024;
 
 /** Largest text that is ever taken out of the store, in bytes: what the configuration allows at most. */
-export const LARGEST_STORED_BYTES = 2 ** 29;
+export const MAX_STORED_BYTES = 2 ** 29;
 
 /** What stands in a job in the place of a long text. */
 export interface TextReference {
@@ -98,7 +98,7 @@ export function comparable(value: unknown): unknown {
   return mapTexts(value, (found) => {
     if (typeof found !== 'string') return { [MARK]: referencedDigest(found) };
     // A UTF-16 code unit is at most three bytes of UTF-8.
-    if (found.length * 3 < SMALLEST_STORED_BYTES) return found;
+    if (found.length * 3 < MIN_STORED_BYTES) return found;
     return { [MARK]: encodeText(found).digest };
   });
 }

@@ -1,7 +1,7 @@
 /** Fewest characters, blanks aside, that make a run of repeated lines more than a coincidence. */
 const TELLING = 8;
 /** How many lines above and below a block an answer may repeat. */
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 const trimmed = (line: string | undefined) => line?.trim() ?? '';
 
@@ -11,7 +11,7 @@ function isTelling(lines: readonly string[]): boolean {
 
 /** Number of lines at the end of `before` that stand again at the beginning of `lines`. */
 function repeatedAbove(lines: readonly string[], before: readonly string[]): number {
-  for (let count = Math.min(MOST_LINES, lines.length - 1, before.length); count > 0; count -= 1) {
+  for (let count = Math.min(MAX_LINES, lines.length - 1, before.length); count > 0; count -= 1) {
     const above = before.slice(-count);
     if (isTelling(above) && above.every((line, index) => trimmed(line) === trimmed(lines[index])))
       return count;

@@ -8,7 +8,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { type GatedFleet, type GatedTestJob, gatedFleet, plannedCall } from './gated-job.js';
 
 const CALL = plannedCall('a question');
-const MOST_USD = fromNano(estimateCall(CALL.request).mostNano);
+const MAX_USD = fromNano(estimateCall(CALL.request).mostNano);
 const TOKENS = {
   inputTokens: 1_000,
   outputTokens: 100,
@@ -75,7 +75,7 @@ describe('a connection to Redis that breaks behind a command', () => {
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'sent']);
     const { callsUnderWay, reservedUsd } = await costs();
     expect(callsUnderWay).toBe(1);
-    expect(reservedUsd).toBeCloseTo(MOST_USD, 8);
+    expect(reservedUsd).toBeCloseTo(MAX_USD, 8);
   });
 
   it('an answer and its cost are written once, although they are told twice', async () => {

@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => fleet.close());
 
 const CALL = plannedCall('what does this cost?');
-const MOST_USD = fromNano(estimateCall(CALL.request).mostNano);
+const MAX_USD = fromNano(estimateCall(CALL.request).mostNano);
 
 function usage(inputTokens: number, outputTokens: number, model = MODEL): CallOutcome {
   const tokens = {
@@ -66,7 +66,7 @@ async function callAtOnce(count: number, control: CallControlOptions, options: J
 
 describe('the budget of a day', () => {
   it('is overshot by nothing by 50 calls at once, each at its highest possible cost', async () => {
-    const control = { budgetUsd: MOST_USD * 7.5, shortWaitMs: 0 };
+    const control = { budgetUsd: MAX_USD * 7.5, shortWaitMs: 0 };
     const calls = await callAtOnce(50, control);
     const sent = calls.filter(({ fate }) => fate.status === 'fulfilled');
     expect(sent).toHaveLength(7);
@@ -76,17 +76,17 @@ describe('the budget of a day', () => {
   });
 
   it('lets waiting calls go once those under way turned out cheaper', async () => {
-    const control = { budgetUsd: MOST_USD * 1.5, shortWaitMs: 0 };
+    const control = { budgetUsd: MAX_USD * 1.5, shortWaitMs: 0 };
     const [first, second] = await callAtOnce(2, control);
     const [sent, waiting] = first?.fate.status === 'fulfilled' ? [first, second] : [second, first];
     await sent?.gate.settle(CALL, usage(10, 5));
     await waiting?.gate.admit(CALL);
     await waiting?.gate.settle(CALL, usage(10, 5));
-    expect(await dayCosts()).toMatchObject({ calls: 2, reservedUsd: 0, budgetUsd: MOST_USD * 1.5 });
+    expect(await dayCosts()).toMatchObject({ calls: 2, reservedUsd: 0, budgetUsd: MAX_USD * 1.5 });
   });
 
   it('that is used up refuses the next call for good, and names what it is', async () => {
-    const control = { budgetUsd: MOST_USD * 1.5 };
+    const control = { budgetUsd: MAX_USD * 1.5 };
     const { gate } = await startJob(control);
     await gate.admit(CALL);
     await gate.settle(CALL, usage(1_000, 1_000));
@@ -106,7 +106,7 @@ describe('the budget of a day', () => {
   });
 
   it('begins anew at midnight UTC; a call that ends after midnight counts where it began', async () => {
-    const control = { budgetUsd: MOST_USD * 1.5 };
+    const control = { budgetUsd: MAX_USD * 1.5 };
     const { gate } = await startJob(control);
     await gate.admit(CALL);
     const before = clock.now();
@@ -119,7 +119,7 @@ describe('the budget of a day', () => {
   });
 
   it('gets the reservations of dead workers back when somebody needs the room', async () => {
-    const control = { budgetUsd: MOST_USD * 1.9, shortWaitMs: 0 };
+    const control = { budgetUsd: MAX_USD * 1.9, shortWaitMs: 0 };
     const dead = await startJob(control);
     await dead.gate.admit(CALL);
     await dead.job.lapse();
@@ -129,12 +129,12 @@ describe('the budget of a day', () => {
     // It may have been billed, so it counts at its likely price from now on.
     expect(costs).toMatchObject({ unknownCalls: 1, callsUnderWay: 1 });
     expect(costs.unknownUsd).toBeGreaterThan(0);
-    expect(costs.reservedUsd).toBeCloseTo(MOST_USD, 8);
+    expect(costs.reservedUsd).toBeCloseTo(MAX_USD, 8);
     expect((await dead.job.records())[0]?.state).toBe('unknown');
   });
 
   it('gets them back from jobs that were removed, too', async () => {
-    const control = { budgetUsd: MOST_USD * 1.9, shortWaitMs: 0 };
+    const control = { budgetUsd: MAX_USD * 1.9, shortWaitMs: 0 };
     const gone = await startJob(control);
     await gone.gate.admit(CALL);
     await gone.job.remove();
@@ -155,7 +155,7 @@ describe('the budget of a day', () => {
   });
 
   it('counts a model without a known price at the dearest one', async () => {
-    const control = { budgetUsd: MOST_USD * 1.5 };
+    const control = { budgetUsd: MAX_USD * 1.5 };
     const { gate } = await startJob(control);
     const request = { ...CALL.request, model: 'claude-nobody-knows' };
     const call = { ...CALL, model: request.model, request };
@@ -165,7 +165,7 @@ describe('the budget of a day', () => {
 
 describe('the budget of a run', () => {
   it('holds for all jobs of the run, and for no other', async () => {
-    const run = { run: 'r1', runBudgetUsd: MOST_USD * 1.5 };
+    const run = { run: 'r1', runBudgetUsd: MAX_USD * 1.5 };
     const { gate } = await startJob({}, run);
     await gate.admit(CALL);
     await gate.settle(CALL, usage(1_000, 1_000));
@@ -203,13 +203,13 @@ describe('a call whose cost is not known', () => {
       usage(1_000, 1_000, 'claude-nobody'),
       (1_000 * dear.input + 1_000 * dear.output) / 1e6,
     ],
-    ['the answer does not count its tokens', answer(0, 0), MOST_USD],
-    ['the answer does not count its prompt', answer(0, 900), MOST_USD],
-    ['the answer does not count what it says', answer(900, 0), MOST_USD],
+    ['the answer does not count its tokens', answer(0, 0), MAX_USD],
+    ['the answer does not count its prompt', answer(0, 900), MAX_USD],
+    ['the answer does not count what it says', answer(900, 0), MAX_USD],
   ])('uses the budget up all the same where %s', async (_, outcome, expected) => {
     const run = {
       run: `uncounted-${outcome.tokens?.inputTokens}-${outcome.tokens?.outputTokens}`,
-      runBudgetUsd: MOST_USD * 2.5,
+      runBudgetUsd: MAX_USD * 2.5,
     };
     let sent = 0;
     for (; sent < 30; sent += 1) {

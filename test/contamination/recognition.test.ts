@@ -5,7 +5,7 @@ import { buildPairs, type Part } from './pairs/build-pairs.js';
 import { reliabilityTable } from './reliability-table.js';
 
 /** The smallest recall of a disguise; every one not named here may miss one in twenty-five. */
-const LEAST_RECALL: Readonly<Record<string, number>> = {
+const MIN_RECALL: Readonly<Record<string, number>> = {
   partial: 0.95,
   combined: 0.85,
   'prose-light-reword': 0.8,
@@ -25,7 +25,7 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
   it('SPEC-SIL-009: finds every disguise', () => {
     for (const { kind, label, flagged } of report.kinds) {
       if (label === 'clean') continue;
-      expect([kind, flagged.share >= (LEAST_RECALL[kind] ?? 0.96)]).toEqual([kind, true]);
+      expect([kind, flagged.share >= (MIN_RECALL[kind] ?? 0.96)]).toEqual([kind, true]);
     }
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ContaminationDetector } from '../../src/contamination/index.js';
-import { commonRegions, SHORTEST_REGION } from '../../src/contamination/text/common-regions.js';
+import { commonRegions, MIN_REGION_LENGTH } from '../../src/contamination/text/common-regions.js';
 
 describe('SPEC-SIL-009: similarity check', () => {
   it('SPEC-SIL-009: 0.95 itself is not above the threshold', () => {
@@ -49,7 +49,7 @@ describe('SPEC-SIL-009: matched regions', () => {
         const longest = longestCommon(a, b);
         const [found] = commonRegions(a, b, 1);
         const length = found === undefined ? 0 : found.output[1] - found.output[0];
-        expect(length).toBe(longest < SHORTEST_REGION ? 0 : longest);
+        expect(length).toBe(longest < MIN_REGION_LENGTH ? 0 : longest);
         if (found !== undefined) expect(a.slice(...found.output)).toBe(b.slice(...found.known));
       }),
       { numRuns: 300 },

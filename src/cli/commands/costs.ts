@@ -14,12 +14,12 @@ interface CostsOptions {
 
 const MS_A_DAY = 86_400_000;
 /** Sums of days are kept about that long. */
-const MOST_DAYS = 400;
+const MAX_DAYS = 400;
 
 function dayCount(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > MOST_DAYS) {
-    throw new InvalidArgumentError(`expected a whole number from 1 to ${MOST_DAYS}`);
+  if (!Number.isInteger(value) || value < 1 || value > MAX_DAYS) {
+    throw new InvalidArgumentError(`expected a whole number from 1 to ${MAX_DAYS}`);
   }
   return value;
 }

@@ -53,7 +53,7 @@ export function indexedLoops(statements: readonly Statement[]): Statement[] {
   return rebuilt.statements;
 }
 
-const MOST_USES = 300;
+const MAX_USES = 300;
 type Uses = ReadonlyMap<string, readonly number[]>;
 
 function usesByName(statements: readonly Statement[]): Uses {
@@ -76,7 +76,7 @@ function indexedLoop(statements: readonly Statement[], index: number, uses: Uses
   if (counter === undefined || sequence === undefined) return undefined;
   const all = uses.get(counter) ?? [];
   // A counter of very many loops: to look through all of them for each would take too long.
-  if (all.length > MOST_USES) return undefined;
+  if (all.length > MAX_USES) return undefined;
   const inScope = all.filter((use) => statements[use]?.scope === scope);
   const inside = inScope.filter((use) => isInside(statements, use, index));
   const step = inside.find((use) => isText(statements[use], [counter, '+=', '1']));

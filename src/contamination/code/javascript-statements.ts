@@ -33,7 +33,7 @@ const STARTING_WORDS = new Set([
   ...['type', 'interface', 'private', 'public', 'protected', 'static', 'readonly', 'export', 'import'],
 ]);
 /** A header of a function or class has fewer tokens than this. */
-const LONGEST_HEADER = 300;
+const MAX_HEADER_LENGTH = 300;
 const TOP_LEVEL_WORDS = new Set([
   'const',
   'let',
@@ -188,7 +188,7 @@ class JavaScriptSplitter {
   private opensBlock(): boolean {
     const last = this.line[this.line.length - 1];
     if (last?.text === '=>' || last?.text === ')') return true;
-    if (this.line.length > LONGEST_HEADER) return false;
+    if (this.line.length > MAX_HEADER_LENGTH) return false;
     const words = this.line.filter((token) => token.kind === TokenKind.keyword);
     const first = words[0]?.text;
     if (first === 'class' || first === 'interface' || first === 'enum' || first === 'namespace') return true;

@@ -4,9 +4,9 @@ import type { Statement } from './statement.js';
 import type { Token } from './token.js';
 
 const LONG = 30;
-const LEAST_PARTS = 3;
+const MIN_PARTS = 3;
 /** Brackets around most of a statement that are looked into, the outermost first. */
-const MOST_TRIED = 8;
+const MAX_TRIES = 8;
 
 /**
  * A long statement that is mostly one bracketed list (a table, an object of functions) as its frame and one
@@ -35,13 +35,13 @@ interface SplitList {
 function longestList(tokens: readonly Token[]): SplitList | undefined {
   const closing = bracketPairs(tokens);
   let tried = 0;
-  for (let open = 0; open < tokens.length && tried < MOST_TRIED; open++) {
+  for (let open = 0; open < tokens.length && tried < MAX_TRIES; open++) {
     const close = closing[open] as number;
     if (close - open < tokens.length / 2) continue;
     tried += 1;
     const parts = topLevelParts(tokens.slice(open + 1, close));
     // Entries of a table of numbers say nothing one by one.
-    if (parts === undefined || parts.length < LEAST_PARTS || parts.every((part) => part.length < 3)) continue;
+    if (parts === undefined || parts.length < MIN_PARTS || parts.every((part) => part.length < 3)) continue;
     return { frame: [...tokens.slice(0, open + 1), ...tokens.slice(close)], parts };
   }
   return undefined;

@@ -10,7 +10,7 @@ export interface Alignment {
 }
 
 /** Statements that are written so often that their pairings say nothing about who is who. */
-const LARGEST_BUCKET = 400;
+const MAX_BUCKET_SIZE = 400;
 const ROUNDS = 3;
 
 /**
@@ -129,7 +129,7 @@ function countVotes(
   const pairs = new Map<number, NamePair>();
   const width = output.names.length;
   for (const bucket of buckets) {
-    if (bucket.output.length * bucket.known.length > LARGEST_BUCKET) continue;
+    if (bucket.output.length * bucket.known.length > MAX_BUCKET_SIZE) continue;
     for (const k of bucket.known) {
       const from = known.statements[k] as NormalStatement;
       if (from.variables.length === 0) continue;

@@ -3,7 +3,7 @@ import type { PreparedText } from '../prepared-text.js';
 import type { Words } from '../prose/words.js';
 
 /** Statements that say less than this stand in every program. */
-const LEAST_WEIGHT = 3.5;
+const MIN_WEIGHT = 3.5;
 const FEWEST = 6;
 const WORDS_A_PRINT = 4;
 /** One in this many word groups is kept; both sides keep the same ones. */
@@ -33,7 +33,7 @@ export function queryFingerprints(text: PreparedText): Int32Array {
 }
 
 function codeFingerprints(program: Program, language: string): Int32Array {
-  const telling = program.statements.filter((statement) => statement.weight >= LEAST_WEIGHT);
+  const telling = program.statements.filter((statement) => statement.weight >= MIN_WEIGHT);
   const chosen =
     telling.length >= FEWEST ? telling : program.statements.filter((statement) => statement.weight > 0);
   return distinct(chosen.map((statement) => templateFingerprint(language, statement.template)));

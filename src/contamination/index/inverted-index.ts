@@ -5,9 +5,9 @@ import { Postings } from './postings.js';
 /** A fingerprint that more known solutions have than this (and than one in fifty) finds nothing. */
 const COMMON_COUNT = 2_000;
 const COMMON_SHARE = 0.02;
-const FEWEST_SHARED = 2;
+const MIN_SHARED = 2;
 /** Share of a known solution's fingerprints below which no check could find it to be copied. */
-const LEAST_COVERAGE = 0.2;
+const MIN_COVERAGE = 0.2;
 
 /** `KnownSolutionIndex` in memory: an inverted index over fingerprints in typed arrays. */
 export class InvertedIndex implements KnownSolutionIndex {
@@ -74,7 +74,7 @@ export class InvertedIndex implements KnownSolutionIndex {
       this.scores[number] = 0;
       this.shared[number] = 0;
       if (reference === undefined || reference.testCaseId === exceptTestCase) continue;
-      if (shared < FEWEST_SHARED || shared < LEAST_COVERAGE * (this.counts[number] as number)) continue;
+      if (shared < MIN_SHARED || shared < MIN_COVERAGE * (this.counts[number] as number)) continue;
       candidates.push({ reference, score, shared });
     }
     candidates.sort((a, b) => b.score - a.score || b.shared - a.shared);

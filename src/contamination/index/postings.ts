@@ -1,18 +1,18 @@
 const FREE = -1;
 /** Every detector has an index, and most of them stay empty. A power of two. */
-const FEWEST_SLOTS = 16;
+const MIN_SLOTS = 16;
 
 /**
  * Lists of document numbers under fingerprints, in typed arrays: an open-addressing table of list heads, and
  * one chain of entries. About 8 bytes an entry and 12 a distinct fingerprint.
  */
 export class Postings {
-  private keys = new Int32Array(FEWEST_SLOTS);
-  private heads = new Int32Array(FEWEST_SLOTS).fill(FREE);
-  private counts = new Int32Array(FEWEST_SLOTS);
+  private keys = new Int32Array(MIN_SLOTS);
+  private heads = new Int32Array(MIN_SLOTS).fill(FREE);
+  private counts = new Int32Array(MIN_SLOTS);
   private used = 0;
-  private documents = new Int32Array(FEWEST_SLOTS);
-  private next = new Int32Array(FEWEST_SLOTS);
+  private documents = new Int32Array(MIN_SLOTS);
+  private next = new Int32Array(MIN_SLOTS);
   private length = 0;
   private removed = new Set<number>();
 

@@ -14,15 +14,15 @@ export interface ProseComparison {
   readonly spans: () => SpanPair[];
 }
 
-const SHORTEST_STRETCH = 3;
+const MIN_TILE_LENGTH = 3;
 const CONTAINED_STRETCH = 5;
 const LONG_STRETCH = 10;
-const SHORTEST_PASSAGE = 12;
+const MIN_PASSAGE_LENGTH = 12;
 /** Share of a passage's words that must be the known text's own. */
-const LEAST_EQUAL = 0.6;
+const MIN_EQUAL = 0.6;
 
 export function compareProse(output: Words, known: Words): ProseComparison {
-  const tiles = tile(output.hash, known.hash, SHORTEST_STRETCH);
+  const tiles = tile(output.hash, known.hash, MIN_TILE_LENGTH);
   const weigh = (from: number, to: number): number => {
     let sum = 0;
     for (let i = from; i < to; i++) sum += known.weight[i] as number;
@@ -38,7 +38,7 @@ export function compareProse(output: Words, known: Words): ProseComparison {
   }
   const passages = joinPassages(tiles).filter((passage) => {
     const length = passage.known[1] - passage.known[0];
-    return length >= SHORTEST_PASSAGE && passage.equal >= LEAST_EQUAL * length;
+    return length >= MIN_PASSAGE_LENGTH && passage.equal >= MIN_EQUAL * length;
   });
   const worded = passages.reduce((sum, passage) => sum + weigh(...passage.known), 0);
   const share = (weight: number): number => (total === 0 ? 0 : Math.min(1, weight / total));

@@ -9,8 +9,8 @@ export interface Passage {
 }
 
 /** Words that may differ between two equal stretches of one passage. */
-const LARGEST_GAP = 4;
-const LARGEST_SHIFT = 2;
+const MAX_GAP = 4;
+const MAX_SHIFT = 2;
 
 /** Joins equal stretches that follow one another in both texts with a few other words between them. */
 export function joinPassages(tiles: readonly Tile[]): Passage[] {
@@ -37,5 +37,5 @@ function follows(passage: Passage, tile: Tile): boolean {
   const inOutput = tile.output - passage.output[1];
   const inKnown = tile.known - passage.known[1];
   if (inOutput < 0 || inKnown < 0) return false;
-  return inOutput <= LARGEST_GAP && inKnown <= LARGEST_GAP && Math.abs(inOutput - inKnown) <= LARGEST_SHIFT;
+  return inOutput <= MAX_GAP && inKnown <= MAX_GAP && Math.abs(inOutput - inKnown) <= MAX_SHIFT;
 }

@@ -4,7 +4,7 @@ import { escapeSource } from './escape.js';
 /** Colours that the style sheet knows. */
 export const COLOURS = 8;
 /** Characters of a text that are shown. */
-const MOST_CHARACTERS = 200_000;
+const MAX_CHARACTERS = 200_000;
 
 /** A stretch to be coloured, and by which pair: both sides of a pair have the same colour. */
 export interface Mark {
@@ -14,7 +14,7 @@ export interface Mark {
 
 /** Source text with the marked stretches coloured; where marks overlap, the earlier one keeps its place. */
 export function markedSource(text: string, marks: readonly Mark[]): string {
-  const shown = text.slice(0, MOST_CHARACTERS);
+  const shown = text.slice(0, MAX_CHARACTERS);
   const inOrder = [...marks].sort((a, b) => a.span[0] - b.span[0] || b.span[1] - a.span[1]);
   const parts: string[] = [];
   let at = 0;

@@ -2,10 +2,10 @@ import type { SpanPair } from '../types.js';
 import { isWhiteSpace } from './folded-text.js';
 
 /** A common region is worth showing from this many characters on (white space counted once). */
-export const SHORTEST_REGION = 50;
+export const MIN_REGION_LENGTH = 50;
 const WINDOW = 24;
 /** A region of 50 characters always holds a whole window that starts at a multiple of this. */
-const STRIDE = SHORTEST_REGION - WINDOW + 1;
+const STRIDE = MIN_REGION_LENGTH - WINDOW + 1;
 /** How many places of one repeated window are tried; bounds the work on a text like "aaaa…". */
 const MAX_PLACES = 8;
 const BASE = 0x01000193;
@@ -113,12 +113,12 @@ function matchesAlong(a: Uint16Array, b: Uint16Array, places: Map<number, number
         last !== undefined && from - place === last.a - last.b && from + WINDOW <= last.a + last.length;
       if (inLast) continue;
       const match = extend(a, b, from, place);
-      if (match.length >= SHORTEST_REGION && match.length > (longest?.length ?? 0)) longest = match;
+      if (match.length >= MIN_REGION_LENGTH && match.length > (longest?.length ?? 0)) longest = match;
     }
     if (longest !== undefined) {
       found.push(longest);
       // What starts inside this match can only be longer if it ends behind it, and is then met from here on.
-      next = Math.max(next, longest.a + longest.length - SHORTEST_REGION + 1);
+      next = Math.max(next, longest.a + longest.length - MIN_REGION_LENGTH + 1);
     }
     if (next + WINDOW > a.length) break;
     hash =

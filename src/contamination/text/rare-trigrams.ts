@@ -1,5 +1,5 @@
 /** Fewer slots are not worth it; they fit the fastest cache. */
-const FEWEST_SLOTS = 2 ** 10;
+const MIN_SLOTS = 2 ** 10;
 /** So many slots (2 MB) stay from one pair of texts to the next: fresh memory costs more than the counting. */
 const KEPT_SLOTS = 2 ** 18;
 /** Slots for each trigram that may come. */
@@ -30,7 +30,7 @@ export class RareTrigrams {
     this.generation += GENERATION;
     this.taken = 0;
     this.table = this.kept;
-    let slots = FEWEST_SLOTS;
+    let slots = MIN_SLOTS;
     while (slots < KEPT_SLOTS && slots < ROOM * units) slots *= 2;
     this.lastSlot = 2 * (slots - 1);
   }

@@ -68,7 +68,7 @@ const DISGUISES: Record<'python' | 'javascript', Record<string, Disguise>> = {
 };
 
 /** Below this a program is too small to prove anything by. */
-const LEAST_TOKENS = 80;
+const MIN_TOKENS = 80;
 
 const family = (text: CorpusText): 'python' | 'javascript' =>
   text.language === 'python' ? 'python' : 'javascript';
@@ -93,7 +93,7 @@ type Draft = Omit<Pair, 'id'>;
 
 function copies(code: readonly CorpusText[], random: Random): Draft[] {
   return code.flatMap((source) => {
-    if (tokenCount(source.text) < LEAST_TOKENS) return [];
+    if (tokenCount(source.text) < MIN_TOKENS) return [];
     const others = code.filter((other) => family(other) === family(source) && other.task !== source.task);
     const draft = (kind: string, output: string): Draft[] =>
       output.trim() === source.text.trim() && kind !== 'verbatim'
