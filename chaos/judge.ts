@@ -37,7 +37,7 @@ export interface Circumstances {
   readonly forgotten: readonly FaultWindow[];
 }
 
-export interface Judgement {
+export interface Judgment {
   /** Accepted jobs that a Redis which was killed had not written. */
   readonly forgottenJobs: number;
   /** Calls that were on their way, or whose answer was on its way into the ledger, while something was broken. */
@@ -54,7 +54,7 @@ export interface Judgement {
   readonly paidAgain: number;
 }
 
-/** Failures that the provider's misbehaviour is a reason for. */
+/** Failures that the provider's misbehavior is a reason for. */
 const EXPECTED = new Set([
   ...[
     'answer-truncated',
@@ -71,7 +71,7 @@ const EXPECTED = new Set([
 export async function judge(
   pipeline: Pipeline,
   { billed, windows, forgotten }: Circumstances,
-): Promise<Judgement> {
+): Promise<Judgment> {
   const { fleet } = pipeline;
   const outcomes: Outcome[] = [];
   for (const job of pipeline.accepted) outcomes.push(await outcomeOf(fleet, job));

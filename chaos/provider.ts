@@ -34,7 +34,7 @@ export interface Provider {
   readonly billed: readonly Billed[];
 }
 
-type Behaviour =
+type Behavior =
   | 'good'
   | 'slow'
   | 'hang'
@@ -47,7 +47,7 @@ type Behaviour =
   | 'garbage'
   | 'refuse';
 
-const BEHAVIOURS: readonly (readonly [number, Behaviour])[] = [
+const BEHAVIORS: readonly (readonly [number, Behavior])[] = [
   [72, 'good'],
   [6, 'slow'],
   [1, 'hang'],
@@ -88,18 +88,18 @@ export async function startProvider(seed: number): Promise<Provider> {
       const count = (asked.get(question) ?? 0) + 1;
       asked.set(question, count);
       const random = randomFrom(seedOf(seed, `${question} ${count}`));
-      const behaviour = pick(random, BEHAVIOURS);
+      const behavior = pick(random, BEHAVIORS);
       const entry: Billed = {
         question,
         form: `${request.body.messages.length} ${request.body.max_tokens}`,
         arrivedAt: Date.now(),
-        good: behaviour === 'good' || behaviour === 'slow',
-        broken: ['hang', 'stall', 'reset', 'cut'].includes(behaviour),
+        good: behavior === 'good' || behavior === 'slow',
+        broken: ['hang', 'stall', 'reset', 'cut'].includes(behavior),
         endedAt: undefined,
         aborted: false,
       };
       billed.push(entry);
-      const reply = replyOf(behaviour, question, random);
+      const reply = replyOf(behavior, question, random);
       const over = setTimeout(() => {
         if (!entry.broken) entry.endedAt = Date.now();
       }, reply.delayMs ?? 0);
@@ -114,10 +114,10 @@ export async function startProvider(seed: number): Promise<Provider> {
   return { api, billed };
 }
 
-function replyOf(behaviour: Behaviour, question: string, random: () => number): Reply {
+function replyOf(behavior: Behavior, question: string, random: () => number): Reply {
   const delayMs = 30 + random() * 300;
   const right = rightAnswer(question);
-  switch (behaviour) {
+  switch (behavior) {
     case 'good':
       return { ...right, delayMs };
     case 'slow':

@@ -4,7 +4,7 @@ import { placeOf } from '../src/producers/find-job.js';
 import { hasEnded, viewJob } from '../src/producers/job-view.js';
 import { startTestRedis, type TestRedis } from '../test/support/redis.js';
 import { TcpProxy } from '../test/support/tcp-proxy.js';
-import { type FaultWindow, type Judgement, judge } from './judge.js';
+import { type FaultWindow, type Judgment, judge } from './judge.js';
 import { type Accepted, Pipeline } from './pipeline.js';
 import { type FaultName, type PlannedFault, planFaults } from './plan.js';
 import { type Provider, startProvider } from './provider.js';
@@ -24,7 +24,7 @@ export interface ChaosOptions {
   readonly say?: (line: string) => void;
 }
 
-export interface ChaosReport extends Judgement {
+export interface ChaosReport extends Judgment {
   readonly seed: number;
   readonly accepted: number;
   readonly requests: number;
@@ -70,7 +70,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       say(`no more faults; ${pipeline.accepted.length} jobs were accepted`);
       await untilAllEnded(pipeline, settleMs);
       const crashed = await pool.stop();
-      const judgement = await judge(pipeline, {
+      const judgment = await judge(pipeline, {
         billed: provider.billed,
         windows: breaker.windows,
         forgotten:
@@ -79,11 +79,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
             : breaker.redisKills.map((at) => ({ from: at - FORGOTTEN_MS, to: at })),
       });
       const promises = [
-        ...judgement.promises,
+        ...judgment.promises,
         { promise: 'workers that did not end in order at the end', found: crashed, allowed: 0, examples: [] },
       ];
       return {
-        ...judgement,
+        ...judgment,
         promises,
         seed,
         accepted: pipeline.accepted.length,

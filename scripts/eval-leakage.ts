@@ -1,21 +1,21 @@
 /**
- * Measures the leakage analysis on labelled scripts: npm run eval:leakage -- CASES.jsonl [MORE.jsonl …] [--json]
+ * Measures the leakage analysis on labeled scripts: npm run eval:leakage -- CASES.jsonl [MORE.jsonl …] [--json]
  * A row has `id`, `kind`, `leaky`, `blocks`, `script`, and optionally `fixed` (the clean twin) and `note`.
  */
 import { readFile } from 'node:fs/promises';
 import {
   evaluateLeakage,
-  type LabelledScript,
-  LabelledScriptSchema,
+  type LabeledScript,
+  LabeledScriptSchema,
   type LeakageEvaluation,
   type Share,
 } from '../src/leakage/evaluate.js';
 
-async function readScripts(path: string): Promise<LabelledScript[]> {
+async function readScripts(path: string): Promise<LabeledScript[]> {
   const lines = (await readFile(path, 'utf8')).split('\n');
   return lines.flatMap((line, at) => {
     if (line.trim() === '') return [];
-    const row = LabelledScriptSchema.safeParse(JSON.parse(line));
+    const row = LabeledScriptSchema.safeParse(JSON.parse(line));
     if (row.success) return [row.data];
     throw new Error(
       `${path}, line ${at + 1}: ${row.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`,

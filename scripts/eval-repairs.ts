@@ -1,5 +1,5 @@
 /**
- * Runs what the repair makes of labelled scripts, under real Python: npm run eval:repairs [-- FILE …]
+ * Runs what the repair makes of labeled scripts, under real Python: npm run eval:repairs [-- FILE …]
  *
  * The files are those of test/leakage/cases, all of them where none is named. Each leaky script that is rewritten
  * runs as it was and as rewritten on the same small made-up tables. A rewritten script that fails, prints no score or
@@ -7,8 +7,8 @@
  * lacks are stood in for by scikit-learn's; scripts that import other modules that it lacks are counted, not run.
  */
 import { readdirSync } from 'node:fs';
-import { neutraliseMagics } from '../src/solution/index.js';
-import { labelledScripts } from '../test/leakage/labelled-scripts.js';
+import { neutralizeMagics } from '../src/solution/index.js';
+import { labeledScripts } from '../test/leakage/labeled-scripts.js';
 import { rewrittenScript } from './repairs/rewritten-script.js';
 import { damageOf, pythonWithSklearn, runPairs, type ScriptPair } from './repairs/run-pairs.js';
 
@@ -23,10 +23,10 @@ if (python === undefined) {
   let wrong = 0;
   for (const file of files) {
     const pairs: ScriptPair[] = [];
-    for (const { id, script } of labelledScripts(file).filter(({ leaky }) => leaky)) {
+    for (const { id, script } of labeledScripts(file).filter(({ leaky }) => leaky)) {
       const text = await rewrittenScript(script);
       if (text !== script)
-        pairs.push({ id, original: neutraliseMagics(script), rewritten: neutraliseMagics(text) });
+        pairs.push({ id, original: neutralizeMagics(script), rewritten: neutralizeMagics(text) });
     }
     const results = await runPairs(python, pairs);
     const ran = results.filter((result) => result.ran);

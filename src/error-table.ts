@@ -120,7 +120,7 @@ export const ERROR_TABLE = {
     false,
     422,
     2,
-    'Shorten or simplify the text that was analysed; or raise FLEET_ANALYSIS_TIMEOUT_MS or FLEET_ANALYSIS_HEAP_MB of the workers.',
+    'Shorten or simplify the text that was analyzed; or raise FLEET_ANALYSIS_TIMEOUT_MS or FLEET_ANALYSIS_HEAP_MB of the workers.',
   ),
   'tool-loop': entry(
     'AgentError',
@@ -154,7 +154,7 @@ export const ERROR_TABLE = {
   'rate-limited': entry('AgentError', true, 429, 2, 'Wait, or raise the limit at the provider.'),
   overloaded: entry('AgentError', true, 503, 2, 'Wait: the provider is overloaded.'),
   unreachable: entry('AgentError', true, 503, 2, 'Check the network and ANTHROPIC_BASE_URL.'),
-  unauthorised: entry('AgentError', false, 401, 2, 'Set a valid ANTHROPIC_API_KEY on the worker.'),
+  unauthorized: entry('AgentError', false, 401, 2, 'Set a valid ANTHROPIC_API_KEY on the worker.'),
   'bad-request': entry(
     'AgentError',
     false,

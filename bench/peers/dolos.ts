@@ -20,7 +20,7 @@ export async function dolosComparison(): Promise<
   const { Dolos, File } = loaded.module as DolosLibrary;
   return {
     compare: async (first, second) => {
-      // One that has analysed other files before keeps them in its index, and takes longer with every pair.
+      // One that has analyzed other files before keeps them in its index, and takes longer with every pair.
       const dolos = new Dolos({ language: 'python' });
       const report = await dolos.analyze([new File('known.py', first), new File('output.py', second)]);
       const [pair] = report.allPairs();

@@ -18,7 +18,7 @@ interface PlotLibrary {
   readonly parseHTML: (html: string) => { readonly document: object };
 }
 
-/** Colours that can be read on light and on dark ground; the picture brings its own ground. */
+/** Colors that can be read on light and on dark ground; the picture brings its own ground. */
 const STYLE = `
 svg { color: #1f2328; background: #ffffff; --fleet: #0757ba; --second: #b34700; --bare: #5f6872; --grid: #1f2328; }
 @media (prefers-color-scheme: dark) {

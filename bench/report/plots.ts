@@ -18,7 +18,7 @@ interface Point {
 
 interface Line {
   readonly label: string;
-  readonly colour: 'fleet' | 'second' | 'bare';
+  readonly color: 'fleet' | 'second' | 'bare';
   readonly points: readonly Point[];
 }
 
@@ -32,9 +32,9 @@ function marksOf(
   lines: readonly Line[],
   format: (value: number) => string,
 ): Mark[] {
-  return lines.flatMap(({ label, colour, points }) => {
-    const stroke = `var(--${colour})`;
-    const dashed = colour === 'bare' ? { strokeDasharray: '5,4' } : {};
+  return lines.flatMap(({ label, color, points }) => {
+    const stroke = `var(--${color})`;
+    const dashed = color === 'bare' ? { strokeDasharray: '5,4' } : {};
     const last = points.slice(-1).map((point) => ({ ...point, label: `${label} ${format(point.y)}` }));
     return [
       plot.ruleX(points, { x: 'x', y1: 'low', y2: 'high', stroke, strokeWidth: 1.5, strokeOpacity: 0.6 }),
@@ -81,8 +81,8 @@ function scalingPlot(rows: readonly MeasuredRow[]): Drawing | undefined {
       ...marksOf(
         plot,
         [
-          { label: 'linear', colour: 'bare', points: linear },
-          { label: 'measured', colour: 'fleet', points: [pointOf(1, one), ...measured] },
+          { label: 'linear', color: 'bare', points: linear },
+          { label: 'measured', color: 'fleet', points: [pointOf(1, one), ...measured] },
         ],
         (value) => value.toFixed(0),
       ),
@@ -111,7 +111,7 @@ function depthPlot(rows: readonly MeasuredRow[]): Drawing | undefined {
     y: { label: 'ms to add and finish one job', grid: true, zero: true, labelArrow: 'none' },
     marks: marksOf(
       plot,
-      [{ label: 'solution-check', colour: 'fleet', points }],
+      [{ label: 'solution-check', color: 'fleet', points }],
       (value) => `${value.toFixed(2)} ms`,
     ),
   });
@@ -163,9 +163,9 @@ function pictures(rows: readonly MeasuredRow[]): readonly Picture[] {
       file: 'latency.svg',
       title: 'Milliseconds from submission to result by percentile',
       drawing: percentilePlot('ms from submission to result', [
-        { label: 'corrected', colour: 'second', times: seriesOf(rows, 'latency corrected', 'fleet') },
-        { label: 'clean', colour: 'fleet', times: seriesOf(rows, 'latency clean', 'fleet') },
-        { label: 'bare BullMQ', colour: 'bare', times: seriesOf(rows, 'latency clean', 'bare') },
+        { label: 'corrected', color: 'second', times: seriesOf(rows, 'latency corrected', 'fleet') },
+        { label: 'clean', color: 'fleet', times: seriesOf(rows, 'latency clean', 'fleet') },
+        { label: 'bare BullMQ', color: 'bare', times: seriesOf(rows, 'latency clean', 'bare') },
       ]),
     },
     {
@@ -174,11 +174,11 @@ function pictures(rows: readonly MeasuredRow[]): readonly Picture[] {
       drawing: percentilePlot('ms until a job is started', [
         {
           label: '1,000 others wait',
-          colour: 'second',
+          color: 'second',
           times: seriesOf(rows, 'pick-up crowded p50', 'fleet'),
         },
-        { label: 'idle fleet', colour: 'fleet', times: seriesOf(rows, 'pick-up idle p50', 'fleet') },
-        { label: 'bare BullMQ, idle', colour: 'bare', times: seriesOf(rows, 'pick-up idle p50', 'bare') },
+        { label: 'idle fleet', color: 'fleet', times: seriesOf(rows, 'pick-up idle p50', 'fleet') },
+        { label: 'bare BullMQ, idle', color: 'bare', times: seriesOf(rows, 'pick-up idle p50', 'bare') },
       ]),
     },
   ];

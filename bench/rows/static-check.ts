@@ -37,13 +37,13 @@ export const staticCheck: BenchRow = {
   target: null,
   runs: 9,
   run: async () => {
-    const analyse: number[] = [];
+    const analyze: number[] = [];
     const parse: number[] = [];
     for (let index = 0; index < 20; index += 1) {
-      analyse.push(await timed(() => analyzeLeakage(SCRIPT)));
+      analyze.push(await timed(() => analyzeLeakage(SCRIPT)));
       parse.push(await timed(() => parsesAsPython(SCRIPT)));
     }
-    const ours = median(analyse);
+    const ours = median(analyze);
     const floor = median(parse);
     return {
       ratio: ours / floor,

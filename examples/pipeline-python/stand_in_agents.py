@@ -13,7 +13,7 @@ SPLIT = "X_train, X_valid, y_train, y_valid = train_test_split("
 
 
 def first_solutions() -> list[str]:
-    """Candidates for a start. The last one leaks: it standardises all rows before they are split."""
+    """Candidates for a start. The last one leaks: it standardizes all rows before they are split."""
     return [
         SOLUTION,
         SOLUTION.replace(MODEL, "neighbors.KNeighborsClassifier(n_neighbors=60)"),

@@ -12,17 +12,17 @@ interface Rewrite {
 }
 
 const BINARIZER = 'preprocessing.Binarizer(threshold=8.0)';
-const NEIGHBOURS = 'n_neighbors=25';
+const NEIGHBORS = 'n_neighbors=25';
 const COMPONENTS = 'n_components=8';
 
 const REWRITES: readonly Rewrite[] = [
   {
-    idea: 'grey levels instead of black and white: a z-score of each pixel',
+    idea: 'gray levels instead of black and white: a z-score of each pixel',
     replace: [[BINARIZER, 'preprocessing.StandardScaler()']],
   },
   {
     // Leaks: the range of the scored images goes into the features.
-    idea: 'grey levels from 0 to 1, with the range taken from every image there is',
+    idea: 'gray levels from 0 to 1, with the range taken from every image there is',
     replace: [
       [BINARIZER, 'preprocessing.MinMaxScaler()'],
       [
@@ -32,14 +32,14 @@ const REWRITES: readonly Rewrite[] = [
     ],
   },
   {
-    idea: 'three neighbours, the nearer ones with more weight',
-    replace: [[NEIGHBOURS, 'n_neighbors=3, weights="distance"']],
+    idea: 'three neighbors, the nearer ones with more weight',
+    replace: [[NEIGHBORS, 'n_neighbors=3, weights="distance"']],
   },
   {
-    // Leaks: the scored images are training images, so that each is its own nearest neighbour.
-    idea: 'the same, with more images to find the neighbours among',
+    // Leaks: the scored images are training images, so that each is its own nearest neighbor.
+    idea: 'the same, with more images to find the neighbors among',
     replace: [
-      [NEIGHBOURS, 'n_neighbors=3, weights="distance"'],
+      [NEIGHBORS, 'n_neighbors=3, weights="distance"'],
       [
         'model.fit(X_train, y_train)',
         'model.fit(\n    np.vstack([X_train, X_valid]),\n    np.hstack([y_train, y_valid]),\n)',

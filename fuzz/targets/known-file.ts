@@ -9,7 +9,7 @@ import { mustHold, type Target } from '../target.js';
 
 export const knownFile: Target = {
   name: 'known-file',
-  about: 'a JSONL file of known solutions, and of labelled pairs',
+  about: 'a JSONL file of known solutions, and of labeled pairs',
   generate: (source) => [source.chance(0.5) ? source.value(knownLines) : source.text(KNOWN_FILE)],
   open: () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleet-fuzz-known-'));

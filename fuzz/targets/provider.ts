@@ -1,5 +1,5 @@
 import { unpackAnswer } from '../../src/calls/ledger/kept-answer.js';
-import { learntLimits, stayAwayMs } from '../../src/calls/limiter/rate-headers.js';
+import { learnedLimits, stayAwayMs } from '../../src/calls/limiter/rate-headers.js';
 import { CallFault } from '../../src/calls/outcome.js';
 import { providerError } from '../../src/calls/provider-error.js';
 import { readResponse } from '../../src/calls/read-response.js';
@@ -72,7 +72,7 @@ export const provider: Target = {
         delay >= 0 && delay <= 2 * DEFAULT_RETRY_POLICY.maxRetryAfterMs,
         'a delay is within its bounds',
       );
-      const limits = learntLimits(headers);
+      const limits = learnedLimits(headers);
       const text = events.join('\n');
       const outcome = providerError(text, 400, headers);
       mustHold(outcome.detail.length < 2_000, 'what a provider says is cut');

@@ -2,7 +2,7 @@ import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
 import {
   doesSomething,
   introducesPlaceholder,
-  neutraliseMagics,
+  neutralizeMagics,
   parsePython,
   parsesAsPython,
   replaceSpan,
@@ -31,7 +31,7 @@ export const pythonSyntax: Target = {
       mustHold(startIndex >= 0 && endIndex <= script.length, 'the tree lies within the script');
       const lines = physicalLines(script);
       mustHold((lines.at(-1)?.next ?? 0) === script.length, 'the last line ends with the script');
-      const neutral = neutraliseMagics(script);
+      const neutral = neutralizeMagics(script);
       mustHold(
         physicalLines(neutral).length === lines.length,
         'taking magics out changes no number of lines',

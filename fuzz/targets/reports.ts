@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import { reportedFile } from '../../src/cli/check/report-findings.js';
-import { coloursFor } from '../../src/cli/terminal/colours.js';
+import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
 import { toGithubAnnotations, toSarif } from '../../src/leakage/index.js';
 import { packagePath } from '../../src/package-root.js';
@@ -70,7 +70,7 @@ export const reports: Target = {
             agent: { runner: 'offline' as const },
           },
         };
-        const text = renderCheck(checked, coloursFor({}, {}), {
+        const text = renderCheck(checked, colorsFor({}, {}), {
           explain: true,
           width: 80,
         });

@@ -152,7 +152,7 @@ export function blocksFor(
     if (taken.has(seed)) continue;
     const fit = fits.get(seed) ?? 0;
     const members = [seed];
-    const neighbour = (from: SolutionStatement, step: 1 | -1): SolutionStatement | undefined =>
+    const neighbor = (from: SolutionStatement, step: 1 | -1): SolutionStatement | undefined =>
       byPlace.get(`${from.block}:${from.place + step}`);
     const belongs = (other: SolutionStatement | undefined): other is SolutionStatement =>
       other !== undefined &&
@@ -161,13 +161,13 @@ export function blocksFor(
       !other.isPrint &&
       !taken.has(other) &&
       members.length < MAX_BLOCK_STATEMENTS;
-    for (let next = neighbour(seed, 1); belongs(next); next = neighbour(next, 1)) {
+    for (let next = neighbor(seed, 1); belongs(next); next = neighbor(next, 1)) {
       const assigned = new Set(members.flatMap((member) => member.assigns));
       const goesOn = next.fits.some((name) => assigned.has(name));
       if (!goesOn && (fits.get(next) ?? 0) < Math.max(MIN_FIT, fit * 0.6)) break;
       members.push(next);
     }
-    for (let before = neighbour(seed, -1); belongs(before); before = neighbour(before, -1)) {
+    for (let before = neighbor(seed, -1); belongs(before); before = neighbor(before, -1)) {
       if ((fits.get(before) ?? 0) < Math.max(MIN_FIT, fit * 0.6)) break;
       members.unshift(before);
     }

@@ -24,7 +24,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     code: /^(?:TargetEncoder|MEstimateEncoder|LeaveOneOutEncoder|CatBoostEncoder|JamesSteinEncoder)$|target_?(?:enc|mean)|mean_?enc|te_map/i,
     advice: [
       'Compute the encoding out of fold, so that no row sees its own target.',
-      'Smooth the mean of a category towards the global mean by a weight that grows with its count, and give unseen categories the global mean.',
+      'Smooth the mean of a category toward the global mean by a weight that grows with its count, and give unseen categories the global mean.',
       KEEP,
     ],
   },
@@ -153,12 +153,12 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     code: /^(?:from_pretrained|pretrained|weights|create_model|hub|load_model|resnet\w*|efficientnet\w*|AutoModel\w*)$|backbone|pretrained/i,
     advice: [
       'Train the new head alone for a first short phase and then the whole network with a smaller learning rate for the lower layers.',
-      'Match the normalisation and input size to those the weights were trained with.',
+      'Match the normalization and input size to those the weights were trained with.',
       'Stop early on the validation score, so that the running time stays bounded.',
     ],
   },
   {
-    id: 'regularisation',
+    id: 'regularization',
     words:
       /\bdropout\b|\bweight[ _]decay\b|\bregulari[sz]\w*|\bearly[ _-]stopping\b|\bbatch ?norm\w*|\bl[12] penalt\w*/i,
     code: /^(?:Dropout\w*|dropout\w*|weight_decay|early_stopping\w*|EarlyStopping|reg_alpha|reg_lambda|l2_leaf_reg|BatchNorm\w*|BatchNormalization|LayerNorm\w*|kernel_regularizer)$/i,
@@ -184,13 +184,13 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     words: /\bclusters?\b|\bclustering\b|\bk-?means\w*|\bDBSCAN\b/i,
     code: /^(?:KMeans|MiniBatchKMeans|DBSCAN|GaussianMixture)$|cluster|kmeans/i,
     advice: [
-      'Scale the columns that are clustered and add the distance to each centre as features, not only the number of the cluster.',
-      'Fit the centres on training rows only.',
+      'Scale the columns that are clustered and add the distance to each center as features, not only the number of the cluster.',
+      'Fit the centers on training rows only.',
       KEEP,
     ],
   },
   {
-    id: 'optimiser',
+    id: 'optimizer',
     words: /\boptimi[sz]er\b|\blearning[- ]rate\b|\bschedul\w*|\bwarm-?up\b|\bAdamW?\b|\bSGD\b|\bEMA\b/i,
     code: /^(?:Adam\w*|SGD|RMSprop|OneCycleLR|CosineAnnealing\w*|ReduceLROnPlateau|learning_rate|lr)$|[Ss]cheduler|optimizer|warmup|ema/i,
     advice: [
@@ -228,7 +228,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     code: /^(?:LGBM\w+|XGB\w+|CatBoost\w*|RandomForest\w+|ExtraTrees\w+|(?:Hist)?GradientBoosting\w+|AdaBoost\w+|DecisionTree\w+|Logistic\w+|LinearRegression|Ridge\w*|Lasso\w*|ElasticNet\w*|SGD\w+|(?:Linear|Nu)?SV[CR]|KNeighbors\w+|\w+NB|MLP\w+|TabNet\w+|Sequential|Linear|Dense|LSTM|GRU|Conv\w+|n_estimators|max_depth|num_leaves|train)$|model|clf|regressor|classifier|lgbm|xgb|rf/i,
     advice: [
       'Lower the learning rate with more trees and early stopping on a validation part, or for other models adjust the one setting that limits capacity.',
-      'Compare two or three settings of depth and regularisation by hand instead of searching a large space.',
+      'Compare two or three settings of depth and regularization by hand instead of searching a large space.',
       'Keep the seed and the split, so that the scores stay comparable.',
     ],
   },

@@ -240,7 +240,7 @@ export interface MetricPhrase {
 }
 
 /** Same length as the text, so that offsets hold in both. */
-function levelled(text: string): string {
+function leveled(text: string): string {
   return text.replace(/_/g, ' ');
 }
 
@@ -263,7 +263,7 @@ const WINDOW = 90;
 /** A metric or score phrase at the end of a text, as in `No scaler, validation RMSE`. */
 export function metricAtEnd(text: string): MetricPhrase | undefined {
   const from = Math.max(0, text.length - WINDOW);
-  const window = levelled(text.slice(from));
+  const window = leveled(text.slice(from));
   const match = TAIL.exec(window);
   if (match === null) return undefined;
   const ordinary = match[1] !== undefined && BY_NAME.get(canonical(match[1]))?.ordinary === true;
@@ -284,17 +284,17 @@ export function metricAtEnd(text: string): MetricPhrase | undefined {
 
 /** A metric or score phrase at the start of a text, as in `Accuracy without stop words`. */
 export function metricAtStart(text: string): MetricPhrase | undefined {
-  return phraseOf(text, HEAD.exec(levelled(text.slice(0, WINDOW))));
+  return phraseOf(text, HEAD.exec(leveled(text.slice(0, WINDOW))));
 }
 
 /** Whether the whole text is a metric or score phrase, or only words such as `mean`. */
 export function isMetricPhrase(text: string): boolean {
-  const trimmed = levelled(text).trim();
+  const trimmed = leveled(text).trim();
   return trimmed.length <= WINDOW && (WHOLE.test(trimmed) || ONLY_QUALIFIERS.test(trimmed));
 }
 
 function canonical(metric: string): string {
-  return levelled(metric)
+  return leveled(metric)
     .toLowerCase()
     .replace(/[\s-]+/g, ' ')
     .trim();
@@ -305,7 +305,7 @@ const ANYWHERE = new RegExp(`(?<![\\p{L}\\p{N}])(${METRIC})(?![\\p{L}\\p{N}²])`
 /** The bare metric named in a phrase (`validation RMSE` → `rmse`), for comparison. */
 export function metricIn(text: string): string | undefined {
   let found: string | undefined;
-  for (const match of levelled(text.slice(0, 200)).matchAll(ANYWHERE)) {
+  for (const match of leveled(text.slice(0, 200)).matchAll(ANYWHERE)) {
     const name = bareName(match[1] ?? '');
     if (found === undefined || name.length > found.length) found = name;
   }

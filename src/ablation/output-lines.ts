@@ -7,7 +7,7 @@ export interface OutputLine {
 }
 
 export interface CleanOutput {
-  /** Lines that may hold results: no colour codes, log prefixes, library noise or tracebacks. */
+  /** Lines that may hold results: no color codes, log prefixes, library noise or tracebacks. */
   readonly lines: readonly OutputLine[];
   /** Last line of the last traceback, as in `ValueError: could not convert string to float`. */
   readonly exception?: string;
@@ -21,7 +21,7 @@ const MAX_LINE_LENGTH = 4000;
 const LITERAL_START = /^\s*(?:[\w.]{1,60}\s*)?(?:[:=]\s*)?[[{]/;
 
 const [ESCAPE, BELL] = [String.fromCharCode(27), String.fromCharCode(7)];
-/** Terminal escape sequences: colours, titles, cursor moves. */
+/** Terminal escape sequences: colors, titles, cursor moves. */
 const ESCAPES = new RegExp(
   `${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|\\][^${BELL}${ESCAPE}]{0,2000}(?:${BELL}|${ESCAPE}\\\\)|[@-Z\\\\-_])`,
   'g',

@@ -13,10 +13,10 @@ const START_SHARE = 0.25;
 const LINE_REACH = 400;
 
 /** Moves a cut so that it does not fall between the two halves of one character. */
-function besideSurrogates(text: string, position: number, towards: -1 | 1): number {
+function besideSurrogates(text: string, position: number, toward: -1 | 1): number {
   const isHigh = /[\ud800-\udbff]/.test(text[position - 1] ?? '');
   const isLow = /[\udc00-\udfff]/.test(text[position] ?? '');
-  return isHigh && isLow ? position + towards : position;
+  return isHigh && isLow ? position + toward : position;
 }
 
 function startCut(text: string, position: number): number {

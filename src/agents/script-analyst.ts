@@ -5,7 +5,7 @@ import {
   doesSomething,
   firstSyntaxError,
   lostNames,
-  neutraliseMagics,
+  neutralizeMagics,
   type ParseResult,
   parsesAsPython,
   takeCorrection,
@@ -25,7 +25,7 @@ const TASKS = {
   /** The first error of a text, by the syntax tree. */
   syntaxError: firstSyntaxError,
   /** Python in the place of a notebook's commands. */
-  neutralise: async (text: string) => neutraliseMagics(text),
+  neutralize: async (text: string) => neutralizeMagics(text),
   /** The text for a block, from a correction agent's answer. */
   takeCorrection,
   /** What a correction does besides correcting. */
@@ -74,11 +74,11 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
       parsesAsPython(text, {
         tenant,
         syntaxError: (part) => doTask('syntaxError', [part]),
-        neutralise: (part) => doTask('neutralise', [part]),
+        neutralize: (part) => doTask('neutralize', [part]),
       }),
     doesSomething: (...given) => doTask('doesSomething', given),
     syntaxError: (...given) => doTask('syntaxError', given),
-    neutralise: (...given) => doTask('neutralise', given),
+    neutralize: (...given) => doTask('neutralize', given),
     takeCorrection: (...given) => doTask('takeCorrection', given),
     analyze: (...given) => doTask('analyze', given),
     repair: (...given) => doTask('repair', given),
@@ -94,10 +94,10 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
 const MOST_KEPT = 3;
 
 /**
- * The same analyst, for one check: it analyses a text once, however often it is asked about it. A check asks for the
+ * The same analyst, for one check: it analyzes a text once, however often it is asked about it. A check asks for the
  * detection, for each finding's description and before each correction.
  */
-export function analysedOnce(analyst: ScriptAnalyst): ScriptAnalyst {
+export function analyzedOnce(analyst: ScriptAnalyst): ScriptAnalyst {
   const kept = new Map<string, Promise<ScriptResults['analyze']>>();
   const analyze = (source: string) => {
     const analysis = kept.get(source) ?? analyst.analyze(source);

@@ -141,7 +141,7 @@ export interface SettledNumbers {
   /** When it was sent, by the clock of the scripts. */
   readonly sentAt: number;
   /** Limit and rest of requests, of input and of output tokens, as the provider named them. */
-  readonly learnt: readonly (number | false)[];
+  readonly learned: readonly (number | false)[];
   /** Requests, input and output tokens that were booked, that were used, and their configured limits a minute. */
   readonly booked: readonly number[];
   readonly used: readonly number[];
@@ -186,7 +186,7 @@ else
 end
 -- What the provider said about its limits is true whoever heard it.
 limiter_load(KEYS[4])
-limiter_learn(now, call.learnt, call.booked, call.used, call.limits)
+limiter_learn(now, call.learned, call.booked, call.used, call.limits)
 if call.says == 'answered' then
   limiter_accepted(now, call.sentAt)
 elseif call.says == 'closed' then

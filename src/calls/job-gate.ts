@@ -21,7 +21,7 @@ import { identityOf, JobLedger } from './ledger/job-ledger.js';
 import { packAnswer } from './ledger/kept-answer.js';
 import { holdProbe } from './limiter/hold-probe.js';
 import { limitsOf } from './limiter/model-limits.js';
-import { DIMENSIONS, learntLimits, stayAwayMs } from './limiter/rate-headers.js';
+import { DIMENSIONS, learnedLimits, stayAwayMs } from './limiter/rate-headers.js';
 import { closesModel } from './limiter/turned-away.js';
 import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
@@ -283,7 +283,7 @@ export class JobGate implements CallGate {
     { tokens }: EndedCall,
   ): Omit<SettledNumbers, 'number' | 'billed' | 'cost' | 'assumed' | 'tokens'> {
     const headers = outcome.headers ?? {};
-    const learnt = learntLimits(headers);
+    const learned = learnedLimits(headers);
     const closed = closesModel(outcome);
     const input = tokens === undefined ? 0 : tokens.inputTokens + tokens.cacheWriteTokens;
     return {
@@ -291,7 +291,7 @@ export class JobGate implements CallGate {
       closedMs: limit(closed ? stayAwayMs(headers, this.control.clock.now()) : undefined),
       outcome: outcome.class,
       sentAt,
-      learnt: DIMENSIONS.flatMap((name) => [limit(learnt[name].limit), limit(learnt[name].remaining)]),
+      learned: DIMENSIONS.flatMap((name) => [limit(learned[name].limit), limit(learned[name].remaining)]),
       booked: bookedFor(estimate),
       used: [outcome.neverSent ? 0 : 1, input, tokens?.outputTokens ?? 0],
       limits: this.#configured(call.model),

@@ -12,9 +12,9 @@ const LONGEST_DETAIL = 500;
 /** Classes of the provider's error types; where there is no such type, the HTTP status decides. */
 const CLASS_OF_TYPE: Readonly<Record<string, OutcomeClass>> = {
   invalid_request_error: 'bad-request',
-  authentication_error: 'unauthorised',
-  billing_error: 'unauthorised',
-  permission_error: 'unauthorised',
+  authentication_error: 'unauthorized',
+  billing_error: 'unauthorized',
+  permission_error: 'unauthorized',
   not_found_error: 'unknown-model',
   request_too_large: 'context-exceeded',
   rate_limit_error: 'rate-limited',
@@ -57,7 +57,7 @@ function classOf(status: number | undefined, type: string | undefined, said: str
   if (status === undefined) return known ?? 'overloaded';
   if (status === 429) return 'rate-limited';
   if (status === 413) return 'context-exceeded';
-  if (status === 401 || status === 402 || status === 403) return 'unauthorised';
+  if (status === 401 || status === 402 || status === 403) return 'unauthorized';
   if (status === 408 || status === 409 || status >= 500) return 'overloaded';
   return known ?? 'bad-request';
 }

@@ -53,7 +53,7 @@ export const CALL_RETRIES = {
     'The provider failed inside; 529 or a named time closes the limiter instead.',
   ),
   unreachable: row('back-off', 'attempt', 'No answer came.'),
-  unauthorised: row('never', 'end', 'The key stays wrong.'),
+  unauthorized: row('never', 'end', 'The key stays wrong.'),
   'unknown-model': row('never', 'end', 'The model stays unknown.'),
   'bad-request': row('never', 'end', 'The request stays bad.'),
   cancelled: row(

@@ -92,7 +92,7 @@ function faultOf(thrown: unknown, sdk: Sdk): CallFault {
     return new CallFault(providerError(thrown.error ?? thrown.message, thrown.status, headers), thrown);
   }
   if (thrown instanceof sdk.AnthropicError || isMissingKey(thrown)) {
-    return new CallFault({ class: 'unauthorised', detail: shorten(messageOf(thrown)) }, thrown);
+    return new CallFault({ class: 'unauthorized', detail: shorten(messageOf(thrown)) }, thrown);
   }
   return new CallFault({ class: 'unreachable', detail: shorten(messageOf(thrown)) }, thrown);
 }

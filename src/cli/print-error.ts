@@ -1,6 +1,6 @@
 import { redactErrorText } from '../config/redact.js';
 import { type FleetError, toFleetError } from '../errors.js';
-import { coloursFor } from './terminal/colours.js';
+import { colorsFor } from './terminal/colors.js';
 import { printNote } from './terminal/print.js';
 import { visibleLine } from './terminal/visible.js';
 
@@ -8,9 +8,9 @@ import { visibleLine } from './terminal/visible.js';
 export function printError(thrown: unknown, subject?: string): FleetError {
   const error = toFleetError(thrown);
   const message = redactErrorText(error.message);
-  const colours = coloursFor(process.stderr);
+  const colors = colorsFor(process.stderr);
   const what = subject === undefined ? message : `${subject}: ${message}`;
-  printNote(`${colours.red('error')} ${visibleLine(what)} ${colours.dim(`(${error.code})`)}`);
+  printNote(`${colors.red('error')} ${visibleLine(what)} ${colors.dim(`(${error.code})`)}`);
   printNote(`      ${error.entry.whatToDo}`);
   return error;
 }

@@ -1,18 +1,18 @@
 import type { JobView } from '../producers/job-view.js';
 import { plural, usd } from './terminal/amounts.js';
-import { type Colours, coloursFor } from './terminal/colours.js';
+import { type Colors, colorsFor } from './terminal/colors.js';
 import { print, printJson } from './terminal/print.js';
 import { visibleLine } from './terminal/visible.js';
 
-function stateColour(state: JobView['state'], colours: Colours): string {
-  if (state === 'completed') return colours.green(state);
-  if (state === 'failed' || state === 'cancelled') return colours.red(state);
-  return colours.yellow(state);
+function stateColor(state: JobView['state'], colors: Colors): string {
+  if (state === 'completed') return colors.green(state);
+  if (state === 'failed' || state === 'cancelled') return colors.red(state);
+  return colors.yellow(state);
 }
 
 /** One line of a list of jobs. */
-export function jobLine(view: JobView, colours: Colours): string {
-  return `${stateColour(view.state, colours)} ${visibleLine(view.id)} ${colours.dim(visibleLine(view.createdAt))}`;
+export function jobLine(view: JobView, colors: Colors): string {
+  return `${stateColor(view.state, colors)} ${visibleLine(view.id)} ${colors.dim(visibleLine(view.createdAt))}`;
 }
 
 /** What the calls of all runs of a job came to; nothing for one that made none. */
@@ -44,11 +44,11 @@ export function printJob(view: JobView, json: boolean): void {
     printJson(view, 2);
     return;
   }
-  const colours = coloursFor(process.stdout);
-  print(jobLine(view, colours));
+  const colors = colorsFor(process.stdout);
+  print(jobLine(view, colors));
   if (view.progress !== undefined) print(`progress: ${visibleLine(view.progress)}`);
   if (view.error !== undefined) {
-    print(`${colours.red('error')} ${visibleLine(view.error.message)} (${visibleLine(view.error.code)})`);
+    print(`${colors.red('error')} ${visibleLine(view.error.message)} (${visibleLine(view.error.code)})`);
   }
   for (const line of callLines(view)) print(visibleLine(line));
   if (view.result !== undefined) printJson(view.result, 2);

@@ -91,7 +91,7 @@ function characterForms(text: string): string[] {
   ];
 }
 
-/** The part of a text's base64 that does not depend on its neighbours, for each of the three ways it may be aligned. */
+/** The part of a text's base64 that does not depend on its neighbors, for each of the three ways it may be aligned. */
 function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((before) => {

@@ -1,7 +1,7 @@
 import { formsOf, secretsIn, secretsOfAddress } from './known-secrets.js';
 
 const REDACTED = '[redacted]';
-/** Secrets from this length on are also recognised by half of their characters, where a text was cut. */
+/** Secrets from this length on are also recognized by half of their characters, where a text was cut. */
 const MIN_LENGTH_OF_HALVES = 16;
 
 interface KnownSecret {

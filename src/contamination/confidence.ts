@@ -11,7 +11,7 @@ export function copyProbability(margin: number): number {
 const SLOPE = 16;
 const MIDDLE = 1;
 
-/** A pair that is told apart beyond doubt still leaves room for a mislabelled or an unheard-of one. */
+/** A pair that is told apart beyond doubt still leaves room for a mislabeled or an unheard-of one. */
 const LARGEST = 0.995;
 /** Nothing was compared, or too little to tell: neither verdict is more likely. */
 const UNKNOWN = 0.5;

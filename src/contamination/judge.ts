@@ -54,10 +54,10 @@ const CLEARLY = 1.25;
  * @throws PayloadError for a solve time or a difficulty that means nothing
  */
 export function judge(input: Case): ContaminationResult {
-  return new Judgement(input).result();
+  return new Judgment(input).result();
 }
 
-class Judgement {
+class Judgment {
   private readonly checks: ContaminationChecks = { skipped: {} };
   private readonly reasons: string[] = [];
   private margin: number | undefined;

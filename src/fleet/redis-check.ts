@@ -4,12 +4,12 @@ import { messageOf, RedisError } from '../errors.js';
 import { connectWithin, type RedisPatience } from '../queues/connection.js';
 import { redisAddress, redisOptionsFrom } from '../queues/redis-address.js';
 
-export type RedisFlavour = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
+export type RedisFlavor = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
 
 export interface RedisServer {
-  /** Version of the server's own flavour, as in `7.0.15`. */
+  /** Version of the server's own flavor, as in `7.0.15`. */
   readonly version: string;
-  readonly flavour: RedisFlavour;
+  readonly flavor: RedisFlavor;
 }
 
 export interface RedisCheckOptions extends RedisPatience {
@@ -70,17 +70,17 @@ function infoFields(info: string): ReadonlyMap<string, string> {
 /** Valkey and Dragonfly also report a `redis_version`, for clients that know no other; their own comes first. */
 function identify(facts: ReadonlyMap<string, string>): RedisServer {
   const valkey = facts.get('valkey_version');
-  if (valkey !== undefined) return { flavour: 'valkey', version: valkey };
+  if (valkey !== undefined) return { flavor: 'valkey', version: valkey };
   const dragonfly = facts.get('dragonfly_version');
-  if (dragonfly !== undefined) return { flavour: 'dragonfly', version: dragonfly.replace(/^\D+/, '') };
+  if (dragonfly !== undefined) return { flavor: 'dragonfly', version: dragonfly.replace(/^\D+/, '') };
   const version = facts.get('redis_version') ?? 'unknown';
   const isKeyDb = facts.get('executable')?.includes('keydb-server') === true;
-  return { flavour: isKeyDb ? 'keydb' : 'redis', version };
+  return { flavor: isKeyDb ? 'keydb' : 'redis', version };
 }
 
 /** The limits are BullMQ's own. They are meant for Redis: forks number their versions differently. */
-function refuseOld({ version, flavour }: RedisServer, place: string, warn: (message: string) => void): void {
-  if (flavour !== 'redis') return;
+function refuseOld({ version, flavor }: RedisServer, place: string, warn: (message: string) => void): void {
+  if (flavor !== 'redis') return;
   const { minimumVersion, recommendedMinimumVersion } = RedisConnection;
   if (!isAtLeast(version, minimumVersion)) {
     throw new RedisError(

@@ -36,7 +36,7 @@ export interface LeakageAnalysis {
   readonly scores: number;
   /** How many of them it prints. */
   readonly printedScores: number;
-  /** False where the script has syntax errors; the rest of it is analysed all the same. */
+  /** False where the script has syntax errors; the rest of it is analyzed all the same. */
   readonly parsed: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface DetailedAnalysis extends LeakageAnalysis {
 }
 
 /**
- * Elements of values that an analysis may build or visit, whatever the script, and for each node of its syntax. The labelled
+ * Elements of values that an analysis may build or visit, whatever the script, and for each node of its syntax. The labeled
  * scripts and all others that were measured take less than a hundredth of it.
  */
 const MAX_WORK = 10_000_000;

@@ -3,8 +3,8 @@ import { parsesAsPython } from '../solution/parses-as-python.js';
 import { analyzeLeakage, type LeakFinding } from './analyze.js';
 import { repairLeak } from './repair/repair-leak.js';
 
-/** One labelled script: the minimal leaky blocks, and the script without the leak where one is given. */
-export const LabelledScriptSchema = z.object({
+/** One labeled script: the minimal leaky blocks, and the script without the leak where one is given. */
+export const LabeledScriptSchema = z.object({
   id: z.string(),
   kind: z.string(),
   leaky: z.boolean(),
@@ -13,7 +13,7 @@ export const LabelledScriptSchema = z.object({
   fixed: z.string().nullish(),
   note: z.string().nullish(),
 });
-export type LabelledScript = z.infer<typeof LabelledScriptSchema>;
+export type LabeledScript = z.infer<typeof LabeledScriptSchema>;
 
 /** A share with its 95 % Wilson score interval (Wilson 1927); `null` where nothing was counted. */
 export interface Share {
@@ -36,7 +36,7 @@ export interface LeakageEvaluation {
   readonly precision: Share;
   /** Of the leaky scripts, those called leaky. */
   readonly recall: Share;
-  /** Of the leaky scripts found, those with a reported block that overlaps a labelled one. */
+  /** Of the leaky scripts found, those with a reported block that overlaps a labeled one. */
   readonly blocksRight: Share;
   /** Of the leaky scripts found, those whose every leak was rewritten, and that are still Python. */
   readonly corrected: Share;
@@ -51,9 +51,9 @@ export function wilson(count: number, of: number): Share {
   if (of === 0) return { value: null, count, of, low: 0, high: 1 };
   const p = count / of;
   const z2 = Z * Z;
-  const centre = (p + z2 / (2 * of)) / (1 + z2 / of);
+  const center = (p + z2 / (2 * of)) / (1 + z2 / of);
   const half = (Z / (1 + z2 / of)) * Math.sqrt((p * (1 - p)) / of + z2 / (4 * of * of));
-  return { value: p, count, of, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+  return { value: p, count, of, low: Math.max(0, center - half), high: Math.min(1, center + half) };
 }
 
 /** First and last line of the n-th occurrence-free text in a script; nothing where it does not stand there. */
@@ -64,11 +64,8 @@ function linesOf(script: string, block: string): { first: number; last: number }
   return { first: lineAt(at), last: lineAt(at + Math.max(0, block.trimEnd().length - 1)) };
 }
 
-/** Whether a reported block is right: its lines overlap those of a labelled block. */
-export function isRightBlock(
-  finding: Pick<LeakFinding, 'line' | 'endLine'>,
-  script: LabelledScript,
-): boolean {
+/** Whether a reported block is right: its lines overlap those of a labeled block. */
+export function isRightBlock(finding: Pick<LeakFinding, 'line' | 'endLine'>, script: LabeledScript): boolean {
   return script.blocks.some((block) => {
     const lines = linesOf(script.script, block);
     return lines !== undefined && finding.line <= lines.last && finding.endLine >= lines.first;
@@ -99,11 +96,11 @@ async function repairAll(
 }
 
 /**
- * Measures the analysis and the repair on labelled scripts; the fixed twins count as clean scripts. `rewrite` is what
+ * Measures the analysis and the repair on labeled scripts; the fixed twins count as clean scripts. `rewrite` is what
  * rewrites a block of a script.
  */
 export async function evaluateLeakage(
-  scripts: readonly LabelledScript[],
+  scripts: readonly LabeledScript[],
   rewrite: typeof repairLeak = repairLeak,
 ): Promise<LeakageEvaluation> {
   const mistakes: Mistake[] = [];

@@ -91,8 +91,8 @@ export const LEAK_KINDS = {
   },
   vocabulary: {
     severity: 'low',
-    title: 'text vectoriser fitted on scored rows',
-    whatToDo: 'Fit the vectoriser on the training texts and transform both parts with it.',
+    title: 'text vectorizer fitted on scored rows',
+    whatToDo: 'Fit the vectorizer on the training texts and transform both parts with it.',
   },
   encoding: {
     severity: 'low',

@@ -26,7 +26,7 @@ const LARGE_SHARE = 0.4;
 /** Scripts of fewer statements are too small for that share to say anything. */
 const MIN_STATEMENTS = 8;
 /**
- * How many of a script's names and literals all corrections together have to leave. Corrections by hand of the labelled scripts leave
+ * How many of a script's names and literals all corrections together have to leave. Corrections by hand of the labeled scripts leave
  * three fifths and more, also where they change each line.
  */
 const KEPT_SHARE = 0.5;

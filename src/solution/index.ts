@@ -4,7 +4,7 @@ export { misleadingEncoding } from './declared-encoding.js';
 export { extractCodeBlock } from './extract-code-block.js';
 export { fitCorrection, type Span } from './fit-correction.js';
 export { type LocatedBlock, locateBlock, validateCodeBlock } from './locate-block.js';
-export { neutraliseMagics } from './notebook-magics.js';
+export { neutralizeMagics } from './notebook-magics.js';
 export { type ParseOptions, type ParseResult, parsesAsPython } from './parses-as-python.js';
 export { solutionLineEnding } from './physical-lines.js';
 export { introducesPlaceholder } from './placeholder.js';

@@ -19,7 +19,7 @@ function statementInPlace(indentation: string, magicLength: number): string {
   return `${' '.repeat(magicLength - 1)}\f${indentation}`;
 }
 
-function neutralisedLine(line: string): string | null {
+function neutralizedLine(line: string): string | null {
   const magic = magicIn(line);
   if (magic === null) return null;
   const before = line.slice(0, magic.start);
@@ -44,7 +44,7 @@ function asComment(line: string): string {
  * marker (`# %%`, `# In [1]:`) or cell magic, and in a text without markers no further than the next blank
  * line, since nobody knows where the cell ended and code must not disappear.
  */
-export function neutraliseMagics(text: string): string {
+export function neutralizeMagics(text: string): string {
   return readMagics(text).text;
 }
 
@@ -55,7 +55,7 @@ export interface CodeOfMagics {
   readonly reason: string;
 }
 
-/** The text as `neutraliseMagics` gives it, with the places where it leaves out more than a command. */
+/** The text as `neutralizeMagics` gives it, with the places where it leaves out more than a command. */
 export function readMagics(text: string): { text: string; hidden: CodeOfMagics[] } {
   const hidden: CodeOfMagics[] = [];
   if (!maybeMagic(text)) return { text, hidden };
@@ -77,7 +77,7 @@ export function readMagics(text: string): { text: string; hidden: CodeOfMagics[]
       replaced = ' '.repeat(original.length);
     } else if (line.context === 'code') {
       const magic = magicIn(original);
-      replaced = neutralisedLine(original) ?? original;
+      replaced = neutralizedLine(original) ?? original;
       continued = magic?.code === false && original.endsWith('\\');
       foreign = magic?.cell !== undefined && FOREIGN_CELLS.has(magic.cell) && !PYTHON_SCRIPT.test(original);
       const runs = RUNS_CODE.exec(original)?.[1];

@@ -1,5 +1,5 @@
 import { maybeMagic } from './magic-line.js';
-import { neutraliseMagics } from './notebook-magics.js';
+import { neutralizeMagics } from './notebook-magics.js';
 import { physicalLines } from './physical-lines.js';
 import type { PythonVerdict } from './python-child.js';
 import { PythonParser } from './python-parser.js';
@@ -52,7 +52,7 @@ export interface ParseOptions {
   /** The first error by the syntax tree: in a thread where that must not block the caller. */
   readonly syntaxError?: typeof firstSyntaxError;
   /** Puts Python in the place of a notebook's commands: the same. */
-  readonly neutralise?: (text: string) => Promise<string>;
+  readonly neutralize?: (text: string) => Promise<string>;
 }
 
 async function judge(text: string, options: ParseOptions): Promise<ParseResult> {
@@ -77,6 +77,6 @@ export async function parsesAsPython(text: string, options: ParseOptions = {}): 
   const asItIs = await judge(source, options);
   if (asItIs.ok) return asItIs;
   if (!maybeMagic(source)) return asItIs;
-  const neutral = await (options.neutralise?.(source) ?? neutraliseMagics(source));
+  const neutral = await (options.neutralize?.(source) ?? neutralizeMagics(source));
   return neutral === source ? asItIs : judge(neutral, options);
 }

@@ -54,7 +54,7 @@ function takeBlock(code: string, located: Span, content: string): TakenCorrectio
   }
   const block = whole.kind === 'block' ? whole.block : withoutSurroundings(code, located, content);
   if (block.trim() === '') return refused('the correction is empty');
-  if (normalised(block) === normalised(located.text)) {
+  if (normalized(block) === normalized(located.text)) {
     return refused('the correction is the same as the leaky block');
   }
   if (isDiff(block)) return refused('the correction is a diff; write the lines as they should stand');
@@ -64,7 +64,7 @@ function takeBlock(code: string, located: Span, content: string): TakenCorrectio
   return { ok: true, block };
 }
 
-function normalised(text: string): string {
+function normalized(text: string): string {
   return text
     .split(/\r\n|\r|\n/)
     .map((line) => line.trimEnd())

@@ -95,7 +95,7 @@ const SCRIPT_SHARE = 0.6;
 const REPEATED_LINES = 3;
 
 /**
- * Recognises an answer that is the whole script although a block was asked for, and gives the part of it that
+ * Recognizes an answer that is the whole script although a block was asked for, and gives the part of it that
  * stands where the block stood. Outside of the block only trailing whitespace, line breaks and blank lines
  * may differ. An answer that repeats the script up to the block or from it on, without the other side, also
  * `changes-more`: put in as a block it would double these lines. Linear in the length of all texts.

@@ -42,7 +42,7 @@ describe('reading printed ablation scores', () => {
         '2024-01-02 03:04:05,678 - INFO - Baseline: 0.90\n2024-01-02 03:04:06,678 - INFO - No scaler: 0.89\n2024-01-02 03:04:07,678 - INFO - No encoder: 0.70\n',
       crlf: 'Baseline: 0.90\r\nNo scaler: 0.89\r\nNo encoder: 0.70\r\n',
       percent: 'Baseline: 90%\nNo scaler: 89%\nNo encoder: 70%\n',
-      colours:
+      colors:
         '\u001b[1mBaseline\u001b[0m: \u001b[32m0.90\u001b[0m\nNo scaler: 0.89\nNo encoder: \u001b[31m0.70\u001b[0m\n',
     };
     for (const [layout, output] of Object.entries(layouts)) {

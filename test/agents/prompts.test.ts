@@ -30,7 +30,7 @@ describe('REQ-SF-012: the detection prompt holds every instruction', () => {
   it('that runs of the figure alone went wrong on', () => {
     expectAll(text, [
       /test samples exactly like validation samples/i,
-      /must not flow from validation or test rows into anything learnt for training/i,
+      /must not flow from validation or test rows into anything learned for training/i,
       /one entry per leak/i,
       /exact copy of consecutive whole lines/i,
       /reach from the line that learns from the wrong rows through the line of the split/i,

@@ -197,7 +197,7 @@ describe('calls that fail', () => {
   });
 
   it.each([
-    ['401', errorReply(401, 'invalid bearer token'), 'unauthorised'],
+    ['401', errorReply(401, 'invalid bearer token'), 'unauthorized'],
     ['404', errorReply(404, 'model: nope'), 'unknown-model'],
     ['400', errorReply(400, 'bad'), 'bad-request'],
   ] as const)('with %s are not sent again', async (_, reply, code) => {
@@ -225,7 +225,7 @@ describe('calls that fail', () => {
 
   it('keep the usage of the calls before the one that failed', async () => {
     const error = await errorOf(detect([textReply('nonsense'), errorReply(401)]));
-    expect(error.code).toBe('unauthorised');
+    expect(error.code).toBe('unauthorized');
     expect(error.usage).toMatchObject({ calls: 1, inputTokens: 100, outputTokens: 20 });
     expect(error.message).toContain('call 2 of the question');
   });

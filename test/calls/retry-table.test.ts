@@ -98,7 +98,7 @@ const SITUATIONS: Readonly<Record<TestedClass, Situation>> = {
   'rate-limited': { reply: rateLimitReply() },
   overloaded: { reply: errorReply(500) },
   unreachable: { reply: resetReply },
-  unauthorised: { reply: errorReply(401) },
+  unauthorized: { reply: errorReply(401) },
   'unknown-model': { reply: errorReply(404) },
   'bad-request': { reply: errorReply(400) },
   cancelled: { reply: hangReply, cancelled: true },

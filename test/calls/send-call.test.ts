@@ -115,9 +115,9 @@ describe('outcome classes', () => {
       'context-exceeded',
       /too long/,
     ],
-    ['401', errorReply(401, 'invalid bearer token'), 'unauthorised', /HTTP 401: invalid bearer token/],
-    ['402', errorReply(402), 'unauthorised', /402/],
-    ['403', errorReply(403), 'unauthorised', /403/],
+    ['401', errorReply(401, 'invalid bearer token'), 'unauthorized', /HTTP 401: invalid bearer token/],
+    ['402', errorReply(402), 'unauthorized', /402/],
+    ['403', errorReply(403), 'unauthorized', /403/],
     ['404 of the API', errorReply(404, 'model: nope'), 'unknown-model', /model: nope/],
     ['404 of another server', htmlReply(404), 'bad-request', /404/],
     ['408', errorReply(408), 'overloaded', /408/],
@@ -148,7 +148,7 @@ describe('outcome classes', () => {
     server.close();
   });
 
-  it('no key at all is unauthorised, and nothing is sent', async () => {
+  it('no key at all is unauthorized, and nothing is sent', async () => {
     const { url, requests } = await serve(textReply('hi'));
     const saved = { key: process.env.ANTHROPIC_API_KEY, token: process.env.ANTHROPIC_AUTH_TOKEN };
     delete process.env.ANTHROPIC_API_KEY;
@@ -160,7 +160,7 @@ describe('outcome classes', () => {
         DEFAULT_CALL_LIMITS,
         systemClock,
       );
-      expect(outcome.class).toBe('unauthorised');
+      expect(outcome.class).toBe('unauthorized');
       expect(requests).toHaveLength(0);
     } finally {
       if (saved.key !== undefined) process.env.ANTHROPIC_API_KEY = saved.key;
@@ -185,7 +185,7 @@ describe('the request', () => {
     expect(api?.requests[0]?.body.stream).toBe(true);
   });
 
-  it('honours ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY', async () => {
+  it('honors ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY', async () => {
     const { url, requests } = await serve(textReply('hi'));
     vi.stubEnv('ANTHROPIC_BASE_URL', url);
     vi.stubEnv('ANTHROPIC_API_KEY', 'from-env');

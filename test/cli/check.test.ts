@@ -35,7 +35,7 @@ describe('fleet check', () => {
     expect(stderr).toBe('agents: offline static analysis (no ANTHROPIC_API_KEY is set)\n');
   });
 
-  it('a leaky script: exit 1, with finding and diff, and without colours in a pipe', async () => {
+  it('a leaky script: exit 1, with finding and diff, and without colors in a pipe', async () => {
     const cwd = project({ 'leaky.py': LEAKY });
     const env = await answering([leaks('a = fit(all)'), correction('a = fit(train)')]);
     const { stdout, exitCode } = await fleetCommand(['check', 'leaky.py'], { cwd, env });
@@ -128,7 +128,7 @@ describe('fleet check with bad input says one clear sentence and exits with 2', 
     const env = await answering(() => errorReply(401, 'invalid x-api-key'));
     const { stderr, exitCode } = await fleetCommand(['check', 'leaky.py'], { cwd, env });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('unauthorised');
+    expect(stderr).toContain('unauthorized');
     expect(stderr).toContain('ANTHROPIC_API_KEY');
     expect(api?.requests).toHaveLength(1);
   });

@@ -27,14 +27,14 @@ function printed(...flags: string[]): Map<string, string> {
 }
 
 describe('a hostile text through every printer', () => {
-  it.each([[[]], [['--colours']]])('reaches neither the terminal nor a runner %j', (flags) => {
-    const colours = flags.length > 0;
+  it.each([[[]], [['--colors']]])('reaches neither the terminal nor a runner %j', (flags) => {
+    const colors = flags.length > 0;
     const all = printed(...flags);
     expect(all.size).toBeGreaterThan(14);
     for (const [name, text] of all) {
       expect(text, name).not.toBe('');
       if (name !== 'check as github') {
-        expectHarmless(text, { colours });
+        expectHarmless(text, { colors });
         continue;
       }
       // Annotations are meant to be commands; each is one line, as the error beside them is.
@@ -44,8 +44,8 @@ describe('a hostile text through every printer', () => {
       expect(annotations[0]).toMatch(
         /^::error file=a%0A%3A%3Aerror%3A%3Apwned%0A.*,line=1,.*::a%0A::error::pwned/,
       );
-      expectHarmless(lines.filter((line) => !line.startsWith('::')).join('\n'), { colours });
-      expectHarmless((annotations[0] ?? '').slice(2).replaceAll('##', ''), { colours });
+      expectHarmless(lines.filter((line) => !line.startsWith('::')).join('\n'), { colors });
+      expectHarmless((annotations[0] ?? '').slice(2).replaceAll('##', ''), { colors });
     }
   });
 

@@ -4,7 +4,7 @@ import type { CheckedFile } from '../../src/cli/check/checked-file.js';
 import { FORMATS, printOutcomes } from '../../src/cli/check/print-outcomes.js';
 import { printError } from '../../src/cli/print-error.js';
 import { jobLine, printJob } from '../../src/cli/print-job.js';
-import { coloursFor } from '../../src/cli/terminal/colours.js';
+import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { print, printJson, printNote, printUsageError } from '../../src/cli/terminal/print.js';
 import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
 import { renderVerdicts } from '../../src/cli/terminal/render-verdicts.js';
@@ -13,8 +13,8 @@ import { UsageError } from '../../src/errors.js';
 import type { JobView } from '../../src/producers/job-view.js';
 import { HOSTILE_TEXT as TEXT } from '../support/hostile-text.js';
 
-const colours = coloursFor({}, process.argv.includes('--colours') ? { FORCE_COLOR: '1' } : {});
-if (process.argv.includes('--colours')) process.env.FORCE_COLOR = '1';
+const colors = colorsFor({}, process.argv.includes('--colors') ? { FORCE_COLOR: '1' } : {});
+if (process.argv.includes('--colors')) process.env.FORCE_COLOR = '1';
 
 const checked = {
   file: TEXT,
@@ -68,7 +68,7 @@ const PRINTERS: Readonly<Record<string, () => unknown>> = {
   json: () => printJson({ [TEXT]: TEXT }, 2),
   'usage error': () => printUsageError(`error: unknown option '${TEXT}'\n(Did you mean --json?)\n`),
   error: () => printError(new Error(TEXT), TEXT),
-  'job line': () => print(jobLine(job, colours)),
+  'job line': () => print(jobLine(job, colors)),
   job: () => printJob(job, false),
   'job as JSON': () => printJob(job, true),
   refinement: () =>
@@ -77,11 +77,11 @@ const PRINTERS: Readonly<Record<string, () => unknown>> = {
         TEXT,
         TEXT,
         { outcome: 'selected', codeBlock: TEXT, plan: TEXT, attempts: 1 } as never,
-        colours,
+        colors,
         40,
       ),
     ),
-  verdicts: () => print(renderVerdicts([{ file: TEXT, result: verdict as never }], colours)),
+  verdicts: () => print(renderVerdicts([{ file: TEXT, result: verdict as never }], colors)),
   ...Object.fromEntries(
     FORMATS.map((format) => [
       `check as ${format}`,

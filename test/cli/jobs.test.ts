@@ -113,8 +113,8 @@ describe('fleet submit with bad input says one clear sentence and exits with 2',
     [
       'another contract',
       ['submit', 'solution-check'],
-      '{"solution":{"content":"x"},"colour":1}',
-      'solution-check: colour: unknown field',
+      '{"solution":{"content":"x"},"color":1}',
+      'solution-check: color: unknown field',
     ],
     [
       'an empty script',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { reportedFile } from '../../src/cli/check/report-findings.js';
-import { coloursFor } from '../../src/cli/terminal/colours.js';
+import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
 import type { SolutionCheckResult } from '../../src/queues/solution-check.js';
 import { NO_USAGE } from '../../src/queues/usage.js';
@@ -26,7 +26,7 @@ const result: SolutionCheckResult = {
 
 it('a finding shows that static analysis found it, and what its correction changed besides', () => {
   const file = { file: 'a.py', text: script, script, result };
-  const shown = renderCheck(file, coloursFor({ isTTY: false } as NodeJS.WriteStream));
+  const shown = renderCheck(file, colorsFor({ isTTY: false } as NodeJS.WriteStream));
   expect(shown).toContain('found by static analysis; the agent did not name it');
   expect(shown).toContain('note: the correction prints less');
   expect(shown).not.toContain('\u001b[2J');
@@ -39,7 +39,7 @@ it('without a model, nothing says so twice', () => {
   const offline = { ...result, agent: { runner: 'offline' as const } };
   const shown = renderCheck(
     { file: 'a.py', script, result: offline },
-    coloursFor({ isTTY: false } as NodeJS.WriteStream),
+    colorsFor({ isTTY: false } as NodeJS.WriteStream),
   );
   expect(shown).not.toContain('found by static analysis');
 });

@@ -117,7 +117,7 @@ except JobFailed as error:
     say(state=error.state, code=error.code, job=error.job_id == handle.id, retryable=error.retryable, after=state)
 `,
       );
-      expect(said).toMatchObject({ state: 'failed', code: 'unauthorised', job: true, retryable: false });
+      expect(said).toMatchObject({ state: 'failed', code: 'unauthorized', job: true, retryable: false });
       expect(said.after).toMatch(/^(waiting|active|failed)$/);
     } finally {
       await api.close();

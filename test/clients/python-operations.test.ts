@@ -57,7 +57,7 @@ def submit(content, run):
 jobs = [submit("x = 1\\n", "one"), submit("broken = 1\\n", "two")]
 for job in jobs:
     job.wait(timeout=60)
-listed = fleet.dead_letters.find(run="one", code="unauthorised")
+listed = fleet.dead_letters.find(run="one", code="unauthorized")
 letter = fleet.dead_letters.show(jobs[0].id)
 try:
     fleet.dead_letters.drop()
@@ -66,13 +66,13 @@ except ApiError as error:
 try:
     fleet.dead_letters.find(runs="one")
 except TypeError as error:
-    misspelt = str(error)
+    misspelled = str(error)
 say(listed=[job["id"] for job in listed] == [jobs[0].id], payload=letter["payload"]["solution"]["content"],
-    calls=[call["state"] for call in letter["calls"]], refused=refused, misspelt=misspelt, ids=[job.id for job in jobs])
+    calls=[call["state"] for call in letter["calls"]], refused=refused, misspelled=misspelled, ids=[job.id for job in jobs])
 `,
     );
     expect(said).toMatchObject({ listed: true, payload: 'x = 1\n', calls: ['failed'], refused: 400 });
-    expect(said.misspelt).toContain("'runs' is not a filter");
+    expect(said.misspelled).toContain("'runs' is not a filter");
     repaired = true;
     const [first, second] = said.ids as string[];
     const after = await runPython(

@@ -25,7 +25,7 @@ const file = (name: string, content: string): string => {
 const evaluate = (...args: string[]) =>
   execa(process.execPath, [testProgram('scripts/eval-contamination'), ...args], { reject: false });
 
-describe('SPEC-SIL-009: evaluation of labelled pairs', () => {
+describe('SPEC-SIL-009: evaluation of labeled pairs', () => {
   it('SPEC-SIL-009: an interval holds the share, also at its ends', () => {
     expect(proportion(0, 31)).toMatchObject({ share: 0, low: 0 });
     expect(proportion(0, 31).high).toBeCloseTo(0.11, 2);
@@ -64,11 +64,11 @@ describe('SPEC-SIL-009: evaluation of labelled pairs', () => {
   });
 
   it('SPEC-SIL-009: the table names every kind and the wrong rows', async () => {
-    const wrong = { ...few[0], id: 'mislabelled', label: 'clean' };
+    const wrong = { ...few[0], id: 'mislabeled', label: 'clean' };
     const { stdout } = await evaluate(file('table.jsonl', lines([...few, wrong])));
     expect(String(stdout)).toMatch(/renamed +3\/3 +100\.0 %/);
     expect(String(stdout)).toMatch(/clean different-task +0\/4/);
-    expect(String(stdout)).toMatch(/mislabelled {2}renamed {2}confidence/);
+    expect(String(stdout)).toMatch(/mislabeled {2}renamed {2}confidence/);
   });
 
   it('SPEC-SIL-009: nothing to read is an error with exit code 2', async () => {

@@ -68,15 +68,15 @@ describe.skipIf(!hasChromium())('SPEC-SIL-009: the report in a browser', () => {
       const [background, text] = (await page.evaluate(
         '[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]',
       )) as [string, string];
-      const brightness = (colour: string): number =>
-        (colour.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
+      const brightness = (color: string): number =>
+        (color.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
       expect(brightness(background) > brightness(text)).toBe(colorScheme === 'light');
       await nothingHappened();
       await page.close();
     },
   );
 
-  it('SPEC-SIL-009: matching stretches have the same colour on both sides', async () => {
+  it('SPEC-SIL-009: matching stretches have the same color on both sides', async () => {
     const page = await browser.newPage();
     await page.goto(url);
     const sides = (await page.evaluate(
@@ -84,12 +84,9 @@ describe.skipIf(!hasChromium())('SPEC-SIL-009: the report in a browser', () => {
     )) as [string, string][][];
     const [one = [], other = []] = sides;
     expect(one.length).toBeGreaterThan(1);
-    expect(new Set(one.map(([, colour]) => colour)).size).toBe(one.length);
+    expect(new Set(one.map(([, color]) => color)).size).toBe(one.length);
     expect(
-      other.map(([text, colour]) => [
-        text.replace(/\bgroups\b/g, 'sets').replace(/\bsea\b/g, 'grid'),
-        colour,
-      ]),
+      other.map(([text, color]) => [text.replace(/\bgroups\b/g, 'sets').replace(/\bsea\b/g, 'grid'), color]),
     ).toEqual(one);
     await page.close();
   });

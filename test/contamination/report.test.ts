@@ -52,7 +52,7 @@ describe('SPEC-SIL-009: the report', () => {
     expect(page).toContain('the known solution is code');
   });
 
-  it('SPEC-SIL-009: colours both sides of a match alike', async () => {
+  it('SPEC-SIL-009: colors both sides of a match alike', async () => {
     const renamed = KNOWN.replace(/\bsets\b/g, 'groups');
     const page = renderReport([await entry(KNOWN, renamed)]);
     const [known, output] = [...page.matchAll(/<pre>([\s\S]*?)<\/pre>/g)].map((match) => match[1] ?? '');

@@ -54,7 +54,7 @@ describe('a worker that is stopped at any moment', () => {
 describe('a call that fails while its worker stops', () => {
   it.each([
     { status: 500, state: 'delayed', code: undefined },
-    { status: 401, state: 'failed', code: 'unauthorised' },
+    { status: 401, state: 'failed', code: 'unauthorized' },
   ])('with $status leaves its job $state, not active', async ({ status, state, code }) => {
     let answer: (reply: Reply) => void = () => undefined;
     const answered = new Promise<Reply>((resolve) => {

@@ -55,7 +55,7 @@ describe('the analysis thread', () => {
     delay.disable();
     expect(taken).toMatchObject({ ok: true });
     expect(delay.max / 1e6).toBeLessThan(1_000);
-    expect(await analyst().neutralise('!ls\n')).toBe('0  \n');
+    expect(await analyst().neutralize('!ls\n')).toBe('0  \n');
   });
 
   it('gives up a task in the middle of its computing, and goes on with the ones that wait', async () => {

@@ -52,7 +52,7 @@ function refusal(address: string, timeoutMs = 5_000): Promise<RedisError> {
 }
 
 describe('checkRedis', () => {
-  it('accepts a Redis that keeps jobs, and names its version and flavour', async () => {
+  it('accepts a Redis that keeps jobs, and names its version and flavor', async () => {
     const redis = await redisWith();
     const server = await checkRedis(redis.url, {
       warn: (message) => {
@@ -60,7 +60,7 @@ describe('checkRedis', () => {
       },
     });
     expect(server.version).toMatch(/^\d+\.\d+\.\d+$/);
-    expect(['redis', 'valkey']).toContain(server.flavour);
+    expect(['redis', 'valkey']).toContain(server.flavor);
   });
 
   it.each(['allkeys-lru', 'volatile-ttl', 'allkeys-random'])(
@@ -104,11 +104,11 @@ describe('checkRedis', () => {
   });
 
   it.each([
-    ['valkey_version:8.1.1\r\nredis_version:7.2.4', { flavour: 'valkey', version: '8.1.1' }],
-    ['dragonfly_version:df-v1.27.1\r\nredis_version:7.4.0', { flavour: 'dragonfly', version: '1.27.1' }],
-    ['redis_version:6.3.4\r\nexecutable:/usr/bin/keydb-server', { flavour: 'keydb', version: '6.3.4' }],
-    ['redis_version:255.255.255', { flavour: 'redis', version: '255.255.255' }],
-  ])('knows the flavour of %j', async (info, server) => {
+    ['valkey_version:8.1.1\r\nredis_version:7.2.4', { flavor: 'valkey', version: '8.1.1' }],
+    ['dragonfly_version:df-v1.27.1\r\nredis_version:7.4.0', { flavor: 'dragonfly', version: '1.27.1' }],
+    ['redis_version:6.3.4\r\nexecutable:/usr/bin/keydb-server', { flavor: 'keydb', version: '6.3.4' }],
+    ['redis_version:255.255.255', { flavor: 'redis', version: '255.255.255' }],
+  ])('knows the flavor of %j', async (info, server) => {
     const address = await serverThatSays(`# Server\r\n${info}\r\nmaxmemory_policy:noeviction\r\n`);
     expect(await checkRedis(address)).toEqual(server);
   });

@@ -103,11 +103,11 @@ describe('a solution-check job', () => {
     const view = await handle.wait();
     expect(view).toMatchObject({
       state: 'failed',
-      error: { code: 'unauthorised', retryable: false },
+      error: { code: 'unauthorized', retryable: false },
       attempts: 1,
     });
     expect(server.requests).toHaveLength(1);
-    await expect(handle.result()).rejects.toMatchObject({ code: 'unauthorised' });
+    await expect(handle.result()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
   it('whose model nobody knows fails once', async () => {

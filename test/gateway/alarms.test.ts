@@ -144,7 +144,7 @@ it('every ended call counts by its outcome class, what is tried again and what i
       refused: 1,
       'schema-invalid': 1,
       truncated: 1,
-      unauthorised: 1,
+      unauthorized: 1,
       unreachable: 1,
     });
   } finally {

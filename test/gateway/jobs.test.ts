@@ -127,7 +127,7 @@ describe('POST /v1/jobs/{kind}', () => {
     await workWith(() => (broken ? errorReply(401, 'invalid x-api-key') : leaks()));
     const failed = await gateway.send('POST', '/v1/jobs/solution-check?wait', CHECK);
     expect(failed.status).toBe(200);
-    expect(failed.json).toMatchObject({ state: 'failed', error: { code: 'unauthorised', retryable: false } });
+    expect(failed.json).toMatchObject({ state: 'failed', error: { code: 'unauthorized', retryable: false } });
     broken = false;
     const again = await gateway.send('POST', `/v1/jobs/${failed.json.id}/retry?wait`);
     expect(again.json.state).toBe('completed');
@@ -216,7 +216,7 @@ describe('/v1/dead-letters', () => {
       (await gateway.send('POST', '/v1/jobs/solution-check?wait', { payload: { solution: { content } } }))
         .json.id;
     const [first, second] = [await submit('a = 1\n'), await submit('b = 1\n')];
-    const listed = await gateway.send('GET', '/v1/dead-letters?code=unauthorised');
+    const listed = await gateway.send('GET', '/v1/dead-letters?code=unauthorized');
     expect(listed.json.jobs.map(({ id }: { id: string }) => id).sort()).toEqual([first, second].sort());
     const shown = await gateway.send('GET', `/v1/dead-letters/${first}`);
     expect(shown.json).toMatchObject({

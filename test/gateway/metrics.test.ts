@@ -51,7 +51,7 @@ describe('/metrics', () => {
     await gateway.send('POST', `${SUBMIT}?wait`, CHECK);
     const broken = { payload: { solution: { content: 'BROKEN = 1\n' } } };
     await gateway.send('POST', `${SUBMIT}?wait`, broken);
-    await expect.poll(async () => (await scrape()).get(jobs('failed', 'unauthorised'))).toBe(1);
+    await expect.poll(async () => (await scrape()).get(jobs('failed', 'unauthorized'))).toBe(1);
     const samples = await scrape();
     expect(samples.get(jobs('completed'))).toBe(2);
     expect(

@@ -102,17 +102,17 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     await gateway.send('POST', `${SUBMIT}?wait`, {
       payload: { ...hostilePayload, tags: { run: 'r'.repeat(300) } },
     });
-    const colours: string[] = [];
+    const colors: string[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await open('/', { viewport: { width: 400, height: 800 }, colorScheme });
       expect(await overflows(page)).toBe(false);
-      colours.push(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
+      colors.push(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
       await page.keyboard.press('Tab');
       expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to content');
       await page.keyboard.press('Tab');
       expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Overview');
     }
-    expect(new Set(colours).size).toBe(2);
+    expect(new Set(colors).size).toBe(2);
     const page = await open('/');
     const outline = await page.getByRole('heading').allInnerTexts();
     expect(outline.slice(0, 3)).toEqual(['Overview', 'What is wrong now', 'Jobs']);

@@ -189,7 +189,7 @@ describe('routes and parameters', () => {
     ['GET', '/v1/jobs/solution-check-meta', 404, 'job-not-found'],
     ['GET', '/v1/jobs?state=odd', 400, 'malformed-request'],
     ['GET', '/v1/jobs?limit=0', 400, 'malformed-request'],
-    ['GET', '/v1/jobs?colour=red', 400, 'malformed-request'],
+    ['GET', '/v1/jobs?color=red', 400, 'malformed-request'],
     ['GET', '/v1/runs/r?limit=-1', 400, 'malformed-request'],
     ['GET', `/v1/runs/${'r'.repeat(513)}`, 400, 'malformed-request'],
     [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rewrittenScript } from '../../scripts/repairs/rewritten-script.js';
 import { damageOf, pythonWithSklearn, runPairs, type ScriptPair } from '../../scripts/repairs/run-pairs.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
 const python = pythonWithSklearn();
 if (python === undefined)
@@ -24,7 +24,7 @@ describe.skipIf(python === undefined)('rewritten scripts on made-up data', () =>
   it('REQ-SF-019: run, print a score and write as many rows wherever the original did', async () => {
     const pairs: ScriptPair[] = [];
     for (const [file, ids] of SAMPLE) {
-      for (const { id, script } of labelledScripts(file)) {
+      for (const { id, script } of labeledScripts(file)) {
         if (!ids.includes(id)) continue;
         const text = await rewrittenScript(script);
         if (text !== script) pairs.push({ id, original: script, rewritten: text });

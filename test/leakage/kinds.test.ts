@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { isRightBlock } from '../../src/leakage/evaluate.js';
 import { analyzeLeakage, LEAK_KINDS, type LeakKind } from '../../src/leakage/index.js';
 import { packagePath } from '../../src/package-root.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
-const scripts = labelledScripts('kinds.txt');
+const scripts = labeledScripts('kinds.txt');
 const docs = readFileSync(packagePath('docs', 'leakage-kinds.md'), 'utf8');
 
 describe('the kinds of leak', () => {

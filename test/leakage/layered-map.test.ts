@@ -50,7 +50,7 @@ function columnByColumn(columns: number): string {
   return ['import pandas as pd', 'df = pd.read_csv("a.csv")', ...lines, ''].join('\n');
 }
 
-/** How many entries are put into maps while a script is analysed, those of copies included. */
+/** How many entries are put into maps while a script is analyzed, those of copies included. */
 async function entriesSet(script: string): Promise<number> {
   const { set } = Map.prototype;
   let count = 0;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
 const scripts = ['sample.jsonl', 'first.txt', 'third.txt', 'kinds.txt', 'runnable.txt']
-  .flatMap(labelledScripts)
+  .flatMap(labeledScripts)
   .filter(({ leaky }) => leaky)
   .map(({ id, script }) => ({ id, script: script.replaceAll('\r\n', '\n') }));
 

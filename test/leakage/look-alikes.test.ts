@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isRightBlock } from '../../src/leakage/evaluate.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
 describe.each(['look-alikes.txt', 'divided-rows.txt'])('clean scripts of %s', (file) => {
-  it.each(labelledScripts(file))('$id ($kind) is clean', async ({ script }) => {
+  it.each(labeledScripts(file))('$id ($kind) is clean', async ({ script }) => {
     const { findings, parsed } = await analyzeLeakage(script);
     expect(parsed).toBe(true);
     expect(findings.map(({ explanation }) => explanation)).toEqual([]);
@@ -12,7 +12,7 @@ describe.each(['look-alikes.txt', 'divided-rows.txt'])('clean scripts of %s', (f
 });
 
 describe('leaks in other words', () => {
-  it.each(labelledScripts('disguises.txt'))(
+  it.each(labeledScripts('disguises.txt'))(
     'REQ-SF-014: $id ($kind) is found, at the right block',
     async (script) => {
       const { findings } = await analyzeLeakage(script.script);

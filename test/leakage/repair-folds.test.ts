@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
 const PREPARATION = [
   'import numpy as np',
@@ -51,7 +51,7 @@ describe('what was learned from all rows before a loop over folds', () => {
   });
 
   it('REQ-SF-019: a table that the fold changes starts afresh in every fold', async () => {
-    const [script] = labelledScripts('runnable-folds.txt').filter(({ id }) => id === 'F04');
+    const [script] = labeledScripts('runnable-folds.txt').filter(({ id }) => id === 'F04');
     const text = await repairOf((script?.script ?? '').split('\n'));
     expect(text).toContain('test_before = test.copy()\nfor column in features:');
     expect(text).toContain('    fold_test = test_before.copy()\n');

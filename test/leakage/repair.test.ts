@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
 async function reasonFor(file: string, id: string): Promise<string> {
-  const script = labelledScripts(file).find((candidate) => candidate.id === id)?.script ?? '';
+  const script = labeledScripts(file).find((candidate) => candidate.id === id)?.script ?? '';
   const [finding] = (await analyzeLeakage(script)).findings;
   const repair = await repairLeak(script, finding?.codeBlock ?? '');
   return repair.ok ? `rewritten as ${repair.replacement}` : repair.reason;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
 /** The first Python on this machine that has scikit-learn and pandas; Debian's own may, where another hides it. */
 function pythonWithSklearn(): string | undefined {
@@ -57,7 +57,7 @@ describe.skipIf(python === undefined)('repaired scripts run under real scikit-le
     'runnable-choice.txt',
     'runnable-pipeline.txt',
     'runnable-folds.txt',
-  ].flatMap(labelledScripts);
+  ].flatMap(labeledScripts);
   const outputs = new Map<string, string>();
 
   beforeAll(async () => {

@@ -13,9 +13,9 @@ import {
 } from '../../src/leakage/index.js';
 import type { ReportedKind } from '../../src/leakage/report/index.js';
 import { packagePath } from '../../src/package-root.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
-const [script] = labelledScripts('sample.jsonl');
+const [script] = labeledScripts('sample.jsonl');
 const { findings } = await analyzeLeakage(script?.script ?? '');
 const finding = findings[0];
 if (finding === undefined) throw new Error('the sample script is expected to leak');

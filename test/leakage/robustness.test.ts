@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { analyzeInDetail } from '../../src/leakage/analyze.js';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
 import { parseModule } from '../../src/leakage/syntax/parse-module.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
-const scripts = ['sample.jsonl', 'first.txt', 'second.txt'].flatMap((file) => labelledScripts(file));
+const scripts = ['sample.jsonl', 'first.txt', 'second.txt'].flatMap((file) => labeledScripts(file));
 const sources = scripts.map(({ script }) => script);
 
 /** What must hold for any text: it ends, the blocks are real spans, the lines are theirs. */
@@ -84,7 +84,7 @@ function mutate(source: string, change: Mutation): string {
 }
 
 describe('any text', () => {
-  it('mutated scripts are analysed and repaired without a crash', async () => {
+  it('mutated scripts are analyzed and repaired without a crash', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...sources),
@@ -95,7 +95,7 @@ describe('any text', () => {
     );
   });
 
-  it('random text is analysed without a crash', async () => {
+  it('random text is analyzed without a crash', async () => {
     await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), holds), { numRuns: 200 });
   });
 

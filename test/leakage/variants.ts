@@ -100,9 +100,9 @@ export const FITS: Readonly<Record<string, FitForm>> = {
   },
   "a class of one's own": {
     leaky:
-      'class Centre:\n    def fit(self, d):\n        self.m = d.mean(axis=0)\n        return self\n    def transform(self, d):\n        return d - self.m\nX = Centre().fit(X).transform(X)\n',
+      'class Center:\n    def fit(self, d):\n        self.m = d.mean(axis=0)\n        return self\n    def transform(self, d):\n        return d - self.m\nX = Center().fit(X).transform(X)\n',
     clean:
-      'class Centre:\n    def fit(self, d):\n        self.m = d.mean(axis=0)\n        return self\n    def transform(self, d):\n        return d - self.m\nc = Centre().fit(a)\na, b = c.transform(a), c.transform(b)\n',
+      'class Center:\n    def fit(self, d):\n        self.m = d.mean(axis=0)\n        return self\n    def transform(self, d):\n        return d - self.m\nc = Center().fit(a)\na, b = c.transform(a), c.transform(b)\n',
   },
   'a fill with the median': {
     leaky: 'X = pd.DataFrame(X)\nX = X.fillna(X.median())\n',

@@ -5,7 +5,7 @@ import { packagePath } from '../../src/package-root.js';
 interface Row {
   readonly name: string;
   readonly version: string;
-  readonly licence: string;
+  readonly license: string;
   readonly reason: string;
 }
 
@@ -20,7 +20,7 @@ function rows(heading: string): Row[] {
   const section = document.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
   return [
     ...section.matchAll(/^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \| \d+ \| ([^|]+) \| [^|]+ \|$/gm),
-  ].map(([, name = '', version = '', licence = '', reason = '']) => ({ name, version, licence, reason }));
+  ].map(([, name = '', version = '', license = '', reason = '']) => ({ name, version, license, reason }));
 }
 
 describe.each([
@@ -31,10 +31,10 @@ describe.each([
     expect(Object.fromEntries(rows(heading).map(({ name, version }) => [name, version]))).toEqual(expected);
   });
 
-  it('gives the licence that each package itself gives', () => {
-    for (const { name, licence } of rows(heading)) {
+  it('gives the license that each package itself gives', () => {
+    for (const { name, license } of rows(heading)) {
       const manifest = readFileSync(packagePath('node_modules', name, 'package.json'), 'utf8');
-      expect([name, licence]).toEqual([name, (JSON.parse(manifest) as { license: string }).license]);
+      expect([name, license]).toEqual([name, (JSON.parse(manifest) as { license: string }).license]);
     }
   });
 

@@ -27,7 +27,7 @@ beforeAll(() => {
 }, 300_000);
 
 describe('the packed package', () => {
-  it('holds the compiled code, prompts, grammar and licences, and nothing else', () => {
+  it('holds the compiled code, prompts, grammar and licenses, and nothing else', () => {
     for (const file of ['dist/cli/main.js', 'dist/index.js', 'dist/index.d.ts', 'LICENSE', 'package.json']) {
       expect(installed.files).toContain(file);
     }

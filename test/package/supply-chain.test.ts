@@ -18,7 +18,7 @@ const installed = Object.entries(packages).filter(([path]) => path !== '');
 const production = installed.filter(([, { dev }]) => dev !== true);
 const document = readFileSync(packagePath('docs', 'dependencies.md'), 'utf8');
 
-/** Licences that ask for no more than their notice. A package under any other needs a decision, and a line here. */
+/** Licenses that ask for no more than their notice. A package under any other needs a decision, and a line here. */
 const PERMISSIVE = [
   'MIT',
   'Apache-2.0',
@@ -46,7 +46,7 @@ describe('package-lock.json', () => {
     expect(wanted.filter((version) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))).toEqual([]);
   });
 
-  it('has only packages under permissive licences in what is needed to run', () => {
+  it('has only packages under permissive licenses in what is needed to run', () => {
     const others = production.filter(([, { license }]) => !PERMISSIVE.includes(license ?? ''));
     expect(others.map(([path, { license }]) => `${path}: ${license}`)).toEqual([]);
   });

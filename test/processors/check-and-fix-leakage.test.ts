@@ -255,7 +255,7 @@ describe('it never fails open', () => {
 
   it('a wrong key in the middle is an error that has the cost of what was answered', async () => {
     const error = await failure(SCRIPT, [leaks(LEAKY.trimEnd()), errorReply(401)]);
-    expect(error.code).toBe('unauthorised');
+    expect(error.code).toBe('unauthorized');
     expect(error.usage).toMatchObject({ calls: 1, inputTokens: 100 });
   });
 

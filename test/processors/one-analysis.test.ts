@@ -15,25 +15,25 @@ afterEach(async () => {
   api = undefined;
 });
 
-/** Computes in place, and writes down which texts it analysed. */
-function recording(): { analyst: ScriptAnalyst; analysed: string[] } {
-  const analysed: string[] = [];
+/** Computes in place, and writes down which texts it analyzed. */
+function recording(): { analyst: ScriptAnalyst; analyzed: string[] } {
+  const analyzed: string[] = [];
   const analyst = analystBy((task, given) => {
-    if (task === 'analyze') analysed.push(String(given[0]));
+    if (task === 'analyze') analyzed.push(String(given[0]));
     return doInPlace(task, given);
   }, '');
-  return { analyst, analysed };
+  return { analyst, analyzed };
 }
 
 describe('one check', () => {
-  it('analyses the same text once: for the detection, the description and the second opinion', async () => {
-    const { analyst, analysed } = recording();
+  it('analyzes the same text once: for the detection, the description and the second opinion', async () => {
+    const { analyst, analyzed } = recording();
     const result = await checkAndFixLeakage({ content: CONTENT }, createOfflineRunner(), { analyst });
     expect(result.status).toBe('corrected');
-    expect(analysed).toEqual([CONTENT, result.solution.content]);
+    expect(analyzed).toEqual([CONTENT, result.solution.content]);
   });
 
-  it("analyses the script once for all findings of a model's answer, and each correction once", async () => {
+  it("analyzes the script once for all findings of a model's answer, and each correction once", async () => {
     api = await startMessagesApi({
       reply: [
         leaks(LEAK, 'y = df.pop("target")'),
@@ -41,11 +41,11 @@ describe('one check', () => {
         correction('y = df.pop("target").astype(int)'),
       ],
     });
-    const { analyst, analysed } = recording();
+    const { analyst, analyzed } = recording();
     const result = await checkAndFixLeakage({ content: CONTENT }, runnerFor(api), { analyst });
     expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'corrected']);
-    expect(new Set(analysed).size).toBe(analysed.length);
-    expect(analysed[0]).toBe(CONTENT);
+    expect(new Set(analyzed).size).toBe(analyzed.length);
+    expect(analyzed[0]).toBe(CONTENT);
   });
 });
 

@@ -92,7 +92,7 @@ describe('addRefinementStep', () => {
     const view = await extract.wait();
     expect(view).toMatchObject({ state: 'failed', error: { code: 'child-failed', retryable: false } });
     expect(view.error?.message).toContain(summarize.id);
-    expect(view.error?.message).toContain('unauthorised');
+    expect(view.error?.message).toContain('unauthorized');
   });
 
   it('a child that is run again and succeeds lets its parent go on', async () => {
@@ -359,7 +359,7 @@ describe('addCandidateBatch', () => {
     expect(good).toMatchObject({ state: 'evaluated', result: { script: content(0) } });
     expect(alsoGood).toMatchObject({ state: 'evaluated', result: { script: content(2) } });
     expect(bad).toMatchObject({ state: 'failed', error: { code: 'child-failed' } });
-    expect(JSON.stringify(bad)).toContain('unauthorised');
+    expect(JSON.stringify(bad)).toContain('unauthorized');
   });
 
   it('candidates with keys are evaluated once, also when the batch is submitted again', async () => {

@@ -29,10 +29,10 @@ describe('payload contracts', () => {
   });
 
   it.each(KIND_NAMES)('%s: an unknown field is refused with its path', (kind) => {
-    const error = refusal(() => parsePayload(kind, { ...COMPLETE[kind], colour: 'red' }));
+    const error = refusal(() => parsePayload(kind, { ...COMPLETE[kind], color: 'red' }));
     expect(error.code).toBe('invalid-payload');
-    expect(error.field).toBe('colour');
-    expect(error.message).toBe(`${kind}: colour: unknown field`);
+    expect(error.field).toBe('color');
+    expect(error.message).toBe(`${kind}: color: unknown field`);
   });
 
   it('names an unknown field deep inside', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readAblation } from '../../src/ablation/index.js';
-import { coloursFor } from '../../src/cli/terminal/colours.js';
+import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
 import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
 import { ContaminationDetector } from '../../src/contamination/index.js';
@@ -12,7 +12,7 @@ import { NO_USAGE } from '../../src/queues/usage.js';
 
 /** More than a call can have arguments. */
 const MANY = 140_000;
-const colours = coloursFor({}, {});
+const colors = colorsFor({}, {});
 
 describe('more items than a call can have arguments', () => {
   it.each([
@@ -38,7 +38,7 @@ describe('more items than a call can have arguments', () => {
       usage: NO_USAGE,
       agent: { runner: 'offline' },
     };
-    const shown = renderCheck({ file: 'a.py', script, result }, colours, { explain: true });
+    const shown = renderCheck({ file: 'a.py', script, result }, colors, { explain: true });
     expect(shown.split('\n').length).toBeGreaterThan(MANY);
   });
 
@@ -62,7 +62,7 @@ describe('more items than a call can have arguments', () => {
       usage: NO_USAGE,
       agent: { runner: 'offline' },
     };
-    const shown = renderCheck({ file: 'a.py', script: 'x\n', result }, colours);
+    const shown = renderCheck({ file: 'a.py', script: 'x\n', result }, colors);
     expect(shown.split('\n').length).toBeGreaterThan(3 * MANY);
   });
 
@@ -85,7 +85,7 @@ describe('more items than a call can have arguments', () => {
       usage: NO_USAGE,
       agent: { runner: 'offline' },
     };
-    expect(renderRefinement(codeBlock, 'summary', extracted, colours)).toContain('plan');
+    expect(renderRefinement(codeBlock, 'summary', extracted, colors)).toContain('plan');
   });
 });
 

@@ -71,7 +71,7 @@ describe('secrets', () => {
     const fleet = await FleetConnection.open({ redisUrl: url, prefix: 'secrets' });
     try {
       const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
-      expect(await job.wait()).toMatchObject({ state: 'failed', error: { code: 'unauthorised' } });
+      expect(await job.wait()).toMatchObject({ state: 'failed', error: { code: 'unauthorized' } });
       expect(holdsSecret(JSON.stringify(await job.view()))).toBe(false);
       const fields = await fleet.client.hgetall(`${fleet.prefix}:solution-check:${job.id}`);
       expect(holdsSecret(JSON.stringify(fields))).toBe(false);

@@ -21,7 +21,7 @@ import {
   fitCorrection,
   introducesPlaceholder,
   locateBlock,
-  neutraliseMagics,
+  neutralizeMagics,
   replaceBlock,
 } from '../../src/solution/index.js';
 
@@ -69,7 +69,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'block replaced': (text) => replaceBlock({ content: `x\n${text}\ny` }, text, 'z'),
   correction: (text) => fitCorrection(`x\n${text}\ny`, { start: 2, end: 2 + text.length, text }, `${text}z`),
   placeholder: (text) => introducesPlaceholder(code, text),
-  'notebook magics': neutraliseMagics,
+  'notebook magics': neutralizeMagics,
   'error of a provider': shorten,
   'text for a terminal': visible,
   'address with passwords': (text) => withoutPasswords(`redis://x?${text}`),

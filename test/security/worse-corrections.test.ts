@@ -4,7 +4,7 @@ import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and
 import { CorrectedScript } from '../../src/processors/leakage-check/corrected-script.js';
 import { judgeCorrection } from '../../src/processors/leakage-check/judge-correction.js';
 import { correctionScope, locateBlock } from '../../src/solution/index.js';
-import { labelledScripts } from '../leakage/labelled-scripts.js';
+import { labeledScripts } from '../leakage/labeled-scripts.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { type MessagesApi, startMessagesApi } from '../support/messages-api.js';
 
@@ -182,7 +182,7 @@ describe('names in disguise', () => {
 
 /** Each corrected by hand: what differs between a leaky script and its clean twin, as one block. */
 const TWINS = ['first.txt', 'kinds.txt', 'ninth.jsonl'].flatMap((file) =>
-  labelledScripts(file).flatMap(({ id, script, fixed }) =>
+  labeledScripts(file).flatMap(({ id, script, fixed }) =>
     fixed === undefined || fixed === null ? [] : [{ id: `${file} ${id}`, script, fixed }],
   ),
 );

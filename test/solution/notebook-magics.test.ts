@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { neutraliseMagics, parsesAsPython } from '../../src/solution/index.js';
+import { neutralizeMagics, parsesAsPython } from '../../src/solution/index.js';
 import { parsePython } from '../../src/solution/python-syntax.js';
 
 const magics = [
@@ -33,9 +33,9 @@ const magics = [
   ['Windows line breaks', '!ls\r\nx = 1\r\n', '0  \r\nx = 1\r\n'],
 ] as const;
 
-describe('neutraliseMagics', () => {
+describe('neutralizeMagics', () => {
   it.each(magics)('makes Python of %s, every line as long as before', async (_name, text, expected) => {
-    expect(neutraliseMagics(text)).toBe(expected);
+    expect(neutralizeMagics(text)).toBe(expected);
     expect(expected.split('\n').map((line) => line.length)).toEqual(
       text.split('\n').map((line) => line.length),
     );
@@ -52,12 +52,12 @@ describe('neutraliseMagics', () => {
     ['comments', '# !ls\n# %time x\nx = 1  # why?'],
     ['an annotation and a default', "def f(a: str = '%s', *, b=None): pass"],
   ])('leaves Python alone: %s', (_name, text) => {
-    expect(neutraliseMagics(text)).toBe(text);
+    expect(neutralizeMagics(text)).toBe(text);
   });
 
   it('keeps the statement behind %time at its offset in the syntax tree', async () => {
     const text = 'if a:\n    x = 1\n    %time scaler.fit(X)\ny = 2\n';
-    const tree = await parsePython(neutraliseMagics(text));
+    const tree = await parsePython(neutralizeMagics(text));
     const [call] = tree.rootNode.descendantsOfType('call');
     expect(tree.rootNode.hasError).toBe(false);
     expect([call?.startIndex, call?.endIndex]).toEqual([text.indexOf('scaler'), text.indexOf('\ny')]);
@@ -89,7 +89,7 @@ describe('neutraliseMagics', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         const text = pieces.join('');
-        const neutral = neutraliseMagics(text);
+        const neutral = neutralizeMagics(text);
         expect(neutral.length).toBe(text.length);
         expect(neutral.replace(/[^\r\n]/g, '')).toBe(text.replace(/[^\r\n]/g, ''));
       }),

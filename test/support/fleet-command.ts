@@ -30,7 +30,7 @@ export function emptyFolder(): string {
 }
 
 /**
- * Runs the `fleet` command to its end, as a user would in a terminal without colours: inside of this process where it can,
+ * Runs the `fleet` command to its end, as a user would in a terminal without colors: inside of this process where it can,
  * and as a process where one such command runs already, or the command needs one.
  */
 export async function fleetCommand(

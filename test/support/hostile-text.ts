@@ -14,13 +14,13 @@ export const HOSTILE_NAME = [
 /** The same with what only other texts can hold. */
 export const HOSTILE_TEXT = `${HOSTILE_NAME}\u0000\ud800x\udc00`;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the colours that commands themselves print.
-const COLOUR = /\u001b\[[\d;]*m/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the colors that commands themselves print.
+const COLOR = /\u001b\[[\d;]*m/g;
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}](?<![\t\n])/gu;
 
 /** Expects that no terminal and no runner of a continuous integration acts on what was printed. */
-export function expectHarmless(printed: string, { colours = false } = {}): void {
-  const text = colours ? printed.replace(COLOUR, '') : printed;
+export function expectHarmless(printed: string, { colors = false } = {}): void {
+  const text = colors ? printed.replace(COLOR, '') : printed;
   expect(text.match(UNSAFE)).toBeNull();
   const commands = text.split('\n').filter((line) => /^\s*::/.test(line) || /##\w*\[/.test(line));
   expect(commands).toEqual([]);

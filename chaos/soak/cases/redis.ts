@@ -22,10 +22,10 @@ export const REDIS_CASES: readonly SoakCase[] = [
       await passes(45_000);
       const view = await handle.wait({ timeout: 100_000 });
       hold(view.state === 'completed', `the job is ${view.state}`);
-      const relabelled = view.unknownCalls?.length ?? 0;
+      const relabeled = view.unknownCalls?.length ?? 0;
       hold(
-        api.requests.length === 1 + relabelled,
-        `${api.requests.length} requests, of which the job shows ${relabelled} as repeated`,
+        api.requests.length === 1 + relabeled,
+        `${api.requests.length} requests, of which the job shows ${relabeled} as repeated`,
       );
       hold(api.requests.length === 1, `${api.requests.length} requests were made`);
     },

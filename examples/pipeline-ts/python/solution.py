@@ -1,4 +1,4 @@
-"""Recognises handwritten digits: images of 8 x 8 grey pixels, ten classes.
+"""Recognizes handwritten digits: images of 8 x 8 gray pixels, ten classes.
 
 A solution of three named components, each a few lines that can be refined without the others:
 "scaler" prepares the pixels, "reducer" turns them into fewer features, "model" names the digit.
@@ -32,7 +32,7 @@ X_valid = reducer.transform(X_valid)
 model = neighbors.KNeighborsClassifier(n_neighbors=25)
 model.fit(X_train, y_train)
 
-# Score: the share of the validation images that are recognised.
+# Score: the share of the validation images that are recognized.
 predictions = model.predict(X_valid)
 missed = np.bincount(y_valid[predictions != y_valid], minlength=10)
 print("missed by digit:", " ".join(f"{digit}:{count}" for digit, count in enumerate(missed)))

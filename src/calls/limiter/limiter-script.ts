@@ -174,9 +174,9 @@ local function limiter_end_probe(run)
 end
 
 -- What a response says about the limits, and what the call used in the end against what was booked for it.
-local function limiter_learn(now, learnt, booked, used, configured)
+local function limiter_learn(now, learned, booked, used, configured)
   for index, dimension in ipairs(DIMENSIONS) do
-    local limit, remaining = learnt[2 * index - 1], learnt[2 * index]
+    local limit, remaining = learned[2 * index - 1], learned[2 * index]
     if limit then limiter_set(dimension .. ':limit', limit) end
     local present, level = limiter_bucket(dimension, configured[index], now)
     if present then

@@ -3,7 +3,7 @@ import { parseRetryAfter } from '../retry-policy.js';
 type Headers = Readonly<Record<string, string>>;
 
 /** One of the provider's limits, per minute: how much in all, how much is left. */
-export interface LearntLimit {
+export interface LearnedLimit {
   readonly limit: number | undefined;
   readonly remaining: number | undefined;
 }
@@ -29,14 +29,14 @@ const HEADERS: Readonly<Record<Dimension, readonly HeaderNames[]>> = {
 };
 
 /** What the `anthropic-ratelimit-*` headers of a response say; a value that is no count is passed over. */
-export function learntLimits(headers: Headers): Readonly<Record<Dimension, LearntLimit>> {
-  const learnt = (dimension: Dimension): LearntLimit => {
+export function learnedLimits(headers: Headers): Readonly<Record<Dimension, LearnedLimit>> {
+  const learned = (dimension: Dimension): LearnedLimit => {
     const named = HEADERS[dimension].find(({ limit }) => headers[limit] !== undefined);
     if (named === undefined) return { limit: undefined, remaining: undefined };
     const limit = count(headers[named.limit]);
     return { limit: limit === 0 ? undefined : limit, remaining: count(headers[named.remaining]) };
   };
-  return { requests: learnt('requests'), input: learnt('input'), output: learnt('output') };
+  return { requests: learned('requests'), input: learned('input'), output: learned('output') };
 }
 
 function count(text: string | undefined): number | undefined {

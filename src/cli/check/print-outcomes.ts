@@ -1,6 +1,6 @@
 import { type ReportedFile, toGithubAnnotations, toSarif } from '../../leakage/index.js';
 import { errorJson, printError } from '../print-error.js';
-import { coloursFor } from '../terminal/colours.js';
+import { colorsFor } from '../terminal/colors.js';
 import { print, printFormat, printJson } from '../terminal/print.js';
 import { type RenderCheckOptions, renderCheck } from '../terminal/render-check.js';
 import { visible, visibleLine } from '../terminal/visible.js';
@@ -21,7 +21,7 @@ export function printOutcomes(
     printJson(outcomes.map(jsonEntry), 2);
     return;
   }
-  const colours = coloursFor(process.stdout);
+  const colors = colorsFor(process.stdout);
   const checked: CheckedFile[] = [];
   for (const outcome of outcomes) {
     if ('error' in outcome) {
@@ -30,7 +30,7 @@ export function printOutcomes(
     }
     checked.push(outcome);
     if (format === 'text') {
-      print(renderCheck(outcome, colours, { ...options, width: widthOf(process.stdout) }));
+      print(renderCheck(outcome, colors, { ...options, width: widthOf(process.stdout) }));
       if (outcome.written) print(`  written to ${visibleLine(outcome.file)}`);
     }
     if (outcome.notWritten !== undefined) printError(outcome.notWritten, outcome.file);

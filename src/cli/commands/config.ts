@@ -6,7 +6,7 @@ import { redactData, redactSecrets } from '../../config/redact.js';
 import { SETTINGS } from '../../config/settings.js';
 import { messageOf } from '../../errors.js';
 import { projectStatePath } from '../../fleet/project-state.js';
-import { coloursFor } from '../terminal/colours.js';
+import { colorsFor } from '../terminal/colors.js';
 import { print, printJson } from '../terminal/print.js';
 import { visibleLine } from '../terminal/visible.js';
 import { shownAddress, withoutPasswords } from '../without-passwords.js';
@@ -32,11 +32,11 @@ export function addConfigCommand(program: Command): void {
         printJson(shown, 2);
         return;
       }
-      const colours = coloursFor(process.stdout);
+      const colors = colorsFor(process.stdout);
       const width = Math.max(...entries.map(({ variable }) => variable.length));
       for (const { variable, value, source } of entries) {
-        const shown = value === null ? colours.dim('unset') : visibleLine(String(value));
-        const from = source === 'environment' ? ` ${colours.cyan('(environment)')}` : '';
+        const shown = value === null ? colors.dim('unset') : visibleLine(String(value));
+        const from = source === 'environment' ? ` ${colors.cyan('(environment)')}` : '';
         print(`${variable.padEnd(width)}  ${shown}${from}`);
       }
       if (embeddedRedis !== null) {

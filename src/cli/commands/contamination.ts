@@ -13,7 +13,7 @@ import { errorJson, printError } from '../print-error.js';
 import { refuseUnclearName } from '../read-file.js';
 import { formatLimit, outputLimit, readJson, readText } from '../read-input.js';
 import { writeOutput } from '../replace-file.js';
-import { coloursFor } from '../terminal/colours.js';
+import { colorsFor } from '../terminal/colors.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 import { renderVerdicts } from '../terminal/render-verdicts.js';
 import { visibleLine } from '../terminal/visible.js';
@@ -148,5 +148,5 @@ function printOutcomes(outcomes: readonly Outcome[], json: boolean): void {
   }
   for (const outcome of outcomes) if ('error' in outcome) printError(outcome.error, outcome.file);
   const judged = outcomes.flatMap((outcome) => ('error' in outcome ? [] : [outcome]));
-  if (judged.length > 0) print(renderVerdicts(judged, coloursFor(process.stdout)));
+  if (judged.length > 0) print(renderVerdicts(judged, colorsFor(process.stdout)));
 }

@@ -14,7 +14,7 @@ import type { JobView } from '../../producers/job-view.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { jobLine } from '../print-job.js';
 import { withSession } from '../session.js';
-import { coloursFor } from '../terminal/colours.js';
+import { colorsFor } from '../terminal/colors.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 import { visibleLine } from '../terminal/visible.js';
 
@@ -93,7 +93,7 @@ function deadLine(view: JobView): string {
   const { error, usage } = view;
   const cost = usage.costUsd === null ? 'unknown cost' : `$${usage.costUsd.toFixed(4)}`;
   const reason = visibleLine((error?.message ?? '').split('\n', 1)[0] ?? '');
-  return `${jobLine(view, coloursFor(process.stdout))} ${cost} ${visibleLine(error?.code ?? 'no code')}: ${reason}`;
+  return `${jobLine(view, colorsFor(process.stdout))} ${cost} ${visibleLine(error?.code ?? 'no code')}: ${reason}`;
 }
 
 function addShow(dead: Command): void {

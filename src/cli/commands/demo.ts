@@ -10,7 +10,7 @@ import { showGuardedEvaluation } from '../demo/guarded-evaluation.js';
 import { showLeakageChecks } from '../demo/leakage-checks.js';
 import { showRefinementStep } from '../demo/refinement.js';
 import { interruptible } from '../interruption.js';
-import { coloursFor } from '../terminal/colours.js';
+import { colorsFor } from '../terminal/colors.js';
 
 const PREFIX = 'demo';
 
@@ -77,12 +77,12 @@ async function withWorkerProcess(
 }
 
 async function show(redisUrl: string, signal: AbortSignal): Promise<void> {
-  const colours = coloursFor(process.stdout);
+  const colors = colorsFor(process.stdout);
   const fleet = await FleetConnection.open({ redisUrl, prefix: PREFIX, waitForSlow: true });
   try {
-    await showLeakageChecks(fleet, colours, signal);
-    await showRefinementStep(fleet, colours, signal);
-    await showGuardedEvaluation(fleet, redisUrl, colours, signal);
+    await showLeakageChecks(fleet, colors, signal);
+    await showRefinementStep(fleet, colors, signal);
+    await showGuardedEvaluation(fleet, redisUrl, colors, signal);
   } finally {
     await fleet.close();
   }

@@ -3,7 +3,7 @@ import { loadConfig } from '../../config/load-config.js';
 import { examine } from '../../fleet/doctor/examine.js';
 import { PROBLEMS } from '../../fleet/doctor/problem.js';
 import { withSession } from '../session.js';
-import { coloursFor } from '../terminal/colours.js';
+import { colorsFor } from '../terminal/colors.js';
 import { print, printJson } from '../terminal/print.js';
 import { visibleLine } from '../terminal/visible.js';
 
@@ -29,10 +29,10 @@ async function doctor(options: { readonly repair?: true; readonly json?: true })
     printJson({ problems, left }, 2);
     return;
   }
-  const colours = coloursFor(process.stdout);
-  if (problems.length === 0) print(colours.green('nothing is wrong'));
+  const colors = colorsFor(process.stdout);
+  if (problems.length === 0) print(colors.green('nothing is wrong'));
   for (const found of problems) {
-    const what = left.includes(found) ? colours.red(found.problem) : colours.green('repaired');
+    const what = left.includes(found) ? colors.red(found.problem) : colors.green('repaired');
     const where = found.queue === undefined ? '' : ` (${visibleLine(found.queue)})`;
     const { id, detail } = found;
     print(`${what} ${visibleLine(id)}${where}: ${PROBLEMS[found.problem]}: ${visibleLine(detail)}`);

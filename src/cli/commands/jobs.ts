@@ -10,7 +10,7 @@ import { waitForJob } from '../../producers/wait-for-job.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { jobLine, printJob } from '../print-job.js';
 import { withSession } from '../session.js';
-import { coloursFor } from '../terminal/colours.js';
+import { colorsFor } from '../terminal/colors.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 
 interface JsonOption {
@@ -80,8 +80,8 @@ function addListCommand(program: Command): void {
         printJson(views, 2);
         return;
       }
-      const colours = coloursFor(process.stdout);
-      for (const view of views) print(jobLine(view, colours));
+      const colors = colorsFor(process.stdout);
+      for (const view of views) print(jobLine(view, colors));
       if (views.length === 0) printNote('no jobs');
     });
 }

@@ -4,7 +4,7 @@ import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import { refuseSecondDash } from '../named-files.js';
 import { outputLimit, readOutput, readText, textLimit } from '../read-input.js';
 import { withSession } from '../session.js';
-import { coloursFor } from '../terminal/colours.js';
+import { colorsFor } from '../terminal/colors.js';
 import { print, printJson } from '../terminal/print.js';
 import { renderRefinement } from '../terminal/render-refinement.js';
 import { widthOf } from '../terminal/wrapped.js';
@@ -65,7 +65,7 @@ async function refine(options: RefineOptions): Promise<number> {
         solution.content,
         summary,
         extracted,
-        coloursFor(process.stdout),
+        colorsFor(process.stdout),
         widthOf(process.stdout),
       ),
     );

@@ -6,7 +6,7 @@ import { checkedSolution } from '../../producers/flows/checked-solution.js';
 import { addGuardedEvaluation } from '../../producers/flows/guarded-evaluation.js';
 import { waitForJob } from '../../producers/wait-for-job.js';
 import { workerConnection } from '../../queues/connection.js';
-import type { Colours } from '../terminal/colours.js';
+import type { Colors } from '../terminal/colors.js';
 import { print } from '../terminal/print.js';
 import { visibleLine } from '../terminal/visible.js';
 
@@ -17,11 +17,11 @@ const EXAMPLE = 'leaky_scaler.py';
 export async function showGuardedEvaluation(
   fleet: FleetConnection,
   redisUrl: string,
-  colours: Colours,
+  colors: Colors,
   signal: AbortSignal,
 ): Promise<void> {
   const content = await readFile(packagePath('examples', 'scripts', EXAMPLE), 'utf8');
-  print(`\n${colours.bold('solution-check → evaluation')}: one guarded evaluation\n`);
+  print(`\n${colors.bold('solution-check → evaluation')}: one guarded evaluation\n`);
   const evaluating = new Worker(
     QUEUE,
     async (job) => {

@@ -1,12 +1,12 @@
-import { coloursFor } from './colours.js';
-import { COLOUR, visible, visibleLine, visibleUnlessColour } from './visible.js';
+import { colorsFor } from './colors.js';
+import { COLOR, visible, visibleLine, visibleUnlessColor } from './visible.js';
 
 /**
- * Prints lines for people. Whatever stands in them reaches no terminal as a control sequence (but for the colours that
+ * Prints lines for people. Whatever stands in them reaches no terminal as a control sequence (but for the colors that
  * this program adds), and no runner of a continuous integration as a command.
  */
 export function print(text: string, stream: NodeJS.WriteStream = process.stdout): boolean {
-  const shown = coloursFor(stream).isColorSupported ? visibleUnlessColour(text) : visible(text);
+  const shown = colorsFor(stream).isColorSupported ? visibleUnlessColor(text) : visible(text);
   return stream.write(`${withoutCommands(shown)}\n`);
 }
 
@@ -49,7 +49,7 @@ const UNSAFE_IN_JSON = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}](?<!\n)/gu;
 /** `##[`, `##vso[` and `##teamcity[` begin a command of GitHub Actions, Azure Pipelines and TeamCity anywhere in a line. */
 const COMMAND_MARK = /##(?=\w*\[)/g;
 /** `::` begins a command of GitHub Actions at the beginning of a line, after white space that ends no line. */
-const COMMAND_START = new RegExp(`^((?:[^\\S\\n\\r\\u2028\\u2029]|${COLOUR})*):(?=:)`, 'gm');
+const COMMAND_START = new RegExp(`^((?:[^\\S\\n\\r\\u2028\\u2029]|${COLOR})*):(?=:)`, 'gm');
 
 function withoutCommands(text: string): string {
   return text.replace(COMMAND_MARK, '#\\x23').replace(COMMAND_START, '$1\\x3a');

@@ -2,7 +2,7 @@ import { cellOfLine } from '../../leakage/index.js';
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
 import { type CheckedFile, leaksOf } from '../check/checked-file.js';
 import { lineRange, linesOfBlock } from '../line-numbers.js';
-import type { Colours } from './colours.js';
+import type { Colors } from './colors.js';
 import { numberedLines } from './numbered-lines.js';
 import { renderDiff } from './render-diff.js';
 import { visible, visibleLine } from './visible.js';
@@ -19,9 +19,9 @@ export interface RenderCheckOptions {
 
 type Shown = Pick<CheckedFile, 'file' | 'script' | 'notebook' | 'result'>;
 
-function outcomeColour(finding: Finding, colours: Colours): string {
+function outcomeColor(finding: Finding, colors: Colors): string {
   const settled = finding.outcome === 'corrected' || finding.outcome === 'superseded';
-  return settled ? colours.green(finding.outcome) : colours.yellow(finding.outcome);
+  return settled ? colors.green(finding.outcome) : colors.yellow(finding.outcome);
 }
 
 /** Where a finding stands: lines of the script, or cell and lines of a notebook. */
@@ -34,12 +34,12 @@ function placeOf(lines: { first: number; last: number }, { notebook }: Shown): s
 function renderFinding(
   finding: Finding,
   shown: Shown,
-  colours: Colours,
+  colors: Colors,
   { explain = false, width }: RenderCheckOptions,
 ): string[] {
   const lines = linesOfBlock(finding.codeBlock, shown.script);
   const what = [
-    finding.severity === undefined ? undefined : colours.bold(finding.severity),
+    finding.severity === undefined ? undefined : colors.bold(finding.severity),
     visibleLine(finding.kind ?? 'data leakage'),
     lines === undefined ? undefined : placeOf(lines, shown),
   ].filter(Boolean);
@@ -48,29 +48,29 @@ function renderFinding(
   const notes = (finding.notes ?? []).flatMap((note) =>
     wrapped(visible(`note: ${note}`), INDENTATION, width),
   );
-  const code = explain ? numberedLines(finding.codeBlock, lines?.first ?? 1, colours) : [];
+  const code = explain ? numberedLines(finding.codeBlock, lines?.first ?? 1, colors) : [];
   // Not `push(...code)` and the like: a text may have more lines than a call can have arguments.
   return [
-    `  ${colours.red('leak')} ${what.join(' · ')} · ${outcomeColour(finding, colours)}`,
+    `  ${colors.red('leak')} ${what.join(' · ')} · ${outcomeColor(finding, colors)}`,
     ...(isAdded ? [`${INDENTATION}found by static analysis; the agent did not name it`] : []),
     ...reason,
-    ...notes.map((line) => colours.dim(line)),
+    ...notes.map((line) => colors.dim(line)),
     ...code.map((line) => `${INDENTATION}${line}`),
   ];
 }
 
-function statusColour(status: SolutionCheckResult['status'], colours: Colours): string {
-  if (status === 'clean') return colours.green('clean');
-  if (status === 'corrected') return colours.cyan('corrected');
-  return colours.yellow(status);
+function statusColor(status: SolutionCheckResult['status'], colors: Colors): string {
+  if (status === 'clean') return colors.green('clean');
+  if (status === 'corrected') return colors.cyan('corrected');
+  return colors.yellow(status);
 }
 
 /** What a check of one script found, for people: verdict, findings, notes and the diff of its correction. */
-export function renderCheck(shown: Shown, colours: Colours, options: RenderCheckOptions = {}): string {
+export function renderCheck(shown: Shown, colors: Colors, options: RenderCheckOptions = {}): string {
   const { file, script, result } = shown;
-  const head = `${colours.bold(visibleLine(file))}: ${statusColour(result.status, colours)}`;
+  const head = `${colors.bold(visibleLine(file))}: ${statusColor(result.status, colors)}`;
   const lines = [head].concat(
-    leaksOf(result).flatMap((finding) => renderFinding(finding, shown, colours, options)),
+    leaksOf(result).flatMap((finding) => renderFinding(finding, shown, colors, options)),
   );
   const remarks = [
     ...(result.notes ?? []).map((note) => `note: ${note}`),
@@ -78,10 +78,10 @@ export function renderCheck(shown: Shown, colours: Colours, options: RenderCheck
   ];
   // A remark may have as many lines as a call cannot have arguments.
   for (const line of remarks.flatMap((remark) => wrapped(visible(remark), '  ', options.width))) {
-    lines.push(colours.dim(line));
+    lines.push(colors.dim(line));
   }
   if (result.solution.content !== script) {
-    const diff = renderDiff(script, result.solution.content, colours);
+    const diff = renderDiff(script, result.solution.content, colors);
     return lines.concat(diff.split('\n').map((line) => `  ${line}`)).join('\n');
   }
   return lines.join('\n');

@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import type { Colours } from './colours.js';
+import type { Colors } from './colors.js';
 import { visible } from './visible.js';
 
 /** Lines shown around a change. */
@@ -46,18 +46,18 @@ function hunksOf(before: string, after: string): readonly Hunk[] {
 }
 
 /**
- * A unified diff between two scripts, with line numbers in its hunk headers, coloured where colours are on. Where
+ * A unified diff between two scripts, with line numbers in its hunk headers, colored where colors are on. Where
  * too much changed to compare line by line, everything from the first change to the last is shown as one.
  */
-export function renderDiff(before: string, after: string, colours: Colours): string {
+export function renderDiff(before: string, after: string, colors: Colors): string {
   return hunksOf(before, after)
     .flatMap((hunk) => [
-      colours.cyan(`@@ line ${hunk.oldStart} @@`),
+      colors.cyan(`@@ line ${hunk.oldStart} @@`),
       ...hunk.lines.map((line) => {
         const shown = visible(line.replace(/\r$/, ''));
-        if (line.startsWith('+')) return colours.green(shown);
-        if (line.startsWith('-')) return colours.red(shown);
-        return colours.dim(shown);
+        if (line.startsWith('+')) return colors.green(shown);
+        if (line.startsWith('-')) return colors.red(shown);
+        return colors.dim(shown);
       }),
     ])
     .join('\n');

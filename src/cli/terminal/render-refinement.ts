@@ -1,6 +1,6 @@
 import type { ExtractResult } from '../../queues/extract.js';
 import { lineRange, linesOfBlock } from '../line-numbers.js';
-import type { Colours } from './colours.js';
+import type { Colors } from './colors.js';
 import { numberedLines } from './numbered-lines.js';
 import { visible } from './visible.js';
 import { wrapped } from './wrapped.js';
@@ -10,18 +10,18 @@ export function renderRefinement(
   script: string,
   summary: string,
   extracted: ExtractResult,
-  colours: Colours,
+  colors: Colors,
   width?: number | undefined,
 ): string {
-  const parts = [colours.bold('summary'), ...wrapped(visible(summary.trimEnd()), '', width), ''];
+  const parts = [colors.bold('summary'), ...wrapped(visible(summary.trimEnd()), '', width), ''];
   if (extracted.codeBlock === undefined) {
-    parts.push(`${colours.yellow('no block could be singled out')} after ${extracted.attempts} answers`);
+    parts.push(`${colors.yellow('no block could be singled out')} after ${extracted.attempts} answers`);
     return parts.join('\n');
   }
   const lines = linesOfBlock(extracted.codeBlock, script);
-  parts.push(`${colours.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
+  parts.push(`${colors.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
   // Not `push(...)`: a block may have more lines than a call can have arguments.
-  const code = numberedLines(extracted.codeBlock, lines?.first ?? 1, colours);
+  const code = numberedLines(extracted.codeBlock, lines?.first ?? 1, colors);
   const plan = wrapped(visible(extracted.plan ?? ''), '', width);
-  return parts.concat(code, '', colours.bold('plan'), plan).join('\n');
+  return parts.concat(code, '', colors.bold('plan'), plan).join('\n');
 }

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { EVASION_CHECKS } from '../../contamination/checks.js';
 import type { ContaminationChecks, ContaminationResult, EvasionCheck } from '../../contamination/types.js';
-import type { Colours } from './colours.js';
+import type { Colors } from './colors.js';
 import { visibleLine } from './visible.js';
 
 interface Verdict {
@@ -11,18 +11,18 @@ interface Verdict {
 
 const share = (value: number) => value.toFixed(2);
 
-function evasionLine(name: string, check: EvasionCheck, colours: Colours): string {
-  if (check.status === 'skipped') return colours.dim(`${name}: ${check.skipped}`);
+function evasionLine(name: string, check: EvasionCheck, colors: Colors): string {
+  if (check.status === 'skipped') return colors.dim(`${name}: ${check.skipped}`);
   const line = `${name} ${share(check.value)} of ${share(check.threshold)}`;
   return check.contaminated
-    ? colours.red(`${line} (${visibleLine(check.known?.testCaseId ?? 'several')})`)
+    ? colors.red(`${line} (${visibleLine(check.known?.testCaseId ?? 'several')})`)
     : line;
 }
 
 /** A line for each check that ran, with its number and its threshold. */
-function checkLines(checks: ContaminationChecks, colours: Colours): string[] {
+function checkLines(checks: ContaminationChecks, colors: Colors): string[] {
   const { similarity, timing, reasoning } = checks;
-  const mark = (guilty: boolean, line: string) => (guilty ? colours.red(line) : line);
+  const mark = (guilty: boolean, line: string) => (guilty ? colors.red(line) : line);
   return [
     ...(similarity === undefined
       ? []
@@ -45,13 +45,13 @@ function checkLines(checks: ContaminationChecks, colours: Colours): string[] {
         ]),
     ...EVASION_CHECKS.flatMap((name) => {
       const check = checks[name];
-      return check === undefined ? [] : [evasionLine(name, check, colours)];
+      return check === undefined ? [] : [evasionLine(name, check, colors)];
     }),
   ];
 }
 
 /** A table of verdicts for people. */
-export function renderVerdicts(verdicts: readonly Verdict[], colours: Colours): string {
+export function renderVerdicts(verdicts: readonly Verdict[], colors: Colors): string {
   const table = new Table({
     head: ['output', 'verdict', 'confidence', 'checks'],
     style: { head: [], border: [] },
@@ -59,9 +59,9 @@ export function renderVerdicts(verdicts: readonly Verdict[], colours: Colours): 
   for (const { file, result } of verdicts) {
     table.push([
       visibleLine(file),
-      result.contaminated ? colours.red('contaminated') : colours.green('clean'),
+      result.contaminated ? colors.red('contaminated') : colors.green('clean'),
       share(result.confidence),
-      checkLines(result.checks, colours).join('\n'),
+      checkLines(result.checks, colors).join('\n'),
     ]);
   }
   return table.toString();

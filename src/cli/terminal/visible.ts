@@ -1,5 +1,5 @@
 /**
- * Text of users made safe for a terminal: control characters, which could move the cursor, change colours or retitle the
+ * Text of users made safe for a terminal: control characters, which could move the cursor, change colors or retitle the
  * window, are written out, and so are invisible and direction-changing characters, exotic line separators and lone
  * surrogates. Line breaks and tabs stay.
  */
@@ -12,9 +12,9 @@ export function visibleLine(text: string): string {
   return text.replace(UNSAFE_IN_A_LINE, writtenOut);
 }
 
-/** The same for lines that hold colours of this program's own. */
-export function visibleUnlessColour(text: string): string {
-  return text.replace(COLOUR_OR_UNSAFE, (found) =>
+/** The same for lines that hold colors of this program's own. */
+export function visibleUnlessColor(text: string): string {
+  return text.replace(COLOR_OR_UNSAFE, (found) =>
     found.length > 1 && found.endsWith('m') ? found : writtenOut(found),
   );
 }
@@ -27,9 +27,9 @@ function writtenOut(character: string): string {
 }
 
 /** What picocolors writes, as a regular expression. */
-export const COLOUR = String.raw`\u001b\[[\d;]*m`;
+export const COLOR = String.raw`\u001b\[[\d;]*m`;
 
 /** C0 and C1 controls, DEL; format characters (zero-width, bidirectional, tags); lone surrogates; U+2028 and U+2029. */
 const UNSAFE_IN_A_LINE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}](?<!\t)/gu;
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}](?<![\t\n])/gu;
-const COLOUR_OR_UNSAFE = new RegExp(`${COLOUR}|${UNSAFE.source}`, 'gu');
+const COLOR_OR_UNSAFE = new RegExp(`${COLOR}|${UNSAFE.source}`, 'gu');

@@ -85,14 +85,14 @@ function tokenWeights(known: Program, factors: Float32Array | undefined): Float3
   return weights;
 }
 
-/** Both programs' tokens with literals levelled, and the known program's names as the renaming has them. */
+/** Both programs' tokens with literals leveled, and the known program's names as the renaming has them. */
 function renamedTokens(
   output: Program,
   known: Program,
   renaming: Alignment['renaming'],
 ): readonly [Int32Array, Int32Array] {
   const named = ({ tokens }: Program, nameOf: (variable: number, at: number) => number): Int32Array =>
-    tokens.levelled.map((hash, at) => {
+    tokens.leveled.map((hash, at) => {
       const variable = tokens.variable[at] as number;
       return variable < 0 ? hash : nameOf(variable, at);
     });
@@ -102,7 +102,7 @@ function renamedTokens(
       named(known, (_, at) => known.tokens.exact[at] as number),
     ];
   }
-  // Numbers of variables are small and levelled hashes spread over all 32 bits: they hardly ever meet.
+  // Numbers of variables are small and leveled hashes spread over all 32 bits: they hardly ever meet.
   return [named(output, (variable) => variable), named(known, (variable) => renaming.get(variable) ?? -1)];
 }
 

@@ -40,8 +40,8 @@ export interface Program {
 
 /** The tokens of all statements one after another, as parallel columns. */
 export interface ProgramTokens {
-  /** Hash of the token with names and literals levelled. */
-  readonly levelled: Int32Array;
+  /** Hash of the token with names and literals leveled. */
+  readonly leveled: Int32Array;
   /** Hash of the token as it stands. */
   readonly exact: Int32Array;
   /** Number of the variable that the token names; −1 where it names none. */
@@ -58,7 +58,7 @@ export function readProgram(text: string, language: CodeLanguage): Program {
   const table = new NameTable(statements, language);
   const count = statements.reduce((sum, statement) => sum + statement.tokens.length, 0);
   const columns: ProgramTokens = {
-    levelled: new Int32Array(count),
+    leveled: new Int32Array(count),
     exact: new Int32Array(count),
     variable: new Int32Array(count).fill(-1),
     weight: new Float32Array(count),
@@ -76,27 +76,27 @@ export function readProgram(text: string, language: CodeLanguage): Program {
     const share = statement.dead === true ? 0 : ROLE_SHARE[statement.role];
     statement.tokens.forEach((token, place) => {
       const variable = token.kind === TokenKind.name ? table.variableAt(statement, index, place) : undefined;
-      let levelled = token.text;
-      let part = levelled;
+      let leveled = token.text;
+      let part = leveled;
       if (variable !== undefined) {
         let slot = slots.get(variable);
         if (slot === undefined) {
           slot = slots.size;
           slots.set(variable, slot);
         }
-        levelled = '\u0001';
+        leveled = '\u0001';
         part = `$${slot}`;
       } else if (token.kind === TokenKind.number) {
-        levelled = '\u0002';
+        leveled = '\u0002';
         part = '#';
       } else if (token.kind === TokenKind.string) {
-        levelled = '\u0003';
+        leveled = '\u0003';
         part = '"';
       }
       parts.push(part);
       const own = share * tokenWeight(token, variable !== undefined);
       weight += own;
-      columns.levelled[at] = hashText(levelled);
+      columns.leveled[at] = hashText(leveled);
       columns.exact[at] = hashText(token.text);
       columns.variable[at] = variable ?? -1;
       columns.weight[at] = own;

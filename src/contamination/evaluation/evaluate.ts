@@ -2,8 +2,8 @@ import { ContaminationDetector, type KnownSource } from '../detector.js';
 import { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from '../known-set.js';
 import type { ContaminationResult } from '../types.js';
 
-/** One labelled pair: is `output` a copy of `known`? */
-export interface LabelledPair {
+/** One labeled pair: is `output` a copy of `known`? */
+export interface LabeledPair {
   readonly id: string;
   readonly kind: string;
   readonly label: 'contaminated' | 'clean';
@@ -12,7 +12,7 @@ export interface LabelledPair {
 }
 
 export interface JudgedPair {
-  readonly pair: LabelledPair;
+  readonly pair: LabeledPair;
   readonly result: ContaminationResult;
   readonly right: boolean;
 }
@@ -21,7 +21,7 @@ export interface JudgedPair {
  * Judges each pair with a set of just its known solution, besides a background of other tasks' solutions.
  */
 export async function judgePairs(
-  pairs: Iterable<LabelledPair>,
+  pairs: Iterable<LabeledPair>,
   background: MemoryKnownSet = new MemoryKnownSet(),
 ): Promise<JudgedPair[]> {
   const judged: JudgedPair[] = [];
@@ -37,7 +37,7 @@ export async function judgePairs(
   return judged;
 }
 
-function sourceFor(pair: LabelledPair, background: MemoryKnownSet): KnownSource {
+function sourceFor(pair: LabeledPair, background: MemoryKnownSet): KnownSource {
   const own = completeKnownSolution({ testCaseId: pair.id, solution: pair.known });
   const store: KnownSolutionStore = {
     ofTestCase: () => Promise.resolve([own]),
@@ -61,20 +61,20 @@ export function proportion(count: number, of: number): Proportion {
   if (of === 0) return { count, of, share: 0, low: 0, high: 1 };
   const share = count / of;
   const spread = Z * Math.sqrt((share * (1 - share)) / of + (Z * Z) / (4 * of * of));
-  const centre = share + (Z * Z) / (2 * of);
+  const center = share + (Z * Z) / (2 * of);
   const scale = 1 + (Z * Z) / of;
   return {
     count,
     of,
     share,
-    low: Math.max(0, (centre - spread) / scale),
-    high: Math.min(1, (centre + spread) / scale),
+    low: Math.max(0, (center - spread) / scale),
+    high: Math.min(1, (center + spread) / scale),
   };
 }
 
 export interface KindReport {
   readonly kind: string;
-  readonly label: LabelledPair['label'];
+  readonly label: LabeledPair['label'];
   /** Verdicts of "contaminated": the recall of a contaminated kind, the false-positive rate of a clean one. */
   readonly flagged: Proportion;
 }
@@ -105,7 +105,7 @@ const CONFIDENCE_STEPS = [0, 0.7, 0.9, 0.97, 0.99, 1];
 export function reportOn(judged: readonly JudgedPair[]): EvaluationReport {
   const flaggedOf = (rows: readonly JudgedPair[]): Proportion =>
     proportion(rows.filter(({ result }) => result.contaminated).length, rows.length);
-  const labelled = (label: LabelledPair['label']): JudgedPair[] =>
+  const labeled = (label: LabeledPair['label']): JudgedPair[] =>
     judged.filter(({ pair }) => pair.label === label);
   const groups = new Map<string, JudgedPair[]>();
   for (const each of judged) {
@@ -120,8 +120,8 @@ export function reportOn(judged: readonly JudgedPair[]): EvaluationReport {
   });
   kinds.sort((a, b) => b.label.localeCompare(a.label) || a.kind.localeCompare(b.kind));
   return {
-    recall: flaggedOf(labelled('contaminated')),
-    falsePositives: flaggedOf(labelled('clean')),
+    recall: flaggedOf(labeled('contaminated')),
+    falsePositives: flaggedOf(labeled('clean')),
     kinds,
     reliability: reliabilityOf(judged),
     wrong: judged

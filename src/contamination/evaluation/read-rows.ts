@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import type { KnownSolutionInput } from '../types.js';
-import type { LabelledPair } from './evaluate.js';
+import type { LabeledPair } from './evaluate.js';
 
 /** Rows of a JSON-lines text that could be read, and what is wrong with the others (line numbers from 1). */
 export interface ReadRows<Row> {
@@ -8,8 +8,8 @@ export interface ReadRows<Row> {
   readonly broken: { readonly line: number; readonly problem: string }[];
 }
 
-/** Labelled pairs: `id`, `kind`, `label`, `known`, `output`; further fields are left alone. */
-export function readPairs(text: string): ReadRows<LabelledPair> {
+/** Labeled pairs: `id`, `kind`, `label`, `known`, `output`; further fields are left alone. */
+export function readPairs(text: string): ReadRows<LabeledPair> {
   return readRows(text, (row) => ({
     id: stringField(row, 'id'),
     kind: stringField(row, 'kind'),
@@ -49,7 +49,7 @@ function stringField(row: Readonly<Record<string, unknown>>, name: string): stri
   return value;
 }
 
-function labelField(row: Readonly<Record<string, unknown>>): LabelledPair['label'] {
+function labelField(row: Readonly<Record<string, unknown>>): LabeledPair['label'] {
   const { label } = row;
   if (label !== 'contaminated' && label !== 'clean')
     throw new TypeError('expected label to be contaminated or clean');

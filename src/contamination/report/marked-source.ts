@@ -1,18 +1,18 @@
 import type { Span } from '../types.js';
 import { escapeSource } from './escape.js';
 
-/** Colours that the style sheet knows. */
-export const COLOURS = 8;
+/** Colors that the style sheet knows. */
+export const COLORS = 8;
 /** Characters of a text that are shown. */
 const MAX_CHARACTERS = 200_000;
 
-/** A stretch to be coloured, and by which pair: both sides of a pair have the same colour. */
+/** A stretch to be colored, and by which pair: both sides of a pair have the same color. */
 export interface Mark {
   readonly span: Span;
   readonly pair: number;
 }
 
-/** Source text with the marked stretches coloured; where marks overlap, the earlier one keeps its place. */
+/** Source text with the marked stretches colored; where marks overlap, the earlier one keeps its place. */
 export function markedSource(text: string, marks: readonly Mark[]): string {
   const shown = text.slice(0, MAX_CHARACTERS);
   const inOrder = [...marks].sort((a, b) => a.span[0] - b.span[0] || b.span[1] - a.span[1]);
@@ -23,7 +23,7 @@ export function markedSource(text: string, marks: readonly Mark[]): string {
     const end = Math.min(shown.length, span[1]);
     if (end <= start) continue;
     parts.push(escapeSource(shown.slice(at, start)));
-    parts.push(`<mark class="c${pair % COLOURS}">${escapeSource(shown.slice(start, end))}</mark>`);
+    parts.push(`<mark class="c${pair % COLORS}">${escapeSource(shown.slice(start, end))}</mark>`);
     at = end;
   }
   parts.push(escapeSource(shown.slice(at)));

@@ -17,7 +17,7 @@ export interface ReportEntry {
 
 /**
  * One HTML page with nothing outside it and no script: a table of verdicts, then every output with its checks
- * and, side by side, the known solution and the output with matching stretches in the same colour. Whatever the
+ * and, side by side, the known solution and the output with matching stretches in the same color. Whatever the
  * texts hold is shown as text.
  */
 export function renderReport(entries: readonly ReportEntry[]): string {
@@ -158,7 +158,7 @@ function sides({ output, result, known }: ReportEntry): string {
       ? '<p class="soft">no known solution to show</p>'
       : `<pre>${markedSource(other.solution, marks('known'))}</pre>`;
   const title =
-    shown === undefined || other === undefined ? '' : ` <span class="soft">(coloured: ${shown.check})</span>`;
+    shown === undefined || other === undefined ? '' : ` <span class="soft">(colored: ${shown.check})</span>`;
   return `<div class="sides"><div><p>Known solution${other === undefined ? '' : ` of ${escapeSource(other.testCaseId)}`}${title}</p>${left}</div>
 <div><p>Output</p><pre>${markedSource(output, marks('output'))}</pre></div></div>`;
 }

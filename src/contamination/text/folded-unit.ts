@@ -1,6 +1,6 @@
 import { isWhiteSpace } from './folded-text.js';
 
-/** What `foldedUnit` gives for a unit whose lower case depends on its neighbours or is longer than one unit. */
+/** What `foldedUnit` gives for a unit whose lower case depends on its neighbors or is longer than one unit. */
 export const NEEDS_CONTEXT = -1;
 const UNKNOWN = -2;
 const SPACE = 0x20;

@@ -9,7 +9,7 @@ export interface OrphanedParent {
   readonly id: string;
   /** Keys of the children that are gone. */
   readonly missing: readonly string[];
-  /** Keys of children that have ended, of which the job never learnt. Empty like `missing`: it waits for nothing. */
+  /** Keys of children that have ended, of which the job never learned. Empty like `missing`: it waits for nothing. */
   readonly ended: readonly string[];
 }
 

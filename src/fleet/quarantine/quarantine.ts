@@ -24,7 +24,7 @@ const NEVER_BEGUN = Symbol('never begun');
 
 /**
  * A process for one job at a time, for jobs in whose runs a worker died. A worker's death says nothing about who caused it:
- * the job, a neighbour, or somebody outside. But where this process dies and its worker lives, it was the job. It is
+ * the job, a neighbor, or somebody outside. But where this process dies and its worker lives, it was the job. It is
  * started for the first such job, and ends with its worker, also with one that is killed.
  */
 export class Quarantine {

@@ -64,7 +64,7 @@ export function serveQuarantine(agents: () => Promise<QuarantineAgents>): void {
 
 /**
  * Makes this process the first that Linux ends when memory runs out, so that a job that takes too much is ended alone, which
- * is proof, and not its worker with all its neighbours. A process may always raise its own score.
+ * is proof, and not its worker with all its neighbors. A process may always raise its own score.
  */
 function goFirstWithoutMemory(): void {
   if (process.platform !== 'linux') return;

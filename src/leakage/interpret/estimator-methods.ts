@@ -29,7 +29,7 @@ import {
 import type { Machine } from './machine.js';
 import { meetLabels } from './operators.js';
 import { countedGroups, isRandomSplitter, keepsGroups, knowsGroups, namedGroups } from './splitters.js';
-import { optimised } from './statistic-calls.js';
+import { optimized } from './statistic-calls.js';
 
 /** Methods that give the object itself back. */
 const SELF_METHODS = new Set(
@@ -98,7 +98,7 @@ export function estimatorMethod(
   }
   if (name === 'score' || name === 'evaluate') return scored(machine, estimator.cell, args, call);
   if (name === 'optimize') {
-    const facts = factsOf(optimised(machine, args, call));
+    const facts = factsOf(optimized(machine, args, call));
     machine.store.write(estimator.cell, {
       ...state,
       fits: union(state.fits, facts.fits),

@@ -23,7 +23,7 @@ import type { Machine } from './machine.js';
 import { handMadePrediction } from './products.js';
 import { leftOut, membership, pickPositions } from './row-labels.js';
 import { namedGroups, validationOptions } from './splitters.js';
-import { bins, chosen, curveFit, metric, optimised, statistic, withEvent } from './statistic-calls.js';
+import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';
 import { pickRows } from './subscripts.js';
 import {
   asTable,
@@ -83,8 +83,8 @@ export function callLibrary(machine: Machine, path: string, args: Arguments, cal
       return chosen(machine, args, call);
     case 'curve-fit':
       return curveFit(machine, args, call);
-    case 'optimiser':
-      return optimised(machine, args, call);
+    case 'optimizer':
+      return optimized(machine, args, call);
     case 'metric':
       return metric(machine, args, call);
     case 'cross-validation':

@@ -181,11 +181,11 @@ export function shifted(machine: Machine, state: TableState, args: Arguments, ca
     if (periods.value < 0 !== (state.reversed === true))
       return withRowEvent(machine, past, 'future-values', call);
   }
-  return newTable(withNeighbours(machine, state, past, call));
+  return newTable(withNeighbors(machine, state, past, call));
 }
 
 /** Values of the rows before: whoever deals the rows out at random puts labels of one side into the other. */
-function withNeighbours(machine: Machine, state: TableState, past: TableState, call: Call): TableState {
+function withNeighbors(machine: Machine, state: TableState, past: TableState, call: Call): TableState {
   if (state.from.length !== 1) return past;
   const subject = `\`${machine.label(call)}\``;
   const event = machine.fit('shuffled-time', subject, state, subject, call, undefined, state.from);

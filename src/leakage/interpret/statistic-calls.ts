@@ -126,8 +126,8 @@ export function curveFit(machine: Machine, args: Arguments, call: Call): Value {
   return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
 }
 
-/** Runs the function to be optimised once: what it scores, the result was chosen on. */
-export function optimised(machine: Machine, args: Arguments, call: Call): Value {
+/** Runs the function to be optimized once: what it scores, the result was chosen on. */
+export function optimized(machine: Machine, args: Arguments, call: Call): Value {
   let facts = NO_FACTS;
   for (const value of args.all) {
     const isCode = value.type === 'function' || value.type === 'instance' || value.type === 'class';

@@ -93,7 +93,7 @@ const families: readonly EstimatorFamily[] = [
       'Nystroem',
       'LdaModel',
     ],
-    source: 'scikit-learn user guide 2.5 (matrix factorisation), 2.2 (manifolds); umap-learn',
+    source: 'scikit-learn user guide 2.5 (matrix factorization), 2.2 (manifolds); umap-learn',
   },
   {
     role: 'transformer',
@@ -165,7 +165,7 @@ const families: readonly EstimatorFamily[] = [
       'DecisionTreeDiscretiser',
       'Discretization',
     ],
-    source: 'scikit-learn user guide 7.3.5 (discretisation)',
+    source: 'scikit-learn user guide 7.3.5 (discretization)',
   },
   {
     role: 'transformer',

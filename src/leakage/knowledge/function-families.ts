@@ -23,7 +23,7 @@ export type FunctionEffect =
   | 'with-replacement'
   | 'learned-transform'
   | 'choice'
-  | 'optimiser'
+  | 'optimizer'
   | 'curve-fit'
   | 'row-wise'
   | 'plain';
@@ -311,7 +311,7 @@ export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
     source: 'numpy sorting, searching and counting; heapq',
   },
   {
-    effect: 'optimiser',
+    effect: 'optimizer',
     paths: [
       'scipy.optimize.*',
       'skopt.gp_minimize',

@@ -59,7 +59,7 @@ const OTHERWISE: readonly Strategy[] = [
 
 /**
  * Rewrites a leaky block where the rewrite is certain: a fit moves behind the split and is applied to every
- * part, a model is trained on the training part, over-sampling keeps to training rows. The result is analysed
+ * part, a model is trained on the training part, over-sampling keeps to training rows. The result is analyzed
  * again: it parses, and the leaks of the block are gone. Otherwise it declines with the reason.
  */
 export async function repairLeak(source: string, codeBlock: string): Promise<Repair> {

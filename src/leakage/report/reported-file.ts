@@ -13,7 +13,7 @@ export const REPORTED_KINDS: Readonly<Record<ReportedKind, ReportedKindEntry>> =
   'data-leakage': {
     severity: 'high',
     title: 'data leakage',
-    whatToDo: 'Keep everything that is learnt to the training part.',
+    whatToDo: 'Keep everything that is learned to the training part.',
   },
 };
 export type ReportedKind = LeakKind | 'data-leakage';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AgentRunner, WorkLog } from '../../agents/agent-runner.js';
 import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
-import { analysedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents/script-analyst.js';
+import { analyzedOnce, IN_PLACE_ANALYST, type ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { JobFiles } from '../../agents/workspace/job-files.js';
 import { isAnalysisLimit, PayloadError } from '../../errors.js';
 import { digestOf, type Solution } from '../../queues/common.js';
@@ -22,7 +22,7 @@ import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
 import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
-import type { Judgement } from './judge-correction.js';
+import type { Judgment } from './judge-correction.js';
 import { leaksLeftBehind, leaksMissedBy, type SourcedAnswer } from './missed-leaks.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationAt } from './second-opinion.js';
@@ -35,7 +35,7 @@ export interface LeakageCheckOptions {
   readonly files?: JobFiles;
   readonly signal?: AbortSignal;
   readonly log?: WorkLog;
-  /** Who analyses; default: functions in place. */
+  /** Who analyzes; default: functions in place. */
   readonly analyst?: ScriptAnalyst;
   readonly onProgress?: (step: string) => void;
 }
@@ -69,7 +69,7 @@ export async function checkAndFixLeakage(
   const meter = new UsageMeter();
   // A model may be talked into anything by the text of the script. Static analysis answers beside it.
   const source: FindingSource = runner.name === 'offline' ? 'analysis' : 'agent';
-  const analyst = analysedOnce(options.analyst ?? IN_PLACE_ANALYST);
+  const analyst = analyzedOnce(options.analyst ?? IN_PLACE_ANALYST);
   const limited = new Set<string>();
   const second = secondAnalyst(analyst, (sentence) => limited.add(sentence));
   options.onProgress?.('detecting');
@@ -231,7 +231,7 @@ async function correctFinding(
 }
 
 /** Where the analysis alone judges and has not seen all of a script, a script with corrections would count as free of leaks. */
-const NOT_FOLLOWED: Judgement = {
+const NOT_FOLLOWED: Judgment = {
   ok: false,
   problem: 'Static analysis could not follow the script to its end, so it corrects nothing in it.',
 };
@@ -242,7 +242,7 @@ async function corrected(
   number: number,
   script: CorrectedScript,
   context: CorrectionContext,
-): Promise<Judgement> {
+): Promise<Judgment> {
   const isRewritten = source === 'analysis' && context.runner.name !== 'offline';
   const rewritten = isRewritten ? await rewriteBlock(located, script, context) : undefined;
   return rewritten ?? correctBlock(located, script, `correct-${number}`, context);

@@ -11,7 +11,7 @@ import { leakThatStillStands, whatGotWorse } from './second-opinion.js';
  * A correction that may be put in, or what is wrong with it in words that a second try can use. `isUnchecked`: it took too
  * much to check, so that nothing is known against it, and a second try would tell no more.
  */
-export type Judgement =
+export type Judgment =
   | { readonly ok: true; readonly block: string; readonly notes?: readonly string[] }
   | { readonly ok: false; readonly problem: string; readonly isUnchecked?: true };
 
@@ -38,7 +38,7 @@ export async function judgeCorrection(
     analyst,
     runner,
   }: Pick<CorrectionContext, 'parsedBefore' | 'analyst'> & { readonly runner: Pick<AgentRunner, 'name'> },
-): Promise<Judgement> {
+): Promise<Judgment> {
   try {
     const taken = await analyst.takeCorrection(answer, located, script.content, parsedBefore);
     if (!taken.ok) return taken;

@@ -1,4 +1,4 @@
-import { neutraliseMagics } from '../../../solution/notebook-magics.js';
+import { neutralizeMagics } from '../../../solution/notebook-magics.js';
 import { firstSyntaxError } from '../../../solution/syntax-error.js';
 import { analyzeInDetail, type DetailedAnalysis } from '../../analyze.js';
 import type { RepairContext } from '../context.js';
@@ -64,6 +64,6 @@ export async function checkRewrite(
 
 async function isPython(source: string): Promise<boolean> {
   return (
-    (await firstSyntaxError(source)) === null || (await firstSyntaxError(neutraliseMagics(source))) === null
+    (await firstSyntaxError(source)) === null || (await firstSyntaxError(neutralizeMagics(source))) === null
   );
 }

@@ -1,27 +1,27 @@
 import { readFileSync } from 'node:fs';
-import { type LabelledScript, LabelledScriptSchema } from '../../src/leakage/evaluate.js';
+import { type LabeledScript, LabeledScriptSchema } from '../../src/leakage/evaluate.js';
 
 const MARK = /\s*# LEAK$/;
 
 /**
- * Labelled scripts of one file in `cases/`. A `.jsonl` file holds them as rows. A `.txt` file holds plain
+ * Labeled scripts of one file in `cases/`. A `.jsonl` file holds them as rows. A `.txt` file holds plain
  * Python under header lines `=== id | kind | leaky`, `clean` or `fixed` (the clean twin of the leaky script of
- * the same id); lines that end with `# LEAK` are the labelled blocks, and the mark is taken off.
+ * the same id); lines that end with `# LEAK` are the labeled blocks, and the mark is taken off.
  */
-export function labelledScripts(file: string): LabelledScript[] {
+export function labeledScripts(file: string): LabeledScript[] {
   const text = readFileSync(new URL(`cases/${file}`, import.meta.url), 'utf8');
   return file.endsWith('.jsonl') ? rows(text) : sections(text);
 }
 
-function rows(text: string): LabelledScript[] {
+function rows(text: string): LabeledScript[] {
   return text
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .map((line) => LabelledScriptSchema.parse(JSON.parse(line)));
+    .map((line) => LabeledScriptSchema.parse(JSON.parse(line)));
 }
 
-export function sections(text: string): LabelledScript[] {
-  const scripts = new Map<string, LabelledScript>();
+export function sections(text: string): LabeledScript[] {
+  const scripts = new Map<string, LabeledScript>();
   for (const section of text.split(/^=== /m).slice(1)) {
     const [header = '', ...lines] = section.split('\n');
     const [id = '', kind = '', label = ''] = header.split('|').map((part) => part.trim());
@@ -33,7 +33,7 @@ export function sections(text: string): LabelledScript[] {
     }
     const blocks = lines.filter((line) => MARK.test(line)).map((line) => line.replace(MARK, ''));
     if ((label === 'leaky') !== blocks.length > 0) throw new Error(`${id}: labels and header do not agree`);
-    scripts.set(id, LabelledScriptSchema.parse({ id, kind, leaky: label === 'leaky', blocks, script }));
+    scripts.set(id, LabeledScriptSchema.parse({ id, kind, leaky: label === 'leaky', blocks, script }));
   }
   return [...scripts.values()];
 }

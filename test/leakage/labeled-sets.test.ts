@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { evaluateLeakage, type LeakageEvaluation, wilson } from '../../src/leakage/evaluate.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
 import { packagePath } from '../../src/package-root.js';
-import { labelledScripts } from './labelled-scripts.js';
+import { labeledScripts } from './labeled-scripts.js';
 
 const SETS = [
   'sample.jsonl',
@@ -20,8 +20,8 @@ const SETS = [
 /** The measurement of each set: made once, since it takes seconds. */
 const measured = new Map<string, LeakageEvaluation>();
 
-describe.each(SETS)('labelled scripts of %s', (file) => {
-  const scripts = labelledScripts(file);
+describe.each(SETS)('labeled scripts of %s', (file) => {
+  const scripts = labeledScripts(file);
   let evaluation: LeakageEvaluation;
   const mistakesIn = (id: string) => evaluation.mistakes.filter((mistake) => mistake.id === id);
 
@@ -62,7 +62,7 @@ describe.each(SETS)('labelled scripts of %s', (file) => {
 });
 
 it('a reported block stands where its finding says', async () => {
-  const leaky = SETS.slice(0, 3).flatMap((file) => labelledScripts(file).filter((script) => script.leaky));
+  const leaky = SETS.slice(0, 3).flatMap((file) => labeledScripts(file).filter((script) => script.leaky));
   for (const { script } of leaky) {
     for (const { codeBlock, start, end } of (await analyzeLeakage(script)).findings) {
       expect(script.slice(start, end)).toBe(codeBlock);
@@ -73,9 +73,9 @@ it('a reported block stands where its finding says', async () => {
 describe.each([
   ['seventh.jsonl', 30, 30],
   ['eighth.jsonl', 42, 14],
-])('labelled scripts of %s', (file, leaky, clean) => {
+])('labeled scripts of %s', (file, leaky, clean) => {
   it('accuses no clean script, rewrites none wrongly, and misses no leak', async () => {
-    const scripts = labelledScripts(file);
+    const scripts = labeledScripts(file);
     expect(scripts.filter((script) => script.leaky)).toHaveLength(leaky);
     expect(scripts.filter((script) => !script.leaky)).toHaveLength(clean);
     const { mistakes, stillLeaky } = await evaluateLeakage(scripts);
@@ -88,7 +88,7 @@ describe('the ninth set, for which nothing was changed', () => {
   it('measures as the document says', async () => {
     const document = await readFile(packagePath('docs', 'measurements', 'leakage.md'), 'utf8');
     const { precision, recall, blocksRight, corrected, stillLeaky, mistakes } = await evaluateLeakage(
-      labelledScripts('ninth.jsonl'),
+      labeledScripts('ninth.jsonl'),
     );
     const rows = {
       precision,
@@ -119,7 +119,7 @@ describe('evaluation', () => {
   it('corrects at least 0.4 of what it finds over the sets that were worked on', async () => {
     let [corrected, found] = [0, 0];
     for (const file of SETS) {
-      const evaluation = measured.get(file) ?? (await evaluateLeakage(labelledScripts(file)));
+      const evaluation = measured.get(file) ?? (await evaluateLeakage(labeledScripts(file)));
       corrected += evaluation.corrected.count;
       found += evaluation.corrected.of;
     }
@@ -127,7 +127,7 @@ describe('evaluation', () => {
   });
 
   it('counts accused clean scripts, missed leaks and wrong blocks', async () => {
-    const [one] = labelledScripts('sample.jsonl');
+    const [one] = labeledScripts('sample.jsonl');
     if (one === undefined) throw new Error('the sample is empty');
     const { precision, recall, blocksRight, mistakes } = await evaluateLeakage([
       { ...one, id: 'accused', leaky: false, blocks: [], fixed: null },
@@ -143,7 +143,7 @@ describe('evaluation', () => {
   });
 
   it('counts a rewrite that is not Python as a wrong one', async () => {
-    const [one] = labelledScripts('sample.jsonl');
+    const [one] = labeledScripts('sample.jsonl');
     if (one === undefined) throw new Error('the sample is empty');
     const { corrected, stillLeaky, mistakes } = await evaluateLeakage([one], (_, block) =>
       Promise.resolve({ ok: true, replacement: `for part in (1, 2):\n${block}` }),

@@ -1,0 +1,72 @@
+/** Words that the project no longer uses, and the field's term for each. Add a word here when its last use is gone. */
+export interface OldWord {
+  /** A regular expression over words in lower case, with one space between them: `statusColour` is `status colour`. */
+  readonly old: string;
+  readonly use: string;
+  /** `names`: identifiers only. `prose`: comments, strings of `src` and documents only. Both unless it says otherwise. */
+  readonly in?: 'names' | 'prose';
+  /** Folders in which the word is still in use. */
+  readonly notYet?: readonly string[];
+}
+
+const OTHERS = [
+  'src/agents/',
+  'src/calls/',
+  'src/fleet/',
+  'src/gateway/',
+  'src/processors/',
+  'src/producers/',
+  'src/queues/',
+  'test/',
+  'fuzz/',
+];
+
+/** American spelling. `cancelled` is a state of the API, so that word has two l everywhere. */
+const SPELLING: readonly OldWord[] = [
+  ['colour\\w*', 'color'],
+  ['behaviour\\w*', 'behavior'],
+  ['flavour\\w*', 'flavor'],
+  ['honour\\w*', 'honor'],
+  ['favour\\w*', 'favor'],
+  ['neighbour\\w*', 'neighbor'],
+  ['analys(?:e|ed|ing)', 'analyze'],
+  ['licen[c]es?', 'license'],
+  ['centre[sd]?', 'center'],
+  ['litres?', 'liter'],
+  ['(?:un|mis|re)?labell\\w+', 'labeled'],
+  ['levell\\w+', 'leveled'],
+  ['judgements?', 'judgment'],
+  ['learnt', 'learned'],
+  ['misspelt', 'misspelled'],
+  ['grey', 'gray'],
+  ['towards', 'toward'],
+  ['unauthoris\\w+', 'unauthorized'],
+  [
+    '(?:real|recogn|normal|standard|neutral|optim|minim|maxim|random|general|special|summar|regular|vector|lemmat|factor|amort|winsor|serial|initial|organ|author|token|final|util|custom|categor|emphas|sanit|capital|priorit|memor|synchron|visual)is(?:e|ed|es|er|ers|ing|ation|ations)',
+    '-ize',
+  ],
+].map(([old = '', use = '']) => ({ old, use }));
+
+export const OLD_WORDS: readonly OldWord[] = [
+  { old: '(?:most|longest|largest) (?:[a-z]+ )*[a-z]+ constant', use: 'MAX_', in: 'names', notYet: OTHERS },
+  {
+    old: '(?:least|fewest|shortest|smallest) (?:[a-z]+ )*[a-z]+ constant',
+    use: 'MIN_',
+    in: 'names',
+    notYet: OTHERS,
+  },
+  ...SPELLING,
+];
+
+/** A use that is right, where it is right. Each entry must still be needed. */
+export interface Allowed {
+  /** Path of a file, or of a folder with a slash at its end; '' is everywhere. */
+  readonly at: string;
+  /** The text that was found, as `OldWord.old` reads it. */
+  readonly found: string;
+  readonly reason: string;
+}
+
+export const ALLOWED: readonly Allowed[] = [
+  { at: 'scripts/regexps/growth.ts', found: 'analyse', reason: 'a function of the package scslre' },
+];
