@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parsesAsPython } from '../../src/solution/index.js';
 import { PythonParser } from '../../src/solution/python-parser.js';
 import { testProgram } from '../support/programs.js';
+import { WAIT_LIMIT_MS } from '../support/wait-limit-ms.js';
 
 let folder = '';
 const environment = process.env.FLEET_PYTHON;
@@ -88,27 +89,6 @@ describe.skipIf(!withPython)('parsesAsPython with a python3', () => {
   ])('asks the syntax tree where the parser of Python gives up: %s', async (_name, text) => {
     expect(await parsesAsPython(text)).toEqual({ ok: true, exact: false });
     expect(await parsesAsPython('x = 1')).toEqual({ ok: true, exact: true });
-  });
-
-  it('answers many questions in the right order through one child', async () => {
-    const { path, processIds } = await recordedPython('one');
-    process.env.FLEET_PYTHON = path;
-    const texts = Array.from({ length: 200 }, (_, index) =>
-      index % 3 === 0 ? `x = ${index} (` : `x = ${index}`,
-    );
-    const results = await Promise.all(texts.map((text) => parsesAsPython(text)));
-    expect(results.map(({ ok, exact }) => ok && exact)).toEqual(texts.map((text) => !text.includes('(')));
-    expect(await processIds()).toHaveLength(1);
-  });
-
-  it('starts another child after one was killed, at once', async () => {
-    const { path, processIds } = await recordedPython('killed');
-    process.env.FLEET_PYTHON = path;
-    await parsesAsPython('x');
-    const [first] = await processIds();
-    process.kill(first ?? Number.NaN, 'SIGKILL');
-    expect(await parsesAsPython('x = 1')).toEqual({ ok: true, exact: true });
-    expect(await processIds()).toHaveLength(2);
   });
 
   it('runs and reads nothing that a text names', async () => {
@@ -213,38 +193,71 @@ describe('parsesAsPython without a python3', () => {
   });
 });
 
+/** Starting the interpreter counts, which takes long on a busy machine. */
+const GENEROUS = { shortMs: WAIT_LIMIT_MS, longMs: WAIT_LIMIT_MS };
+
 describe.skipIf(!withPython)('PythonParser', () => {
   /** Answers as the child does, but for texts that say otherwise. */
   const obedient = `exec python3 -c '
-import struct, sys, time
+import os, struct, sys, time
 source = sys.stdin.buffer
 print("ready", flush=True)
 while header := source.read(4):
     text = source.read(struct.unpack(">I", header)[0])
-    if b"hang" in text: time.sleep(60)
-    if b"slow" in text: time.sleep(0.6)
+    if b"hang" in text: time.sleep(3600)
+    if text.startswith(b"until "):
+        while not os.path.exists(text[6:].strip()): time.sleep(0.01)
     print("{\\"ok\\": true}", flush=True)
 '`;
 
+  it('answers many questions in the right order through one child', async () => {
+    const { path, processIds } = await recordedPython('one');
+    const parser = new PythonParser(path, GENEROUS);
+    const texts = Array.from({ length: 200 }, (_, index) =>
+      index % 3 === 0 ? `x = ${index} (` : `x = ${index}`,
+    );
+    const answers = await Promise.all(texts.map((text) => parser.ask(text)));
+    const expected = texts.map((text) => ({ ok: !text.includes('(') }));
+    expect(answers).toEqual(expected.map((answer) => expect.objectContaining(answer)));
+    expect(await processIds()).toHaveLength(1);
+  });
+
+  it('starts another child after one was killed, at once', async () => {
+    const { path, processIds } = await recordedPython('killed');
+    const parser = new PythonParser(path, GENEROUS);
+    await parser.ask('x');
+    const [first] = await processIds();
+    process.kill(first ?? Number.NaN, 'SIGKILL');
+    expect(await parser.ask('x = 1')).toEqual({ ok: true });
+    expect(await processIds()).toHaveLength(2);
+  });
+
   it('gives up on a text that takes too long, and on no other', async () => {
     const path = await interpreter('hangs', obedient);
-    const parser = new PythonParser(path, { shortMs: 1_500, longMs: 500 });
-    const answers = await Promise.all([parser.ask('hang'), parser.ask('x = 2')]);
-    expect(answers).toEqual(['timeout', { ok: true }]);
-    expect(await parser.ask('x = 3')).toEqual({ ok: true });
+    // Starting the interpreter counts: what is enough for that depends on the machine.
+    for (const limitMs of [500, 4_000, 32_000]) {
+      const parser = new PythonParser(path, { shortMs: limitMs, longMs: limitMs });
+      const answers = await Promise.all([parser.ask('hang'), parser.ask('x = 2')]);
+      expect(answers[0]).toBe('timeout');
+      if (answers[1] === 'timeout') continue;
+      expect([answers[1], await parser.ask('x = 3')]).toEqual([{ ok: true }, { ok: true }]);
+      return;
+    }
+    expect.unreachable('the short text timed out as well');
   });
 
   it('lets no short text wait for a long one, and long ones take turns by tenant', async () => {
     const path = await interpreter('takes-turns', obedient);
-    const parser = new PythonParser(path, { shortMs: 5_000, longMs: 5_000 });
+    const parser = new PythonParser(path, GENEROUS);
     const order: string[] = [];
     const ask = (name: string, text: string, tenant: string) =>
       parser.ask(text, tenant).then(() => order.push(name));
-    const long = `slow${' '.repeat(20_000)}`;
+    const shortIsDone = join(folder, 'short-is-done');
+    const long = `until ${shortIsDone}`.padEnd(20_000);
     await Promise.all([
       ...['a1', 'a2', 'a3'].map((name) => ask(name, long, 'a')),
       ask('b1', long, 'b'),
-      ask('short', 'x = 1', 'c'),
+      ask('short', 'x = 1', 'c').then(() => writeFile(shortIsDone, '')),
     ]);
     expect(order).toEqual(['short', 'a1', 'b1', 'a2', 'a3']);
   });
