@@ -1,5 +1,5 @@
 import {
-  checkFigures,
+  findUnsupportedNumbers,
   planRefinement,
   readAblation,
   shortenOutput,
@@ -25,8 +25,8 @@ export const ablation: Target = {
       }
       const summary = await summarizeAblation(given);
       mustHold(summary.trim() !== '', 'a summary says something');
-      const own = checkFigures({ ...given, summary });
-      const foreign = checkFigures({ ...given, summary: other });
+      const own = findUnsupportedNumbers({ ...given, summary });
+      const foreign = findUnsupportedNumbers({ ...given, summary: other });
       const room = Math.max(0, rawOutput.length - 100);
       const shortened = shortenOutput(rawOutput, room);
       mustHold(shortened.text.length <= room || rawOutput.length <= room, 'a shortened output fits its room');

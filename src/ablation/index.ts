@@ -7,7 +7,7 @@ export type {
   FailedVariant,
   VariantKind,
 } from './ablation-reading.js';
-export { checkFigures, type FigureCheck } from './check-figures.js';
+export { findUnsupportedNumbers, type UnsupportedNumbers } from './find-unsupported-numbers.js';
 export { type PlannedBlock, planRefinement, type RefinementInput } from './plan-refinement.js';
 export { readAblation } from './read-ablation.js';
 export { type ShortenedOutput, shortenOutput } from './shorten-output.js';

@@ -1,4 +1,4 @@
-import { checkFigures, planRefinement, summarizeAblation } from '../ablation/index.js';
+import { findUnsupportedNumbers, planRefinement, summarizeAblation } from '../ablation/index.js';
 import { repairLeak } from '../leakage/index.js';
 import {
   correctionScope,
@@ -35,7 +35,8 @@ const TASKS = {
   /** Maps a summary onto the blocks of a solution. */
   plan: planRefinement,
   /** Holds the figures of a summary against the output. */
-  checkFigures: async (given: Parameters<typeof checkFigures>[0]) => checkFigures(given),
+  findUnsupportedNumbers: async (given: Parameters<typeof findUnsupportedNumbers>[0]) =>
+    findUnsupportedNumbers(given),
 };
 
 export type ScriptTask = keyof typeof TASKS;
@@ -86,7 +87,7 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
     correctionScope: (...given) => doTask('correctionScope', given),
     summarize: (...given) => doTask('summarize', given),
     plan: (...given) => doTask('plan', given),
-    checkFigures: (...given) => doTask('checkFigures', given),
+    findUnsupportedNumbers: (...given) => doTask('findUnsupportedNumbers', given),
   };
 }
 

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config/settings.js';
 import type { ContaminationJudge } from '../contamination/contamination-judge.js';
 import type { ContaminationResult, KnownSolution } from '../contamination/types.js';
-import { besideModule } from '../fleet/compute-thread.js';
+import { siblingModuleUrl } from '../fleet/compute-thread.js';
 import { TwoLanes } from '../fleet/two-lanes.js';
 
 export interface ContaminationLane extends ContaminationJudge {
@@ -18,7 +18,7 @@ export function contaminationLane(
   { analysisTimeoutMs, analysisHeapMb }: Config,
 ): ContaminationLane {
   const heapMb = Math.max(analysisHeapMb, Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20));
-  const module = besideModule(import.meta.url, 'contamination-thread');
+  const module = siblingModuleUrl(import.meta.url, 'contamination-thread');
   const lanes = new TwoLanes<Parameters<ContaminationJudge['judge']>[0], ContaminationResult>(
     'the comparison of the output',
     { timeoutMs: analysisTimeoutMs, heapMb },

@@ -1,8 +1,8 @@
 import type { JobView } from '../producers/job-view.js';
 import { plural, usd } from './terminal/amounts.js';
 import { type Colors, colorsFor } from './terminal/colors.js';
+import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { print, printJson } from './terminal/print.js';
-import { visibleLine } from './terminal/visible.js';
 
 function stateColor(state: JobView['state'], colors: Colors): string {
   if (state === 'completed') return colors.green(state);
@@ -12,7 +12,7 @@ function stateColor(state: JobView['state'], colors: Colors): string {
 
 /** One line of a list of jobs. */
 export function jobLine(view: JobView, colors: Colors): string {
-  return `${stateColor(view.state, colors)} ${visibleLine(view.id)} ${colors.dim(visibleLine(view.createdAt))}`;
+  return `${stateColor(view.state, colors)} ${escapeControlCharsInLine(view.id)} ${colors.dim(escapeControlCharsInLine(view.createdAt))}`;
 }
 
 /** What the calls of all runs of a job came to; nothing for one that made none. */
@@ -46,10 +46,12 @@ export function printJob(view: JobView, json: boolean): void {
   }
   const colors = colorsFor(process.stdout);
   print(jobLine(view, colors));
-  if (view.progress !== undefined) print(`progress: ${visibleLine(view.progress)}`);
+  if (view.progress !== undefined) print(`progress: ${escapeControlCharsInLine(view.progress)}`);
   if (view.error !== undefined) {
-    print(`${colors.red('error')} ${visibleLine(view.error.message)} (${visibleLine(view.error.code)})`);
+    print(
+      `${colors.red('error')} ${escapeControlCharsInLine(view.error.message)} (${escapeControlCharsInLine(view.error.code)})`,
+    );
   }
-  for (const line of callLines(view)) print(visibleLine(line));
+  for (const line of callLines(view)) print(escapeControlCharsInLine(line));
   if (view.result !== undefined) printJson(view.result, 2);
 }

@@ -6,7 +6,7 @@ import { configuredControl } from '../calls/configured-control.js';
 import { isSet } from '../config/load-config.js';
 import type { Config } from '../config/settings.js';
 import { RedisError } from '../errors.js';
-import { besideModule } from '../fleet/compute-thread.js';
+import { siblingModuleUrl } from '../fleet/compute-thread.js';
 import { acquireEmbeddedRedis, acquireThrowawayRedis } from '../fleet/embedded-redis.js';
 import { createLogger, type Logger } from '../fleet/logger.js';
 import { loadTelemetry } from '../fleet/telemetry.js';
@@ -18,8 +18,8 @@ import type { KindName } from '../queues/registry.js';
 import { interruptible, unlessInterrupted } from './interruption.js';
 import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
+import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
-import { visibleLine } from './terminal/visible.js';
 import { configuredLimits } from './text-limits.js';
 
 export interface WorkerSettings {
@@ -64,7 +64,7 @@ export async function startWorker(
       roots: (settings.workspaceRoots ?? config.workspaceRoots ?? []).map((root) => resolve(root)),
       allowSecrets: config.workspaceSecrets === 'allow',
     },
-    quarantine: besideModule(import.meta.url, 'quarantine'),
+    quarantine: siblingModuleUrl(import.meta.url, 'quarantine'),
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
 }
@@ -86,7 +86,7 @@ export async function openRedis(config: Config): Promise<CommandRedis> {
   if (config.redisUrl !== undefined) return { url: config.redisUrl, release: async () => undefined };
   const redis = await acquireEmbeddedRedis(resolve(config.dataDirectory));
   if (redis.unusedData !== undefined) {
-    printNote(visibleLine(unusedDataNote(redis.unusedData)));
+    printNote(escapeControlCharsInLine(unusedDataNote(redis.unusedData)));
   }
   return redis;
 }
@@ -165,7 +165,7 @@ async function openSession(
     }
     if (ownWorker) {
       // A command shows its jobs' failures itself; of its worker, only the choice of agents is worth a line.
-      printNote(visibleLine(chooseRunner(config.agent).reason));
+      printNote(escapeControlCharsInLine(chooseRunner(config.agent).reason));
       const logger = createLogger(isSet('logLevel') ? config.logLevel : 'fatal');
       const worker = await startWorker(config, redis.url, logger, {
         prefix,

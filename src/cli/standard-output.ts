@@ -1,5 +1,5 @@
+import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
-import { visibleLine } from './terminal/visible.js';
 
 /**
  * What becomes of a command whose standard output fails. A reader that has gone (`| head -1`) is no failure: the
@@ -19,7 +19,7 @@ export function watchStandardStreams(): void {
   process.stdout.on('error', (error: Error) => {
     if (codeOf(error) === 'EPIPE' || failure !== undefined) return;
     failure = error;
-    printNote(`error standard output could not be written: ${visibleLine(error.message)}`);
+    printNote(`error standard output could not be written: ${escapeControlCharsInLine(error.message)}`);
   });
   // There is nowhere left to say that standard error fails.
   process.stderr.on('error', () => undefined);

@@ -7,7 +7,7 @@ import {
 } from '../agents/script-analyst.js';
 import type { AnalysisTask } from './analysis-task.js';
 import type { TaskOwner } from './compute-lane.js';
-import { besideModule } from './compute-thread.js';
+import { siblingModuleUrl } from './compute-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
 /** Texts of more characters than this together are not computed before short ones: they may take seconds. */
@@ -22,7 +22,7 @@ export class AnalysisThread {
   readonly #lanes: TwoLanes<AnalysisTask, unknown>;
 
   constructor(limits: ComputeLimits = DEFAULT_COMPUTE_LIMITS) {
-    const module = besideModule(import.meta.url, 'analysis-task');
+    const module = siblingModuleUrl(import.meta.url, 'analysis-task');
     this.#lanes = new TwoLanes('the static analysis of the text', limits, { short: module, long: module });
   }
 

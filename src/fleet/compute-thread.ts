@@ -162,6 +162,6 @@ function isOutOfMemory(thrown: unknown): boolean {
 }
 
 /** URL of a module beside the one that asks, which is TypeScript or compiled as that one is. */
-export function besideModule(asking: string, name: string): URL {
+export function siblingModuleUrl(asking: string, name: string): URL {
   return new URL(`./${name}${asking.endsWith('.ts') ? '.ts' : '.js'}`, asking);
 }

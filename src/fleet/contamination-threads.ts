@@ -3,7 +3,7 @@ import type { ContaminationResult } from '../contamination/types.js';
 import { maybeSmall } from '../known/small-case-judge.js';
 import type { RedisPatience } from '../queues/connection.js';
 import type { TaskOwner } from './compute-lane.js';
-import { besideModule } from './compute-thread.js';
+import { siblingModuleUrl } from './compute-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
 /** What a thread needs to know to reach the known set. */
@@ -20,7 +20,7 @@ export class ContaminationThreads {
   readonly #lanes: TwoLanes<ContaminationCase, ContaminationResult | undefined>;
 
   constructor(data: ContaminationThreadData, limits: ComputeLimits = DEFAULT_COMPUTE_LIMITS) {
-    const module = (name: string) => besideModule(import.meta.url, name);
+    const module = (name: string) => siblingModuleUrl(import.meta.url, name);
     const modules = { short: module('small-contamination-thread'), long: module('contamination-thread') };
     this.#lanes = new TwoLanes('the comparison of the output', limits, modules, data);
   }

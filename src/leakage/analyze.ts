@@ -1,7 +1,7 @@
 import { sharedBlocks } from './findings/block.js';
 import { explain, whatToDo } from './findings/explain.js';
-import { judge, type Leak } from './findings/judge.js';
-import { Machine, type NotFollowed } from './interpret/machine.js';
+import { findLeaks, type Leak } from './findings/find-leaks.js';
+import { Interpreter, type NotFollowed } from './interpret/interpreter.js';
 import { runSuite } from './interpret/statements.js';
 import { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
 import type { Module } from './syntax/ast.js';
@@ -68,26 +68,26 @@ export const MAX_FINDINGS = 50;
 /** The analysis with the syntax it stands on, for the repair. */
 export async function analyzeInDetail(source: string, watch = -1, earlier = -1): Promise<DetailedAnalysis> {
   const module = await parseModule(source);
-  const machine = new Machine(module, watch, earlier);
+  const interp = new Interpreter(module, watch, earlier);
   const most = MAX_WORK + module.size * WORK_PER_NODE;
-  const followed = withinWorkLimit(most, () => runSuite(machine, module.body));
+  const followed = withinWorkLimit(most, () => runSuite(interp, module.body));
   // Judging has a limit of its own: what was found in a script that could not be followed to its end is shown as well.
-  const judged = withinWorkLimit(most, () => {
-    const found = judge(machine);
+  const detected = withinWorkLimit(most, () => {
+    const found = findLeaks(interp);
     const leaks = mostSevere(found);
     return { leaks, blocks: sharedBlocks(source, leaks), isAll: leaks.length === found.length };
   });
-  const isFollowed = !machine.exhausted && followed.result !== undefined && judged.result !== undefined;
-  if (!isFollowed) machine.skip({ start: 0, end: 0 }, 'the script is too entangled to follow to its end');
-  else if (!judged.result.isAll) {
-    machine.skip(
+  const isFollowed = !interp.exhausted && followed.result !== undefined && detected.result !== undefined;
+  if (!isFollowed) interp.skip({ start: 0, end: 0 }, 'the script is too entangled to follow to its end');
+  else if (!detected.result.isAll) {
+    interp.skip(
       { start: 0, end: 0 },
       `the script has more than ${MAX_FINDINGS} leaks; the others are not listed`,
     );
   }
-  nameUnfollowed(machine);
-  const exhausted = !isFollowed || !judged.result.isAll;
-  const { leaks, blocks } = judged.result ?? { leaks: [], blocks: [] };
+  nameUnfollowed(interp);
+  const exhausted = !isFollowed || !detected.result.isAll;
+  const { leaks, blocks } = detected.result ?? { leaks: [], blocks: [] };
   const findings = leaks.map((leak, at): LeakFinding => {
     const block = blocks[at] ?? leak.statement;
     return {
@@ -96,29 +96,29 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
       codeBlock: source.slice(block.start, block.end),
       start: block.start,
       end: block.end,
-      line: machine.lineOf(block.start),
-      endLine: machine.lineOf(block.end),
-      explanation: explain(leak, machine.lineOf),
+      line: interp.lineOf(block.start),
+      endLine: interp.lineOf(block.end),
+      explanation: explain(leak, interp.lineOf),
       whatToDo: whatToDo(leak),
     };
   });
   // What a model says that learned nothing is no prediction.
-  const scored = machine.scored.flatMap(({ prediction, score }) =>
+  const scored = interp.scored.flatMap(({ prediction, score }) =>
     prediction.training === undefined ? [] : [score],
   );
-  const notFollowed = machine.notFollowed.sort((a, b) => a.line - b.line);
-  const { steps, unresolved, missingColumns, watched, watchedEarlier, watchedLists, watchedFrames } = machine;
+  const notFollowed = interp.notFollowed.sort((a, b) => a.line - b.line);
+  const { steps, unresolved, missingColumns, watched, watchedEarlier, watchedLists, watchedFrames } = interp;
   return {
     findings,
     notFollowed,
     exhausted,
     scores: new Set(scored).size,
-    printedScores: new Set(scored.filter((score) => machine.reported.has(score))).size,
+    printedScores: new Set(scored.filter((score) => interp.reported.has(score))).size,
     parsed: module.parsed,
     leaks,
     module,
     steps,
-    work: followed.work + judged.work,
+    work: followed.work + detected.work,
     unresolved,
     missingColumns,
     watched,
@@ -129,13 +129,13 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
 }
 
 /** Names what may hide a leak: code that was not read or not reached, and code that reaches things without their names. */
-function nameUnfollowed(machine: Machine): void {
-  const { landmarks, unread } = machine.module;
-  for (const span of unread) machine.skip(span, 'code that is nested too deeply');
+function nameUnfollowed(interp: Interpreter): void {
+  const { landmarks, unread } = interp.module;
+  for (const span of unread) interp.skip(span, 'code that is nested too deeply');
   for (const span of landmarks.trainings) {
-    if (!machine.reachedCalls.has(span.end)) machine.skip(span, 'a call that trains and was not reached');
+    if (!interp.reachedCalls.has(span.end)) interp.skip(span, 'a call that trains and was not reached');
   }
-  for (const { reason, ...span } of landmarks.hidden) machine.skip(span, reason);
+  for (const { reason, ...span } of landmarks.hidden) interp.skip(span, reason);
 }
 
 /** The leaks that are listed, in the order of the script. */

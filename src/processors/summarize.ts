@@ -62,7 +62,7 @@ async function figureNotes(
   ablationCode: string,
   analyst: Work['analyst'],
 ): Promise<string[]> {
-  const { unsupported, rankingWithoutScores } = await analyst.checkFigures({
+  const { unsupported, rankingWithoutScores } = await analyst.findUnsupportedNumbers({
     summary,
     rawOutput,
     ablationCode,

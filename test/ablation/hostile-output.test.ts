@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkFigures, planRefinement, readAblation, summarizeAblation } from '../../src/ablation/index.js';
+import {
+  findUnsupportedNumbers,
+  planRefinement,
+  readAblation,
+  summarizeAblation,
+} from '../../src/ablation/index.js';
 
 const pieces = fc.constantFrom(
   'Baseline',
@@ -74,7 +79,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
       fc.asyncProperty(fc.array(pieces, { maxLength: 60, size: 'max' }), async (parts) => {
         const rawOutput = parts.join('');
         const summary = await summarizeAblation({ ablationCode: '', rawOutput });
-        expect(checkFigures({ summary, rawOutput, ablationCode: '' }).unsupported).toEqual([]);
+        expect(findUnsupportedNumbers({ summary, rawOutput, ablationCode: '' }).unsupported).toEqual([]);
       }),
       { numRuns: 150 },
     );

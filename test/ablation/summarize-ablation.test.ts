@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkFigures, readAblation, summarizeAblation } from '../../src/ablation/index.js';
+import { findUnsupportedNumbers, readAblation, summarizeAblation } from '../../src/ablation/index.js';
 import { judgeOutputs } from './judge-outputs.js';
 
 const outputs = new URL('outputs/', import.meta.url);
@@ -54,7 +54,7 @@ describe('the offline summary', () => {
         const row: { id: string; raw_output: string; ablation_code?: string } = JSON.parse(line);
         const input = { ablationCode: row.ablation_code ?? '', rawOutput: row.raw_output };
         const summary = await summarizeAblation(input);
-        expect({ id: row.id, ...checkFigures({ ...input, summary }) }).toEqual({
+        expect({ id: row.id, ...findUnsupportedNumbers({ ...input, summary }) }).toEqual({
           id: row.id,
           unsupported: [],
           rankingWithoutScores: false,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { visibleLine } from '../../src/cli/terminal/visible.js';
+import { escapeControlCharsInLine } from '../../src/cli/terminal/escape-control-chars.js';
 import { packagePath } from '../../src/package-root.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
 import { expectHarmless, HOSTILE_NAME, HOSTILE_TEXT } from '../support/hostile-text.js';
@@ -86,7 +86,9 @@ describe('commands that are given hostile names and files', () => {
       ['list', `--${HOSTILE_NAME}`],
       [HOSTILE_NAME],
       ['config'],
-    ].map((args, at) => [`${at + 1}: ${visibleLine(args.join(' ')).slice(0, 40)}`, args] as const),
+    ].map(
+      (args, at) => [`${at + 1}: ${escapeControlCharsInLine(args.join(' ')).slice(0, 40)}`, args] as const,
+    ),
   )('fleet %s', async (_name, args) => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, name), `x = 1 # ${HOSTILE_NAME}\n`);

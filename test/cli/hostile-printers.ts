@@ -5,10 +5,10 @@ import { FORMATS, printOutcomes } from '../../src/cli/check/print-outcomes.js';
 import { printError } from '../../src/cli/print-error.js';
 import { jobLine, printJob } from '../../src/cli/print-job.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
+import { escapeControlChars, escapeControlCharsInLine } from '../../src/cli/terminal/escape-control-chars.js';
 import { print, printJson, printNote, printUsageError } from '../../src/cli/terminal/print.js';
 import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
 import { renderVerdicts } from '../../src/cli/terminal/render-verdicts.js';
-import { visible, visibleLine } from '../../src/cli/terminal/visible.js';
 import { UsageError } from '../../src/errors.js';
 import type { JobView } from '../../src/producers/job-view.js';
 import { HOSTILE_TEXT as TEXT } from '../support/hostile-text.js';
@@ -61,8 +61,8 @@ const verdict = {
 };
 
 const PRINTERS: Readonly<Record<string, () => unknown>> = {
-  line: () => print(visibleLine(TEXT)),
-  lines: () => print(visible(TEXT)),
+  line: () => print(escapeControlCharsInLine(TEXT)),
+  lines: () => print(escapeControlChars(TEXT)),
   'nothing escaped before': () => print(TEXT),
   note: () => printNote(TEXT),
   json: () => printJson({ [TEXT]: TEXT }, 2),

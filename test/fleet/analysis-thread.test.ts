@@ -37,7 +37,9 @@ describe('the analysis thread', () => {
     const summary = await threaded.summarize(study);
     expect(summary).toBe(await IN_PLACE_ANALYST.summarize(study));
     const figures = { summary: `${summary} 77.123`, ...study };
-    expect(await threaded.checkFigures(figures)).toEqual(await IN_PLACE_ANALYST.checkFigures(figures));
+    expect(await threaded.findUnsupportedNumbers(figures)).toEqual(
+      await IN_PLACE_ANALYST.findUnsupportedNumbers(figures),
+    );
     const refinement = { solution: LARGE, summary: 'The scaler matters most.', previousBlocks: [] };
     expect(await threaded.plan(refinement)).toEqual(await IN_PLACE_ANALYST.plan(refinement));
   });

@@ -3,10 +3,10 @@
  * many, as one that ran other tests has, and they have another growth then.
  */
 import { parentPort } from 'node:worker_threads';
-import { checkFigures, planRefinement, summarizeAblation } from '../../src/ablation/index.js';
+import { findUnsupportedNumbers, planRefinement, summarizeAblation } from '../../src/ablation/index.js';
 import { metricAtEnd } from '../../src/ablation/metric-names.js';
 import { shorten } from '../../src/calls/provider-error.js';
-import { visible } from '../../src/cli/terminal/visible.js';
+import { escapeControlChars } from '../../src/cli/terminal/escape-control-chars.js';
 import { shownAddress, withoutPasswords } from '../../src/cli/without-passwords.js';
 import { escapeSource } from '../../src/contamination/report/escape.js';
 import { fencedBlocks } from '../../src/contamination/text/fenced-code.js';
@@ -60,9 +60,12 @@ const code = 'x = 1\n';
 type Reader = (text: string) => unknown;
 export const READERS: Readonly<Record<string, Reader>> = {
   'summary of an output': (rawOutput) => summarizeAblation({ ablationCode: '', rawOutput }),
-  'check of an output': (rawOutput) => checkFigures({ summary: 'a 0.5', rawOutput, ablationCode: '' }),
-  'check of a summary': (summary) => checkFigures({ summary, rawOutput: 'a: 0.5', ablationCode: '' }),
-  'settings of a script': (ablationCode) => checkFigures({ summary: 'a 1', rawOutput: '', ablationCode }),
+  'check of an output': (rawOutput) =>
+    findUnsupportedNumbers({ summary: 'a 0.5', rawOutput, ablationCode: '' }),
+  'check of a summary': (summary) =>
+    findUnsupportedNumbers({ summary, rawOutput: 'a: 0.5', ablationCode: '' }),
+  'settings of a script': (ablationCode) =>
+    findUnsupportedNumbers({ summary: 'a 1', rawOutput: '', ablationCode }),
   'plan of a summary': (summary) => planRefinement({ solution: code, summary, previousBlocks: [] }),
   'code of an answer': extractCodeBlock,
   'block in a script': (text) => locateBlock(`x\n${text}\ny`, `${text.slice(0, -1)}z`),
@@ -71,7 +74,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   placeholder: (text) => introducesPlaceholder(code, text),
   'notebook magics': neutralizeMagics,
   'error of a provider': shorten,
-  'text for a terminal': visible,
+  'text for a terminal': escapeControlChars,
   'address with passwords': (text) => withoutPasswords(`redis://x?${text}`),
   'source in a report': escapeSource,
   'fences of an answer': fencedBlocks,

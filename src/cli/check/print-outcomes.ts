@@ -1,9 +1,9 @@
 import { type ReportedFile, toGithubAnnotations, toSarif } from '../../leakage/index.js';
 import { errorJson, printError } from '../print-error.js';
 import { colorsFor } from '../terminal/colors.js';
+import { escapeControlChars, escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printFormat, printJson } from '../terminal/print.js';
 import { type RenderCheckOptions, renderCheck } from '../terminal/render-check.js';
-import { visible, visibleLine } from '../terminal/visible.js';
 import { widthOf } from '../terminal/wrapped.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
 import { reportedFile } from './report-findings.js';
@@ -31,7 +31,7 @@ export function printOutcomes(
     checked.push(outcome);
     if (format === 'text') {
       print(renderCheck(outcome, colors, { ...options, width: widthOf(process.stdout) }));
-      if (outcome.written) print(`  written to ${visibleLine(outcome.file)}`);
+      if (outcome.written) print(`  written to ${escapeControlCharsInLine(outcome.file)}`);
     }
     if (outcome.notWritten !== undefined) printError(outcome.notWritten, outcome.file);
   }
@@ -43,8 +43,8 @@ export function printOutcomes(
 /** GitHub shows these texts to people. Line breaks stay: the format escapes them. */
 function readable({ file, findings }: ReportedFile): ReportedFile {
   return {
-    file: visible(file),
-    findings: findings.map((finding) => ({ ...finding, message: visible(finding.message) })),
+    file: escapeControlChars(file),
+    findings: findings.map((finding) => ({ ...finding, message: escapeControlChars(finding.message) })),
   };
 }
 

@@ -7,8 +7,8 @@ import { SETTINGS } from '../../config/settings.js';
 import { messageOf } from '../../errors.js';
 import { projectStatePath } from '../../fleet/project-state.js';
 import { colorsFor } from '../terminal/colors.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson } from '../terminal/print.js';
-import { visibleLine } from '../terminal/visible.js';
 import { shownAddress, withoutPasswords } from '../without-passwords.js';
 
 export function addConfigCommand(program: Command): void {
@@ -35,14 +35,16 @@ export function addConfigCommand(program: Command): void {
       const colors = colorsFor(process.stdout);
       const width = Math.max(...entries.map(({ variable }) => variable.length));
       for (const { variable, value, source } of entries) {
-        const shown = value === null ? colors.dim('unset') : visibleLine(String(value));
+        const shown = value === null ? colors.dim('unset') : escapeControlCharsInLine(String(value));
         const from = source === 'environment' ? ` ${colors.cyan('(environment)')}` : '';
         print(`${variable.padEnd(width)}  ${shown}${from}`);
       }
       if (embeddedRedis !== null) {
-        print(`data of the embedded Redis: ${visibleLine(embeddedRedis)}`);
+        print(`data of the embedded Redis: ${escapeControlCharsInLine(embeddedRedis)}`);
       }
-      print(`${agent.reason}${agent.name === 'anthropic' ? `, model ${visibleLine(model)}` : ''}`);
+      print(
+        `${agent.reason}${agent.name === 'anthropic' ? `, model ${escapeControlCharsInLine(model)}` : ''}`,
+      );
     });
 }
 

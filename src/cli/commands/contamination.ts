@@ -14,9 +14,9 @@ import { refuseUnclearName } from '../read-file.js';
 import { formatLimit, outputLimit, readJson, readText } from '../read-input.js';
 import { writeOutput } from '../replace-file.js';
 import { colorsFor } from '../terminal/colors.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 import { renderVerdicts } from '../terminal/render-verdicts.js';
-import { visibleLine } from '../terminal/visible.js';
 
 interface ContaminationOptions {
   readonly known: string;
@@ -77,7 +77,8 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
   ]);
   for (const name of [options.known, options.html ?? '']) refuseUnclearName(name);
   const { solutions, broken } = await readKnownFile(options.known);
-  for (const { line, reason } of broken) printNote(visibleLine(`${options.known}:${line}: ${reason}`));
+  for (const { line, reason } of broken)
+    printNote(escapeControlCharsInLine(`${options.known}:${line}: ${reason}`));
   const thoughtChain = options.thoughts === undefined ? undefined : await readThoughts(options.thoughts);
   const lane = contaminationLane(solutions, loadConfig());
   const outcomes: Outcome[] = [];

@@ -3,8 +3,8 @@ import { type Costs, costsOfDay, costsOfRun } from '../../calls/budget/read-cost
 import { loadConfig } from '../../config/load-config.js';
 import { withSession } from '../session.js';
 import { plural, usd } from '../terminal/amounts.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson } from '../terminal/print.js';
-import { visibleLine } from '../terminal/visible.js';
 
 interface CostsOptions {
   readonly run?: string;
@@ -50,10 +50,10 @@ function lastDays(days: number): number[] {
 function asText(costs: Costs): string {
   const budget = costs.budgetUsd === null ? '' : ` of ${usd(costs.budgetUsd)}`;
   const lines = [
-    `${visibleLine(costs.name)}: ${usd(costs.spentUsd)}${budget} for ${plural(costs.calls, 'call')}`,
+    `${escapeControlCharsInLine(costs.name)}: ${usd(costs.spentUsd)}${budget} for ${plural(costs.calls, 'call')}`,
   ];
   for (const [model, { calls, spentUsd }] of Object.entries(costs.models)) {
-    lines.push(`  ${visibleLine(model)}: ${usd(spentUsd)} for ${plural(calls, 'call')}`);
+    lines.push(`  ${escapeControlCharsInLine(model)}: ${usd(spentUsd)} for ${plural(calls, 'call')}`);
   }
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = costs;
   lines.push(

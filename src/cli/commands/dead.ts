@@ -15,8 +15,8 @@ import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { jobLine } from '../print-job.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson, printNote } from '../terminal/print.js';
-import { visibleLine } from '../terminal/visible.js';
 
 interface FilterOptions {
   readonly kind?: KindName;
@@ -92,8 +92,8 @@ function addList(dead: Command): void {
 function deadLine(view: JobView): string {
   const { error, usage } = view;
   const cost = usage.costUsd === null ? 'unknown cost' : `$${usage.costUsd.toFixed(4)}`;
-  const reason = visibleLine((error?.message ?? '').split('\n', 1)[0] ?? '');
-  return `${jobLine(view, colorsFor(process.stdout))} ${cost} ${visibleLine(error?.code ?? 'no code')}: ${reason}`;
+  const reason = escapeControlCharsInLine((error?.message ?? '').split('\n', 1)[0] ?? '');
+  return `${jobLine(view, colorsFor(process.stdout))} ${cost} ${escapeControlCharsInLine(error?.code ?? 'no code')}: ${reason}`;
 }
 
 function addShow(dead: Command): void {
@@ -124,7 +124,7 @@ function addAction(
         return;
       }
       print(`${name === 'drop' ? 'dropped' : 'run again'}: ${done.length}`);
-      for (const { id, reason } of refused) printNote(visibleLine(`${id}: ${reason}`));
+      for (const { id, reason } of refused) printNote(escapeControlCharsInLine(`${id}: ${reason}`));
     },
   );
 }

@@ -4,8 +4,8 @@ import { examine } from '../../fleet/doctor/examine.js';
 import { PROBLEMS } from '../../fleet/doctor/problem.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson } from '../terminal/print.js';
-import { visibleLine } from '../terminal/visible.js';
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -33,9 +33,11 @@ async function doctor(options: { readonly repair?: true; readonly json?: true })
   if (problems.length === 0) print(colors.green('nothing is wrong'));
   for (const found of problems) {
     const what = left.includes(found) ? colors.red(found.problem) : colors.green('repaired');
-    const where = found.queue === undefined ? '' : ` (${visibleLine(found.queue)})`;
+    const where = found.queue === undefined ? '' : ` (${escapeControlCharsInLine(found.queue)})`;
     const { id, detail } = found;
-    print(`${what} ${visibleLine(id)}${where}: ${PROBLEMS[found.problem]}: ${visibleLine(detail)}`);
+    print(
+      `${what} ${escapeControlCharsInLine(id)}${where}: ${PROBLEMS[found.problem]}: ${escapeControlCharsInLine(detail)}`,
+    );
   }
   if (left.length > 0 && !repair) print('put it right with: fleet doctor --repair');
 }

@@ -12,9 +12,9 @@ import { sizeOf } from '../../producers/memory-admission.js';
 import { refuseUnclearName } from '../read-file.js';
 import { outputLimit, readText } from '../read-input.js';
 import { withSession } from '../session.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 import { ProgressLine } from '../terminal/progress-line.js';
-import { visibleLine } from '../terminal/visible.js';
 
 /** `fleet known …`: the fleet's set of known solutions. */
 export function addKnownCommand(program: Command): void {
@@ -51,7 +51,9 @@ export function addKnownCommand(program: Command): void {
         const store = knownStore(fleet);
         const entries = testCaseId === undefined ? store.all() : await store.ofCase(testCaseId);
         for await (const { testCaseId: id, hash, solution } of entries) {
-          await drained(print(`${visibleLine(id)} ${visibleLine(hash)} ${solution.length}`));
+          await drained(
+            print(`${escapeControlCharsInLine(id)} ${escapeControlCharsInLine(hash)} ${solution.length}`),
+          );
         }
       }),
     );
@@ -97,7 +99,7 @@ function bar(share: number): string {
 
 function printReport(file: string, { lines, added, broken }: ImportReport): void {
   print(`${lines} lines, ${added} new`);
-  for (const { line, reason } of broken) printNote(visibleLine(`${file}:${line}: ${reason}`));
+  for (const { line, reason } of broken) printNote(escapeControlCharsInLine(`${file}:${line}: ${reason}`));
 }
 
 async function exportAll(): Promise<void> {

@@ -11,8 +11,8 @@ import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetConnection } from '../../producers/fleet-connection.js';
 import { costReader } from '../cost-reader.js';
 import { memoryLimits, openRedis, startWorker } from '../session.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printNote } from '../terminal/print.js';
-import { visibleLine } from '../terminal/visible.js';
 import { configuredLimits } from '../text-limits.js';
 
 /** Well below the idle time after which common proxies cut a connection, in milliseconds. */
@@ -99,7 +99,7 @@ async function serve(options: ServeOptions): Promise<void> {
       for (let count = 0; count < options.workers; count += 1) {
         workers.push(await startWorker(config, redis.url, logger));
       }
-      print(`listening on ${visibleLine(gateway.url)}`);
+      print(`listening on ${escapeControlCharsInLine(gateway.url)}`);
       logger.info({ signal: await stopped }, 'stopping');
     } finally {
       await gateway.close();

@@ -4,8 +4,8 @@ import { UsageError } from '../../errors.js';
 import { ROLES, type Role } from '../../gateway/auth/roles.js';
 import { type TokenRecord, TokenStore } from '../../gateway/auth/token-store.js';
 import { withSession } from '../session.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson, printNote } from '../terminal/print.js';
-import { visibleLine } from '../terminal/visible.js';
 
 interface AddOptions {
   readonly role: Role;
@@ -53,7 +53,7 @@ function withTokens<T>(action: (tokens: TokenStore) => Promise<T>): Promise<T> {
 
 function line({ id, role, createdAt, name, tenant }: TokenRecord): string {
   const bound = tenant === undefined ? '' : `  tenant ${tenant}`;
-  return visibleLine(`${id}  ${role.padEnd(6)}  ${createdAt}  ${name}${bound}`);
+  return escapeControlCharsInLine(`${id}  ${role.padEnd(6)}  ${createdAt}  ${name}${bound}`);
 }
 
 async function add(name: string, { role, tenant, json }: AddOptions): Promise<void> {
@@ -88,5 +88,5 @@ async function revoke(id: string): Promise<void> {
   const wasThere = await withTokens((tokens) => tokens.revoke(id));
   if (!wasThere)
     throw new UsageError('usage', `there is no token ${JSON.stringify(id)}; "fleet token list" shows them`);
-  print(`revoked ${visibleLine(id)}`);
+  print(`revoked ${escapeControlCharsInLine(id)}`);
 }

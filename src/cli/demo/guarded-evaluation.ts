@@ -7,8 +7,8 @@ import { addGuardedEvaluation } from '../../producers/flows/guarded-evaluation.j
 import { waitForJob } from '../../producers/wait-for-job.js';
 import { workerConnection } from '../../queues/connection.js';
 import type { Colors } from '../terminal/colors.js';
+import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print } from '../terminal/print.js';
-import { visibleLine } from '../terminal/visible.js';
 
 const QUEUE = 'evaluate';
 const EXAMPLE = 'leaky_scaler.py';
@@ -35,10 +35,10 @@ export async function showGuardedEvaluation(
       solution: { content },
       evaluation: { queue: QUEUE, name: 'score' },
     });
-    print(`the evaluating side ${visibleLine(String(await evaluation.returned({ signal })))}`);
+    print(`the evaluating side ${escapeControlCharsInLine(String(await evaluation.returned({ signal })))}`);
     const unguarded = await fleet.queue(QUEUE).add('score', { script: content });
     const { error } = await waitForJob(fleet, unguarded.id ?? '', { signal }, QUEUE);
-    print(`a job made without the check: ${visibleLine(error?.message ?? 'was let through')}`);
+    print(`a job made without the check: ${escapeControlCharsInLine(error?.message ?? 'was let through')}`);
   } finally {
     await evaluating.close();
   }

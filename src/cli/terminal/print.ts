@@ -1,12 +1,19 @@
 import { colorsFor } from './colors.js';
-import { COLOR, visible, visibleLine, visibleUnlessColor } from './visible.js';
+import {
+  COLOR,
+  escapeControlChars,
+  escapeControlCharsExceptColors,
+  escapeControlCharsInLine,
+} from './escape-control-chars.js';
 
 /**
  * Prints lines for people. Whatever stands in them reaches no terminal as a control sequence (but for the colors that
  * this program adds), and no runner of a continuous integration as a command.
  */
 export function print(text: string, stream: NodeJS.WriteStream = process.stdout): boolean {
-  const shown = colorsFor(stream).isColorSupported ? visibleUnlessColor(text) : visible(text);
+  const shown = colorsFor(stream).isColorSupported
+    ? escapeControlCharsExceptColors(text)
+    : escapeControlChars(text);
   return stream.write(`${withoutCommands(shown)}\n`);
 }
 
@@ -18,7 +25,9 @@ export function printNote(text: string): boolean {
 /** A message of commander: one line, and perhaps a suggestion on a second one. */
 export function printUsageError(message: string): boolean {
   const [, problem = message, suggestion] = USAGE_ERROR.exec(message.trimEnd()) ?? [];
-  return printNote([problem, ...(suggestion === undefined ? [] : [suggestion])].map(visibleLine).join('\n'));
+  return printNote(
+    [problem, ...(suggestion === undefined ? [] : [suggestion])].map(escapeControlCharsInLine).join('\n'),
+  );
 }
 
 const USAGE_ERROR = /^([\s\S]*)\n(\(Did you mean [^\n]*\?\))$/;

@@ -3,9 +3,9 @@ import type { Finding, SolutionCheckResult } from '../../queues/solution-check.j
 import { type CheckedFile, leaksOf } from '../check/checked-file.js';
 import { lineRange, linesOfBlock } from '../line-numbers.js';
 import type { Colors } from './colors.js';
+import { escapeControlChars, escapeControlCharsInLine } from './escape-control-chars.js';
 import { numberedLines } from './numbered-lines.js';
 import { renderDiff } from './render-diff.js';
-import { visible, visibleLine } from './visible.js';
 import { wrapped } from './wrapped.js';
 
 const INDENTATION = ' '.repeat(7);
@@ -40,13 +40,14 @@ function renderFinding(
   const lines = linesOfBlock(finding.codeBlock, shown.script);
   const what = [
     finding.severity === undefined ? undefined : colors.bold(finding.severity),
-    visibleLine(finding.kind ?? 'data leakage'),
+    escapeControlCharsInLine(finding.kind ?? 'data leakage'),
     lines === undefined ? undefined : placeOf(lines, shown),
   ].filter(Boolean);
   const isAdded = finding.source === 'analysis' && shown.result.agent.runner !== 'offline';
-  const reason = finding.reason === undefined ? [] : wrapped(visible(finding.reason), INDENTATION, width);
+  const reason =
+    finding.reason === undefined ? [] : wrapped(escapeControlChars(finding.reason), INDENTATION, width);
   const notes = (finding.notes ?? []).flatMap((note) =>
-    wrapped(visible(`note: ${note}`), INDENTATION, width),
+    wrapped(escapeControlChars(`note: ${note}`), INDENTATION, width),
   );
   const code = explain ? numberedLines(finding.codeBlock, lines?.first ?? 1, colors) : [];
   // Not `push(...code)` and the like: a text may have more lines than a call can have arguments.
@@ -68,7 +69,7 @@ function statusColor(status: SolutionCheckResult['status'], colors: Colors): str
 /** What a check of one script found, for people: verdict, findings, notes and the diff of its correction. */
 export function renderCheck(shown: Shown, colors: Colors, options: RenderCheckOptions = {}): string {
   const { file, script, result } = shown;
-  const head = `${colors.bold(visibleLine(file))}: ${statusColor(result.status, colors)}`;
+  const head = `${colors.bold(escapeControlCharsInLine(file))}: ${statusColor(result.status, colors)}`;
   const lines = [head].concat(
     leaksOf(result).flatMap((finding) => renderFinding(finding, shown, colors, options)),
   );
@@ -77,7 +78,7 @@ export function renderCheck(shown: Shown, colors: Colors, options: RenderCheckOp
     ...(result.notFollowed ?? []).map(({ line, reason }) => `not followed: line ${line}: ${reason}`),
   ];
   // A remark may have as many lines as a call cannot have arguments.
-  for (const line of remarks.flatMap((remark) => wrapped(visible(remark), '  ', options.width))) {
+  for (const line of remarks.flatMap((remark) => wrapped(escapeControlChars(remark), '  ', options.width))) {
     lines.push(colors.dim(line));
   }
   if (result.solution.content !== script) {

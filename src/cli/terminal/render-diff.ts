@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff';
 import type { Colors } from './colors.js';
-import { visible } from './visible.js';
+import { escapeControlChars } from './escape-control-chars.js';
 
 /** Lines shown around a change. */
 const CONTEXT = 2;
@@ -54,7 +54,7 @@ export function renderDiff(before: string, after: string, colors: Colors): strin
     .flatMap((hunk) => [
       colors.cyan(`@@ line ${hunk.oldStart} @@`),
       ...hunk.lines.map((line) => {
-        const shown = visible(line.replace(/\r$/, ''));
+        const shown = escapeControlChars(line.replace(/\r$/, ''));
         if (line.startsWith('+')) return colors.green(shown);
         if (line.startsWith('-')) return colors.red(shown);
         return colors.dim(shown);

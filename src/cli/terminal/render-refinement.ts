@@ -1,8 +1,8 @@
 import type { ExtractResult } from '../../queues/extract.js';
 import { lineRange, linesOfBlock } from '../line-numbers.js';
 import type { Colors } from './colors.js';
+import { escapeControlChars } from './escape-control-chars.js';
 import { numberedLines } from './numbered-lines.js';
-import { visible } from './visible.js';
 import { wrapped } from './wrapped.js';
 
 /** A refinement step for people: the summary, the block with its line numbers in the script, and the plan. */
@@ -13,7 +13,7 @@ export function renderRefinement(
   colors: Colors,
   width?: number | undefined,
 ): string {
-  const parts = [colors.bold('summary'), ...wrapped(visible(summary.trimEnd()), '', width), ''];
+  const parts = [colors.bold('summary'), ...wrapped(escapeControlChars(summary.trimEnd()), '', width), ''];
   if (extracted.codeBlock === undefined) {
     parts.push(`${colors.yellow('no block could be singled out')} after ${extracted.attempts} answers`);
     return parts.join('\n');
@@ -22,6 +22,6 @@ export function renderRefinement(
   parts.push(`${colors.bold('block')}${lines === undefined ? '' : ` (${lineRange(lines)})`}`);
   // Not `push(...)`: a block may have more lines than a call can have arguments.
   const code = numberedLines(extracted.codeBlock, lines?.first ?? 1, colors);
-  const plan = wrapped(visible(extracted.plan ?? ''), '', width);
+  const plan = wrapped(escapeControlChars(extracted.plan ?? ''), '', width);
   return parts.concat(code, '', colors.bold('plan'), plan).join('\n');
 }

@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import { EVASION_CHECKS } from '../../contamination/checks.js';
 import type { ContaminationChecks, ContaminationResult, EvasionCheck } from '../../contamination/types.js';
 import type { Colors } from './colors.js';
-import { visibleLine } from './visible.js';
+import { escapeControlCharsInLine } from './escape-control-chars.js';
 
 interface Verdict {
   readonly file: string;
@@ -15,7 +15,7 @@ function evasionLine(name: string, check: EvasionCheck, colors: Colors): string 
   if (check.status === 'skipped') return colors.dim(`${name}: ${check.skipped}`);
   const line = `${name} ${share(check.value)} of ${share(check.threshold)}`;
   return check.contaminated
-    ? colors.red(`${line} (${visibleLine(check.known?.testCaseId ?? 'several')})`)
+    ? colors.red(`${line} (${escapeControlCharsInLine(check.known?.testCaseId ?? 'several')})`)
     : line;
 }
 
@@ -58,7 +58,7 @@ export function renderVerdicts(verdicts: readonly Verdict[], colors: Colors): st
   });
   for (const { file, result } of verdicts) {
     table.push([
-      visibleLine(file),
+      escapeControlCharsInLine(file),
       result.contaminated ? colors.red('contaminated') : colors.green('clean'),
       share(result.confidence),
       checkLines(result.checks, colors).join('\n'),

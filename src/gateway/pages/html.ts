@@ -18,7 +18,7 @@ export class Html {
 export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false;
 
 /** Characters that text direction tricks use, and control characters but for tab and line breaks, are shown as �. */
-function visible(text: string): string {
+function replaceControlChars(text: string): string {
   return text.replace(/(?![\t\n\r])[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd');
 }
 
@@ -26,7 +26,10 @@ function render(value: HtmlValue): string {
   if (value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(render).join('');
-  return visible(String(value)).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
+  return replaceControlChars(String(value)).replace(
+    /[&<>"']/g,
+    (character) => ESCAPES[character] ?? character,
+  );
 }
 
 /**

@@ -24,7 +24,7 @@ function figure(name: string, value: string | number, isBad = false): Html {
 }
 
 function card({ kind, depth, perMinute, p50Ms, p95Ms, minutes, workers }: KindOverview): Html {
-  return html`<section class="card" aria-labeledby="kind-${kind}">
+  return html`<section class="card" aria-labelledby="kind-${kind}">
 <h3 id="kind-${kind}">${kind}</h3>
 <div data-live="kind-${kind}">
 <dl class="figures">
@@ -91,7 +91,7 @@ export function overviewContent(overview: Overview): Html {
   return html`<h1>Overview</h1>
 <p class="faint" data-live="time">As of <time datetime="${overview.at.toISOString()}">${overview.at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>. <span id="liveness">Reload for newer figures.</span></p>
 <h2 id="wrong">What is wrong now</h2>
-<div aria-live="polite" aria-labeledby="wrong"><div data-live="problems">${problems(overview)}</div></div>
+<div aria-live="polite" aria-labelledby="wrong"><div data-live="problems">${problems(overview)}</div></div>
 <h2>Jobs</h2>
 <div class="cards">${overview.kinds.map(card)}</div>
 <h2>Cost</h2>

@@ -1,5 +1,5 @@
 import type { Span, Stmt, Suite } from '../syntax/ast.js';
-import type { Leak } from './judge.js';
+import type { Leak } from './find-leaks.js';
 
 /** Longer blocks are not reported: the reader gets the leaky statement alone. */
 const MAX_LINES = 40;

@@ -1,5 +1,5 @@
 import { LEAK_KINDS } from '../kinds.js';
-import type { Leak } from './judge.js';
+import type { Leak } from './find-leaks.js';
 
 /** The flow of a leak in one sentence with line numbers. */
 export function explain(leak: Leak, lineOf: (offset: number) => number): string {

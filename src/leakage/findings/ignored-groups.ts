@@ -1,5 +1,5 @@
 import type { Region } from '../values/region.js';
-import type { Leak } from './judge.js';
+import type { Leak } from './find-leaks.js';
 
 /** A division that the scored rows lie behind, and the groups that it cuts through. */
 interface IgnoredGroups extends Pick<Leak, 'subject' | 'node' | 'statement' | 'joinedBy'> {}

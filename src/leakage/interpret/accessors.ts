@@ -1,11 +1,11 @@
-import { ACCESSORS, ELEMENT_ACCESSORS, MASK_METHODS } from '../knowledge/methods.js';
+import { ACCESSORS, ELEMENT_ACCESSORS, MASK_METHODS } from '../library-models/methods.js';
 import type { Call, Expr } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, type Opaque, type Table, UNKNOWN, type Value } from '../values/value.js';
 import { pendingTogether } from './bounds.js';
 import type { Arguments } from './calls.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { meetLabels, pendingOf } from './operators.js';
 import { tableMethod } from './table-methods.js';
 
@@ -28,7 +28,7 @@ export function hasAccessor(value: Value, name: string): boolean {
  * text, `list.mean` takes the mean of each list.
  */
 export function accessorMethod(
-  machine: Machine,
+  interp: Interpreter,
   receiver: Value,
   accessor: string,
   name: string,
@@ -38,11 +38,11 @@ export function accessorMethod(
   if (accessor === 'plot') return UNKNOWN;
   if (receiver.type === 'opaque' && receiver.pending !== undefined)
     return expression(receiver, accessor, args);
-  const table = asColumn(machine, receiver);
-  if (MASK_METHODS.has(name)) return tableMethod(machine, table, name, args, call);
+  const table = asColumn(interp, receiver);
+  if (MASK_METHODS.has(name)) return tableMethod(interp, table, name, args, call);
   const state = table.cell.value;
   const given = args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
-  const scores = meetLabels(machine, factsOf(table), given, call);
+  const scores = meetLabels(interp, factsOf(table), given, call);
   return newTable({
     ...state,
     fits: union(state.fits, given.fits),
@@ -52,10 +52,8 @@ export function accessorMethod(
 }
 
 /** A property of an accessor, as `frame['day'].dt.month`: one value for each row. */
-export function accessorProperty(machine: Machine, receiver: Value): Value {
-  return receiver.type === 'opaque' && receiver.pending !== undefined
-    ? receiver
-    : asColumn(machine, receiver);
+export function accessorProperty(interp: Interpreter, receiver: Value): Value {
+  return receiver.type === 'opaque' && receiver.pending !== undefined ? receiver : asColumn(interp, receiver);
 }
 
 function expression(receiver: Opaque, accessor: string, args: Arguments): Opaque {
@@ -65,8 +63,8 @@ function expression(receiver: Opaque, accessor: string, args: Arguments): Opaque
   return { type: 'opaque', facts, pending: pendingTogether(receiver.pending ?? [], given) };
 }
 
-function asColumn(machine: Machine, receiver: Value): Table {
-  if (receiver.type !== 'table') return newTable(emptyTable(machine.dataOf(receiver), 'column'));
+function asColumn(interp: Interpreter, receiver: Value): Table {
+  if (receiver.type !== 'table') return newTable(emptyTable(interp.dataOf(receiver), 'column'));
   const state = receiver.cell.value;
   if (state.shape !== 'frame') return newTable({ ...state });
   return newTable({ ...emptyTable(factsOf(receiver), 'column'), from: state.from });

@@ -14,90 +14,90 @@ import {
 import { countWork } from '../values/work.js';
 import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
+import type { Interpreter } from './interpreter.js';
 import { unpack } from './iterate.js';
-import type { Machine } from './machine.js';
 import { columnNames, wholeRows } from './subscripts.js';
 
 /** Binds a value to a target: a name, a tuple of targets, an attribute, a subscript. */
-export function assign(machine: Machine, target: Expr, value: Value, from: Expr): void {
+export function assign(interp: Interpreter, target: Expr, value: Value, from: Expr): void {
   switch (target.type) {
     case 'name':
-      bind(machine, target.id, markChosen(value, machine.choices));
+      bind(interp, target.id, markChosen(value, interp.choices));
       return;
     case 'sequence': {
       const nested = target.items.map((item) => item.type === 'sequence');
       const star = target.items.findIndex((item) => item.type === 'starred');
       if (star >= 0) {
-        const parts = unpack(machine, value, target.items.length, nested);
+        const parts = unpack(interp, value, target.items.length, nested);
         target.items.forEach((item, at) => {
-          assign(machine, item.type === 'starred' ? item.value : item, parts[at] ?? UNKNOWN, from);
+          assign(interp, item.type === 'starred' ? item.value : item, parts[at] ?? UNKNOWN, from);
         });
         return;
       }
-      const parts = unpack(machine, value, target.items.length, nested);
+      const parts = unpack(interp, value, target.items.length, nested);
       target.items.forEach((item, at) => {
-        assign(machine, item, parts[at] ?? UNKNOWN, from);
+        assign(interp, item, parts[at] ?? UNKNOWN, from);
       });
       return;
     }
     case 'attribute': {
-      const object = evaluate(machine, target.object);
+      const object = evaluate(interp, target.object);
       if (object.type === 'instance') {
         const cell = object.attributes.get(target.name);
-        const kept = markChosen(value, machine.choices);
+        const kept = markChosen(value, interp.choices);
         if (cell === undefined) object.attributes.set(target.name, newCell(kept));
-        else machine.store.write(cell, kept);
+        else interp.store.write(cell, kept);
       } else if (object.type === 'estimator' && value.type !== 'constant' && target.name.endsWith('_')) {
-        machine.skip(target, 'what a model has learned is replaced');
+        interp.skip(target, 'what a model has learned is replaced');
       } else if (object.type === 'class') {
         const cell = object.members.get(target.name);
         if (cell === undefined) object.members.set(target.name, newCell(value));
-        else machine.store.write(cell, value);
+        else interp.store.write(cell, value);
       } else if (object.type === 'table' && target.name !== 'columns' && target.name !== 'index') {
-        setColumn(machine, object, target.name, value, false);
+        setColumn(interp, object, target.name, value, false);
       }
       return;
     }
     case 'subscript':
-      assignSubscript(machine, target, value);
+      assignSubscript(interp, target, value);
       return;
     case 'starred':
-      assign(machine, target.value, value, from);
+      assign(interp, target.value, value, from);
       return;
     default:
       return;
   }
 }
 
-function bind(machine: Machine, name: string, value: Value): void {
+function bind(interp: Interpreter, name: string, value: Value): void {
   if (value.type === 'table') {
     const { rows } = value.cell.value;
     const [only] = rows;
     if (only !== undefined && rows.length === 1) only.name ??= name;
   }
-  const scope = machine.scope.globals.has(name) ? machine.global : machine.scope;
-  const cell = scope.names.get(name) ?? (machine.scope.globals.has(name) ? scope.lookup(name) : undefined);
+  const scope = interp.scope.globals.has(name) ? interp.global : interp.scope;
+  const cell = scope.names.get(name) ?? (interp.scope.globals.has(name) ? scope.lookup(name) : undefined);
   if (cell === undefined) scope.names.set(name, newCell(value));
-  else machine.store.write(cell, value);
+  else interp.store.write(cell, value);
 }
 
-export function deleteTarget(machine: Machine, target: Expr): void {
+export function deleteTarget(interp: Interpreter, target: Expr): void {
   if (target.type === 'name') {
     // A name that is gone can only be met again where the error is handled.
-    const cell = machine.scope.names.get(target.id);
-    if (cell?.value.type === 'constant') machine.store.write(cell, UNKNOWN);
+    const cell = interp.scope.names.get(target.id);
+    if (cell?.value.type === 'constant') interp.store.write(cell, UNKNOWN);
   }
   if (target.type === 'subscript') {
-    const object = evaluate(machine, target.object);
-    const names = columnNames(machine, target.indices[0]);
-    if (object.type === 'table' && names !== undefined) dropColumns(machine, object, names);
+    const object = evaluate(interp, target.object);
+    const names = columnNames(interp, target.indices[0]);
+    if (object.type === 'table' && names !== undefined) dropColumns(interp, object, names);
     // The items behind it move up.
-    if (object.type === 'sequence') unorder(machine, object, UNKNOWN);
+    if (object.type === 'sequence') unorder(interp, object, UNKNOWN);
   }
 }
 
-export function dropColumns(machine: Machine, table: Table, names: readonly string[]): void {
-  machine.store.write(table.cell, withoutColumns(table.cell.value, names));
+export function dropColumns(interp: Interpreter, table: Table, names: readonly string[]): void {
+  interp.store.write(table.cell, withoutColumns(table.cell.value, names));
 }
 
 export function withoutColumns(state: TableState, names: readonly string[]): TableState {
@@ -108,14 +108,14 @@ export function withoutColumns(state: TableState, names: readonly string[]): Tab
 }
 
 /** The column that a value becomes when it is put into a frame. */
-export function columnFrom(machine: Machine, value: Value): Column {
+export function columnFrom(interp: Interpreter, value: Value): Column {
   const facts = factsOf(value);
   const from = value.type === 'table' ? value.cell.value.from : [];
   return {
-    fits: union(facts.fits, machine.choices),
+    fits: union(facts.fits, interp.choices),
     predictions: facts.predictions,
     from,
-    madeBy: machine.statement,
+    madeBy: interp.statement,
     ...(value.type === 'constant' ? { constant: value.value } : {}),
   };
 }
@@ -125,7 +125,7 @@ const COLUMN_WORK = 32;
 
 /** Sets one column; `partly` where only some rows of it are set. */
 export function setColumn(
-  machine: Machine,
+  interp: Interpreter,
   table: Table,
   name: string,
   value: Value,
@@ -134,7 +134,7 @@ export function setColumn(
 ): void {
   const state = table.cell.value;
   countWork(COLUMN_WORK);
-  const made = columnFrom(machine, value);
+  const made = columnFrom(interp, value);
   const column = decided.length === 0 ? made : { ...made, fits: union(made.fits, decided) };
   const before = state.columns.get(name);
   const columns = LayeredMap.withEntry(
@@ -154,36 +154,36 @@ export function setColumn(
   const dropped = state.dropped.has(name)
     ? new Set([...state.dropped].filter((other) => other !== name))
     : state.dropped;
-  machine.store.write(table.cell, { ...state, columns, dropped });
+  interp.store.write(table.cell, { ...state, columns, dropped });
 }
 
-function assignSubscript(machine: Machine, target: Subscript, value: Value): void {
+function assignSubscript(interp: Interpreter, target: Subscript, value: Value): void {
   const locator =
     target.object.type === 'attribute' && /^(loc|iloc|at|iat)$/.test(target.object.name)
       ? target.object
       : undefined;
-  const object = evaluate(machine, locator === undefined ? target.object : locator.object);
+  const object = evaluate(interp, locator === undefined ? target.object : locator.object);
   const last = target.indices.at(-1);
   const isLocator = locator !== undefined;
   if (object.type === 'mapping') {
-    const key = target.indices[0] === undefined ? UNKNOWN : evaluate(machine, target.indices[0]);
+    const key = target.indices[0] === undefined ? UNKNOWN : evaluate(interp, target.indices[0]);
     const state = object.cell.value;
-    const kept = markChosen(value, machine.choices);
+    const kept = markChosen(value, interp.choices);
     if (key.type === 'constant') {
       const entries = LayeredMap.withEntry(state.entries, String(key.value), kept);
       countWork(16);
-      machine.store.write(object.cell, { ...state, entries });
+      interp.store.write(object.cell, { ...state, entries });
     } else {
       const rest = state.rest === undefined ? kept : joinValues(state.rest, kept);
-      machine.store.write(object.cell, { ...state, rest });
+      interp.store.write(object.cell, { ...state, rest });
     }
     return;
   }
   if (object.type === 'sequence') {
-    unorder(machine, object, target.indices[0]?.type === 'slice' ? UNKNOWN : value);
+    unorder(interp, object, target.indices[0]?.type === 'slice' ? UNKNOWN : value);
     return;
   }
-  const indices = target.indices.map((index) => evaluate(machine, index));
+  const indices = target.indices.map((index) => evaluate(interp, index));
   if (object.type === 'table') {
     // Which rows get the value was decided by what the mask was computed from.
     const [mask] = indices;
@@ -191,45 +191,45 @@ function assignSubscript(machine: Machine, target: Subscript, value: Value): voi
       mask?.type === 'table' && mask.cell.value.mask !== undefined
         ? factsOf(mask).fits.filter(({ kind }) => kind !== 'selection')
         : [];
-    const names = columnNames(machine, isLocator && target.indices.length < 2 ? undefined : last);
+    const names = columnNames(interp, isLocator && target.indices.length < 2 ? undefined : last);
     const isFrame = object.cell.value.shape === 'frame';
     if (names !== undefined && isFrame) {
       const partly = isLocator && !isFullSlice(target.indices[0]);
-      for (const name of names) setColumn(machine, object, name, value, partly, decided);
+      for (const name of names) setColumn(interp, object, name, value, partly, decided);
       return;
     }
     const { rows } = object.cell.value;
     const others = value.type === 'table' ? value.cell.value.rows : [];
     if (isLocator && rows.length > 0 && others.some((region) => !rows.includes(region))) {
-      machine.skip(target, 'rows of another table are put into this one');
+      interp.skip(target, 'rows of another table are put into this one');
     }
-    fill(machine, object, withFits(machine.dataOf(value), decided), isFrame);
+    fill(interp, object, withFits(interp.dataOf(value), decided), isFrame);
     return;
   }
   if (object.type === 'opaque' && object.source !== undefined && target.object.type === 'name') {
-    const names = columnNames(machine, last);
+    const names = columnNames(interp, last);
     if (names !== undefined) {
       // Columns have names: it is a frame.
-      const frame = newTable(emptyTable(machine.dataOf(object), 'frame'));
-      for (const name of names) setColumn(machine, frame, name, value, isLocator);
-      bind(machine, target.object.id, frame);
+      const frame = newTable(emptyTable(interp.dataOf(object), 'frame'));
+      for (const name of names) setColumn(interp, frame, name, value, isLocator);
+      bind(interp, target.object.id, frame);
       return;
     }
   }
   if (object.type === 'opaque' && target.object.type === 'name') {
     // An array made blank and filled part by part.
-    const table = newTable(emptyTable(machine.dataOf(object)));
-    fill(machine, table, machine.dataOf(value), false);
-    bind(machine, target.object.id, table);
+    const table = newTable(emptyTable(interp.dataOf(object)));
+    fill(interp, table, interp.dataOf(value), false);
+    bind(interp, target.object.id, table);
   }
 }
 
 /** A list of which nobody knows any more what stands at which place. */
-function unorder(machine: Machine, { cell }: SequenceOf, added: Value): void {
+function unorder(interp: Interpreter, { cell }: SequenceOf, added: Value): void {
   const { items, rest, ...state } = cell.value;
   countWork(items.length);
   const all = rest === undefined ? added : joinValues(rest, added);
-  machine.store.write(cell, { ...state, items: [], rest: items.reduce(joinValues, all) });
+  interp.store.write(cell, { ...state, items: [], rest: items.reduce(joinValues, all) });
 }
 
 export function isFullSlice(index: Expr | undefined): boolean {
@@ -237,15 +237,15 @@ export function isFullSlice(index: Expr | undefined): boolean {
 }
 
 /** Puts values into unknown places of a table: they add to what it was made with. */
-function fill(machine: Machine, table: Table, facts: Facts, isFrame: boolean): void {
+function fill(interp: Interpreter, table: Table, facts: Facts, isFrame: boolean): void {
   const state = table.cell.value;
   const rows = isFrame || state.rows.length > 0 ? state.rows : wholeRows(facts.rows);
   const added = joinFacts({ ...NO_FACTS, fits: state.fits, predictions: state.predictions }, facts);
-  machine.store.write(table.cell, {
+  interp.store.write(table.cell, {
     ...state,
     rows,
     certain: state.certain && facts.certain,
-    fits: union(added.fits, machine.choices),
+    fits: union(added.fits, interp.choices),
     predictions: added.predictions,
     scores: union(state.scores, facts.scores),
   });

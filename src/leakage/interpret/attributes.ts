@@ -14,8 +14,8 @@ import { countWork } from '../values/work.js';
 import { libraryMember } from './bounds.js';
 import { readSearchResult } from './estimator-methods.js';
 import { methodOf } from './expressions.js';
+import type { Interpreter } from './interpreter.js';
 import { lengthOf } from './length.js';
-import type { Machine } from './machine.js';
 import { columnOf } from './subscripts.js';
 
 /** Classes that are looked through for a name. */
@@ -64,7 +64,7 @@ function instanceAttribute(instance: Instance, name: string): Value {
   return memberOf(instance.of, name) ?? methodOf(instance, name);
 }
 
-export function attributeOf(machine: Machine, object: Value, name: string, expression: Attribute): Value {
+export function attributeOf(interp: Interpreter, object: Value, name: string, expression: Attribute): Value {
   switch (object.type) {
     case 'library':
       return libraryMember(object.path, name);
@@ -74,8 +74,8 @@ export function attributeOf(machine: Machine, object: Value, name: string, expre
       return memberOf(object, name) ?? UNKNOWN;
     case 'table': {
       const state = object.cell.value;
-      if (name === 'shape') return list([lengthOf(machine, object), UNKNOWN], true);
-      if (name === 'height') return lengthOf(machine, object);
+      if (name === 'shape') return list([lengthOf(interp, object), UNKNOWN], true);
+      if (name === 'height') return lengthOf(interp, object);
       if (name === 'index') return { type: 'positions', steps: [], of: state.rows };
       if (name === 'columns' || name === 'dtypes' || name === 'dtype' || name === 'size' || name === 'ndim') {
         return opaque({ ...NO_FACTS, fits: state.fits });
@@ -89,7 +89,7 @@ export function attributeOf(machine: Machine, object: Value, name: string, expre
       return methodOf(object, name);
     }
     case 'estimator':
-      return readSearchResult(machine, object, name, expression) ?? methodOf(object, name);
+      return readSearchResult(interp, object, name, expression) ?? methodOf(object, name);
     case 'opaque':
       if (object.source !== undefined) return object;
       return methodOf(object, name);

@@ -6,26 +6,26 @@ import { textOf } from '../values/texts.js';
 import { constant, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { type Arguments, argumentsOf, callValue, runCallback, unknownCall } from './calls.js';
 import { choiceEvents } from './choices.js';
+import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { lengthOf } from './length.js';
-import type { Machine } from './machine.js';
 import { takeOneFold } from './splitters.js';
 
 /** Calls a built-in function of Python. */
-export function callBuiltin(machine: Machine, name: string, args: Arguments, call: Call): Value {
+export function callBuiltin(interp: Interpreter, name: string, args: Arguments, call: Call): Value {
   const [first, second] = args.positional;
   switch (name) {
     case 'print':
     case 'display':
-      report(machine, args.all, call);
+      report(interp, args.all, call);
       return constant(null);
     case 'len':
-      return first === undefined ? UNKNOWN : lengthOf(machine, first);
+      return first === undefined ? UNKNOWN : lengthOf(interp, first);
     case 'zip':
-      return zipped(machine, args, call);
+      return zipped(interp, args, call);
     case 'enumerate': {
       if (first === undefined) return UNKNOWN;
-      const elements = elementsOf(machine, first, call);
+      const elements = elementsOf(interp, first, call);
       if (elements.known !== undefined) {
         return list(elements.known.map((element, at) => list([constant(at), element], true)));
       }
@@ -47,11 +47,11 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
     case 'iter': {
       if (first === undefined) return list([], name === 'tuple');
       if (name === 'sorted' || name === 'reversed') {
-        const chosen = choose(machine, first, call);
+        const chosen = choose(interp, first, call);
         if (chosen !== undefined && name === 'sorted') return chosen;
       }
       if (first.type === 'positions') return first;
-      const elements = elementsOf(machine, first, call);
+      const elements = elementsOf(interp, first, call);
       if (elements.known !== undefined) return list(elements.known, name === 'tuple');
       return newSequence({ items: [], rest: elements.common ?? UNKNOWN, tuple: name === 'tuple' });
     }
@@ -62,18 +62,18 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
     }
     case 'next': {
       if (first === undefined) return UNKNOWN;
-      const elements = elementsOf(machine, first, call);
+      const elements = elementsOf(interp, first, call);
       const taken = elements.known?.[0] ?? elements.common ?? UNKNOWN;
       takeOneFold(taken);
       return taken;
     }
     case 'max':
     case 'min':
-      return chosenOf(machine, args, call);
+      return chosenOf(interp, args, call);
     case 'map': {
       if (first === undefined || second === undefined) return UNKNOWN;
-      const elements = elementsOf(machine, second, call);
-      const apply = (element: Value): Value => callValue(machine, first, argumentsOf([element]), call);
+      const elements = elementsOf(interp, second, call);
+      const apply = (element: Value): Value => callValue(interp, first, argumentsOf([element]), call);
       if (elements.known !== undefined && elements.known.length <= 12) return list(elements.known.map(apply));
       return newSequence({ items: [], rest: apply(elements.common ?? UNKNOWN), tuple: false });
     }
@@ -81,7 +81,7 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
       return opaque(first === undefined ? NO_FACTS : factsOf(first));
     case 'eval':
     case 'exec':
-      machine.skip(call, `code that is built at run time (${name})`);
+      interp.skip(call, `code that is built at run time (${name})`);
       return UNKNOWN;
     case 'float':
     case 'int':
@@ -97,13 +97,13 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
       return first === undefined ? UNKNOWN : first.type === 'opaque' ? first : opaque(factsOf(first));
     case 'sum': {
       if (first === undefined) return UNKNOWN;
-      const elements = elementsOf(machine, first, call);
+      const elements = elementsOf(interp, first, call);
       const [head, ...tail] = elements.known ?? [elements.common ?? UNKNOWN];
       // A sum of arrays adds them up row by row.
       return head === undefined ? UNKNOWN : tail.reduce(joinValues, head);
     }
     case 'super': {
-      const self = machine.frames.at(-1)?.fn;
+      const self = interp.frames.at(-1)?.fn;
       const base = self?.owner?.bases.find((candidate) => candidate.type === 'class');
       if (self?.self === undefined || base?.type !== 'class' || self.self.type !== 'instance') return UNKNOWN;
       return { ...self.self, of: base };
@@ -116,7 +116,7 @@ export function callBuiltin(machine: Machine, name: string, args: Arguments, cal
     case 'input':
       return UNKNOWN;
     default:
-      return unknownCall(machine, args, call);
+      return unknownCall(interp, args, call);
   }
 }
 
@@ -132,23 +132,23 @@ function rankOf(text: string): number {
 }
 
 /** A score that was chosen among scores of the same rows is reported. */
-export function report(machine: Machine, values: readonly Value[], call: Call): void {
+export function report(interp: Interpreter, values: readonly Value[], call: Call): void {
   for (const value of values) {
     const facts = factsOf(value);
-    if (facts.scores.length > 0) machine.reports.push({ node: call, rank: rankOf(machine.text(call)) });
+    if (facts.scores.length > 0) interp.reports.push({ node: call, rank: rankOf(interp.text(call)) });
     for (const score of facts.scores) {
-      machine.reported.add(score);
-      if (claims(machine.text(call))) machine.claimed.add(score);
+      interp.reported.add(score);
+      if (claims(interp.text(call))) interp.claimed.add(score);
       for (const fit of facts.fits) {
         if (fit.kind !== 'selection' || overlapOf(fit.rows, score.rows) !== 'yes') continue;
-        machine.reportedChoices.push({ fit, score, node: call, statement: machine.statement });
+        interp.reportedChoices.push({ fit, score, node: call, statement: interp.statement });
       }
     }
   }
 }
 
-function zipped(machine: Machine, args: Arguments, call: Call): Value {
-  const all = args.positional.map((value) => elementsOf(machine, value, call));
+function zipped(interp: Interpreter, args: Arguments, call: Call): Value {
+  const all = args.positional.map((value) => elementsOf(interp, value, call));
   const lengths = all.flatMap((elements) => (elements.known === undefined ? [] : [elements.known.length]));
   if (lengths.length === all.length && all.length > 0) {
     const count = lengths.reduce((least, length) => Math.min(least, length));
@@ -169,18 +169,18 @@ function zipped(machine: Machine, args: Arguments, call: Call): Value {
 }
 
 /** The best of some scores: a choice on the rows that were scored. */
-export function choose(machine: Machine, value: Value, call: Call): Value | undefined {
+export function choose(interp: Interpreter, value: Value, call: Call): Value | undefined {
   const facts = factsOf(value);
   if (facts.scores.length === 0) return undefined;
   // `max(best, score)` goes from one to the next.
   const isRunning = call.args.filter(({ name }) => name === undefined).length > 1;
-  const subject = `the best by \`${machine.label(call)}\``;
-  const events = choiceEvents(machine, facts.scores, subject, call, isRunning);
+  const subject = `the best by \`${interp.label(call)}\``;
+  const events = choiceEvents(interp, facts.scores, subject, call, isRunning);
   return opaque({ ...facts, fits: union(facts.fits, events) });
 }
 
-function chosenOf(machine: Machine, args: Arguments, call: Call): Value {
-  for (const value of args.all) runCallback(machine, value, call);
+function chosenOf(interp: Interpreter, args: Arguments, call: Call): Value {
+  for (const value of args.all) runCallback(interp, value, call);
   const all = args.positional.length > 1 ? list(args.positional) : (args.positional[0] ?? UNKNOWN);
   const key = args.keywords.get('key');
   const keyed =
@@ -189,17 +189,17 @@ function chosenOf(machine: Machine, args: Arguments, call: Call): Value {
       : list([
           all,
           ...(key.type === 'function'
-            ? [callValue(machine, key, argumentsOf([itemOf(machine, all, call)]), call)]
+            ? [callValue(interp, key, argumentsOf([itemOf(interp, all, call)]), call)]
             : [key]),
         ]);
-  const chosen = choose(machine, keyed, call);
+  const chosen = choose(interp, keyed, call);
   if (chosen !== undefined) return chosen;
   const constants = args.positional.every((value) => value.type === 'constant');
   if (constants) return UNKNOWN;
   return opaque(args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS));
 }
 
-function itemOf(machine: Machine, value: Value, call: Call): Value {
-  const elements = elementsOf(machine, value, call);
+function itemOf(interp: Interpreter, value: Value, call: Call): Value {
+  const elements = elementsOf(interp, value, call);
   return elements.common ?? elements.known?.[0] ?? UNKNOWN;
 }

@@ -1,4 +1,4 @@
-import { functionFamily } from '../knowledge/functions.js';
+import { functionFamily } from '../library-models/functions.js';
 import type { Call, Expr, Parameter } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, joinValues, list, newCell, newEstimator, newMapping, newTable } from '../values/join.js';
@@ -9,9 +9,9 @@ import { accessorMethod, hasAccessor, isAccessor } from './accessors.js';
 import { attributeOf, boundMethod } from './attributes.js';
 import { callEstimator, estimatorMethod, networkCall } from './estimator-methods.js';
 import { columnOrAttribute, evaluate } from './expressions.js';
+import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { callLibrary } from './library-calls.js';
-import type { Machine } from './machine.js';
 import { meetLabels } from './operators.js';
 import { containerMethod, opaqueMethod } from './other-methods.js';
 import { runBody } from './statements.js';
@@ -53,14 +53,14 @@ export function flag(args: Arguments, name: string): boolean | undefined {
   return value?.type === 'constant' ? Boolean(value.value) : undefined;
 }
 
-export function evaluateArguments(machine: Machine, call: Call): Arguments {
+export function evaluateArguments(interp: Interpreter, call: Call): Arguments {
   const positional: Value[] = [];
   const expressions: Expr[] = [];
   const keywords = new Map<string, Value>();
   const keywordExpressions = new Map<string, Expr>();
   const spread: Value[] = [];
   for (const { name, star, value: expression } of call.args) {
-    const value = evaluate(machine, expression);
+    const value = evaluate(interp, expression);
     if (name !== undefined) {
       keywords.set(name, value);
       keywordExpressions.set(name, expression);
@@ -75,7 +75,7 @@ export function evaluateArguments(machine: Machine, call: Call): Arguments {
         keywordExpressions.set(key, expression);
       }
     } else if (star === '*') {
-      const elements = elementsOf(machine, value, expression);
+      const elements = elementsOf(interp, value, expression);
       countWork(elements.known?.length ?? 1);
       for (const element of elements.known ?? [elements.common ?? UNKNOWN]) {
         positional.push(element);
@@ -94,84 +94,84 @@ export function argumentsOf(values: readonly Value[], expressions: readonly Expr
   return { positional: values, keywords: new Map(), expressions, keywordExpressions: new Map(), all: values };
 }
 
-export function evaluateCall(machine: Machine, call: Call): Value {
-  machine.reachedCalls.add(call.end);
+export function evaluateCall(interp: Interpreter, call: Call): Value {
+  interp.reachedCalls.add(call.end);
   if (call.callee.type === 'attribute') {
     const { name, object: expression } = call.callee;
-    const owner = isAccessor(expression) ? evaluate(machine, expression.object) : undefined;
+    const owner = isAccessor(expression) ? evaluate(interp, expression.object) : undefined;
     if (owner !== undefined && isAccessor(expression) && hasAccessor(owner, expression.name)) {
-      const args = evaluateArguments(machine, call);
-      return accessorMethod(machine, owner, expression.name, name, args, call);
+      const args = evaluateArguments(interp, call);
+      return accessorMethod(interp, owner, expression.name, name, args, call);
     }
     const object =
       owner !== undefined && expression.type === 'attribute'
-        ? columnOrAttribute(machine, owner, expression)
-        : evaluate(machine, expression);
-    nameUnknownTraining(machine, object, name, call);
+        ? columnOrAttribute(interp, owner, expression)
+        : evaluate(interp, expression);
+    nameUnknownTraining(interp, object, name, call);
     // The method of something unknown: not an attribute of it that is called.
     if (object.type === 'opaque')
-      return opaqueMethod(machine, object, name, evaluateArguments(machine, call), call);
-    const method = attributeOf(machine, object, name, call.callee);
-    return callValue(machine, method, evaluateArguments(machine, call), call);
+      return opaqueMethod(interp, object, name, evaluateArguments(interp, call), call);
+    const method = attributeOf(interp, object, name, call.callee);
+    return callValue(interp, method, evaluateArguments(interp, call), call);
   }
-  const callee = evaluate(machine, call.callee);
-  const args = evaluateArguments(machine, call);
-  return callValue(machine, callee, args, call);
+  const callee = evaluate(interp, call.callee);
+  const args = evaluateArguments(interp, call);
+  return callValue(interp, callee, args, call);
 }
 
 /** `thing.fit(…)` where nobody knows what the thing is, or of the class itself instead of an object. */
-function nameUnknownTraining(machine: Machine, object: Value, name: string, call: Call): void {
+function nameUnknownTraining(interp: Interpreter, object: Value, name: string, call: Call): void {
   if (!/^(partial_)?fit(_transform|_predict|_resample)?$/.test(name)) return;
   const isKnown =
     object.type === 'library'
       ? functionFamily(`${object.path}.${name}`) !== undefined
       : object.type === 'estimator' || object.type === 'instance' || object.type === 'class';
-  if (!isKnown) machine.skip(call, 'what is trained here is not known');
+  if (!isKnown) interp.skip(call, 'what is trained here is not known');
 }
 
 /** Calls any value. */
-export function callValue(machine: Machine, callee: Value, args: Arguments, call: Call): Value {
+export function callValue(interp: Interpreter, callee: Value, args: Arguments, call: Call): Value {
   switch (callee.type) {
     case 'library':
-      return callLibrary(machine, callee.path, args, call);
+      return callLibrary(interp, callee.path, args, call);
     case 'function':
-      return callFunction(machine, callee, args, call);
+      return callFunction(interp, callee, args, call);
     case 'class':
-      return instantiate(machine, callee, args, call);
+      return instantiate(interp, callee, args, call);
     case 'method':
-      return callMethod(machine, callee.receiver, callee.name, args, call);
+      return callMethod(interp, callee.receiver, callee.name, args, call);
     case 'estimator':
-      return callEstimator(machine, callee, args, call);
+      return callEstimator(interp, callee, args, call);
     case 'instance': {
       const own = boundMethod(callee, callee.of, '__call__');
-      if (own !== undefined) return callFunction(machine, own, args, call);
-      return networkCall(machine, callee.learned, args, call) ?? unknownCall(machine, args, call);
+      if (own !== undefined) return callFunction(interp, own, args, call);
+      return networkCall(interp, callee.learned, args, call) ?? unknownCall(interp, args, call);
     }
     default:
-      return unknownCall(machine, args, call);
+      return unknownCall(interp, args, call);
   }
 }
 
-function callMethod(machine: Machine, receiver: Value, name: string, args: Arguments, call: Call): Value {
+function callMethod(interp: Interpreter, receiver: Value, name: string, args: Arguments, call: Call): Value {
   switch (receiver.type) {
     case 'table':
-      return tableMethod(machine, receiver, name, args, call);
+      return tableMethod(interp, receiver, name, args, call);
     case 'view':
-      return viewMethod(machine, receiver, name, args, call);
+      return viewMethod(interp, receiver, name, args, call);
     case 'estimator':
-      return estimatorMethod(machine, receiver, name, args, call);
+      return estimatorMethod(interp, receiver, name, args, call);
     case 'instance':
-      return instanceMethod(machine, receiver, name, args, call);
+      return instanceMethod(interp, receiver, name, args, call);
     case 'opaque':
-      return opaqueMethod(machine, receiver, name, args, call);
+      return opaqueMethod(interp, receiver, name, args, call);
     default:
-      return containerMethod(machine, receiver, name, args, call);
+      return containerMethod(interp, receiver, name, args, call);
   }
 }
 
 /** A method that the class inherits from a library. */
 function instanceMethod(
-  machine: Machine,
+  interp: Interpreter,
   receiver: Value & { type: 'instance' },
   name: string,
   args: Arguments,
@@ -180,32 +180,32 @@ function instanceMethod(
   const method = (wanted: string): FunctionOf | undefined => boundMethod(receiver, receiver.of, wanted);
   const [fit, transform] = [method('fit'), method('transform')];
   if (name === 'fit_transform' && fit !== undefined && transform !== undefined) {
-    callFunction(machine, fit, args, call);
+    callFunction(interp, fit, args, call);
     const [rows] = args.positional;
     return callFunction(
-      machine,
+      interp,
       transform,
       argumentsOf(rows === undefined ? [] : [rows], args.expressions),
       call,
     );
   }
-  return estimatorMethod(machine, { type: 'estimator', cell: receiver.learned }, name, args, call, receiver);
+  return estimatorMethod(interp, { type: 'estimator', cell: receiver.learned }, name, args, call, receiver);
 }
 
 /** A call of something unknown: the result is made of the arguments, whatever happens inside. */
-export function unknownCall(machine: Machine, args: Arguments, call: Call): Value {
+export function unknownCall(interp: Interpreter, args: Arguments, call: Call): Value {
   let facts = NO_FACTS;
   let scored = NO_FACTS.scores;
   for (const value of args.all) {
     const next = factsOf(value);
-    scored = union(scored, meetLabels(machine, facts, next, call));
+    scored = union(scored, meetLabels(interp, facts, next, call));
     facts = joinFacts(facts, next);
   }
-  for (const value of args.all) runCallback(machine, value, call);
+  for (const value of args.all) runCallback(interp, value, call);
   const result = { ...facts, scores: union(facts.scores, scored) };
   if (facts === NO_FACTS) {
-    const place = machine.placeKey(call);
-    return { type: 'opaque', facts, source: machine.source(`call:${place}`, machine.label(call)) };
+    const place = interp.placeKey(call);
+    return { type: 'opaque', facts, source: interp.source(`call:${place}`, interp.label(call)) };
   }
   const single = args.all.find((value) => value.type === 'table');
   if (single?.type !== 'table' || facts.rows.length === 0) return opaque(result);
@@ -214,37 +214,37 @@ export function unknownCall(machine: Machine, args: Arguments, call: Call): Valu
 }
 
 /** A function handed to unknown code is called by it, with arguments nobody knows. */
-export function runCallback(machine: Machine, value: Value, call: Call): void {
+export function runCallback(interp: Interpreter, value: Value, call: Call): void {
   if (value.type !== 'function' || value.self !== undefined) return;
   if (value.definition.type === 'function' && value.definition.decorators.length > 0) return;
-  callFunction(machine, value, argumentsOf([]), call);
+  callFunction(interp, value, argumentsOf([]), call);
 }
 
-export function callFunction(machine: Machine, fn: FunctionOf, args: Arguments, call: Call): Value {
-  if (!machine.mayCall(fn)) {
-    machine.skip(
+export function callFunction(interp: Interpreter, fn: FunctionOf, args: Arguments, call: Call): Value {
+  if (!interp.mayCall(fn)) {
+    interp.skip(
       call,
-      machine.exhausted ? 'the script is too entangled to follow to its end' : 'a recursive call',
+      interp.exhausted ? 'the script is too entangled to follow to its end' : 'a recursive call',
     );
     return opaque({ ...args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS), certain: false });
   }
-  const outer = machine.scope;
-  const statement = machine.statement;
-  machine.scope = new Scope(fn.scope);
+  const outer = interp.scope;
+  const statement = interp.statement;
+  interp.scope = new Scope(fn.scope);
   const frame = { fn, site: call.start, call, statement, returns: [] as Value[] };
-  bindParameters(machine, fn, args);
-  machine.frames.push(frame);
-  runBody(machine, fn.definition.body);
-  machine.frames.pop();
-  machine.scope = outer;
-  machine.statement = statement;
+  bindParameters(interp, fn, args);
+  interp.frames.push(frame);
+  runBody(interp, fn.definition.body);
+  interp.frames.pop();
+  interp.scope = outer;
+  interp.statement = statement;
   const isGenerator = fn.definition.type === 'function' && frame.returns.length === 0;
   const [first, ...others] = frame.returns;
   if (first === undefined) return isGenerator ? constant(null) : UNKNOWN;
   return others.reduce(joinValues, first);
 }
 
-function bindParameters(machine: Machine, fn: FunctionOf, args: Arguments): void {
+function bindParameters(interp: Interpreter, fn: FunctionOf, args: Arguments): void {
   const given = [...(fn.self === undefined ? [] : [fn.self]), ...(fn.bound ?? []), ...args.positional];
   let position = 0;
   const used = new Set<string>();
@@ -256,26 +256,26 @@ function bindParameters(machine: Machine, fn: FunctionOf, args: Arguments): void
     } else if (parameter.star === '**') {
       value = newMapping({ entries: new Map([...args.keywords].filter(([name]) => !used.has(name))) });
     } else {
-      value = given[position] ?? args.keywords.get(parameter.name) ?? fallback(machine, fn, parameter);
+      value = given[position] ?? args.keywords.get(parameter.name) ?? fallback(interp, fn, parameter);
       used.add(parameter.name);
       position += 1;
     }
-    machine.scope.names.set(parameter.name, newCell(value));
+    interp.scope.names.set(parameter.name, newCell(value));
   }
 }
 
-function fallback(machine: Machine, fn: FunctionOf, parameter: Parameter): Value {
+function fallback(interp: Interpreter, fn: FunctionOf, parameter: Parameter): Value {
   if (parameter.fallback === undefined) return UNKNOWN;
   const known = fn.defaults?.get(parameter.name);
   if (known !== undefined) return known;
-  const outer = machine.scope;
-  machine.scope = fn.scope;
-  const value = evaluate(machine, parameter.fallback);
-  machine.scope = outer;
+  const outer = interp.scope;
+  interp.scope = fn.scope;
+  const value = evaluate(interp, parameter.fallback);
+  interp.scope = outer;
   return value;
 }
 
-function instantiate(machine: Machine, of: Value & { type: 'class' }, args: Arguments, call: Call): Value {
+function instantiate(interp: Interpreter, of: Value & { type: 'class' }, args: Arguments, call: Call): Value {
   const learned = newEstimator({
     path: of.definition.name,
     role: 'network',
@@ -287,7 +287,7 @@ function instantiate(machine: Machine, of: Value & { type: 'class' }, args: Argu
   });
   const instance: Value = { type: 'instance', of, attributes: new Map(), learned: learned.cell };
   const init = boundMethod(instance, of, '__init__');
-  if (init !== undefined) callFunction(machine, init, args, call);
+  if (init !== undefined) callFunction(interp, init, args, call);
   else {
     // A data class: its fields are filled in order.
     const fields = [...of.members.keys()];

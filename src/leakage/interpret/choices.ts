@@ -4,20 +4,20 @@ import { newEstimator, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import { factsOf, opaque, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 
 /**
  * Whether candidates are compared on the rows of one fold: the code stands inside the loop over the folds. With
  * `nested`, it has to stand in a further loop, since `if score > best` in the loop over the folds itself compares
  * fold with fold.
  */
-function isWithinFold(machine: Machine, score: Score, nested: boolean): boolean {
+function isWithinFold(interp: Interpreter, score: Score, nested: boolean): boolean {
   return score.rows.every((region) => {
     for (let current: Region | undefined = region; current !== undefined; current = current.parent) {
-      const loop = current.partition === undefined ? undefined : machine.foldLoops.get(current.partition);
+      const loop = current.partition === undefined ? undefined : interp.foldLoops.get(current.partition);
       if (loop === undefined) continue;
-      const at = machine.loops.lastIndexOf(loop);
-      return at >= 0 && (!nested || machine.loops.length > at + 1);
+      const at = interp.loops.lastIndexOf(loop);
+      return at >= 0 && (!nested || interp.loops.length > at + 1);
     }
     return false;
   });
@@ -25,20 +25,20 @@ function isWithinFold(machine: Machine, score: Score, nested: boolean): boolean 
 
 /** The event of choosing something by these scores; nothing where they belong to fold after fold. */
 export function choiceEvents(
-  machine: Machine,
+  interp: Interpreter,
   scores: readonly Score[],
   subject: string,
   node: Expr,
   nested = false,
 ): FitEvent[] {
   return scores
-    .filter((score) => score.rows.length > 0 && (!score.folds || isWithinFold(machine, score, nested)))
+    .filter((score) => score.rows.length > 0 && (!score.folds || isWithinFold(interp, score, nested)))
     .map((score) => {
-      const event = machine.fit(
+      const event = interp.fit(
         'selection',
         subject,
         { rows: score.rows, certain: score.predictions.every((prediction) => prediction.certain) },
-        machine.label(score.node),
+        interp.label(score.node),
         node,
       );
       event.scoredBy ??= score.statement;
@@ -47,14 +47,14 @@ export function choiceEvents(
 }
 
 /** Choices that a branch depends on: its condition compares a score. */
-export function chosenBy(machine: Machine, condition: Value, test: Expr, statement: Stmt): FitEvent[] {
+export function chosenBy(interp: Interpreter, condition: Value, test: Expr, statement: Stmt): FitEvent[] {
   const { scores } = factsOf(condition);
   if (scores.length === 0) return [...selectionFits(condition)];
   if (test.type === 'name') return [];
-  const outer = machine.statement;
-  machine.statement = statement;
-  const events = choiceEvents(machine, scores, `what is kept where \`${machine.label(test)}\``, test, true);
-  machine.statement = outer;
+  const outer = interp.statement;
+  interp.statement = statement;
+  const events = choiceEvents(interp, scores, `what is kept where \`${interp.label(test)}\``, test, true);
+  interp.statement = outer;
   return events;
 }
 
@@ -67,8 +67,8 @@ export function selectionFits(condition: Value): readonly FitEvent[] {
 const MAX_TESTS = 48;
 
 /** Remembers what a condition was computed from, where it is asked for each row: it decides on the row's value. */
-export function noteRowTest(machine: Machine, condition: Value): void {
-  const tests = machine.rowTests.at(-1);
+export function noteRowTest(interp: Interpreter, condition: Value): void {
+  const tests = interp.rowTests.at(-1);
   if (tests === undefined) return;
   for (const fit of factsOf(condition).fits) {
     countWork(1);

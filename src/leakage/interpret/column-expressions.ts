@@ -1,11 +1,11 @@
 import type { LeakKind } from '../kinds.js';
-import { RANKING_METHODS, STATISTIC_METHODS } from '../knowledge/methods.js';
+import { RANKING_METHODS, STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { factsOf, type Opaque, type PendingStatistic, type Value } from '../values/value.js';
 import { pendingTogether } from './bounds.js';
 import { type Arguments, flag } from './calls.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { pendingOf } from './operators.js';
 import { namesOf } from './subscripts.js';
 
@@ -14,7 +14,7 @@ const TABLE_FUNCTIONS = /^polars\.(read_|scan_|from_|concat$|collect_all|Config|
 
 /** A column expression of polars: `pl.col('a')`, `pl.median('a')`, `pl.when(…)`; computed over a frame later. */
 export function polarsExpression(
-  machine: Machine,
+  interp: Interpreter,
   path: string,
   args: Arguments,
   call: Call,
@@ -26,7 +26,7 @@ export function polarsExpression(
   const names = args.positional.flatMap((value) => namesOf(value) ?? []);
   // `pl.median('a')` is `pl.col('a').median()`; `pl.sum_horizontal` goes along the row.
   const kind = names.length > 0 ? STATISTIC_METHODS.get(name) : undefined;
-  const pending = kind === undefined ? given : [...given, statistic(machine, kind, call)];
+  const pending = kind === undefined ? given : [...given, statistic(interp, kind, call)];
   const [only] = names;
   return {
     type: 'opaque',
@@ -36,13 +36,13 @@ export function polarsExpression(
   };
 }
 
-function statistic(machine: Machine, kind: LeakKind, call: Call): PendingStatistic {
-  return { kind, subject: `\`${machine.label(call)}\``, node: call };
+function statistic(interp: Interpreter, kind: LeakKind, call: Call): PendingStatistic {
+  return { kind, subject: `\`${interp.label(call)}\``, node: call };
 }
 
 /** Methods of a column expression, which is computed over a frame later. */
 export function expressionMethod(
-  machine: Machine,
+  interp: Interpreter,
   receiver: Opaque,
   name: string,
   args: Arguments,
@@ -61,10 +61,10 @@ export function expressionMethod(
     const pending = before.map((known) =>
       known.kind === 'statistics' ? { ...known, kind: 'group-statistics' as const } : known,
     );
-    return made(countsRows(call) ? [...pending, statistic(machine, 'group-statistics', call)] : pending);
+    return made(countsRows(call) ? [...pending, statistic(interp, 'group-statistics', call)] : pending);
   }
   const kind = expressionKind(name, args);
-  return made(kind === undefined ? before : [...before, statistic(machine, kind, call)]);
+  return made(kind === undefined ? before : [...before, statistic(interp, kind, call)]);
 }
 
 /** `pl.len().over('group')`: the size of the group. */

@@ -1,4 +1,4 @@
-import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../knowledge/methods.js';
+import { FIT_METHODS, PREDICT_METHODS, TRANSFORM_METHODS } from '../library-models/methods.js';
 import type { Attribute, Call } from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
@@ -14,6 +14,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { type Arguments, argument, argumentExpression, unknownCall } from './calls.js';
+import type { Interpreter } from './interpreter.js';
 import { labelsOf } from './labels.js';
 import {
   chosenOptions,
@@ -26,7 +27,6 @@ import {
   watchedFacts,
   watchedRows,
 } from './learning.js';
-import type { Machine } from './machine.js';
 import { meetLabels } from './operators.js';
 import { countedGroups, isRandomSplitter, keepsGroups, knowsGroups, namedGroups } from './splitters.js';
 import { optimized } from './statistic-calls.js';
@@ -39,34 +39,34 @@ const SELF_METHODS = new Set(
 );
 
 /** Calls a library object: a network gives predictions, a loss gives a score. */
-export function callEstimator(machine: Machine, estimator: Estimator, args: Arguments, call: Call): Value {
+export function callEstimator(interp: Interpreter, estimator: Estimator, args: Arguments, call: Call): Value {
   const { role } = estimator.cell.value;
   if (role === 'network') {
-    return networkCall(machine, estimator.cell, args, call) ?? unknownCall(machine, args, call);
+    return networkCall(interp, estimator.cell, args, call) ?? unknownCall(interp, args, call);
   }
   if (role === 'transformer' || role === 'stateless') {
-    return transformed(machine, estimator.cell.value, args);
+    return transformed(interp, estimator.cell.value, args);
   }
-  return unknownCall(machine, args, call);
+  return unknownCall(interp, args, call);
 }
 
 /** Predictions of a network for a batch. */
 export function networkCall(
-  machine: Machine,
+  interp: Interpreter,
   cell: Cell<EstimatorState>,
   args: Arguments,
   call: Call,
 ): Value | undefined {
   let facts = NO_FACTS;
-  for (const value of args.all) facts = joinFacts(facts, machine.dataOf(value));
+  for (const value of args.all) facts = joinFacts(facts, interp.dataOf(value));
   if (facts.rows.length === 0) return undefined;
   const [first] = args.expressions;
-  const prediction = predictionOf(cell, facts, first === undefined ? '' : machine.label(first), call);
+  const prediction = predictionOf(cell, facts, first === undefined ? '' : interp.label(first), call);
   return newTable({ ...emptyTable({ ...facts, predictions: [prediction] }), fits: [] });
 }
 
 export function estimatorMethod(
-  machine: Machine,
+  interp: Interpreter,
   estimator: Estimator,
   name: string,
   args: Arguments,
@@ -74,32 +74,32 @@ export function estimatorMethod(
   self: Value = estimator,
 ): Value {
   const state = estimator.cell.value;
-  if (state.role === 'splitter') return name === 'split' ? foldsOf(machine, state, args, call) : UNKNOWN;
-  if (/^load_(state_dict|weights)$/.test(name)) loadChosen(machine, estimator, args);
-  if (name === 'save' && machine.choices.length > 0)
-    machine.savedChoices = union(machine.savedChoices, machine.choices);
+  if (state.role === 'splitter') return name === 'split' ? foldsOf(interp, state, args, call) : UNKNOWN;
+  if (/^load_(state_dict|weights)$/.test(name)) loadChosen(interp, estimator, args);
+  if (name === 'save' && interp.choices.length > 0)
+    interp.savedChoices = union(interp.savedChoices, interp.choices);
   if (SELF_METHODS.has(name) && (name !== 'train' || args.all.length === 0)) return self;
-  if (name === 'fit_resample' || name === 'fit_sample') return resampled(machine, state, args, call);
+  if (name === 'fit_resample' || name === 'fit_sample') return resampled(interp, state, args, call);
   if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
-    const result = fitted(machine, estimator, args, call);
+    const result = fitted(interp, estimator, args, call);
     return result === undefined
-      ? unknownCall(machine, args, call)
-      : transformed(machine, estimator.cell.value, args);
+      ? unknownCall(interp, args, call)
+      : transformed(interp, estimator.cell.value, args);
   }
   if (FIT_METHODS.has(name)) {
-    fitted(machine, estimator, args, call, name === 'partial_fit');
+    fitted(interp, estimator, args, call, name === 'partial_fit');
     return self;
   }
   if (PREDICT_METHODS.has(name) && predicts(state)) {
-    return networkCall(machine, estimator.cell, args, call) ?? UNKNOWN;
+    return networkCall(interp, estimator.cell, args, call) ?? UNKNOWN;
   }
   if (TRANSFORM_METHODS.has(name) || PREDICT_METHODS.has(name)) {
-    return transformed(machine, estimator.cell.value, args);
+    return transformed(interp, estimator.cell.value, args);
   }
-  if (name === 'score' || name === 'evaluate') return scored(machine, estimator.cell, args, call);
+  if (name === 'score' || name === 'evaluate') return scored(interp, estimator.cell, args, call);
   if (name === 'optimize') {
-    const facts = factsOf(optimized(machine, args, call));
-    machine.store.write(estimator.cell, {
+    const facts = factsOf(optimized(interp, args, call));
+    interp.store.write(estimator.cell, {
       ...state,
       fits: union(state.fits, facts.fits),
       held: { ...state.held, scores: union(state.held.scores, facts.scores) },
@@ -107,47 +107,47 @@ export function estimatorMethod(
     return UNKNOWN;
   }
   if (args.all.length === 0) return opaque({ ...NO_FACTS, fits: state.fits });
-  return unknownCall(machine, args, call);
+  return unknownCall(interp, args, call);
 }
 
 /** A state that was kept because it scored best brings the choice with it. */
-function loadChosen(machine: Machine, estimator: Estimator, args: Arguments): void {
+function loadChosen(interp: Interpreter, estimator: Estimator, args: Arguments): void {
   const state = estimator.cell.value;
   const fits = args.all
     .flatMap((value) => [...factsOf(value).fits])
     .filter((fit) => fit.kind === 'selection');
-  const chosen = union(fits, args.all.some((value) => value.type === 'constant') ? machine.savedChoices : []);
+  const chosen = union(fits, args.all.some((value) => value.type === 'constant') ? interp.savedChoices : []);
   if (chosen.length === 0 || state.training === undefined) return;
   const training = { ...state.training, fits: union(state.training.fits, chosen) };
-  machine.store.write(estimator.cell, { ...state, training });
+  interp.store.write(estimator.cell, { ...state, training });
 }
 
 /** `fit`: what the estimator knows afterwards. Gives the event of a transformer's fit, if it is one. */
 function fitted(
-  machine: Machine,
+  interp: Interpreter,
   estimator: Estimator,
   args: Arguments,
   call: Call,
   isPartial = false,
 ): FitEvent | 'trained' | undefined {
   const state = estimator.cell.value;
-  const fittedOn = fittedRows(machine, args);
+  const fittedOn = fittedRows(interp, args);
   const { expression } = fittedOn;
   const facts = isPartial
-    ? { ...fittedOn.facts, rows: wholeOfSlices(machine, fittedOn.facts.rows) }
+    ? { ...fittedOn.facts, rows: wholeOfSlices(interp, fittedOn.facts.rows) }
     : fittedOn.facts;
   if (state.role === 'stateless' || state.role === 'label-coder') return 'trained';
-  const rowsText = expression === undefined ? '' : machine.label(expression);
-  const subject = subjectOf(machine, call);
+  const rowsText = expression === undefined ? '' : interp.label(expression);
+  const subject = subjectOf(interp, call);
   if (!predicts(state)) {
     const kind = learnedKind(state);
     if (kind === undefined) return 'trained';
     if (facts.rows.length === 0) return undefined;
-    const event = machine.fit(kind, subject, facts, rowsText, call);
-    machine.store.write(estimator.cell, {
+    const event = interp.fit(kind, subject, facts, rowsText, call);
+    interp.store.write(estimator.cell, {
       ...state,
       fits: union([event], facts.fits),
-      training: trainingLike(machine, subject, facts, rowsText, call),
+      training: trainingLike(interp, subject, facts, rowsText, call),
     });
     return event;
   }
@@ -155,22 +155,22 @@ function fitted(
   const validation = args.keywords.get('validation_data');
   const watched = args.keywordExpressions.get('validation_data');
   if (validation !== undefined && watched !== undefined) {
-    const validated = { facts: watchedFacts(machine, validation), rowsText: machine.label(watched) };
-    machine.validated.set(estimator.cell, validated);
+    const validated = { facts: watchedFacts(interp, validation), rowsText: interp.label(watched) };
+    interp.validated.set(estimator.cell, validated);
   }
-  const label = labelsOf(machine, args, call);
-  const extra = [...watchedRows(machine, state, args), ...chosenOptions(state), ...label.fits];
-  const training = trainingOf(machine, subject, facts, rowsText, extra, call, undefined, label.columns);
+  const label = labelsOf(interp, args, call);
+  const extra = [...watchedRows(interp, state, args), ...chosenOptions(state), ...label.fits];
+  const training = trainingOf(interp, subject, facts, rowsText, extra, call, undefined, label.columns);
   const target = argument(args, 1, 'y', 'label');
-  const pseudo = target !== undefined && machine.dataOf(target).predictions.length > 0;
+  const pseudo = target !== undefined && interp.dataOf(target).predictions.length > 0;
   const kept = pseudo ? { ...training, pseudo } : training;
-  machine.store.write(estimator.cell, { ...state, training: kept, fits: training.fits });
+  interp.store.write(estimator.cell, { ...state, training: kept, fits: training.fits });
   return 'trained';
 }
 
 /** Slices `X[i:i + n]` that a loop goes through are all rows in the end. */
-function wholeOfSlices(machine: Machine, rows: readonly Region[]): readonly Region[] {
-  const targets = machine.loops.flatMap((loop) =>
+function wholeOfSlices(interp: Interpreter, rows: readonly Region[]): readonly Region[] {
+  const targets = interp.loops.flatMap((loop) =>
     loop.type === 'for' && loop.target.type === 'name' ? [loop.target.id] : [],
   );
   const isSlice = ({ partition }: Region): boolean =>
@@ -184,7 +184,7 @@ function wholeOfSlices(machine: Machine, rows: readonly Region[]): readonly Regi
 }
 
 /** A transformer remembers the rows it was fitted on, but is no model that competes with one. */
-function trainingLike(machine: Machine, subject: string, facts: Facts, rowsText: string, node: Call) {
+function trainingLike(interp: Interpreter, subject: string, facts: Facts, rowsText: string, node: Call) {
   return {
     subject,
     rows: facts.rows,
@@ -195,14 +195,14 @@ function trainingLike(machine: Machine, subject: string, facts: Facts, rowsText:
     labels: [],
     predictions: facts.predictions,
     node,
-    statement: machine.statement,
+    statement: interp.statement,
   };
 }
 
-function transformed(machine: Machine, state: EstimatorState, args: Arguments): Value {
+function transformed(interp: Interpreter, state: EstimatorState, args: Arguments): Value {
   const value = argument(args, 0, 'X', 'x', 'raw_documents');
   if (value === undefined) return opaque({ ...NO_FACTS, fits: state.fits });
-  const facts = machine.dataOf(value);
+  const facts = interp.dataOf(value);
   const shape = value.type === 'table' ? value.cell.value.shape : 'array';
   return newTable({
     ...emptyTable(facts, shape === 'frame' ? 'frame' : 'array'),
@@ -210,42 +210,42 @@ function transformed(machine: Machine, state: EstimatorState, args: Arguments): 
   });
 }
 
-function resampled(machine: Machine, state: EstimatorState, args: Arguments, call: Call): Value {
+function resampled(interp: Interpreter, state: EstimatorState, args: Arguments, call: Call): Value {
   const kind = learnedKind(state);
   const results = args.positional.slice(0, 2).map((value) => {
-    const facts = machine.dataOf(value);
+    const facts = interp.dataOf(value);
     const table = value.type === 'table' ? value.cell.value : emptyTable(facts);
     if (kind === undefined || facts.rows.length === 0) return newTable(table);
     const [expression] = args.expressions;
-    const rowsText = expression === undefined ? '' : machine.label(expression);
-    const event = machine.fit(kind, subjectOf(machine, call), facts, rowsText, call);
+    const rowsText = expression === undefined ? '' : interp.label(expression);
+    const event = interp.fit(kind, subjectOf(interp, call), facts, rowsText, call);
     return newTable({ ...table, fits: union(table.fits, [event]) });
   });
   return list(results, true);
 }
 
 /** `score(X, y)` and `evaluate(X, y)`: predictions and labels at once. */
-function scored(machine: Machine, cell: Cell<EstimatorState>, args: Arguments, call: Call): Value {
-  const { facts, expression } = fittedRows(machine, args);
+function scored(interp: Interpreter, cell: Cell<EstimatorState>, args: Arguments, call: Call): Value {
+  const { facts, expression } = fittedRows(interp, args);
   if (facts.rows.length === 0)
     return opaque(args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS));
-  const rowsText = expression === undefined ? '' : machine.label(expression);
+  const rowsText = expression === undefined ? '' : interp.label(expression);
   const prediction = predictionOf(cell, facts, rowsText, call);
-  const score = machine.recordScore([prediction], facts, [], call);
+  const score = interp.recordScore([prediction], facts, [], call);
   return opaque({ ...NO_FACTS, scores: [score] });
 }
 
 /** Folds: the same two sides for every fold, since what holds for one fold holds for all. */
-export function foldSteps(machine: Machine, call: Call): { train: Step; test: Step } {
-  const partition = machine.partition(`folds:${machine.placeKey(call)}`, 'folds', call);
+export function foldSteps(interp: Interpreter, call: Call): { train: Step; test: Step } {
+  const partition = interp.partition(`folds:${interp.placeKey(call)}`, 'folds', call);
   return {
     train: { partition, side: 'train', role: 'train' },
     test: { partition, side: 'test', role: 'test' },
   };
 }
 
-function foldsOf(machine: Machine, state: EstimatorState, args: Arguments, call: Call): Value {
-  const { train, test } = foldSteps(machine, call);
+function foldsOf(interp: Interpreter, state: EstimatorState, args: Arguments, call: Call): Value {
+  const { train, test } = foldSteps(interp, call);
   const { partition } = test;
   const count = state.options.get('n_splits');
   if (count?.type === 'constant' && count.value === 1) partition.form = 'holdout';
@@ -256,8 +256,8 @@ function foldsOf(machine: Machine, state: EstimatorState, args: Arguments, call:
   const named =
     divided === undefined
       ? undefined
-      : (namedGroups(machine, machine.dataOf(divided).rows) ?? countedGroups(machine, divided));
-  const known = groups === undefined ? (partition.random ? named : undefined) : machine.label(groups);
+      : (namedGroups(interp, interp.dataOf(divided).rows) ?? countedGroups(interp, divided));
+  const known = groups === undefined ? (partition.random ? named : undefined) : interp.label(groups);
   if (known !== undefined && !knowsGroups(state)) partition.ignoredGroups = { text: known };
   const pair = list(
     [
@@ -271,14 +271,14 @@ function foldsOf(machine: Machine, state: EstimatorState, args: Arguments, call:
 
 /** Attributes of fitted objects. */
 export function readSearchResult(
-  machine: Machine,
+  interp: Interpreter,
   estimator: Estimator,
   name: string,
   expression: Attribute,
 ): Value | undefined {
   const state = estimator.cell.value;
   const { training } = state;
-  if (name === 'history') return historyOf(machine, estimator, expression);
+  if (name === 'history') return historyOf(interp, estimator, expression);
   if (/^best_(params|value|trial|values)$/.test(name)) {
     return opaque({ ...NO_FACTS, fits: state.fits, scores: state.held.scores });
   }
@@ -290,10 +290,10 @@ export function readSearchResult(
     return newEstimator({ ...state, role: 'model', fits: training.fits });
   }
   if (name === 'best_score_' && state.role === 'search') {
-    return crossScore(machine, training, training.subject, training.rowsText, expression);
+    return crossScore(interp, training, training.subject, training.rowsText, expression);
   }
   if (name === 'best_params_') {
-    const event = machine.fit(
+    const event = interp.fit(
       'selection',
       `the best parameters of ${training.subject}`,
       training,
@@ -311,7 +311,7 @@ export function readSearchResult(
   }
   if (/^(feature_importances_|coef_|ranking_|support_)$/.test(name) && predicts(state)) {
     const subject = `the weights of ${training.subject}`;
-    const event = machine.fit(
+    const event = interp.fit(
       'feature-selection',
       subject,
       training,
@@ -325,11 +325,11 @@ export function readSearchResult(
 }
 
 /** What Keras writes down after each epoch: under the names that begin with `val_`, scores of the validation rows. */
-function historyOf(machine: Machine, estimator: Estimator, expression: Attribute): Value | undefined {
-  const validated = machine.validated.get(estimator.cell);
+function historyOf(interp: Interpreter, estimator: Estimator, expression: Attribute): Value | undefined {
+  const validated = interp.validated.get(estimator.cell);
   if (validated === undefined || validated.facts.rows.length === 0) return undefined;
   const prediction = predictionOf(estimator.cell, validated.facts, validated.rowsText, expression);
-  const score = machine.recordScore([prediction], validated.facts, [], expression);
+  const score = interp.recordScore([prediction], validated.facts, [], expression);
   const ofTraining = ['loss', 'accuracy', 'acc', 'auc', 'mae', 'mse', 'lr', 'learning_rate'];
   return newMapping({
     entries: new Map(ofTraining.map((key) => [key, UNKNOWN])),
@@ -339,7 +339,7 @@ function historyOf(machine: Machine, estimator: Estimator, expression: Attribute
 
 /** A score by cross-validation over rows: every row is scored by a model that did not see it. */
 export function crossScore(
-  machine: Machine,
+  interp: Interpreter,
   facts: Pick<Facts, 'rows' | 'certain' | 'fits' | 'predictions'>,
   subject: string,
   rowsText: string,
@@ -352,12 +352,12 @@ export function crossScore(
   } = {},
 ): Value {
   const { labels = [] } = options;
-  const partition = machine.partition(`folds:${machine.placeKey(node)}`, 'folds', node);
+  const partition = interp.partition(`folds:${interp.placeKey(node)}`, 'folds', node);
   if (options.random === true) partition.random = true;
   if (options.keepsGroups === true) partition.keepsGroups = true;
   if (options.groups !== undefined) partition.ignoredGroups = { text: options.groups };
   const side = (name: 'train' | 'test') =>
-    facts.rows.map((region) => partOf(region, partition, name, name, machine.statement));
+    facts.rows.map((region) => partOf(region, partition, name, name, interp.statement));
   const training = {
     subject,
     rows: side('train'),
@@ -368,7 +368,7 @@ export function crossScore(
     labels,
     predictions: facts.predictions,
     node,
-    statement: machine.statement,
+    statement: interp.statement,
   };
   const prediction = {
     training,
@@ -380,16 +380,16 @@ export function crossScore(
     inputs: facts.predictions,
     node,
   };
-  const score = machine.recordScore([prediction], { ...NO_FACTS, rows: facts.rows }, [], node, true);
+  const score = interp.recordScore([prediction], { ...NO_FACTS, rows: facts.rows }, [], node, true);
   return newTable({
     ...emptyTable({ ...NO_FACTS, predictions: [prediction], scores: [score] }),
     rows: facts.rows,
   });
 }
 
-export function scoresMeet(machine: Machine, a: Value, b: Value, call: Call): Facts {
+export function scoresMeet(interp: Interpreter, a: Value, b: Value, call: Call): Facts {
   const [left, right] = [factsOf(a), factsOf(b)];
-  const scores = meetLabels(machine, left, right, call);
+  const scores = meetLabels(interp, left, right, call);
   const facts = joinFacts(left, right);
   return { ...facts, scores: union(facts.scores, scores) };
 }

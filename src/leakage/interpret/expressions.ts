@@ -1,5 +1,5 @@
-import { estimatorFamily } from '../knowledge/estimators.js';
-import { functionFamily } from '../knowledge/functions.js';
+import { estimatorFamily } from '../library-models/estimators.js';
+import { functionFamily } from '../library-models/functions.js';
 import type { Attribute, Comprehension, Expr } from '../syntax/ast.js';
 import { type FitEvent, joinFacts, NO_FACTS, wholeFacts, withFits } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
@@ -13,8 +13,8 @@ import { attributeOf } from './attributes.js';
 import { boundedText } from './bounds.js';
 import { evaluateCall } from './calls.js';
 import { markChosen, noteRowTest, selectionFits } from './choices.js';
+import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
-import type { Machine } from './machine.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
 import { makeFunction } from './statements.js';
 import { columnOf, subscriptValue } from './subscripts.js';
@@ -27,110 +27,110 @@ const BUILTINS = new Set(
 );
 
 /** The abstract value of an expression; evaluating it has the effects that running it would have. */
-export function evaluate(machine: Machine, expression: Expr): Value {
-  if (!machine.step() || !machine.enter(expression)) return UNKNOWN;
-  const value = evaluated(machine, expression);
-  machine.leave();
+export function evaluate(interp: Interpreter, expression: Expr): Value {
+  if (!interp.step() || !interp.enter(expression)) return UNKNOWN;
+  const value = evaluated(interp, expression);
+  interp.leave();
   return value;
 }
 
-function evaluated(machine: Machine, expression: Expr): Value {
+function evaluated(interp: Interpreter, expression: Expr): Value {
   switch (expression.type) {
     case 'constant':
       return constant(expression.value);
     case 'name': {
-      const cell = machine.scope.lookup(expression.id);
+      const cell = interp.scope.lookup(expression.id);
       if (cell !== undefined) return cell.value;
       return BUILTINS.has(expression.id)
         ? { type: 'library', path: `builtins.${expression.id}` }
         : expression.id === '__name__'
           ? constant('__main__')
-          : unresolved(machine, expression.id);
+          : unresolved(interp, expression.id);
     }
     case 'attribute': {
       const inner = expression.object;
-      if (!isAccessor(inner)) return columnOrAttribute(machine, evaluate(machine, inner), expression);
-      const owner = evaluate(machine, inner.object);
-      if (hasAccessor(owner, inner.name)) return accessorProperty(machine, owner);
-      return columnOrAttribute(machine, columnOrAttribute(machine, owner, inner), expression);
+      if (!isAccessor(inner)) return columnOrAttribute(interp, evaluate(interp, inner), expression);
+      const owner = evaluate(interp, inner.object);
+      if (hasAccessor(owner, inner.name)) return accessorProperty(interp, owner);
+      return columnOrAttribute(interp, columnOrAttribute(interp, owner, inner), expression);
     }
     case 'subscript': {
-      const object = evaluate(machine, expression.object);
-      return subscriptValue(machine, object, expression);
+      const object = evaluate(interp, expression.object);
+      return subscriptValue(interp, object, expression);
     }
     case 'call':
-      return evaluateCall(machine, expression);
+      return evaluateCall(interp, expression);
     case 'formatted':
-      return formatted(machine, expression.parts);
+      return formatted(interp, expression.parts);
     case 'sequence':
-      return sequenceValue(machine, expression.items, expression.form === 'tuple');
+      return sequenceValue(interp, expression.items, expression.form === 'tuple');
     case 'dictionary':
-      return dictionaryValue(machine, expression.entries);
+      return dictionaryValue(interp, expression.entries);
     case 'binary': {
-      const left = evaluate(machine, expression.left);
-      const right = evaluate(machine, expression.right);
+      const left = evaluate(interp, expression.left);
+      const right = evaluate(interp, expression.right);
       const place = { node: expression, left: expression.left, right: expression.right };
-      return binaryValue(machine, expression.operator, left, right, place);
+      return binaryValue(interp, expression.operator, left, right, place);
     }
     case 'compare':
-      return compareValue(machine, expression);
+      return compareValue(interp, expression);
     case 'unary':
-      return unaryValue(machine, expression.operator, evaluate(machine, expression.operand), expression);
+      return unaryValue(interp, expression.operator, evaluate(interp, expression.operand), expression);
     case 'lambda':
-      return makeFunction(machine, expression);
+      return makeFunction(interp, expression);
     case 'comprehension':
-      return comprehensionValue(machine, expression);
+      return comprehensionValue(interp, expression);
     case 'conditional': {
-      const condition = evaluate(machine, expression.test);
+      const condition = evaluate(interp, expression.test);
       const truth = truthOf(condition);
-      noteRowTest(machine, condition);
-      if (truth === true) return evaluate(machine, expression.whenTrue);
-      if (truth === false) return evaluate(machine, expression.whenFalse);
-      const [a, b] = [evaluate(machine, expression.whenTrue), evaluate(machine, expression.whenFalse)];
+      noteRowTest(interp, condition);
+      if (truth === true) return evaluate(interp, expression.whenTrue);
+      if (truth === false) return evaluate(interp, expression.whenFalse);
+      const [a, b] = [evaluate(interp, expression.whenTrue), evaluate(interp, expression.whenFalse)];
       return newCell(a).join(a, b);
     }
     case 'walrus': {
-      const value = evaluate(machine, expression.value);
-      const inner = machine.scope;
+      const value = evaluate(interp, expression.value);
+      const inner = interp.scope;
       // In a comprehension it binds the variable of the code around.
-      while (machine.scope.isComprehension && machine.scope.parent !== undefined) {
-        machine.scope = machine.scope.parent;
+      while (interp.scope.isComprehension && interp.scope.parent !== undefined) {
+        interp.scope = interp.scope.parent;
       }
-      assign(machine, expression.target, value, expression.value);
-      machine.scope = inner;
+      assign(interp, expression.target, value, expression.value);
+      interp.scope = inner;
       return value;
     }
     case 'starred':
-      return evaluate(machine, expression.value);
+      return evaluate(interp, expression.value);
     case 'slice':
       for (const bound of [expression.lower, expression.upper, expression.step]) {
-        if (bound !== undefined) evaluate(machine, bound);
+        if (bound !== undefined) evaluate(interp, bound);
       }
       return UNKNOWN;
     case 'other': {
       let facts = NO_FACTS;
-      for (const part of expression.parts) facts = joinFacts(facts, factsOf(evaluate(machine, part)));
+      for (const part of expression.parts) facts = joinFacts(facts, factsOf(evaluate(interp, part)));
       return opaque(facts);
     }
   }
 }
 
 /** `frame.price` that is not called is a column, unless it is a locator or an accessor. */
-export function columnOrAttribute(machine: Machine, object: Value, expression: Attribute): Value {
-  const value = attributeOf(machine, object, expression.name, expression);
+export function columnOrAttribute(interp: Interpreter, object: Value, expression: Attribute): Value {
+  const value = attributeOf(interp, object, expression.name, expression);
   const isLocator = /^(loc|iloc|at|iat|str|dt|cat|plot|skb)$/.test(expression.name);
   if (value.type !== 'method' || object.type !== 'table' || isLocator) return value;
   const state = object.cell.value;
   return state.shape === 'frame' ? newTable(columnOf(state, expression.name)) : value;
 }
 
-function unresolved(machine: Machine, name: string): Value {
-  for (const module of machine.stars) {
+function unresolved(interp: Interpreter, name: string): Value {
+  for (const module of interp.stars) {
     const path = `${module}.${name}`;
     if (estimatorFamily(path) !== undefined || functionFamily(path) !== undefined)
       return { type: 'library', path };
   }
-  machine.unresolved.add(name);
+  interp.unresolved.add(name);
   return UNKNOWN;
 }
 
@@ -140,11 +140,11 @@ export function truthOf(value: Value): boolean | undefined {
   return undefined;
 }
 
-function formatted(machine: Machine, parts: readonly Expr[]): Value {
+function formatted(interp: Interpreter, parts: readonly Expr[]): Value {
   let text: string | undefined = '';
   let facts = NO_FACTS;
   for (const part of parts) {
-    const value = evaluate(machine, part);
+    const value = evaluate(interp, part);
     facts = joinFacts(facts, factsOf(value));
     const added = textOf(value);
     text = text === undefined || added === undefined ? undefined : boundedText(text, added);
@@ -152,18 +152,18 @@ function formatted(machine: Machine, parts: readonly Expr[]): Value {
   return text === undefined ? opaque(facts) : constant(text);
 }
 
-export function sequenceValue(machine: Machine, items: readonly Expr[], tuple: boolean): Value {
+export function sequenceValue(interp: Interpreter, items: readonly Expr[], tuple: boolean): Value {
   const values: Value[] = [];
   let rest: Value | undefined;
   const star = items.findIndex((item) => item.type === 'starred');
   const written = star < 0 ? items.length : star;
   for (const item of items) {
-    const value = evaluate(machine, item);
+    const value = evaluate(interp, item);
     if (item.type !== 'starred') {
       values.push(value);
       continue;
     }
-    const elements = elementsOf(machine, value, item);
+    const elements = elementsOf(interp, value, item);
     if (elements.known !== undefined) for (const element of elements.known) values.push(element);
     else rest = elements.common ?? UNKNOWN;
   }
@@ -171,13 +171,13 @@ export function sequenceValue(machine: Machine, items: readonly Expr[], tuple: b
 }
 
 function dictionaryValue(
-  machine: Machine,
+  interp: Interpreter,
   parts: readonly { readonly key?: Expr; readonly value: Expr }[],
 ): Value {
   const entries = new Map<string, Value>();
   let rest: Value | undefined;
   for (const { key, value } of parts) {
-    const content = evaluate(machine, value);
+    const content = evaluate(interp, value);
     if (key === undefined) {
       if (content.type === 'mapping') {
         countWork(8 * content.cell.value.entries.size);
@@ -185,7 +185,7 @@ function dictionaryValue(
       } else rest = content;
       continue;
     }
-    const name = evaluate(machine, key);
+    const name = evaluate(interp, key);
     // `True` is the key 1.
     if (name.type === 'constant') {
       entries.set(String(typeof name.value === 'boolean' ? Number(name.value) : name.value), content);
@@ -197,9 +197,9 @@ function dictionaryValue(
 const MAX_UNROLLED = 12;
 
 /** Runs the clauses of a comprehension; element by element where the elements are known. */
-function comprehensionValue(machine: Machine, expression: Comprehension): Value {
-  const outer = machine.scope;
-  machine.scope = new Scope(outer, false, true);
+function comprehensionValue(interp: Interpreter, expression: Comprehension): Value {
+  const outer = interp.scope;
+  interp.scope = new Scope(outer, false, true);
   const results: { key: Value | undefined; value: Value }[] = [];
   let complete = true;
   /** What the kept elements were picked by. */
@@ -208,37 +208,37 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
   const run = (depth: number): void => {
     const clause = expression.clauses[depth];
     if (clause === undefined) {
-      const key = expression.key === undefined ? undefined : evaluate(machine, expression.key);
-      results.push({ key, value: evaluate(machine, expression.element) });
+      const key = expression.key === undefined ? undefined : evaluate(interp, expression.key);
+      results.push({ key, value: evaluate(interp, expression.element) });
       return;
     }
-    const iterable = evaluate(machine, clause.iterable);
+    const iterable = evaluate(interp, clause.iterable);
     iterables.push(iterable);
-    const elements = elementsOf(machine, iterable, clause.iterable);
+    const elements = elementsOf(interp, iterable, clause.iterable);
     const { known } = elements;
     const exact = known !== undefined && known.length <= MAX_UNROLLED;
     if (!exact || clause.conditions.length > 0) complete = false;
     for (const element of exact ? known : [elements.common ?? UNKNOWN]) {
-      if (results.length > 64 || !machine.step()) {
+      if (results.length > 64 || !interp.step()) {
         complete = false;
         return;
       }
-      assign(machine, clause.target, element, clause.iterable);
+      assign(interp, clause.target, element, clause.iterable);
       const sliding = slidingVariable(clause.target, clause.iterable);
-      if (sliding !== undefined) machine.sliding.push(sliding);
-      const conditions = clause.conditions.map((condition) => evaluate(machine, condition));
+      if (sliding !== undefined) interp.sliding.push(sliding);
+      const conditions = clause.conditions.map((condition) => evaluate(interp, condition));
       for (const condition of conditions) {
         for (const fit of selectionFits(condition)) if (!kept.includes(fit)) kept.push(fit);
       }
       const truths = conditions.map(truthOf);
       if (!truths.includes(false)) run(depth + 1);
-      if (sliding !== undefined) machine.sliding.pop();
+      if (sliding !== undefined) interp.sliding.pop();
     }
   };
-  machine.rowTests.push([]);
+  interp.rowTests.push([]);
   run(0);
-  const tests = machine.rowTests.pop() ?? [];
-  machine.scope = outer;
+  const tests = interp.rowTests.pop() ?? [];
+  interp.scope = outer;
   const values = results.map((result) => result.value);
   if (expression.form === 'dict') {
     const entries = new Map<string, Value>();
@@ -258,7 +258,7 @@ function comprehensionValue(machine: Machine, expression: Comprehension): Value 
   if (first === undefined) return list([]);
   const all = others.reduce((a, b) => newCell(a).join(a, b), first);
   const common = kept.length === 0 ? all : markChosen(all, [...new Set(kept)]);
-  const rows = perRow(machine, expression, iterables, common, tests);
+  const rows = perRow(interp, expression, iterables, common, tests);
   if (rows !== undefined) return rows;
   return newSequence({ items: [], rest: common, tuple: false });
 }
@@ -272,7 +272,7 @@ function keyed(key: Value, value: Value): Value {
 
 /** `[f(text) for text in frame['text']]`: one element for each row. */
 function perRow(
-  machine: Machine,
+  interp: Interpreter,
   expression: Comprehension,
   iterables: readonly Value[],
   common: Value,
@@ -283,7 +283,7 @@ function perRow(
   if (iterable?.type !== 'table' || others.length > 0 || conditions || expression.form === 'set')
     return undefined;
   const state = iterable.cell.value;
-  const facts = machine.dataOf(common);
+  const facts = interp.dataOf(common);
   if (state.shape === 'frame' || facts.rows.length > 0) return undefined;
   return newTable(
     emptyTable(

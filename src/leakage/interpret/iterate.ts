@@ -2,7 +2,7 @@ import type { Span } from '../syntax/ast.js';
 import { list, newCell, newTable } from '../values/join.js';
 import { constant, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 
 export interface Elements {
   /** All elements, where they are known one by one. */
@@ -12,7 +12,7 @@ export interface Elements {
 }
 
 /** What iterating over a value gives. */
-export function elementsOf(machine: Machine, value: Value, place: Span): Elements {
+export function elementsOf(interp: Interpreter, value: Value, place: Span): Elements {
   switch (value.type) {
     case 'sequence': {
       const { items, rest } = value.cell.value;
@@ -40,20 +40,25 @@ export function elementsOf(machine: Machine, value: Value, place: Span): Element
     case 'view':
       return { common: list([UNKNOWN, value.table], true) };
     case 'positions':
-      return { common: opaque(machine.dataOf(value)) };
+      return { common: opaque(interp.dataOf(value)) };
     case 'instance':
     case 'method':
-      return { common: opaque(machine.dataOf(value)) };
+      return { common: opaque(interp.dataOf(value)) };
     case 'opaque':
       return { common: value.source === undefined ? value : { ...value, element: true } };
     default:
-      machine.skip(place, 'iteration over an unknown object');
+      interp.skip(place, 'iteration over an unknown object');
       return { common: UNKNOWN };
   }
 }
 
 /** The parts of a value that is taken apart into `count` targets. */
-export function unpack(machine: Machine, value: Value, count: number, nested: readonly boolean[]): Value[] {
+export function unpack(
+  interp: Interpreter,
+  value: Value,
+  count: number,
+  nested: readonly boolean[],
+): Value[] {
   if (value.type === 'sequence') {
     const { items, rest } = value.cell.value;
     return Array.from({ length: count }, (_, at) => items[at] ?? rest ?? UNKNOWN);
@@ -63,7 +68,7 @@ export function unpack(machine: Machine, value: Value, count: number, nested: re
     // `(x_train, y_train), (x_test, y_test) = load_data()`: each pair has rows of its own.
     return Array.from({ length: count }, (_, at) =>
       nested[at] === true
-        ? { ...value, source: machine.source(`${machine.idOf(source)}#${at}`, source.label) }
+        ? { ...value, source: interp.source(`${interp.idOf(source)}#${at}`, source.label) }
         : value,
     );
   }

@@ -4,11 +4,11 @@ import { type Region, sameRows } from '../values/region.js';
 import type { TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { type Arguments, argument } from './calls.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 
 /** Which columns the labels of a fit are, and whether one of them stands among the features as well. */
 export function labelsOf(
-  machine: Machine,
+  interp: Interpreter,
   args: Arguments,
   call: Call,
 ): { columns: readonly string[]; fits: FitEvent[] } {
@@ -18,13 +18,13 @@ export function labelsOf(
   if (copy === undefined || features?.type !== 'table') return { columns, fits: [] };
   const state = features.cell.value;
   const rows = { rows: [...new Set(state.rows.map(rootOf))], certain: state.certain };
-  const event = machine.fit(
+  const event = interp.fit(
     'label-in-features',
     `column \`${copy.column}\``,
     rows,
-    machine.label(call),
+    interp.label(call),
     call,
-    copy.madeBy ?? machine.statement,
+    copy.madeBy ?? interp.statement,
     columns,
   );
   return { columns, fits: [event] };

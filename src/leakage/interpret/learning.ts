@@ -1,5 +1,5 @@
 import type { LeakKind } from '../kinds.js';
-import { estimatorFamily } from '../knowledge/estimators.js';
+import { estimatorFamily } from '../library-models/estimators.js';
 import type { Call, Expr, Stmt } from '../syntax/ast.js';
 import {
   type Facts,
@@ -14,19 +14,19 @@ import type { Cell } from '../values/store.js';
 import { type EstimatorState, factsOf, MAX_PARTS, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { type Arguments, argument, argumentExpression } from './calls.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 
 /** How a sentence names the object whose method is called, or the function that is called. */
-export function subjectOf(machine: Machine, call: Call): string {
+export function subjectOf(interp: Interpreter, call: Call): string {
   const { callee } = call;
-  if (callee.type !== 'attribute') return `\`${machine.label(callee)}\``;
-  if (callee.object.type === 'call') return `\`${machine.label(callee.object.callee)}\``;
-  return `\`${machine.label(callee.object)}\``;
+  if (callee.type !== 'attribute') return `\`${interp.label(callee)}\``;
+  if (callee.object.type === 'call') return `\`${interp.label(callee.object.callee)}\``;
+  return `\`${interp.label(callee.object)}\``;
 }
 
 /** The rows argument of a fit: features, a data set, a list of texts. */
 export function fittedRows(
-  machine: Machine,
+  interp: Interpreter,
   args: Arguments,
 ): { facts: Facts; expression: Expr | undefined } {
   const names = [
@@ -41,7 +41,7 @@ export function fittedRows(
   ];
   const value = argument(args, 0, ...names);
   return {
-    facts: value === undefined ? NO_FACTS : machine.dataOf(value),
+    facts: value === undefined ? NO_FACTS : interp.dataOf(value),
     expression: argumentExpression(args, 0, ...names),
   };
 }
@@ -72,7 +72,7 @@ export function predicts(state: EstimatorState, depth = 0): boolean {
 
 /** Rows that a fit watches to decide when to stop or which round to keep. */
 export function watchedRows(
-  machine: Machine,
+  interp: Interpreter,
   state: EstimatorState | undefined,
   args: Arguments,
 ): FitEvent[] {
@@ -92,20 +92,20 @@ export function watchedRows(
   if (!stopsEarly(option)) return [];
   const events: FitEvent[] = [];
   for (const part of watchedParts(watched.value)) {
-    const facts = watchedFacts(machine, part);
+    const facts = watchedFacts(interp, part);
     if (facts.rows.length === 0) continue;
     events.push(
-      machine.fit('early-stopping', 'training', facts, machine.label(watched.expression), watched.expression),
+      interp.fit('early-stopping', 'training', facts, interp.label(watched.expression), watched.expression),
     );
   }
   return events;
 }
 
 /** Rows of `(X_val, y_val)`: those of the features, wherever the labels were read from. */
-export function watchedFacts(machine: Machine, part: Value): Facts {
+export function watchedFacts(interp: Interpreter, part: Value): Facts {
   const [first] = part.type === 'sequence' ? part.cell.value.items : [];
-  const features = first === undefined ? NO_FACTS : machine.dataOf(first);
-  return features.rows.length > 0 ? features : machine.dataOf(part);
+  const features = first === undefined ? NO_FACTS : interp.dataOf(first);
+  return features.rows.length > 0 ? features : interp.dataOf(part);
 }
 
 /** `eval_set=[(X_train, y_train), (X_val, y_val)]`: one set of rows each. */
@@ -160,7 +160,7 @@ function isStopper(value: Value, seen = new Set<object>()): boolean {
 
 /** The training that a fit makes, joined to an earlier one where the model goes on learning. */
 export function trainingOf(
-  machine: Machine,
+  interp: Interpreter,
   subject: string,
   facts: Facts,
   rowsText: string,
@@ -168,7 +168,7 @@ export function trainingOf(
   node: Expr,
   before?: Training,
   labels: readonly string[] = [],
-  statement: Stmt = machine.statement,
+  statement: Stmt = interp.statement,
 ): Training {
   const joined = before === undefined ? facts.rows : union(before.rows, facts.rows);
   const training: Training = {
@@ -183,7 +183,7 @@ export function trainingOf(
     node: before !== undefined && sameRows(before.rows, joined) ? before.node : node,
     statement: before !== undefined && sameRows(before.rows, joined) ? before.statement : statement,
   };
-  machine.trainings.push(training);
+  interp.trainings.push(training);
   return training;
 }
 
@@ -211,7 +211,7 @@ export function predictionOf(
 }
 
 /** A step on a loss trains the networks whose predictions are in it. */
-export function learnFromLoss(machine: Machine, loss: Value, node: Expr): void {
+export function learnFromLoss(interp: Interpreter, loss: Value, node: Expr): void {
   const facts = factsOf(loss);
   const predictions = union(
     facts.predictions,
@@ -226,9 +226,9 @@ export function learnFromLoss(machine: Machine, loss: Value, node: Expr): void {
       certain: prediction.certain,
       fits: prediction.fits,
     };
-    const loader = machine.loaderOf(prediction.rows);
+    const loader = interp.loaderOf(prediction.rows);
     const training = trainingOf(
-      machine,
+      interp,
       'the network',
       learned,
       prediction.rowsText,
@@ -238,6 +238,6 @@ export function learnFromLoss(machine: Machine, loss: Value, node: Expr): void {
       [],
       loader?.statement,
     );
-    machine.store.write(cell, { ...state, training });
+    interp.store.write(cell, { ...state, training });
   }
 }

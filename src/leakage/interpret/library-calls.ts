@@ -1,5 +1,5 @@
-import { type EstimatorFamily, estimatorFamily } from '../knowledge/estimators.js';
-import { functionFamily } from '../knowledge/functions.js';
+import { type EstimatorFamily, estimatorFamily } from '../library-models/estimators.js';
+import { functionFamily } from '../library-models/functions.js';
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
@@ -17,9 +17,9 @@ import {
 } from './calls.js';
 import { polarsExpression } from './column-expressions.js';
 import { crossScore } from './estimator-methods.js';
+import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { subjectOf, trainingOf, watchedRows } from './learning.js';
-import type { Machine } from './machine.js';
 import { handMadePrediction } from './products.js';
 import { leftOut, membership, pickPositions } from './row-labels.js';
 import { namedGroups, validationOptions } from './splitters.js';
@@ -39,68 +39,68 @@ import {
 } from './table-calls.js';
 
 /** Calls a library function or constructs a library object. */
-export function callLibrary(machine: Machine, path: string, args: Arguments, call: Call): Value {
-  if (path.startsWith('builtins.')) return callBuiltin(machine, path.slice(9), args, call);
+export function callLibrary(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
+  if (path.startsWith('builtins.')) return callBuiltin(interp, path.slice(9), args, call);
   if (/^(joblib|pickle|dill|cloudpickle)\.loads?$/.test(path)) {
-    machine.skip(call, 'what was stored, and from which rows it was made');
+    interp.skip(call, 'what was stored, and from which rows it was made');
   }
   const family = estimatorFamily(path);
-  if (family !== undefined) return constructed(machine, path, family, args, call);
+  if (family !== undefined) return constructed(interp, path, family, args, call);
   const known = functionFamily(path);
   switch (known?.effect) {
     case 'source':
-      return sourceTable(machine, path, args, call);
+      return sourceTable(interp, path, args, call);
     case 'holdout-split':
-      return holdout(machine, args, call);
+      return holdout(interp, args, call);
     case 'random-split':
     case 'array-split':
-      return parts(machine, args, call);
+      return parts(interp, args, call);
     case 'positions':
-      return positions(machine, path, args, call);
+      return positions(interp, path, args, call);
     case 'blank':
-      return blank(machine, args);
+      return blank(interp, args);
     case 'concatenate':
-      return concatenate(machine, args, call);
+      return concatenate(interp, args, call);
     case 'side-by-side':
-      return sideBySide(machine, args);
+      return sideBySide(interp, args);
     case 'container':
-      return container(machine, path, args, call);
+      return container(interp, path, args, call);
     case 'statistic':
-      return statistic(machine, known.kind ?? 'statistics', args, call);
+      return statistic(interp, known.kind ?? 'statistics', args, call);
     case 'bins':
-      return bins(machine, args, call);
+      return bins(interp, args, call);
     case 'learned-transform':
-      return withEvent(machine, known.kind ?? 'scaling', subjectOf(machine, call), args, call);
+      return withEvent(interp, known.kind ?? 'scaling', subjectOf(interp, call), args, call);
     case 'with-replacement':
       return withEvent(
-        machine,
+        interp,
         known.kind ?? 'duplicated-rows',
-        `\`${machine.label(call.callee)}\``,
+        `\`${interp.label(call.callee)}\``,
         args,
         call,
       );
     case 'choice':
-      return chosen(machine, args, call);
+      return chosen(interp, args, call);
     case 'curve-fit':
-      return curveFit(machine, args, call);
+      return curveFit(interp, args, call);
     case 'optimizer':
-      return optimized(machine, args, call);
+      return optimized(interp, args, call);
     case 'metric':
-      return metric(machine, args, call);
+      return metric(interp, args, call);
     case 'cross-validation':
     case 'cross-prediction': {
       const value = argument(args, 1, 'X', 'dtrain', 'train_set', 'pool');
       const expression = argumentExpression(args, 1, 'X', 'dtrain', 'train_set', 'pool');
       if (value === undefined || expression === undefined) return UNKNOWN;
-      const facts = machine.dataOf(value);
+      const facts = interp.dataOf(value);
       const [model] = args.expressions;
-      const subject = model === undefined ? 'the model' : `\`${machine.label(model)}\``;
+      const subject = model === undefined ? 'the model' : `\`${interp.label(model)}\``;
       const labels = argument(args, 2, 'y');
       const options = validationOptions(argument(args, 9, 'cv', 'folds'));
       const given = argumentExpression(args, 9, 'groups');
-      const named = options.random ? namedGroups(machine, facts.rows) : undefined;
-      const groups = given === undefined ? named : machine.label(given);
-      return crossScore(machine, facts, subject, machine.label(expression), call, {
+      const named = options.random ? namedGroups(interp, facts.rows) : undefined;
+      const groups = given === undefined ? named : interp.label(given);
+      return crossScore(interp, facts, subject, interp.label(expression), call, {
         labels: labels?.type === 'table' ? labels.cell.value.from : [],
         random: options.random,
         keepsGroups: options.keepsGroups,
@@ -108,23 +108,23 @@ export function callLibrary(machine: Machine, path: string, args: Arguments, cal
       });
     }
     case 'booster-training':
-      return booster(machine, path, args, call);
+      return booster(interp, path, args, call);
     case 'same-table': {
       const [first] = args.positional;
-      return first?.type === 'table' ? newTable(first.cell.value) : unknownCall(machine, args, call);
+      return first?.type === 'table' ? newTable(first.cell.value) : unknownCall(interp, args, call);
     }
     case 'copy':
       return copied(path, args);
     case 'plain':
       return opaque(args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS));
     default:
-      return otherCall(machine, path, args, call);
+      return otherCall(interp, path, args, call);
   }
 }
 
 /** A library object; some learn from the rows that they are constructed with. */
 function constructed(
-  machine: Machine,
+  interp: Interpreter,
   path: string,
   family: EstimatorFamily,
   args: Arguments,
@@ -132,10 +132,10 @@ function constructed(
 ): Value {
   const made = construct(path, family.role, args);
   if (family.kind !== 'vocabulary' || made.type !== 'estimator' || args.all.length === 0) return made;
-  const rows = args.all.map((value) => machine.dataOf(value)).find((facts) => facts.rows.length > 0);
+  const rows = args.all.map((value) => interp.dataOf(value)).find((facts) => facts.rows.length > 0);
   if (rows === undefined) return made;
-  const subject = `\`${machine.label(call.callee)}\``;
-  const event = machine.fit(family.kind, subject, rows, subject, call);
+  const subject = `\`${interp.label(call.callee)}\``;
+  const event = interp.fit(family.kind, subject, rows, subject, call);
   made.cell.value = { ...made.cell.value, fits: [event] };
   return made;
 }
@@ -168,7 +168,7 @@ function construct(path: string, role: EstimatorRole, args: Arguments): Value {
   });
 }
 
-function booster(machine: Machine, path: string, args: Arguments, call: Call): Value {
+function booster(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   const value = argument(args, 1, 'train_set', 'dtrain', 'pool');
   const expression = argumentExpression(args, 1, 'train_set', 'dtrain', 'pool');
   const model = newEstimator({
@@ -184,12 +184,12 @@ function booster(machine: Machine, path: string, args: Arguments, call: Call): V
   const params = argument(args, 0, 'params');
   const withParams: Arguments =
     params === undefined ? args : { ...args, keywords: new Map(args.keywords).set('params', params) };
-  const facts = machine.dataOf(value);
+  const facts = interp.dataOf(value);
   if (facts.rows.length === 0) return model;
   const chosen = params === undefined ? [] : factsOf(params).fits.filter((fit) => fit.kind === 'selection');
-  const extra = union(watchedRows(machine, undefined, withParams), chosen);
-  const subject = `\`${machine.label(call.callee)}\``;
-  const training = trainingOf(machine, subject, facts, machine.label(expression), extra, call);
+  const extra = union(watchedRows(interp, undefined, withParams), chosen);
+  const subject = `\`${interp.label(call.callee)}\``;
+  const training = trainingOf(interp, subject, facts, interp.label(expression), extra, call);
   model.cell.value = { ...model.cell.value, training, fits: training.fits };
   return model;
 }
@@ -214,52 +214,52 @@ function copied(path: string, args: Arguments): Value {
   return copies.length > 1 && path.endsWith('shuffle') ? list(copies, true) : (copies[0] ?? list([]));
 }
 
-/** Library code that the table of knowledge does not describe. */
-function otherCall(machine: Machine, path: string, args: Arguments, call: Call): Value {
+/** Library code that the library models do not describe. */
+function otherCall(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   const name = path.split('.').at(-1) ?? '';
   if (path === 'functools.partial') {
     const [fn, ...bound] = args.positional;
     return fn?.type === 'function' ? { ...fn, bound } : UNKNOWN;
   }
   if (/^(torch|joblib|pickle)\.(save|dump)$/.test(path)) {
-    machine.savedChoices = union(machine.savedChoices, machine.choices);
+    interp.savedChoices = union(interp.savedChoices, interp.choices);
     return UNKNOWN;
   }
   if (path === 'functools.reduce') {
     const [fn, over, start] = args.positional;
     if (fn === undefined || over === undefined) return UNKNOWN;
-    const elements = elementsOf(machine, over, call);
+    const elements = elementsOf(interp, over, call);
     const items = (elements.known ?? [elements.common ?? UNKNOWN]).slice(0, 12);
     const all = start === undefined ? items : [start, ...items];
-    return all.reduce((left, right) => callValue(machine, fn, argumentsOf([left, right]), call));
+    return all.reduce((left, right) => callValue(interp, fn, argumentsOf([left, right]), call));
   }
   const [every, some] = args.positional;
   const [left, right] = args.expressions;
   if (/^(numpy|torch)\.(dot|matmul|mm|mv)$/.test(path) && every && some && left && right) {
-    const predicted = handMadePrediction(machine, every, some, { node: call, left, right });
+    const predicted = handMadePrediction(interp, every, some, { node: call, left, right });
     if (predicted !== undefined) return predicted;
   }
   if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'positions' && args.keywords.size === 0)
-    return membership(machine, every, some, right ?? call);
+    return membership(interp, every, some, right ?? call);
   if (path === 'numpy.setdiff1d' && every?.type === 'positions')
-    return behind(every, [leftOut(machine, every.of ?? [], some, right ?? call)]);
+    return behind(every, [leftOut(interp, every.of ?? [], some, right ?? call)]);
   if (
     path === 'numpy.delete' &&
     every !== undefined &&
     !isAcross(args) &&
-    machine.dataOf(every).rows.length > 0
+    interp.dataOf(every).rows.length > 0
   ) {
-    const state = asTable(machine, every);
+    const state = asTable(interp, every);
     const axis = argument(args, 2, 'axis');
     if (axis?.type === 'constant' && axis.value !== 0) return newTable({ ...state, partial: true });
-    return newTable(pickRows(machine, state, [leftOut(machine, state.rows, some, right ?? call)]));
+    return newTable(pickRows(interp, state, [leftOut(interp, state.rows, some, right ?? call)]));
   }
-  const column = polarsExpression(machine, path, args, call);
+  const column = polarsExpression(interp, path, args, call);
   if (column !== undefined) return column;
   if (name === 'Subset' && args.positional.length === 2) {
     const [data, at] = args.positional;
     if (data !== undefined && at?.type === 'positions')
-      return newTable(pickPositions(machine, asTable(machine, data), at, call));
+      return newTable(pickPositions(interp, asTable(interp, data), at, call));
   }
   if (
     /^(timm|torchvision\.models|transformers|segmentation_models_pytorch|torch\.hub)\b/.test(path) &&
@@ -270,5 +270,5 @@ function otherCall(machine: Machine, path: string, args: Arguments, call: Call):
   // A class by its name, but a generator of random numbers learns nothing: like `default_rng`.
   const isClass = /^[A-Z]/.test(name) && path !== 'numpy.random.RandomState';
   if (isClass || name === 'create_study') return construct(path, 'object', args);
-  return unknownCall(machine, args, call);
+  return unknownCall(interp, args, call);
 }

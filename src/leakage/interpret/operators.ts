@@ -18,7 +18,7 @@ import {
 import { bothMasks, boundedText, pendingTogether } from './bounds.js';
 import { choiceEvents } from './choices.js';
 import { evaluate } from './expressions.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { handMadePrediction } from './products.js';
 
 export interface OperatorPlace {
@@ -32,7 +32,7 @@ export interface OperatorPlace {
  * any function that takes both.
  */
 export function meetLabels(
-  machine: Machine,
+  interp: Interpreter,
   a: Facts,
   b: Facts,
   node: Expr,
@@ -49,16 +49,16 @@ export function meetLabels(
         dividedAlike(prediction.rows, labels.rows, isMetric)),
   );
   if (scored.length === 0) return [];
-  return [machine.recordScore(scored, labels, predicted.fits, node)];
+  return [interp.recordScore(scored, labels, predicted.fits, node)];
 }
 
 /** Predictions weighted by scores are blended by a choice on the scored rows. */
-export function withWeights(machine: Machine, a: Facts, b: Facts, node: Expr): Facts {
+export function withWeights(interp: Interpreter, a: Facts, b: Facts, node: Expr): Facts {
   const [predicted, weights] = a.predictions.length > 0 ? [a, b] : [b, a];
   const isBlend =
     predicted.predictions.length > 0 && weights.predictions.length === 0 && weights.scores.length > 0;
   if (!isBlend) return a;
-  return withFits(a, choiceEvents(machine, weights.scores, 'the weight of the predictions', node));
+  return withFits(a, choiceEvents(interp, weights.scores, 'the weight of the predictions', node));
 }
 
 function stateOf(value: Value): TableState | undefined {
@@ -66,7 +66,7 @@ function stateOf(value: Value): TableState | undefined {
 }
 
 export function binaryValue(
-  machine: Machine,
+  interp: Interpreter,
   operator: string,
   left: Value,
   right: Value,
@@ -90,15 +90,15 @@ export function binaryValue(
     });
   }
   if (operator === '@') {
-    const predicted = handMadePrediction(machine, left, right, place);
+    const predicted = handMadePrediction(interp, left, right, place);
     if (predicted !== undefined) return predicted;
   }
   // `np.arange(n) % 5`: a number for each row.
   if (left.type === 'positions' || right.type === 'positions')
     return newTable(emptyTable(NO_FACTS, 'column'));
   if (left.type === 'sequence' && operator === '*') return repeated(left, right);
-  const [a, b] = [withWeights(machine, factsOf(left), factsOf(right), place.node), factsOf(right)];
-  const scores = operator === '&' || operator === '|' ? [] : meetLabels(machine, a, b, place.node);
+  const [a, b] = [withWeights(interp, factsOf(left), factsOf(right), place.node), factsOf(right)];
+  const scores = operator === '&' || operator === '|' ? [] : meetLabels(interp, a, b, place.node);
   const pending = pendingTogether(pendingOf(left), pendingOf(right));
   const [stateA, stateB] = [stateOf(left), stateOf(right)];
   const facts = joinFacts(a, b);
@@ -118,7 +118,7 @@ export function binaryValue(
   if (base === undefined) return UNKNOWN;
   const mask =
     operator === '&'
-      ? (bothMasks(stateA?.mask ?? [], stateB?.mask ?? []) ?? [textStep(machine, place.node)])
+      ? (bothMasks(stateA?.mask ?? [], stateB?.mask ?? []) ?? [textStep(interp, place.node)])
       : [];
   const rows = joinFacts({ ...NO_FACTS, ...rowsOf(stateA) }, { ...NO_FACTS, ...rowsOf(stateB) });
   return newTable({
@@ -129,7 +129,7 @@ export function binaryValue(
     ...(mask.length > 0
       ? { mask }
       : operator === '|' && stateA?.mask !== undefined
-        ? { mask: [textStep(machine, place.node)] }
+        ? { mask: [textStep(interp, place.node)] }
         : {}),
   });
 }
@@ -183,11 +183,11 @@ export function otherSide(step: Step): Step {
 }
 
 /** A selection known by nothing but its text. */
-export function textStep(machine: Machine, node: Expr): Step {
+export function textStep(interp: Interpreter, node: Expr): Step {
   if (node.type === 'unary' && /^(~|not)$/.test(node.operator))
-    return otherSide(textStep(machine, node.operand));
-  const text = machine.text(node).replaceAll(/\s+/g, '');
-  const partition = machine.partition(`text:${text}`, 'selection', node);
+    return otherSide(textStep(interp, node.operand));
+  const text = interp.text(node).replaceAll(/\s+/g, '');
+  const partition = interp.partition(`text:${text}`, 'selection', node);
   return { partition, side: 'yes' };
 }
 
@@ -200,8 +200,8 @@ function equal(a: ConstantValue, b: ConstantValue): boolean | undefined {
   return left === right;
 }
 
-export function compareValue(machine: Machine, expression: Compare): Value {
-  const values = expression.operands.map((operand) => evaluate(machine, operand));
+export function compareValue(interp: Interpreter, expression: Compare): Value {
+  const values = expression.operands.map((operand) => evaluate(interp, operand));
   const [left, right] = values;
   const [leftNode, rightNode] = expression.operands;
   const operator = expression.operators[0] ?? '';
@@ -221,7 +221,7 @@ export function compareValue(machine: Machine, expression: Compare): Value {
   let scores: readonly Score[] = [];
   for (const value of values) {
     const next = factsOf(value);
-    if (/^[<>=!]/.test(operator)) scores = union(scores, meetLabels(machine, facts, next, expression));
+    if (/^[<>=!]/.test(operator)) scores = union(scores, meetLabels(interp, facts, next, expression));
     facts = joinFacts(facts, next);
   }
   facts = { ...facts, scores: union(facts.scores, scores) };
@@ -233,17 +233,17 @@ export function compareValue(machine: Machine, expression: Compare): Value {
   const subject =
     leftState?.shape === 'column' && leftState.from.length === 1
       ? (leftState.from[0] ?? '')
-      : machine.text(leftNode).replaceAll(/\s+/g, '');
+      : interp.text(leftNode).replaceAll(/\s+/g, '');
   const bound =
-    right.type === 'constant' ? right.value : { text: machine.text(rightNode).replaceAll(/\s+/g, '') };
+    right.type === 'constant' ? right.value : { text: interp.text(rightNode).replaceAll(/\s+/g, '') };
   const side = comparisonSide(operator, bound);
-  const partition = machine.partition(`compare:${subject}`, 'selection', expression);
-  const rows = machine.dataOf(table ?? left);
+  const partition = interp.partition(`compare:${subject}`, 'selection', expression);
+  const rows = interp.dataOf(table ?? left);
   return newTable({
     ...emptyTable({ ...facts, rows: rows.rows, certain: rows.certain }, 'column'),
     from: leftState?.from ?? [],
     ...(side === undefined || values.length > 2
-      ? { mask: [textStep(machine, expression)] }
+      ? { mask: [textStep(interp, expression)] }
       : { mask: [{ partition, side }] }),
   });
 }
@@ -256,7 +256,7 @@ function noneTest(operator: string, left: Value, right: Value): boolean | undefi
   return operator.includes('not') ? !isNone : isNone;
 }
 
-export function unaryValue(machine: Machine, operator: string, value: Value, node: Expr): Value {
+export function unaryValue(interp: Interpreter, operator: string, value: Value, node: Expr): Value {
   if (operator === 'not') {
     return value.type === 'constant' ? constant(!value.value) : opaque(factsOf(value));
   }
@@ -266,7 +266,7 @@ export function unaryValue(machine: Machine, operator: string, value: Value, nod
   if (state.mask === undefined || (operator !== '~' && operator !== '-')) return value;
   const [only] = state.mask;
   const mask: Step[] =
-    state.mask.length === 1 && only !== undefined ? [otherSide(only)] : [textStep(machine, node)];
+    state.mask.length === 1 && only !== undefined ? [otherSide(only)] : [textStep(interp, node)];
   return newTable({ ...state, mask });
 }
 

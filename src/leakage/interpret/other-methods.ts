@@ -1,4 +1,4 @@
-import { STATISTIC_METHODS } from '../knowledge/methods.js';
+import { STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
 import {
@@ -26,29 +26,29 @@ import { choose, report } from './builtins.js';
 import { type Arguments, argument, unknownCall } from './calls.js';
 import { markChosen } from './choices.js';
 import { expressionMethod } from './column-expressions.js';
+import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
-import type { Machine } from './machine.js';
 import { positionsMethod } from './row-labels.js';
 import { tableMethod } from './table-methods.js';
 
 /** Methods of lists, dicts, strings and everything without structure. */
 export function containerMethod(
-  machine: Machine,
+  interp: Interpreter,
   receiver: Value,
   name: string,
   args: Arguments,
   call: Call,
 ): Value {
-  if (receiver.type === 'sequence') return sequenceMethod(machine, receiver, name, args, call);
-  if (receiver.type === 'mapping') return mappingMethod(machine, receiver, name, args, call);
+  if (receiver.type === 'sequence') return sequenceMethod(interp, receiver, name, args, call);
+  if (receiver.type === 'mapping') return mappingMethod(interp, receiver, name, args, call);
   if (receiver.type === 'positions')
-    return positionsMethod(machine, receiver, name, args.positional[0], call.args[0]?.value ?? call);
-  const result = unknownCall(machine, args, call);
+    return positionsMethod(interp, receiver, name, args.positional[0], call.args[0]?.value ?? call);
+  const result = unknownCall(interp, args, call);
   return result.type === 'opaque' && result.facts === NO_FACTS ? opaque(factsOf(receiver)) : result;
 }
 
 function sequenceMethod(
-  machine: Machine,
+  interp: Interpreter,
   receiver: SequenceOf,
   name: string,
   args: Arguments,
@@ -60,15 +60,15 @@ function sequenceMethod(
     case 'append':
     case 'add': {
       if (first === undefined) return UNKNOWN;
-      const value = markChosen(collected(machine, first), machine.choices);
+      const value = markChosen(collected(interp, first), interp.choices);
       // In a loop the number of items is not known any more; two rounds show what they look like.
       const items = [...state.items, value];
-      const isNext = machine.loops.length === 0 && state.written === state.items.length;
+      const isNext = interp.loops.length === 0 && state.written === state.items.length;
       const next =
         items.length > 24
           ? { ...state, rest: items.reduce(joinValues), items: [] }
           : { ...state, items, ...(isNext ? { written: items.length } : {}) };
-      machine.store.write(receiver.cell, next);
+      interp.store.write(receiver.cell, next);
       return UNKNOWN;
     }
     case 'extend':
@@ -83,15 +83,15 @@ function sequenceMethod(
         state.items.length < 24
       ) {
         const items = [...state.items, ...added.cell.value.items];
-        machine.store.write(receiver.cell, boundedSequence({ ...state, items }));
+        interp.store.write(receiver.cell, boundedSequence({ ...state, items }));
         return UNKNOWN;
       }
-      const item = name === 'extend' ? opaque(machine.dataOf(added)) : added;
+      const item = name === 'extend' ? opaque(interp.dataOf(added)) : added;
       // What was put in between moves the others.
       const moved = name === 'insert' ? state.items : [];
       const rest = moved.reduce(joinValues, state.rest === undefined ? item : joinValues(state.rest, item));
       const items = name === 'insert' ? [] : state.items;
-      machine.store.write(receiver.cell, { ...state, items, rest });
+      interp.store.write(receiver.cell, { ...state, items, rest });
       return UNKNOWN;
     }
     case 'index':
@@ -104,11 +104,11 @@ function sequenceMethod(
     case 'pop': {
       const index = first === undefined ? -1 : first.type === 'constant' ? Number(first.value) : Number.NaN;
       const popped = state.items.at(index) ?? state.rest ?? UNKNOWN;
-      edit(machine, receiver, (items) => items.splice(index, 1));
+      edit(interp, receiver, (items) => items.splice(index, 1));
       return popped;
     }
     case 'remove':
-      edit(machine, receiver, (items) => {
+      edit(interp, receiver, (items) => {
         const at = items.findIndex(
           (item) => item.type === 'constant' && first?.type === 'constant' && item.value === first.value,
         );
@@ -116,47 +116,47 @@ function sequenceMethod(
       });
       return UNKNOWN;
     case 'reverse':
-      edit(machine, receiver, (items) => items.reverse());
+      edit(interp, receiver, (items) => items.reverse());
       return UNKNOWN;
     case 'clear':
-      edit(machine, receiver, (items) => items.splice(0));
+      edit(interp, receiver, (items) => items.splice(0));
       return UNKNOWN;
     case 'sort':
       // Which item is first is not known any more.
       if (state.items.some((item) => item.type === 'constant' && typeof item.value === 'number'))
-        machine.store.write(receiver.cell, { ...state, items: [], rest: opaque(NO_FACTS) });
+        interp.store.write(receiver.cell, { ...state, items: [], rest: opaque(NO_FACTS) });
       return UNKNOWN;
     case 'count':
       return UNKNOWN;
     default:
-      return unknownCall(machine, args, call);
+      return unknownCall(interp, args, call);
   }
 }
 
 /** Changes a list whose items are known one by one, outside of loops. */
-function edit(machine: Machine, { cell }: SequenceOf, change: (items: Value[]) => void): void {
+function edit(interp: Interpreter, { cell }: SequenceOf, change: (items: Value[]) => void): void {
   const { items, rest } = cell.value;
-  if (rest !== undefined || machine.loops.length > 0) return;
+  if (rest !== undefined || interp.loops.length > 0) return;
   countWork(items.length);
   const changed = [...items];
   change(changed);
-  machine.store.write(cell, { ...cell.value, items: changed });
+  interp.store.write(cell, { ...cell.value, items: changed });
 }
 
 /** What a loop collects piece by piece: one row for each round, the same rows for all lists it fills. */
-function collected(machine: Machine, value: Value): Value {
-  const loop = machine.loops.at(-1);
+function collected(interp: Interpreter, value: Value): Value {
+  const loop = interp.loops.at(-1);
   const isData = value.type === 'table' || (value.type === 'opaque' && value.countOf === undefined);
   if (loop === undefined || !isData) return value;
   const facts = factsOf(value);
   if (facts.scores.length > 0 || facts.predictions.length > 0) return value;
   if (!facts.rows.every((region) => region.parent === undefined && region.loop === loop)) return value;
-  const rows = [machine.source(`loop:${loop.start}`, machine.label(loop))];
+  const rows = [interp.source(`loop:${loop.start}`, interp.label(loop))];
   return newTable(value.type === 'table' ? { ...value.cell.value, rows } : emptyTable({ ...facts, rows }));
 }
 
 function mappingMethod(
-  machine: Machine,
+  interp: Interpreter,
   receiver: Mapping,
   name: string,
   args: Arguments,
@@ -194,14 +194,14 @@ function mappingMethod(
       return newMapping(state);
     case 'update':
       if (first?.type === 'mapping') {
-        machine.store.write(receiver.cell, withEntries(state, first.cell.value.entries));
+        interp.store.write(receiver.cell, withEntries(state, first.cell.value.entries));
       }
       if (args.keywords.size > 0) {
-        machine.store.write(receiver.cell, withEntries(receiver.cell.value, args.keywords));
+        interp.store.write(receiver.cell, withEntries(receiver.cell.value, args.keywords));
       }
       return UNKNOWN;
     default:
-      return unknownCall(machine, args, call);
+      return unknownCall(interp, args, call);
   }
 }
 
@@ -244,33 +244,33 @@ function isRange(value: Value): boolean {
 
 /** Methods of numbers, texts, losses, and objects of unknown libraries. */
 export function opaqueMethod(
-  machine: Machine,
+  interp: Interpreter,
   receiver: Opaque,
   name: string,
   args: Arguments,
   call: Call,
 ): Value {
   if (name === 'backward') {
-    learnFromLoss(machine, receiver, call);
+    learnFromLoss(interp, receiver, call);
     return UNKNOWN;
   }
   if (CHOOSING.has(name) && receiver.facts.scores.length > 0 && receiver.facts.predictions.length === 0) {
-    return choose(machine, receiver, call) ?? receiver;
+    return choose(interp, receiver, call) ?? receiver;
   }
-  if (receiver.pending !== undefined) return expressionMethod(machine, receiver, name, args, call);
+  if (receiver.pending !== undefined) return expressionMethod(interp, receiver, name, args, call);
   if (receiver.source !== undefined && (STATISTIC_METHODS.has(name) || FRAME_METHODS.has(name))) {
     const shape = receiver.element === true ? 'row' : FRAME_METHODS.has(name) ? 'frame' : 'array';
-    return tableMethod(machine, newTable(emptyTable(machine.dataOf(receiver), shape)), name, args, call);
+    return tableMethod(interp, newTable(emptyTable(interp.dataOf(receiver), shape)), name, args, call);
   }
   if (receiver.source !== undefined && name === 'pop') return receiver;
-  if (REPORTING.has(name)) report(machine, args.all, call);
+  if (REPORTING.has(name)) report(interp, args.all, call);
   const [population] = args.positional;
   if (name === 'choice' && population !== undefined && isRange(population)) {
-    const partition = machine.partition(`drawn:${machine.placeKey(call)}`, 'selection', call);
+    const partition = interp.partition(`drawn:${interp.placeKey(call)}`, 'selection', call);
     return { type: 'positions', steps: [{ partition, side: 'drawn' }] };
   }
   if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };
-  const result = unknownCall(machine, args, call);
+  const result = unknownCall(interp, args, call);
   if (receiver.source !== undefined && result.type === 'opaque' && result.facts === NO_FACTS) {
     // `arrays.astype('float32')` is the same rows; `rng.normal(size=100)` is rows of its own.
     return SAME_ROWS_METHODS.has(name) ? receiver : result;

@@ -5,8 +5,8 @@ import { overlapOf, type Region } from '../values/region.js';
 import type { Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Arguments } from './calls.js';
+import type { Interpreter } from './interpreter.js';
 import { predictionOf, trainingOf } from './learning.js';
-import type { Machine } from './machine.js';
 
 function originOf(region: Region): Region {
   countWork(region.depth);
@@ -20,12 +20,12 @@ function originOf(region: Region): Region {
  * what a model written by hand has learned, and the product is its prediction. `undefined` for other products.
  */
 export function handMadePrediction(
-  machine: Machine,
+  interp: Interpreter,
   left: Value,
   right: Value,
   places: { readonly node: Expr; readonly left: Expr; readonly right: Expr },
 ): Value | undefined {
-  const [rows, weights] = [machine.dataOf(left), machine.dataOf(right)];
+  const [rows, weights] = [interp.dataOf(left), interp.dataOf(right)];
   if (rows.predictions.length > 0 || weights.predictions.length > 0 || rows.single === true) return undefined;
   if (rows.rows.length === 0 || weights.rows.length === 0) return undefined;
   const origins = rows.rows.map(originOf);
@@ -40,18 +40,23 @@ export function handMadePrediction(
     fits: weights.fits,
     held: NO_FACTS,
   });
-  const text = machine.label(places.right);
-  const training = trainingOf(machine, `\`${text}\``, weights, text, [], places.node);
+  const text = interp.label(places.right);
+  const training = trainingOf(interp, `\`${text}\``, weights, text, [], places.node);
   model.cell.value = { ...model.cell.value, training };
-  const prediction = predictionOf(model.cell, rows, machine.label(places.left), places.node);
+  const prediction = predictionOf(model.cell, rows, interp.label(places.left), places.node);
   const facts = joinFacts(rows, { ...NO_FACTS, fits: weights.fits });
   return newTable(emptyTable({ ...facts, predictions: [prediction] }));
 }
 
 /** `X_val.dot(w)` */
-export function productMethod(machine: Machine, left: Value, args: Arguments, call: Call): Value | undefined {
+export function productMethod(
+  interp: Interpreter,
+  left: Value,
+  args: Arguments,
+  call: Call,
+): Value | undefined {
   const [weights] = args.positional;
   const [right] = args.expressions;
   if (weights === undefined || right === undefined || call.callee.type !== 'attribute') return undefined;
-  return handMadePrediction(machine, left, weights, { node: call, left: call.callee.object, right });
+  return handMadePrediction(interp, left, weights, { node: call, left: call.callee.object, right });
 }

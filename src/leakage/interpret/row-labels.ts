@@ -5,7 +5,7 @@ import type { Region } from '../values/region.js';
 import type { Positions, Step, TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { behind } from './bounds.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { otherSide, textStep } from './operators.js';
 import { pickRows } from './subscripts.js';
 
@@ -38,36 +38,36 @@ export function stepsToLabels(rows: readonly Region[], labels: Positions): reado
 }
 
 /** Rows of a table by position, or by the labels of another table: `y.loc[X_train.index]`. */
-export function pickPositions(machine: Machine, state: TableState, at: Positions, node: Expr): TableState {
-  return pickRows(machine, state, stepsToLabels(state.rows, at) ?? [textStep(machine, node)]);
+export function pickPositions(interp: Interpreter, state: TableState, at: Positions, node: Expr): TableState {
+  return pickRows(interp, state, stepsToLabels(state.rows, at) ?? [textStep(interp, node)]);
 }
 
 /** The rows that positions leave out. */
 export function leftOut(
-  machine: Machine,
+  interp: Interpreter,
   rows: readonly Region[],
   positions: Value | undefined,
   node: Expr,
 ): Step {
   const steps = positions?.type === 'positions' ? stepsToLabels(rows, positions) : undefined;
   const [only] = steps ?? [];
-  return otherSide(steps?.length === 1 && only !== undefined ? only : textStep(machine, node));
+  return otherSide(steps?.length === 1 && only !== undefined ? only : textStep(interp, node));
 }
 
 /** A mask of the rows whose positions or labels are among others. */
 export function membership(
-  machine: Machine,
+  interp: Interpreter,
   all: Positions | undefined,
   among: Value | undefined,
   node: Expr,
 ): Value {
-  const step = otherSide(leftOut(machine, all?.of ?? [], among, node));
+  const step = otherSide(leftOut(interp, all?.of ?? [], among, node));
   return newTable({ ...emptyTable(NO_FACTS, 'column'), mask: [step] });
 }
 
 /** Methods of positions and of the labels of rows: `index.isin(train.index)`, `index.difference(held)`. */
 export function positionsMethod(
-  machine: Machine,
+  interp: Interpreter,
   receiver: Positions,
   name: string,
   other: Value | undefined,
@@ -75,14 +75,14 @@ export function positionsMethod(
 ): Value {
   switch (name) {
     case 'isin':
-      return membership(machine, receiver, other, node);
+      return membership(interp, receiver, other, node);
     case 'difference':
     case 'drop':
     case 'delete':
-      return behind(receiver, [leftOut(machine, receiver.of ?? [], other, node)]);
+      return behind(receiver, [leftOut(interp, receiver.of ?? [], other, node)]);
     case 'sample':
     case 'intersection':
-      return behind(receiver, [textStep(machine, node)]);
+      return behind(receiver, [textStep(interp, node)]);
     default:
       return receiver;
   }

@@ -6,33 +6,39 @@ import { factsOf, type Step, type TableState, tableFacts, type Value } from '../
 import { withoutColumns } from './assign.js';
 import { type Arguments, argument, flag } from './calls.js';
 import { evaluate } from './expressions.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { otherSide, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { leftOut, stepsToLabels } from './row-labels.js';
 import { namesOf, pickRows, sliceSteps } from './subscripts.js';
-export function sampled(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+export function sampled(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const fraction = argument(args, 1, 'frac', 'fraction');
   const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
   if (replace && tableFacts(state).predictions.length === 0)
-    return withRowEvent(machine, state, 'duplicated-rows', call);
+    return withRowEvent(interp, state, 'duplicated-rows', call);
   if (fraction?.type === 'constant' && Number(fraction.value) >= 1) return newTable(state);
-  const partition = machine.partition(`sample:${machine.placeKey(call)}`, 'selection', call);
-  return newTable(pickRows(machine, state, [{ partition, side: 'taken' }]));
+  const partition = interp.partition(`sample:${interp.placeKey(call)}`, 'selection', call);
+  return newTable(pickRows(interp, state, [{ partition, side: 'taken' }]));
 }
 
 /** `explode`: several rows for each row, which belong together. */
-export function exploded(machine: Machine, state: TableState, call: Call): Value {
-  const partition = machine.partition(
-    `pieces:${machine.placeKey(call)}`,
+export function exploded(interp: Interpreter, state: TableState, call: Call): Value {
+  const partition = interp.partition(
+    `pieces:${interp.placeKey(call)}`,
     'selection',
     call,
-    `\`${machine.label(call)}\``,
+    `\`${interp.label(call)}\``,
   );
-  return newTable({ ...pickRows(machine, state, [{ partition, side: 'pieces' }]) });
+  return newTable({ ...pickRows(interp, state, [{ partition, side: 'pieces' }]) });
 }
 
-export function cut(machine: Machine, state: TableState, name: string, args: Arguments, call: Call): Value {
+export function cut(
+  interp: Interpreter,
+  state: TableState,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
   const [count] = args.positional;
   if (count?.type === 'opaque' && count.countOf !== undefined && state.rows.length > 1) {
     const wanted = count.countOf;
@@ -40,18 +46,18 @@ export function cut(machine: Machine, state: TableState, name: string, args: Arg
     if (parts.every((region, at) => region === wanted[at])) return newTable({ ...state, rows: parts });
   }
   const [expression] = call.args;
-  const text = expression === undefined ? '5' : machine.text(expression.value).replaceAll(/[\s()]+/g, '');
+  const text = expression === undefined ? '5' : interp.text(expression.value).replaceAll(/[\s()]+/g, '');
   const [region] = state.rows;
   // `head(n)` and `tail(len - n)` are the two sides of one cut, by whatever the cut is called.
   const known = [...(region?.parts.values() ?? [])].map((part) => part.partition?.key ?? '');
   const matching = known.find((key) => key.startsWith('cut:') && text.includes(key.slice(4)));
   const key = name === 'tail' && matching !== undefined ? matching : `cut:${text}`;
-  const partition = machine.partition(key, 'selection', call);
-  return newTable(pickRows(machine, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
+  const partition = interp.partition(key, 'selection', call);
+  return newTable(pickRows(interp, state, [{ partition, side: name === 'tail' ? 'after' : 'before' }]));
 }
 
 /** `slice(offset, length)` of polars: `slice(0, n)` and `slice(n)` are the two sides of one cut. */
-export function sliced(machine: Machine, state: TableState, call: Call): Value {
+export function sliced(interp: Interpreter, state: TableState, call: Call): Value {
   const [offset, length] = ['offset', 'length'].map(
     (name, at) =>
       (
@@ -63,13 +69,13 @@ export function sliced(machine: Machine, state: TableState, call: Call): Value {
   const isStart = offset.type === 'constant' && offset.value === 0;
   const { start, end } = call;
   const bounds = isStart ? (length === undefined ? {} : { upper: length }) : { lower: offset };
-  const steps = sliceSteps(machine, { type: 'slice', start, end, ...bounds });
-  const further = isStart || length === undefined ? [] : [textStep(machine, call)];
-  return newTable(pickRows(machine, state, [...steps, ...further]));
+  const steps = sliceSteps(interp, { type: 'slice', start, end, ...bounds });
+  const further = isStart || length === undefined ? [] : [textStep(interp, call)];
+  return newTable(pickRows(interp, state, [...steps, ...further]));
 }
 
 /** `query('fold == 0')` and `filter(pl.col('fold') == 0)`. */
-export function queried(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+export function queried(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const [first] = args.positional;
   const byName = ['items', 'like', 'regex'].some((name) => args.keywords.has(name));
   if (byName) return newTable({ ...state, partial: true });
@@ -77,8 +83,8 @@ export function queried(machine: Machine, state: TableState, args: Arguments, ca
   if (first?.type === 'constant' && typeof first.value === 'string') {
     const truth = /^\s*(not\s+|~\s*)?`?(\w+)`?\s*$/.exec(first.value);
     if (truth !== null) {
-      const step = truthStep(machine, truth[2] ?? '', call);
-      return newTable(pickRows(machine, state, [truth[1] === undefined ? step : otherSide(step)]));
+      const step = truthStep(interp, truth[2] ?? '', call);
+      return newTable(pickRows(interp, state, [truth[1] === undefined ? step : otherSide(step)]));
     }
     const match = /^`?([\w.]+)`?\s*(==|!=|<=|>=|<|>)\s*(\S.*)$/.exec(first.value.trim());
     if (match !== null && !/\b(and|or)\b|[&|]/.test(first.value)) {
@@ -88,58 +94,58 @@ export function queried(machine: Machine, state: TableState, args: Arguments, ca
       const value = quoted !== null ? (quoted[2] ?? '') : Number.isNaN(number) ? { text: bound } : number;
       const side = comparisonSide(operator, value);
       if (side !== undefined) {
-        const partition = machine.partition(`compare:${column}`, 'selection', call);
-        return newTable(pickRows(machine, state, [{ partition, side }]));
+        const partition = interp.partition(`compare:${column}`, 'selection', call);
+        return newTable(pickRows(interp, state, [{ partition, side }]));
       }
     }
   }
-  const condition = expressionSide(machine, call.args[0]?.value, call);
-  if (condition !== undefined) return newTable(pickRows(machine, state, [condition]));
+  const condition = expressionSide(interp, call.args[0]?.value, call);
+  if (condition !== undefined) return newTable(pickRows(interp, state, [condition]));
   if (first?.type === 'table' && first.cell.value.mask !== undefined) {
-    return newTable(pickRows(machine, state, first.cell.value.mask));
+    return newTable(pickRows(interp, state, first.cell.value.mask));
   }
   const [argumentOf] = call.args;
-  return newTable(pickRows(machine, state, [textStep(machine, argumentOf?.value ?? call)]));
+  return newTable(pickRows(interp, state, [textStep(interp, argumentOf?.value ?? call)]));
 }
 
-function negated(machine: Machine, condition: Expr, call: Call): Step {
-  return otherSide(expressionSide(machine, condition, call) ?? textStep(machine, condition));
+function negated(interp: Interpreter, condition: Expr, call: Call): Step {
+  return otherSide(expressionSide(interp, condition, call) ?? textStep(interp, condition));
 }
 
 /** The rows where a column is true. */
-function truthStep(machine: Machine, column: string, call: Call): Step {
+function truthStep(interp: Interpreter, column: string, call: Call): Step {
   const side = comparisonSide('==', true) ?? 'yes';
-  return { partition: machine.partition(`compare:${column}`, 'selection', call), side };
+  return { partition: interp.partition(`compare:${column}`, 'selection', call), side };
 }
 
 /** `pl.col('year') < 2020`, `pl.col('kept')` or `~pl.col('kept')`, which no frame has been put to yet. */
-function expressionSide(machine: Machine, condition: Expr | undefined, call: Call): Step | undefined {
+function expressionSide(interp: Interpreter, condition: Expr | undefined, call: Call): Step | undefined {
   if (condition?.type === 'unary' && condition.operator === '~')
-    return negated(machine, condition.operand, call);
+    return negated(interp, condition.operand, call);
   if (condition?.type === 'call') {
     const { callee, args } = condition;
-    if (callee.type === 'attribute' && callee.name === 'not_') return negated(machine, callee.object, call);
+    if (callee.type === 'attribute' && callee.name === 'not_') return negated(interp, callee.object, call);
     const column =
       args.length === 1 && callee.type === 'attribute' && callee.name === 'col' ? args[0] : undefined;
     if (column?.value.type !== 'constant' || typeof column.value.value !== 'string') return undefined;
-    return truthStep(machine, column.value.value, call);
+    return truthStep(interp, column.value.value, call);
   }
   if (condition?.type !== 'compare' || condition.operands.length !== 2) return undefined;
   const [left, right] = condition.operands;
   const name = left?.type === 'call' ? left.args[0]?.value : undefined;
   if (right === undefined || name?.type !== 'constant' || typeof name.value !== 'string') return undefined;
-  const bound = evaluate(machine, right);
-  const text = machine.text(right).replaceAll(/\s+/g, '');
+  const bound = evaluate(interp, right);
+  const text = interp.text(right).replaceAll(/\s+/g, '');
   const side = comparisonSide(
     condition.operators[0] ?? '',
     bound.type === 'constant' ? bound.value : { text },
   );
   if (side === undefined) return undefined;
-  return { partition: machine.partition(`compare:${name.value}`, 'selection', call), side };
+  return { partition: interp.partition(`compare:${name.value}`, 'selection', call), side };
 }
 
 /** `drop(columns)` takes columns away, `drop(train.index)` rows. */
-export function drop(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+export function drop(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const columns = argument(args, 0, 'columns', 'labels');
   const names = namesOf(columns);
   const axis = argument(args, 1, 'axis');
@@ -149,45 +155,48 @@ export function drop(machine: Machine, state: TableState, args: Arguments, call:
     (axis === undefined && names !== undefined && !args.keywords.has('index'));
   if (isColumns) {
     if (names !== undefined)
-      return newTable({ ...withoutColumns(state, names), selectedBy: machine.statement });
+      return newTable({ ...withoutColumns(state, names), selectedBy: interp.statement });
     const { fits } = columns === undefined ? NO_FACTS : factsOf(columns);
     return newTable({ ...state, partial: true, fits: union(state.fits, fits) });
   }
   const index = call.args.find((part) => part.name === undefined || part.name === 'index')?.value;
-  const taken = index === undefined ? undefined : indexOwner(machine, index);
+  const taken = index === undefined ? undefined : indexOwner(interp, index);
   const [last] = taken?.rows.slice(-1) ?? [];
   if (last?.partition !== undefined && last.parent !== undefined && state.rows.includes(last.parent)) {
     const step: Step = { partition: last.partition, side: `!${last.side}` };
-    return newTable(pickRows(machine, state, [step]));
+    return newTable(pickRows(interp, state, [step]));
   }
   const isPart = columns?.type === 'positions' && stepsToLabels(state.rows, columns)?.length !== 0;
   return newTable(
-    isPart ? pickRows(machine, state, [leftOut(machine, state.rows, columns, index ?? call)]) : state,
+    isPart ? pickRows(interp, state, [leftOut(interp, state.rows, columns, index ?? call)]) : state,
   );
 }
 
-export function indexOwner(machine: Machine, index: Call['args'][number]['value']): TableState | undefined {
+export function indexOwner(
+  interp: Interpreter,
+  index: Call['args'][number]['value'],
+): TableState | undefined {
   if (index.type !== 'attribute' || index.name !== 'index') return undefined;
-  const owner = index.object.type === 'name' ? machine.scope.lookup(index.object.id)?.value : undefined;
+  const owner = index.object.type === 'name' ? interp.scope.lookup(index.object.id)?.value : undefined;
   return owner?.type === 'table' ? owner.cell.value : undefined;
 }
 
 /** `shift(n)`: values of the rows before; of the rows after where `n` is negative, or the rows run backwards. */
-export function shifted(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+export function shifted(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const periods = argument(args, 0, 'periods', 'n');
   const past: TableState = { ...state, from: [] };
   if (periods?.type === 'constant' && typeof periods.value === 'number') {
     if (periods.value === 0) return newTable(state);
     if (periods.value < 0 !== (state.reversed === true))
-      return withRowEvent(machine, past, 'future-values', call);
+      return withRowEvent(interp, past, 'future-values', call);
   }
-  return newTable(withNeighbors(machine, state, past, call));
+  return newTable(withNeighbors(interp, state, past, call));
 }
 
 /** Values of the rows before: whoever deals the rows out at random puts labels of one side into the other. */
-function withNeighbors(machine: Machine, state: TableState, past: TableState, call: Call): TableState {
+function withNeighbors(interp: Interpreter, state: TableState, past: TableState, call: Call): TableState {
   if (state.from.length !== 1) return past;
-  const subject = `\`${machine.label(call)}\``;
-  const event = machine.fit('shuffled-time', subject, state, subject, call, undefined, state.from);
+  const subject = `\`${interp.label(call)}\``;
+  const event = interp.fit('shuffled-time', subject, state, subject, call, undefined, state.from);
   return { ...past, fits: union(past.fits, [event]) };
 }

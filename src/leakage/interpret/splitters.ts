@@ -1,6 +1,6 @@
 import { type Partition, type Region, sameRows } from '../values/region.js';
 import type { EstimatorState, Value } from '../values/value.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 
 /** Whether a splitter deals rows out at random. */
 export function isRandomSplitter({ path, options }: EstimatorState): boolean {
@@ -65,21 +65,21 @@ const MEASURED =
   /^(patient|subject|participant|speaker|person|donor|animal|writer)[\s_]?(id|code|no|nr|number)$/i;
 
 /** Notes that the code counts how many rows each value of a column has. */
-export function noteCounted(machine: Machine, column: string | undefined, rows: readonly Region[]): void {
+export function noteCounted(interp: Interpreter, column: string | undefined, rows: readonly Region[]): void {
   if (column === undefined || !MEASURED.test(column)) return;
-  if (/^assert\b/.test(machine.text(machine.statement))) return;
-  if (machine.counted.length < MAX_COUNTED) machine.counted.push({ column, rows });
+  if (/^assert\b/.test(interp.text(interp.statement))) return;
+  if (interp.counted.length < MAX_COUNTED) interp.counted.push({ column, rows });
 }
 
 /**
  * Groups that the code counts the rows of, and takes out of the features: it knows that several rows belong to one
  * patient. A table of one row for each has no such groups.
  */
-export function countedGroups(machine: Machine, value: Value | undefined): string | undefined {
+export function countedGroups(interp: Interpreter, value: Value | undefined): string | undefined {
   if (value?.type !== 'table') return undefined;
   const { rows, dropped, closed, columns, shape } = value.cell.value;
   if (shape === 'column') return undefined;
-  return machine.counted.find(
+  return interp.counted.find(
     (known) =>
       sameRows(known.rows, rows) && (dropped.has(known.column) || (closed && !columns.has(known.column))),
   )?.column;
@@ -88,9 +88,9 @@ export function countedGroups(machine: Machine, value: Value | undefined): strin
 const GROUPS = ['groups', 'group', 'group_ids', 'group_id'];
 
 /** A variable that the code itself calls the groups of these rows. */
-export function namedGroups(machine: Machine, rows: readonly Region[]): string | undefined {
+export function namedGroups(interp: Interpreter, rows: readonly Region[]): string | undefined {
   return GROUPS.find((name) => {
-    const value = machine.scope.lookup(name)?.value;
+    const value = interp.scope.lookup(name)?.value;
     if (value?.type !== 'table' || value.cell.value.shape === 'frame') return false;
     return rows.length > 0 && sameRows(value.cell.value.rows, rows);
   });

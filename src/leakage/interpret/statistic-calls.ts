@@ -5,7 +5,7 @@ import { factsOf, isElement, opaque, UNKNOWN, type Value } from '../values/value
 import { choose } from './builtins.js';
 import { type Arguments, argument, argumentsOf, callValue, flag, unknownCall } from './calls.js';
 import { choiceEvents } from './choices.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { meetLabels, withWeights } from './operators.js';
 import { asTable } from './table-calls.js';
 /** Whether a reduction goes along the columns of each row. */
@@ -24,25 +24,25 @@ export function isRowWise(args: Arguments, axisPosition: number): boolean {
 }
 
 export function statistic(
-  machine: Machine,
-  kind: Parameters<Machine['fit']>[0],
+  interp: Interpreter,
+  kind: Parameters<Interpreter['fit']>[0],
   args: Arguments,
   call: Call,
 ): Value {
   const [first] = args.positional;
-  const facts = args.all.map((value) => machine.dataOf(value)).reduce(joinFacts, NO_FACTS);
+  const facts = args.all.map((value) => interp.dataOf(value)).reduce(joinFacts, NO_FACTS);
   if (first === undefined) return opaque(facts);
   if (facts.scores.length > 0 && facts.predictions.length === 0) return opaque(facts);
   if (facts.predictions.length > 0) {
     const weights = args.keywords.get('weights');
-    const blended = weights === undefined ? facts : withWeights(machine, facts, factsOf(weights), call);
+    const blended = weights === undefined ? facts : withWeights(interp, facts, factsOf(weights), call);
     if (blended !== facts) return newTable(emptyTable(blended));
   }
   if (facts.scores.length > 0) return opaque(facts);
   if (isElement(first) || facts.single === true) return newTable(emptyTable(facts, 'row'));
   // A list of arrays: one result per row, as in a blend.
   const overParts = first.type === 'sequence';
-  const quantile = /(quantile|percentile)$/.test(machine.text(call.callee));
+  const quantile = /(quantile|percentile)$/.test(interp.text(call.callee));
   if (
     facts.predictions.length > 0 ||
     isRowWise(args, quantile ? 2 : 1) ||
@@ -52,34 +52,34 @@ export function statistic(
   }
   if (facts.rows.length === 0) return opaque(facts);
   const [expression] = args.expressions;
-  const rowsText = expression === undefined ? '' : machine.label(expression);
-  const subject = `\`${machine.label(call)}\``;
-  const event = machine.fit(kind, subject, facts, rowsText, call);
+  const rowsText = expression === undefined ? '' : interp.label(expression);
+  const subject = `\`${interp.label(call)}\``;
+  const event = interp.fit(kind, subject, facts, rowsText, call);
   return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
 }
 
-export function bins(machine: Machine, args: Arguments, call: Call): Value {
+export function bins(interp: Interpreter, args: Arguments, call: Call): Value {
   const edges = argument(args, 1, 'bins', 'q');
-  const byRank = /(qcut|rankdata)$/.test(machine.text(call.callee));
+  const byRank = /(qcut|rankdata)$/.test(interp.text(call.callee));
   const fixed = !byRank && !(edges?.type === 'constant' && typeof edges.value === 'number');
-  if (fixed) return unknownCall(machine, args, call);
-  return withEvent(machine, 'binning', `\`${machine.label(call)}\``, args, call);
+  if (fixed) return unknownCall(interp, args, call);
+  return withEvent(interp, 'binning', `\`${interp.label(call)}\``, args, call);
 }
 
 /** The rows of the first argument, made with something computed over all of them. */
 export function withEvent(
-  machine: Machine,
-  kind: Parameters<Machine['fit']>[0],
+  interp: Interpreter,
+  kind: Parameters<Interpreter['fit']>[0],
   subject: string,
   args: Arguments,
   call: Call,
 ): Value {
   const predicted = args.positional.some((value) => factsOf(value).predictions.length > 0);
   const results = args.positional
-    .filter((value) => value.type === 'table' || machine.dataOf(value).rows.length > 0)
+    .filter((value) => value.type === 'table' || interp.dataOf(value).rows.length > 0)
     .map((value) => {
-      const state = asTable(machine, value);
-      const facts = machine.dataOf(value);
+      const state = asTable(interp, value);
+      const facts = interp.dataOf(value);
       // Rows of predictions drawn again and again, and the labels with them: the spread of a score.
       const isBootstrap = kind === 'duplicated-rows' && predicted;
       if (
@@ -89,51 +89,51 @@ export function withEvent(
       )
         return newTable(state);
       const [expression] = args.expressions;
-      const event = machine.fit(
+      const event = interp.fit(
         kind,
         subject,
         facts,
-        expression === undefined ? '' : machine.label(expression),
+        expression === undefined ? '' : interp.label(expression),
         call,
       );
       return newTable({ ...state, fits: union(state.fits, [event]) });
     });
   const [first] = results;
-  if (first === undefined) return unknownCall(machine, args, call);
+  if (first === undefined) return unknownCall(interp, args, call);
   return results.length === 1 ? first : list(results, true);
 }
 
 /** Positions of the best: a choice where they are scores, the class of each row where they are predictions. */
-export function chosen(machine: Machine, args: Arguments, call: Call): Value {
+export function chosen(interp: Interpreter, args: Arguments, call: Call): Value {
   const [first] = args.positional;
-  if (first === undefined || factsOf(first).scores.length === 0) return unknownCall(machine, args, call);
-  return choose(machine, first, call) ?? UNKNOWN;
+  if (first === undefined || factsOf(first).scores.length === 0) return unknownCall(interp, args, call);
+  return choose(interp, first, call) ?? UNKNOWN;
 }
 
 /** Coefficients that bring predictions close to labels are chosen on the rows of these labels. */
-export function curveFit(machine: Machine, args: Arguments, call: Call): Value {
-  const facts = args.all.map((value) => machine.dataOf(value)).reduce(joinFacts, NO_FACTS);
+export function curveFit(interp: Interpreter, args: Arguments, call: Call): Value {
+  const facts = args.all.map((value) => interp.dataOf(value)).reduce(joinFacts, NO_FACTS);
   const [prediction] = facts.predictions;
   if (prediction === undefined) {
-    const result = statistic(machine, 'statistics', args, call);
+    const result = statistic(interp, 'statistics', args, call);
     // The weights of a linear model: `X_val @ w` is its prediction.
-    return machine.text(call.callee).endsWith('lstsq')
+    return interp.text(call.callee).endsWith('lstsq')
       ? newTable(emptyTable({ ...factsOf(result), rows: facts.rows, certain: facts.certain }))
       : result;
   }
-  const subject = `what \`${machine.label(call.callee)}\` finds`;
-  const event = machine.fit('selection', subject, prediction, prediction.rowsText, call);
+  const subject = `what \`${interp.label(call.callee)}\` finds`;
+  const event = interp.fit('selection', subject, prediction, prediction.rowsText, call);
   return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
 }
 
 /** Runs the function to be optimized once: what it scores, the result was chosen on. */
-export function optimized(machine: Machine, args: Arguments, call: Call): Value {
+export function optimized(interp: Interpreter, args: Arguments, call: Call): Value {
   let facts = NO_FACTS;
   for (const value of args.all) {
     const isCode = value.type === 'function' || value.type === 'instance' || value.type === 'class';
-    facts = joinFacts(facts, isCode ? factsOf(callValue(machine, value, argumentsOf([]), call)) : NO_FACTS);
+    facts = joinFacts(facts, isCode ? factsOf(callValue(interp, value, argumentsOf([]), call)) : NO_FACTS);
   }
-  const events = choiceEvents(machine, facts.scores, `what \`${machine.label(call.callee)}\` finds`, call);
+  const events = choiceEvents(interp, facts.scores, `what \`${interp.label(call.callee)}\` finds`, call);
   return opaque({ ...NO_FACTS, scores: facts.scores, fits: events });
 }
 
@@ -144,11 +144,11 @@ function groupedLabels(facts: Facts): Facts {
   return grouped === undefined ? facts : { ...facts, rows: grouped.rows, certain: grouped.certain };
 }
 
-export function metric(machine: Machine, args: Arguments, call: Call): Value {
+export function metric(interp: Interpreter, args: Arguments, call: Call): Value {
   const [a, b] = args.positional.length >= 2 ? args.positional : args.all;
-  if (a === undefined || b === undefined) return unknownCall(machine, args, call);
-  const [left, right] = [groupedLabels(machine.dataOf(a)), groupedLabels(machine.dataOf(b))];
-  const scores = meetLabels(machine, left, right, call, true);
+  if (a === undefined || b === undefined) return unknownCall(interp, args, call);
+  const [left, right] = [groupedLabels(interp.dataOf(a)), groupedLabels(interp.dataOf(b))];
+  const scores = meetLabels(interp, left, right, call, true);
   const facts = joinFacts(left, right);
   return opaque({ ...facts, rows: [], predictions: [], scores: union(facts.scores, scores), certain: true });
 }

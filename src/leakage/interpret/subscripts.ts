@@ -17,7 +17,7 @@ import { isFullSlice } from './assign.js';
 import { behind } from './bounds.js';
 import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
 import { pickPositions } from './row-labels.js';
 import { takeOneFold } from './splitters.js';
@@ -25,7 +25,7 @@ import { slidingWindow } from './windows.js';
 
 /** The part of every region that lies behind these steps. */
 export function descend(
-  machine: Machine,
+  interp: Interpreter,
   regions: readonly Region[],
   steps: readonly Step[],
 ): readonly Region[] {
@@ -33,7 +33,7 @@ export function descend(
   countWork(32 * steps.length * regions.length);
   return steps.reduce<readonly Region[]>(
     (current, { partition, side, role }) =>
-      current.map((region) => partOf(region, partition, side, role, machine.statement)),
+      current.map((region) => partOf(region, partition, side, role, interp.statement)),
     regions,
   );
 }
@@ -56,16 +56,16 @@ export function wholeRows(regions: readonly Region[]): readonly Region[] {
 }
 
 /** Rows of a table behind some steps, everything else as it was. */
-export function pickRows(machine: Machine, state: TableState, steps: readonly Step[]): TableState {
+export function pickRows(interp: Interpreter, state: TableState, steps: readonly Step[]): TableState {
   if (steps.length === 0) return state;
   const { mask: _mask, ...rest } = state;
-  return { ...rest, rows: descend(machine, state.rows, steps) };
+  return { ...rest, rows: descend(interp, state.rows, steps) };
 }
 
 /** Names of columns that an index selects, where all of them are known. */
-export function columnNames(machine: Machine, index: Expr | undefined): readonly string[] | undefined {
+export function columnNames(interp: Interpreter, index: Expr | undefined): readonly string[] | undefined {
   if (index === undefined || index.type === 'slice') return undefined;
-  return namesOf(evaluate(machine, index));
+  return namesOf(evaluate(interp, index));
 }
 
 export function namesOf(value: Value | undefined): readonly string[] | undefined {
@@ -79,10 +79,10 @@ export function namesOf(value: Value | undefined): readonly string[] | undefined
 }
 
 /** Remembers columns that a frame is known not to have. */
-export function noteMissing(machine: Machine, state: TableState, names: readonly string[]): void {
+export function noteMissing(interp: Interpreter, state: TableState, names: readonly string[]): void {
   if (state.shape !== 'frame') return;
   for (const name of names) {
-    if (state.closed ? !state.columns.has(name) : state.dropped.has(name)) machine.missingColumns.add(name);
+    if (state.closed ? !state.columns.has(name) : state.dropped.has(name)) interp.missingColumns.add(name);
   }
 }
 
@@ -106,20 +106,20 @@ export function columnsOf(state: TableState, names: readonly string[]): TableSta
   return { ...state, columns, dropped: new Set(), closed: true, partial: false, from: [], shape: 'frame' };
 }
 
-export function subscriptValue(machine: Machine, object: Value, expression: Subscript): Value {
+export function subscriptValue(interp: Interpreter, object: Value, expression: Subscript): Value {
   const [first] = expression.indices;
   switch (object.type) {
     case 'library':
-      return libraryIndex(machine, object.path, expression);
+      return libraryIndex(interp, object.path, expression);
     case 'sequence': {
-      const index = first === undefined || first.type === 'slice' ? UNKNOWN : evaluate(machine, first);
+      const index = first === undefined || first.type === 'slice' ? UNKNOWN : evaluate(interp, first);
       const { items, rest, tuple } = object.cell.value;
       if (index.type === 'constant' && typeof index.value === 'number') {
         const item = items.at(index.value) ?? rest ?? UNKNOWN;
         takeOneFold(item);
         return item;
       }
-      if (first?.type === 'slice') return sequenceSlice(machine, items, rest, tuple, first);
+      if (first?.type === 'slice') return sequenceSlice(interp, items, rest, tuple, first);
       countWork(items.length);
       return pickedBy(
         index,
@@ -127,7 +127,7 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       );
     }
     case 'mapping': {
-      const key = first === undefined ? UNKNOWN : evaluate(machine, first);
+      const key = first === undefined ? UNKNOWN : evaluate(interp, first);
       const { entries, rest } = object.cell.value;
       if (key.type === 'constant') return entries.get(String(key.value)) ?? rest ?? UNKNOWN;
       countWork(entries.size);
@@ -136,8 +136,8 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       return pickedBy(key, any);
     }
     case 'positions': {
-      if (first?.type === 'slice') return behind(object, sliceSteps(machine, first));
-      const index = first === undefined ? UNKNOWN : evaluate(machine, first);
+      if (first?.type === 'slice') return behind(object, sliceSteps(interp, first));
+      const index = first === undefined ? UNKNOWN : evaluate(interp, first);
       if (index.type === 'positions') return behind(object, index.steps);
       if (index.type === 'table' && index.cell.value.mask !== undefined) {
         return behind(object, index.cell.value.mask);
@@ -146,13 +146,13 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
     }
     case 'method':
       if (object.receiver.type === 'table' && /^(loc|iloc|at|iat)$/.test(object.name)) {
-        return tableIndex(machine, object.receiver, expression, object.name);
+        return tableIndex(interp, object.receiver, expression, object.name);
       }
       return opaque(factsOf(object));
     case 'table':
-      return tableIndex(machine, object, expression, '');
+      return tableIndex(interp, object, expression, '');
     case 'view': {
-      const name = first === undefined ? undefined : columnNames(machine, first);
+      const name = first === undefined ? undefined : columnNames(interp, first);
       const state = object.table.cell.value;
       const picked =
         name === undefined
@@ -163,32 +163,32 @@ export function subscriptValue(machine: Machine, object: Value, expression: Subs
       return { ...object, table: newTable(picked) };
     }
     case 'opaque': {
-      if (object.source !== undefined && picksRows(machine, expression)) {
+      if (object.source !== undefined && picksRows(interp, expression)) {
         const shape = object.element === true ? 'row' : 'array';
-        return tableIndex(machine, newTable(emptyTable(machine.dataOf(object), shape)), expression, '');
+        return tableIndex(interp, newTable(emptyTable(interp.dataOf(object), shape)), expression, '');
       }
-      const indices = expression.indices.map((index) => evaluate(machine, index));
+      const indices = expression.indices.map((index) => evaluate(interp, index));
       const fits = indices.flatMap((index) => [...factsOf(index).fits]);
       const facts = withFits(object.facts, fits);
       if (object.source !== undefined) return facts === object.facts ? object : { ...object, facts };
       // `vectors[word]`: looked up for each row of the index.
-      const [looked] = indices.map((index) => machine.dataOf(index)).filter(({ rows }) => rows.length > 0);
+      const [looked] = indices.map((index) => interp.dataOf(index)).filter(({ rows }) => rows.length > 0);
       return looked === undefined || facts.rows.length > 0
         ? opaque(facts)
         : newTable(emptyTable({ ...looked, fits: union(facts.fits, looked.fits) }));
     }
     default:
-      for (const index of expression.indices) evaluate(machine, index);
+      for (const index of expression.indices) evaluate(interp, index);
       return opaque(factsOf(object));
   }
 }
 
 /** Whether an index picks rows or columns of an array: anything but one name or one number. */
-function picksRows(machine: Machine, { indices }: Subscript): boolean {
+function picksRows(interp: Interpreter, { indices }: Subscript): boolean {
   const [first] = indices;
   if (first === undefined) return false;
   if (indices.length > 1 || first.type === 'slice') return true;
-  const value = evaluate(machine, first);
+  const value = evaluate(interp, first);
   return value.type === 'positions' || value.type === 'table';
 }
 
@@ -206,14 +206,14 @@ function joinItems(a: Value, b: Value): Value {
 }
 
 function sequenceSlice(
-  machine: Machine,
+  interp: Interpreter,
   items: readonly Value[],
   rest: Value | undefined,
   tuple: boolean,
   slice: Slice,
 ): Value {
   const bound = (index: Expr | undefined): number | undefined => {
-    const value = index === undefined ? undefined : evaluate(machine, index);
+    const value = index === undefined ? undefined : evaluate(interp, index);
     return value?.type === 'constant' && typeof value.value === 'number' ? value.value : undefined;
   };
   const [low, high] = [bound(slice.lower), bound(slice.upper)];
@@ -224,15 +224,15 @@ function sequenceSlice(
 }
 
 /** `np.r_[a, b]` puts rows under rows, `np.c_[a, b]` columns beside columns. */
-function libraryIndex(machine: Machine, path: string, expression: Subscript): Value {
-  const facts = expression.indices.map((index) => machine.dataOf(evaluate(machine, index)));
+function libraryIndex(interp: Interpreter, path: string, expression: Subscript): Value {
+  const facts = expression.indices.map((index) => interp.dataOf(evaluate(interp, index)));
   if (path.endsWith('.r_')) return concatenated(facts);
   return facts.length === 0 ? UNKNOWN : newTable(emptyTable(facts.reduce(joinFacts)));
 }
 
 /** Rows of several tables one under the other: every origin is known, in this order. */
 export function concatenated(
-  parts: readonly ReturnType<Machine['dataOf']>[],
+  parts: readonly ReturnType<Interpreter['dataOf']>[],
   shape: TableState['shape'] = 'array',
 ): Value {
   let facts = NO_FACTS;
@@ -245,17 +245,17 @@ export function concatenated(
 }
 
 /** Steps of a slice over rows: before a cut, after a cut, or between two. */
-export function sliceSteps(machine: Machine, slice: Slice, inclusive = false): Step[] {
-  if (slice.step !== undefined) return slice.lower === undefined ? [] : [textStep(machine, slice)];
+export function sliceSteps(interp: Interpreter, slice: Slice, inclusive = false): Step[] {
+  if (slice.step !== undefined) return slice.lower === undefined ? [] : [textStep(interp, slice)];
   const steps: Step[] = [];
   const cut = (bound: Expr, side: string): void => {
-    const value = evaluate(machine, bound);
+    const value = evaluate(interp, bound);
     if (value.type === 'constant' && (value.value === 0 || value.value === null)) return;
     const text =
-      value.type === 'constant' ? String(value.value) : machine.text(bound).replaceAll(/[\s()]+/g, '');
+      value.type === 'constant' ? String(value.value) : interp.text(bound).replaceAll(/[\s()]+/g, '');
     // `loc[:n - 1]` ends with row n - 1, and `loc[n:]` begins with the next.
     const key = inclusive && side === 'before' ? text.replace(/-1$/, '') : text;
-    steps.push({ partition: machine.partition(`cut:${key}`, 'selection', slice), side });
+    steps.push({ partition: interp.partition(`cut:${key}`, 'selection', slice), side });
   };
   if (slice.lower !== undefined) cut(slice.lower, 'after');
   if (slice.upper !== undefined) cut(slice.upper, 'before');
@@ -263,27 +263,27 @@ export function sliceSteps(machine: Machine, slice: Slice, inclusive = false): S
 }
 
 /** `frame.loc[:'2023-06']`: a comparison of the index, where the bounds are labels. */
-function labelSteps(machine: Machine, slice: Slice): Step[] | undefined {
+function labelSteps(interp: Interpreter, slice: Slice): Step[] | undefined {
   const steps: Step[] = [];
   for (const [bound, operator] of [
     [slice.lower, '>='],
     [slice.upper, '<='],
   ] as const) {
     if (bound === undefined) continue;
-    const value = evaluate(machine, bound);
+    const value = evaluate(interp, bound);
     if (value.type !== 'constant' || typeof value.value !== 'string') return undefined;
     const side = comparisonSide(operator, value.value);
     if (side === undefined) return undefined;
-    steps.push({ partition: machine.partition('compare:index', 'selection', slice), side });
+    steps.push({ partition: interp.partition('compare:index', 'selection', slice), side });
   }
   return steps.length === 0 ? undefined : steps;
 }
 
 /** Rows of a concatenation up to, or from, the number of rows of its first parts. */
-function sliceOfParts(machine: Machine, state: TableState, slice: Slice): readonly Region[] | undefined {
+function sliceOfParts(interp: Interpreter, state: TableState, slice: Slice): readonly Region[] | undefined {
   const count = (bound: Expr | undefined): number | undefined => {
     if (bound === undefined) return undefined;
-    const value = evaluate(machine, bound);
+    const value = evaluate(interp, bound);
     const regions = value.type === 'opaque' ? value.countOf : undefined;
     if (regions === undefined || regions.length >= state.rows.length) return undefined;
     return regions.every((region, at) => state.rows[at] === region) ? regions.length : undefined;
@@ -297,96 +297,96 @@ function sliceOfParts(machine: Machine, state: TableState, slice: Slice): readon
 }
 
 /** `[::-1]` */
-function isReversal(machine: Machine, { step }: Slice): boolean {
-  return step !== undefined && machine.text(step) === '-1';
+function isReversal(interp: Interpreter, { step }: Slice): boolean {
+  return step !== undefined && interp.text(step) === '-1';
 }
 
-function sliceRows(machine: Machine, state: TableState, slice: Slice, inclusive = false): TableState {
-  const labels = labelSteps(machine, slice);
-  if (labels !== undefined) return pickRows(machine, state, labels);
-  const parts = state.rows.length > 1 ? sliceOfParts(machine, state, slice) : undefined;
+function sliceRows(interp: Interpreter, state: TableState, slice: Slice, inclusive = false): TableState {
+  const labels = labelSteps(interp, slice);
+  if (labels !== undefined) return pickRows(interp, state, labels);
+  const parts = state.rows.length > 1 ? sliceOfParts(interp, state, slice) : undefined;
   if (parts !== undefined) return { ...state, rows: parts };
-  const steps = sliceSteps(machine, slice, inclusive);
+  const steps = sliceSteps(interp, slice, inclusive);
   if (steps.length === 0)
-    return isReversal(machine, slice) ? { ...state, reversed: state.reversed !== true } : state;
-  const windows = slidingWindow(machine, state, slice);
+    return isReversal(interp, slice) ? { ...state, reversed: state.reversed !== true } : state;
+  const windows = slidingWindow(interp, state, slice);
   // A cut somewhere through rows of several origins: nobody knows on which side each of them is.
-  return { ...pickRows(machine, windows, steps), certain: state.certain && state.rows.length <= 1 };
+  return { ...pickRows(interp, windows, steps), certain: state.certain && state.rows.length <= 1 };
 }
 
-function tableIndex(machine: Machine, table: Table, expression: Subscript, locator: string): Value {
+function tableIndex(interp: Interpreter, table: Table, expression: Subscript, locator: string): Value {
   const state = table.cell.value;
   const [first, second] = expression.indices;
   if (first === undefined) return table;
   if (locator === '' && state.shape === 'frame') {
-    if (first.type === 'slice') return newTable(sliceRows(machine, state, first));
-    return frameIndex(machine, state, first);
+    if (first.type === 'slice') return newTable(sliceRows(interp, state, first));
+    return frameIndex(interp, state, first);
   }
   const rows =
     first.type === 'slice'
-      ? sliceRows(machine, state, first, locator === 'loc')
-      : rowIndex(machine, state, first);
+      ? sliceRows(interp, state, first, locator === 'loc')
+      : rowIndex(interp, state, first);
   if (second === undefined) return newTable(rows);
   if (second.type === 'slice') {
-    evaluate(machine, second);
+    evaluate(interp, second);
     return isFullSlice(second) ? newTable(rows) : newTable({ ...rows, closed: false, partial: true });
   }
-  return selectColumns(machine, rows, evaluate(machine, second), second.type === 'sequence');
+  return selectColumns(interp, rows, evaluate(interp, second), second.type === 'sequence');
 }
 
 /** `frame[index]`: columns by name, or rows by a mask. */
-function frameIndex(machine: Machine, state: TableState, index: Expr): Value {
-  const value = evaluate(machine, index);
+function frameIndex(interp: Interpreter, state: TableState, index: Expr): Value {
+  const value = evaluate(interp, index);
   if (value.type === 'table') {
     const { mask, rows } = value.cell.value;
-    if (mask !== undefined) return newTable(pickRows(machine, state, mask));
+    if (mask !== undefined) return newTable(pickRows(interp, state, mask));
     if (rows.length > 0 && value.cell.value.shape !== 'frame') {
-      return newTable(pickRows(machine, state, [textStep(machine, index)]));
+      return newTable(pickRows(interp, state, [textStep(interp, index)]));
     }
   }
-  if (value.type === 'positions') return newTable(pickPositions(machine, state, value, index));
-  return selectColumns(machine, state, value, index.type === 'sequence');
+  if (value.type === 'positions') return newTable(pickPositions(interp, state, value, index));
+  return selectColumns(interp, state, value, index.type === 'sequence');
 }
 
-function selectColumns(machine: Machine, state: TableState, index: Value, many: boolean): Value {
+function selectColumns(interp: Interpreter, state: TableState, index: Value, many: boolean): Value {
   const names = namesOf(index);
   if (names !== undefined) {
-    noteMissing(machine, state, names);
+    noteMissing(interp, state, names);
     const [only = ''] = names;
     if (names.length === 1 && !many && index.type === 'constant') return newTable(columnOf(state, only));
-    return newTable({ ...columnsOf(state, names), selectedBy: machine.statement });
+    return newTable({ ...columnsOf(state, names), selectedBy: interp.statement });
   }
   if (index.type === 'table' && index.cell.value.mask !== undefined) return newTable(state);
   if (index.type === 'constant' && typeof index.value === 'number')
     return newTable({ ...state, shape: 'column', from: [] });
   // Which columns these are is not known; a choice made by statistics goes with them.
-  const { fits } = machine.dataOf(index);
+  const { fits } = interp.dataOf(index);
   return newTable({ ...state, partial: true, fits: union(state.fits, fits) });
 }
 
 /** Rows by position, mask or label. */
-function rowIndex(machine: Machine, state: TableState, index: Expr): TableState {
-  const value = evaluate(machine, index);
+function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableState {
+  const value = evaluate(interp, index);
   switch (value.type) {
     case 'positions':
-      return pickPositions(machine, state, value, index);
+      return pickPositions(interp, state, value, index);
     case 'table': {
       const { mask } = value.cell.value;
-      return pickRows(machine, state, mask ?? [textStep(machine, index)]);
+      return pickRows(interp, state, mask ?? [textStep(interp, index)]);
     }
     case 'constant':
       if (typeof value.value === 'string' && state.shape === 'frame') return columnOf(state, value.value);
       return state;
     case 'sequence': {
       if (namesOf(value) !== undefined && state.shape === 'frame') return state;
-      return pickRows(machine, state, [textStep(machine, index)]);
+      return pickRows(interp, state, [textStep(interp, index)]);
     }
     default: {
-      const facts = machine.dataOf(value);
+      const facts = interp.dataOf(value);
       // One row, or rows nobody knows.
       return facts === NO_FACTS && index.type === 'name' && index.id.length === 1
         ? state
-        : pickRows(machine, state, [textStep(machine, index)]);
+        : pickRows(interp, state, [textStep(interp, index)]);
     }
   }
 }

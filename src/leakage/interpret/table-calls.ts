@@ -15,19 +15,19 @@ import { countWork } from '../values/work.js';
 import { columnFrom } from './assign.js';
 import { behind } from './bounds.js';
 import { type Arguments, flag } from './calls.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
 import { countedGroups, namedGroups } from './splitters.js';
 import { concatenated, pickRows } from './subscripts.js';
-export function sourceTable(machine: Machine, path: string, args: Arguments, call: Call): Value {
+export function sourceTable(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   // A state that was saved because it scored best.
-  if (/^(torch|joblib|pickle)\.load$/.test(path) && machine.savedChoices.length > 0) {
-    return opaque({ ...NO_FACTS, fits: machine.savedChoices });
+  if (/^(torch|joblib|pickle)\.load$/.test(path) && interp.savedChoices.length > 0) {
+    return opaque({ ...NO_FACTS, fits: interp.savedChoices });
   }
   const [first] = args.positional;
-  nameSecondReading(machine, args, call);
+  nameSecondReading(interp, args, call);
   const name = first?.type === 'constant' ? String(first.value) : '';
-  const region = machine.source(`${machine.placeKey(call)}:${name}`, name || machine.label(call));
+  const region = interp.source(`${interp.placeKey(call)}:${name}`, name || interp.label(call));
   if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
     return { type: 'opaque', facts: NO_FACTS, source: region };
   }
@@ -35,24 +35,24 @@ export function sourceTable(machine: Machine, path: string, args: Arguments, cal
 }
 
 /** The file that a call reads or writes: its name, or the text that gives it. */
-export function fileOf(machine: Machine, args: Arguments): string | undefined {
+export function fileOf(interp: Interpreter, args: Arguments): string | undefined {
   const [value, expression] = [args.positional[0], args.expressions[0]];
   if (expression === undefined || value?.type === 'table') return undefined;
-  return value?.type === 'constant' ? String(value.value) : machine.text(expression);
+  return value?.type === 'constant' ? String(value.value) : interp.text(expression);
 }
 
 /** Rows of a file that is read twice are the same rows, but they are followed as others. */
-function nameSecondReading(machine: Machine, args: Arguments, call: Call): void {
-  const file = fileOf(machine, args);
+function nameSecondReading(interp: Interpreter, args: Arguments, call: Call): void {
+  const file = fileOf(interp, args);
   if (file === undefined) return;
-  const before = machine.filesRead.get(file);
-  if (before === undefined) machine.filesRead.set(file, call.end);
-  else if (before !== call.end) machine.skip(call, 'rows of a file that is read or written more than once');
+  const before = interp.filesRead.get(file);
+  if (before === undefined) interp.filesRead.set(file, call.end);
+  else if (before !== call.end) interp.skip(call, 'rows of a file that is read or written more than once');
 }
 
 /** The state of a value taken as a table. */
-export function asTable(machine: Machine, value: Value): TableState {
-  return value.type === 'table' ? value.cell.value : emptyTable(machine.dataOf(value));
+export function asTable(interp: Interpreter, value: Value): TableState {
+  return value.type === 'table' ? value.cell.value : emptyTable(interp.dataOf(value));
 }
 
 /**
@@ -60,11 +60,11 @@ export function asTable(machine: Machine, value: Value): TableState {
  * whether labels decide. Nothing without a seed.
  * Source: scikit-learn, "Controlling randomness": an integer seed gives the same division in every call.
  */
-function seedKey(machine: Machine, args: Arguments): string | undefined {
+function seedKey(interp: Interpreter, args: Arguments): string | undefined {
   const said = (name: string): string => {
     const [value, expression] = [args.keywords.get(name), args.keywordExpressions.get(name)];
     if (value?.type === 'constant') return String(value.value);
-    return expression === undefined ? '' : machine.text(expression).replaceAll(/\s+/g, '');
+    return expression === undefined ? '' : interp.text(expression).replaceAll(/\s+/g, '');
   };
   const seed = said('random_state');
   if (seed === '' || seed === 'null') return undefined;
@@ -73,15 +73,15 @@ function seedKey(machine: Machine, args: Arguments): string | undefined {
   return ['seed', seed, said('test_size'), said('train_size'), said('shuffle'), isStratified].join(':');
 }
 
-export function holdout(machine: Machine, args: Arguments, call: Call): Value {
-  const key = seedKey(machine, args) ?? machine.placeKey(call);
-  const partition = machine.partition(`holdout:${key}`, 'holdout', call);
+export function holdout(interp: Interpreter, args: Arguments, call: Call): Value {
+  const key = seedKey(interp, args) ?? interp.placeKey(call);
+  const partition = interp.partition(`holdout:${key}`, 'holdout', call);
   partition.random = flag(args, 'shuffle') !== false;
   const [divided] = args.positional;
   const groups =
     divided === undefined
       ? undefined
-      : (namedGroups(machine, machine.dataOf(divided).rows) ?? countedGroups(machine, divided));
+      : (namedGroups(interp, interp.dataOf(divided).rows) ?? countedGroups(interp, divided));
   if (groups !== undefined && partition.random) partition.ignoredGroups = { text: groups };
   const sides: Step[] = [
     { partition, side: 'train', role: 'train' },
@@ -91,46 +91,46 @@ export function holdout(machine: Machine, args: Arguments, call: Call): Value {
   for (const value of args.positional) {
     for (const side of sides) {
       if (value.type === 'positions') results.push(behind(value, [side]));
-      else results.push(newTable(pickRows(machine, asTable(machine, value), [side])));
+      else results.push(newTable(pickRows(interp, asTable(interp, value), [side])));
     }
   }
   return list(results, true);
 }
 
 /** Parts of a data set by lengths or cuts. */
-export function parts(machine: Machine, args: Arguments, call: Call): Value {
+export function parts(interp: Interpreter, args: Arguments, call: Call): Value {
   const [value, cuts] = args.positional;
   if (value === undefined) return UNKNOWN;
-  const partition = machine.partition(`parts:${machine.placeKey(call)}`, 'holdout', call);
+  const partition = interp.partition(`parts:${interp.placeKey(call)}`, 'holdout', call);
   const count = cuts?.type === 'sequence' ? cuts.cell.value.items.length : 1;
-  const isRandom = call.callee.type === 'name' || machine.text(call.callee).endsWith('random_split');
-  const state = asTable(machine, value);
+  const isRandom = call.callee.type === 'name' || interp.text(call.callee).endsWith('random_split');
+  const state = asTable(interp, value);
   const pieces = Array.from({ length: isRandom ? count : count + 1 }, (_, at): Value => {
     const role = at === 0 ? 'train' : 'test';
     const step: Step = { partition, side: `part${at}`, role };
-    return value.type === 'positions' ? behind(value, [step]) : newTable(pickRows(machine, state, [step]));
+    return value.type === 'positions' ? behind(value, [step]) : newTable(pickRows(interp, state, [step]));
   });
   return list(pieces, true);
 }
 
-export function positions(machine: Machine, path: string, args: Arguments, call: Call): Value {
+export function positions(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   const [first] = args.positional;
   // `np.arange(0.1, 0.9, 0.01)` is a grid of numbers.
   if (args.positional.length > 1 && path.endsWith('arange')) return opaque(NO_FACTS);
   if (first?.type === 'constant') return opaque(NO_FACTS);
   if (first?.type === 'table' && path.endsWith('permutation')) return first;
-  if (path.endsWith('choice')) return { type: 'positions', steps: [textStep(machine, call)] };
+  if (path.endsWith('choice')) return { type: 'positions', steps: [textStep(interp, call)] };
   return first?.type === 'positions' ? first : { type: 'positions', steps: [] };
 }
 
-export function blank(machine: Machine, args: Arguments): Value {
+export function blank(interp: Interpreter, args: Arguments): Value {
   const [first] = args.positional;
   const length = first?.type === 'sequence' && first.cell.value.tuple ? first.cell.value.items[0] : first;
   if (length?.type === 'opaque' && length.countOf !== undefined) {
     return newTable(emptyTable({ ...NO_FACTS, rows: length.countOf }));
   }
   if (first?.type === 'table') {
-    const { rows, certain } = machine.dataOf(first);
+    const { rows, certain } = interp.dataOf(first);
     return newTable(emptyTable({ ...NO_FACTS, rows, certain }));
   }
   return newTable(emptyTable(NO_FACTS));
@@ -146,8 +146,8 @@ export function isAcross(args: Arguments): boolean {
   return second?.type === 'constant' && (second.value === 1 || second.value === -1);
 }
 
-export function concatenate(machine: Machine, args: Arguments, call: Call): Value {
-  if (isAcross(args)) return sideBySide(machine, args);
+export function concatenate(interp: Interpreter, args: Arguments, call: Call): Value {
+  if (isAcross(args)) return sideBySide(interp, args);
   const [first, ...others] = args.positional;
   const values =
     first?.type === 'sequence'
@@ -156,7 +156,7 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
         ? args.positional
         : [first ?? UNKNOWN];
   const isLiteral = call.args.some(({ value }) => value.type === 'sequence');
-  const all = values.map((value) => (isLiteral ? machine.dataOf(value) : wholeFacts(machine.dataOf(value))));
+  const all = values.map((value) => (isLiteral ? interp.dataOf(value) : wholeFacts(interp.dataOf(value))));
   const facts = all.filter((part) => part.rows.length > 0);
   const shape = values.some((value) => value.type === 'table' && value.cell.value.shape === 'frame')
     ? 'frame'
@@ -166,7 +166,7 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
   // Numbers of one row put together.
   if (isLiteral && all.some(({ single }) => single === true))
     return newTable({ ...result.cell.value, shape: 'row', single: true });
-  machine.recordJoin(result.cell.value.rows);
+  interp.recordJoin(result.cell.value.rows);
   const state = withSharedColumns(result.cell.value, values);
   // Different columns of the same rows, one under the other: texts for one vocabulary.
   const columns = values.map((value) =>
@@ -192,11 +192,11 @@ export function concatenate(machine: Machine, args: Arguments, call: Call): Valu
   );
   const again = repeated.flatMap((part) => [...part.rows]);
   const rows = kept.filter((region) => overlapOf([region], again) === 'yes');
-  const event = machine.fit(
+  const event = interp.fit(
     'duplicated-rows',
-    `\`${machine.label(call)}\``,
+    `\`${interp.label(call)}\``,
     { rows, certain: repeated.every((part) => part.certain) },
-    machine.label(call),
+    interp.label(call),
     call,
   );
   return newTable({ ...state, rows: kept, fits: union(state.fits, [event]) });
@@ -237,7 +237,7 @@ function allOf<T>(parts: readonly (readonly T[])[]): readonly T[] {
 }
 
 /** Columns beside columns: rows stay what they are. */
-export function sideBySide(machine: Machine, args: Arguments): Value {
+export function sideBySide(interp: Interpreter, args: Arguments): Value {
   const [first] = args.positional;
   const values =
     first?.type === 'sequence'
@@ -247,7 +247,7 @@ export function sideBySide(machine: Machine, args: Arguments): Value {
   let rows: Facts | undefined;
   let certain = true;
   for (const value of values) {
-    const next = machine.dataOf(value);
+    const next = interp.dataOf(value);
     if (next.rows.length > 0) {
       if (rows !== undefined && !sameRows(rows.rows, next.rows) && value.type !== 'opaque') certain = false;
       rows ??= next;
@@ -272,7 +272,7 @@ export function sideBySide(machine: Machine, args: Arguments): Value {
   return newTable({ ...result, fits, columns, dropped });
 }
 
-export function container(machine: Machine, path: string, args: Arguments, call: Call): Value {
+export function container(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   const shape = /\.(DataFrame|from_pandas)$/.test(path)
     ? 'frame'
     : path.endsWith('.Series')
@@ -282,14 +282,14 @@ export function container(machine: Machine, path: string, args: Arguments, call:
   if (first?.type === 'mapping' && shape === 'frame') {
     const facts = factsOf(first);
     const contents = [...first.cell.value.entries.values()];
-    const joined = machine.dataOf(list(contents));
+    const joined = interp.dataOf(list(contents));
     // Columns that are made on the spot belong to rows of their own.
     const isMade = !joined.certain && contents.every((value) => value.type !== 'table');
-    const made = machine.source(machine.placeKey(call), machine.label(call));
+    const made = interp.source(interp.placeKey(call), interp.label(call));
     const rows = isMade ? { ...joined, rows: [made], certain: true } : joined;
     if (rows.rows.length > 0) {
       const columns = new Map(
-        [...first.cell.value.entries].map(([name, value]) => [name, columnFrom(machine, value)]),
+        [...first.cell.value.entries].map(([name, value]) => [name, columnFrom(interp, value)]),
       );
       return newTable({
         ...emptyTable(
@@ -302,8 +302,8 @@ export function container(machine: Machine, path: string, args: Arguments, call:
     }
   }
   let facts = NO_FACTS;
-  for (const value of args.all) facts = joinFacts(facts, machine.dataOf(value));
-  if (path.endsWith('DataLoader') && facts.rows.length > 0) machine.recordLoader(facts.rows, call);
+  for (const value of args.all) facts = joinFacts(facts, interp.dataOf(value));
+  if (path.endsWith('DataLoader') && facts.rows.length > 0) interp.recordLoader(facts.rows, call);
   if (facts.rows.length > 0 && first?.type === 'table') {
     const state = first.cell.value;
     return newTable({
@@ -314,7 +314,7 @@ export function container(machine: Machine, path: string, args: Arguments, call:
   }
   if (facts.rows.length > 0 || facts.scores.length > 0) return newTable(emptyTable(facts, shape));
   if (first?.type === 'mapping' || first?.type === 'sequence') {
-    const source = machine.source(machine.placeKey(call), machine.label(call));
+    const source = interp.source(interp.placeKey(call), interp.label(call));
     return shape === 'frame'
       ? newTable(emptyTable({ ...facts, rows: [source] }, shape))
       : { type: 'opaque', facts, source };

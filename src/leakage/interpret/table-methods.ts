@@ -5,7 +5,7 @@ import {
   RANKING_METHODS,
   STATISTIC_METHODS,
   WINDOW_METHODS,
-} from '../knowledge/methods.js';
+} from '../library-models/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
@@ -23,8 +23,8 @@ import { columnFrom, dropColumns, setColumn } from './assign.js';
 import { choose } from './builtins.js';
 import { type Arguments, argument, argumentsOf, callFunction, flag } from './calls.js';
 import { fillKind } from './column-expressions.js';
+import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
-import type { Machine } from './machine.js';
 import { meetLabels, pendingOf, textStep } from './operators.js';
 import { productMethod } from './products.js';
 import { withRowEvent } from './row-events.js';
@@ -35,46 +35,46 @@ import { fileOf, sideBySide } from './table-calls.js';
 
 /** Calls a method of a frame, a column, an array or a tensor. */
 export function tableMethod(
-  machine: Machine,
+  interp: Interpreter,
   table: Table,
   name: string,
   args: Arguments,
   call: Call,
 ): Value {
-  const result = dispatch(machine, table, name, args, call);
+  const result = dispatch(interp, table, name, args, call);
   if (name.startsWith('to_') || name.startsWith('write_')) {
-    const file = fileOf(machine, args);
-    if (file !== undefined) machine.filesRead.set(file, call.end);
+    const file = fileOf(interp, args);
+    if (file !== undefined) interp.filesRead.set(file, call.end);
   }
   if (INPLACE_METHODS.has(name) && flag(args, 'inplace') === true && result.type === 'table') {
-    replaceInPlace(machine, table, result.cell.value, call);
+    replaceInPlace(interp, table, result.cell.value, call);
     return UNKNOWN;
   }
   return result;
 }
 
 /** `df['Age'].fillna(v, inplace=True)` changes the column of the frame it was taken from. */
-function replaceInPlace(machine: Machine, table: Table, state: TableState, call: Call): void {
-  machine.store.write(table.cell, state);
+function replaceInPlace(interp: Interpreter, table: Table, state: TableState, call: Call): void {
+  interp.store.write(table.cell, state);
   const { callee } = call;
   if (callee.type !== 'attribute' || callee.object.type !== 'subscript') return;
   const { object, indices } = callee.object;
-  const owner = object.type === 'name' ? machine.scope.lookup(object.id)?.value : undefined;
+  const owner = object.type === 'name' ? interp.scope.lookup(object.id)?.value : undefined;
   const [index] = indices;
   if (owner?.type !== 'table' || index === undefined) return;
   const name = index.type === 'constant' ? index.value : undefined;
-  if (typeof name === 'string') setColumn(machine, owner, name, newTable(state), false);
+  if (typeof name === 'string') setColumn(interp, owner, name, newTable(state), false);
   else {
     const whole = owner.cell.value;
-    machine.store.write(owner.cell, { ...whole, fits: union(whole.fits, state.fits) });
+    interp.store.write(owner.cell, { ...whole, fits: union(whole.fits, state.fits) });
   }
 }
 
-function dispatch(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
+function dispatch(interp: Interpreter, table: Table, name: string, args: Arguments, call: Call): Value {
   const state = table.cell.value;
   const facts = factsOf(table);
   if (name === 'backward') {
-    learnFromLoss(machine, table, call);
+    learnFromLoss(interp, table, call);
     return UNKNOWN;
   }
   if (
@@ -82,14 +82,14 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     facts.predictions.length === 0 &&
     /^(max|min|arg(max|min)|idx(max|min)|n(largest|smallest)|sort_values)$/.test(name)
   ) {
-    return choose(machine, table, call) ?? table;
+    return choose(interp, table, call) ?? table;
   }
-  if (STATISTIC_METHODS.has(name)) return statistic(machine, table, name, args, call);
+  if (STATISTIC_METHODS.has(name)) return statistic(interp, table, name, args, call);
   if ((name === 'any' || name === 'all') && isRowWise(args, 0)) {
     return newTable({
       ...emptyTable(facts, 'column'),
       fits: facts.fits,
-      mask: [textStep(machine, call.callee)],
+      mask: [textStep(interp, call.callee)],
     });
   }
   if (HARMLESS_METHODS.has(name) && !MASK_METHODS.has(name))
@@ -103,46 +103,46 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
       node: call,
     };
   }
-  if (MASK_METHODS.has(name)) return maskMethod(machine, table, name, args, call);
+  if (MASK_METHODS.has(name)) return maskMethod(interp, table, name, args, call);
   if (RANKING_METHODS.has(name) && !isRowWise(args, 0))
-    return withRowEvent(machine, state, 'statistics', call);
+    return withRowEvent(interp, state, 'statistics', call);
   switch (name) {
     case 'groupby':
     case 'group_by':
-      noteMissing(machine, state, namesOf(argument(args, 0, 'by')) ?? []);
+      noteMissing(interp, state, namesOf(argument(args, 0, 'by')) ?? []);
       return { type: 'view', form: 'groups', table, future: false, node: call };
     case 'sample':
-      return sampled(machine, state, args, call);
+      return sampled(interp, state, args, call);
     case 'head':
     case 'tail':
     case 'limit':
-      return cut(machine, state, name, args, call);
+      return cut(interp, state, name, args, call);
     case 'drop_duplicates':
     case 'unique':
-      machine.counted.length = 0;
-      return combined(machine, table, args, call);
+      interp.counted.length = 0;
+      return combined(interp, table, args, call);
     case 'explode':
-      return exploded(machine, state, call);
+      return exploded(interp, state, call);
     case 'dot':
     case 'matmul':
-      return productMethod(machine, table, args, call) ?? combined(machine, table, args, call);
+      return productMethod(interp, table, args, call) ?? combined(interp, table, args, call);
     case 'slice':
-      return sliced(machine, state, call);
+      return sliced(interp, state, call);
     case 'query':
     case 'filter':
-      return queried(machine, state, args, call);
+      return queried(interp, state, args, call);
     case 'drop':
-      return drop(machine, state, args, call);
+      return drop(interp, state, args, call);
     case 'pop': {
       const names = namesOf(args.positional[0]);
       const [only] = names ?? [];
       if (only === undefined) return newTable({ ...state, shape: 'column' });
       const column = newTable(columnOf(state, only));
-      dropColumns(machine, table, [only]);
+      dropColumns(interp, table, [only]);
       return column;
     }
     case 'shift':
-      return shifted(machine, state, args, call);
+      return shifted(interp, state, args, call);
     case 'diff':
     case 'pct_change':
       return newTable({ ...state, from: [] });
@@ -152,37 +152,37 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     case 'bfill':
     case 'backfill':
     case 'backward_fill':
-      return withRowEvent(machine, { ...state, from: [] }, 'future-values', call);
+      return withRowEvent(interp, { ...state, from: [] }, 'future-values', call);
     case 'fill_null': {
       const kind = fillKind(args);
       return kind === undefined
-        ? combined(machine, table, args, call)
-        : withRowEvent(machine, state, kind, call);
+        ? combined(interp, table, args, call)
+        : withRowEvent(interp, state, kind, call);
     }
     case 'fillna':
     case 'interpolate': {
       const method = args.keywords.get('method');
       if (method?.type === 'constant' && /^(bfill|backfill)$/.test(String(method.value))) {
-        return withRowEvent(machine, state, 'future-values', call);
+        return withRowEvent(interp, state, 'future-values', call);
       }
-      return combined(machine, table, args, call);
+      return combined(interp, table, args, call);
     }
     case 'merge':
     case 'join':
-      return merged(machine, state, args, call);
+      return merged(interp, state, args, call);
     case 'append':
     case 'vstack':
-      return concatenated([facts, ...args.positional.map((value) => machine.dataOf(value))], state.shape);
+      return concatenated([facts, ...args.positional.map((value) => interp.dataOf(value))], state.shape);
     case 'hstack':
-      return sideBySide(machine, argumentsOf([table, ...args.positional]));
+      return sideBySide(interp, argumentsOf([table, ...args.positional]));
     case 'assign':
     case 'with_columns':
     case 'with_column':
     case 'select':
-      return withColumns(machine, table, name, args, call);
+      return withColumns(interp, table, name, args, call);
     case 'insert': {
       const [column] = namesOf(args.positional[1]) ?? [];
-      if (column !== undefined) setColumn(machine, table, column, args.positional[2] ?? UNKNOWN, false);
+      if (column !== undefined) setColumn(interp, table, column, args.positional[2] ?? UNKNOWN, false);
       return UNKNOWN;
     }
     case 'apply':
@@ -192,17 +192,17 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     case 'applymap':
     case 'map_elements': {
       const [first] = args.positional;
-      if (first?.type === 'function') return applied(machine, table, first, name, args, call);
+      if (first?.type === 'function') return applied(interp, table, first, name, args, call);
       if (name === 'transform' && first?.type === 'constant')
-        return withRowEvent(machine, state, 'statistics', call);
-      return combined(machine, table, args, call);
+        return withRowEvent(interp, state, 'statistics', call);
+      return combined(interp, table, args, call);
     }
     case 'iterrows':
     case 'itertuples':
       return newTable({ ...state, shape: 'row', single: true });
     case 'update': {
       const { fits } = args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
-      machine.store.write(table.cell, { ...state, fits: union(state.fits, fits) });
+      interp.store.write(table.cell, { ...state, fits: union(state.fits, fits) });
       return UNKNOWN;
     }
     case 'item':
@@ -235,17 +235,17 @@ function dispatch(machine: Machine, table: Table, name: string, args: Arguments,
     case 'train_test_split':
       return newTable({ ...state, certain: false });
     default:
-      return combined(machine, table, args, call);
+      return combined(interp, table, args, call);
   }
 }
 
 /** The same rows, made with whatever the arguments carry. */
-function combined(machine: Machine, table: Table, args: Arguments, call: Call): Value {
+function combined(interp: Interpreter, table: Table, args: Arguments, call: Call): Value {
   const state = table.cell.value;
   const own = factsOf(table);
   let facts: Facts = NO_FACTS;
   for (const value of args.all) facts = joinFacts(facts, factsOf(value));
-  const scores = meetLabels(machine, own, facts, call);
+  const scores = meetLabels(interp, own, facts, call);
   return newTable({
     ...state,
     fits: union(state.fits, facts.fits),
@@ -254,7 +254,7 @@ function combined(machine: Machine, table: Table, args: Arguments, call: Call): 
   });
 }
 
-function statistic(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
+function statistic(interp: Interpreter, table: Table, name: string, args: Arguments, call: Call): Value {
   const state = table.cell.value;
   const facts = factsOf(table);
   const kind = STATISTIC_METHODS.get(name) ?? 'statistics';
@@ -267,23 +267,23 @@ function statistic(machine: Machine, table: Table, name: string, args: Arguments
     return opaque({ ...facts, rows: [] });
   // Shares of missing values say nothing about the values.
   if (state.rows.length === 0 || state.missing === true) return opaque({ ...facts, rows: [] });
-  const rowsText = call.callee.type === 'attribute' ? machine.label(call.callee.object) : '';
-  const event = machine.fit(kind, `\`${machine.label(call)}\``, state, rowsText, call);
+  const rowsText = call.callee.type === 'attribute' ? interp.label(call.callee.object) : '';
+  const event = interp.fit(kind, `\`${interp.label(call)}\``, state, rowsText, call);
   return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
 }
 
-function maskMethod(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
+function maskMethod(interp: Interpreter, table: Table, name: string, args: Arguments, call: Call): Value {
   const state = table.cell.value;
   const operator = { eq: '==', ne: '!=', lt: '<', gt: '>', le: '<=', ge: '>=' }[name];
   const [first] = args.positional;
   const [own, other] = [factsOf(table), first === undefined ? NO_FACTS : factsOf(first)];
-  const scores = operator === undefined ? [] : meetLabels(machine, own, other, call);
-  let mask: Step = textStep(machine, call);
+  const scores = operator === undefined ? [] : meetLabels(interp, own, other, call);
+  let mask: Step = textStep(interp, call);
   if (operator !== undefined && call.callee.type === 'attribute') {
-    const subject = state.from.length === 1 ? state.from[0] : machine.text(call.callee.object);
+    const subject = state.from.length === 1 ? state.from[0] : interp.text(call.callee.object);
     const side = first?.type === 'constant' ? comparisonSide(operator, first.value) : undefined;
     if (side !== undefined) {
-      mask = { partition: machine.partition(`compare:${subject}`, 'selection', call), side };
+      mask = { partition: interp.partition(`compare:${subject}`, 'selection', call), side };
     }
   }
   const isFrame = state.shape === 'frame';
@@ -297,15 +297,15 @@ function maskMethod(machine: Machine, table: Table, name: string, args: Argument
 }
 
 /** Rows of the left frame; the right one is looked up, and what it was made with comes along. */
-function merged(machine: Machine, state: TableState, args: Arguments, call: Call): Value {
+function merged(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const [right] =
     args.positional.length > 0 ? args.positional : [args.keywords.get('right') ?? args.keywords.get('other')];
   if (right === undefined) return newTable(state);
   const how = args.keywords.get('how');
   // Rows that the other table has, or lacks.
   if (how?.type === 'constant' && (how.value === 'anti' || how.value === 'semi'))
-    return newTable(pickRows(machine, state, [textStep(machine, call)]));
-  const facts = machine.dataOf(right);
+    return newTable(pickRows(interp, state, [textStep(interp, call)]));
+  const facts = interp.dataOf(right);
   return newTable({
     ...state,
     closed: false,
@@ -316,7 +316,7 @@ function merged(machine: Machine, state: TableState, args: Arguments, call: Call
 }
 
 /** New columns by name or by expression. */
-function withColumns(machine: Machine, table: Table, name: string, args: Arguments, call: Call): Value {
+function withColumns(interp: Interpreter, table: Table, name: string, args: Arguments, call: Call): Value {
   const state = table.cell.value;
   const result = newTable(state);
   const names = args.positional.length > 0 ? args.positional.map((value) => namesOf(value)) : [];
@@ -330,24 +330,24 @@ function withColumns(machine: Machine, table: Table, name: string, args: Argumen
   }
   for (const [column, value] of args.keywords) {
     const content =
-      value.type === 'function' ? callFunction(machine, value, argumentsOf([table]), call) : value;
-    setColumn(machine, result, column, applyPending(machine, state, content, call), false);
+      value.type === 'function' ? callFunction(interp, value, argumentsOf([table]), call) : value;
+    setColumn(interp, result, column, applyPending(interp, state, content, call), false);
   }
   for (const value of args.positional) {
-    const content = applyPending(machine, state, value, call);
+    const content = applyPending(interp, state, value, call);
     if (value.type === 'opaque' && value.named !== undefined) {
-      setColumn(machine, result, value.named, content, false);
+      setColumn(interp, result, value.named, content, false);
       continue;
     }
-    const column = columnFrom(machine, content);
+    const column = columnFrom(interp, content);
     const whole = result.cell.value;
-    machine.store.write(result.cell, { ...whole, fits: union(whole.fits, column.fits) });
+    interp.store.write(result.cell, { ...whole, fits: union(whole.fits, column.fits) });
   }
   return result;
 }
 
 /** A column expression is computed over the rows of the frame it is applied to. */
-function applyPending(machine: Machine, state: TableState, value: Value, call: Call): Value {
+function applyPending(interp: Interpreter, state: TableState, value: Value, call: Call): Value {
   const pending =
     value.type === 'sequence'
       ? [
@@ -357,11 +357,11 @@ function applyPending(machine: Machine, state: TableState, value: Value, call: C
       : pendingOf(value);
   if (pending.length === 0) return value;
   const events = pending.map((statistic) =>
-    machine.fit(
+    interp.fit(
       statistic.kind,
       statistic.subject,
       state,
-      call.callee.type === 'attribute' ? machine.label(call.callee.object) : '',
+      call.callee.type === 'attribute' ? interp.label(call.callee.object) : '',
       statistic.node,
     ),
   );
@@ -371,7 +371,7 @@ function applyPending(machine: Machine, state: TableState, value: Value, call: C
 
 /** A function applied to rows, columns or elements. */
 function applied(
-  machine: Machine,
+  interp: Interpreter,
   table: Table,
   fn: Value & { type: 'function' },
   name: string,
@@ -386,9 +386,9 @@ function applied(
     name === 'applymap' ||
     name === 'map_elements';
   const element: Value = alone ? UNKNOWN : newTable(state);
-  if (alone) machine.rowTests.push([]);
-  const result = callFunction(machine, fn, argumentsOf([element, ...args.positional.slice(1)]), call);
-  const tests = alone ? (machine.rowTests.pop() ?? []) : [];
+  if (alone) interp.rowTests.push([]);
+  const result = callFunction(interp, fn, argumentsOf([element, ...args.positional.slice(1)]), call);
+  const tests = alone ? (interp.rowTests.pop() ?? []) : [];
   const facts = withFits(factsOf(result), tests);
   if (!alone && result.type === 'table') return result;
   return newTable({

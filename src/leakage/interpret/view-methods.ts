@@ -1,10 +1,10 @@
-import { STATISTIC_METHODS } from '../knowledge/methods.js';
+import { STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Call } from '../syntax/ast.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, opaque, type TableState, type Value, type View } from '../values/value.js';
 import { type Arguments, argumentsOf, callFunction } from './calls.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 import { noteCounted } from './splitters.js';
 import { columnNames } from './subscripts.js';
 import { tableMethod } from './table-methods.js';
@@ -17,36 +17,42 @@ const PER_ROW = new Set(
 );
 
 /** Methods of groups and of moving windows. */
-export function viewMethod(machine: Machine, view: View, name: string, args: Arguments, call: Call): Value {
-  if (view.form === 'window') return windowMethod(machine, view, call);
+export function viewMethod(
+  interp: Interpreter,
+  view: View,
+  name: string,
+  args: Arguments,
+  call: Call,
+): Value {
+  if (view.form === 'window') return windowMethod(interp, view, call);
   const state = view.table.cell.value;
   if (PER_ROW.has(name) || name === 'rolling' || name === 'expanding' || name === 'ewm') {
-    return tableMethod(machine, newTable(state) as Value & { type: 'table' }, name, args, call);
+    return tableMethod(interp, newTable(state) as Value & { type: 'table' }, name, args, call);
   }
   if (name === 'size' || name === 'count') {
     const [key] = view.node.type === 'call' ? view.node.args : [];
-    noteCounted(machine, columnNames(machine, key?.value)?.at(0), state.rows);
+    noteCounted(interp, columnNames(interp, key?.value)?.at(0), state.rows);
   }
   const statistics = (): Value => {
     const facts = factsOf(view);
     if (facts.scores.length > 0) return opaque(facts);
     // Predictions put together by group: the group is what is predicted.
     if (facts.predictions.length > 0) return grouped(state, args);
-    const subject = `\`${machine.label(call)}\``;
-    const rowsText = machine.label(view.node);
-    const event = machine.fit('group-statistics', subject, state, rowsText, call, undefined, state.from);
+    const subject = `\`${interp.label(call)}\``;
+    const rowsText = interp.label(view.node);
+    const event = interp.fit('group-statistics', subject, state, rowsText, call, undefined, state.from);
     return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
   };
   if (name === 'transform' || name === 'apply' || name === 'map_groups' || name === 'pipe') {
     const [first] = args.positional;
     if (first?.type === 'function') {
-      return callFunction(machine, first, argumentsOf([newTable(state)]), call);
+      return callFunction(interp, first, argumentsOf([newTable(state)]), call);
     }
     const result = factsOf(statistics());
     return newTable({ ...emptyTable(state, state.shape), fits: union(state.fits, result.fits) });
   }
   if (name === 'bfill' || name === 'backfill' || name === 'rank') {
-    return tableMethod(machine, newTable(state) as Value & { type: 'table' }, name, args, call);
+    return tableMethod(interp, newTable(state) as Value & { type: 'table' }, name, args, call);
   }
   if (STATISTIC_METHODS.has(name) || name === 'nunique' || name === 'len') return statistics();
   if (name === 'get_group') return newTable(state);
@@ -64,14 +70,14 @@ function grouped(state: TableState, args: Arguments): Value {
   return newTable({ ...state, columns });
 }
 
-function windowMethod(machine: Machine, view: View, call: Call): Value {
+function windowMethod(interp: Interpreter, view: View, call: Call): Value {
   const state = view.table.cell.value;
   if (!view.future) return newTable({ ...state, from: [] });
-  const event = machine.fit(
+  const event = interp.fit(
     'future-values',
-    `\`${machine.label(call)}\``,
+    `\`${interp.label(call)}\``,
     state,
-    machine.label(view.node),
+    interp.label(view.node),
     call,
   );
   return newTable({ ...state, from: [], fits: union(state.fits, [event]) });

@@ -2,7 +2,7 @@ import type { Expr, Slice } from '../syntax/ast.js';
 import { namesInExpression } from '../syntax/walk.js';
 import { union } from '../values/facts.js';
 import type { TableState } from '../values/value.js';
-import type { Machine } from './machine.js';
+import type { Interpreter } from './interpreter.js';
 
 /** Columns of an event that holds whatever the labels are called. */
 export const ANY_LABEL = '*';
@@ -19,15 +19,15 @@ export function slidingVariable(target: Expr, iterable: Expr): string | undefine
  * `series[i - n:i]` for every `i`: windows that overlap. Dealt out at random, a scored window shares most of
  * its values with windows that are trained on.
  */
-export function slidingWindow(machine: Machine, state: TableState, slice: Slice): TableState {
+export function slidingWindow(interp: Interpreter, state: TableState, slice: Slice): TableState {
   const { lower, upper } = slice;
   if (lower === undefined || upper === undefined || state.rows.length === 0) return state;
   const moves = (bound: Expr): boolean =>
-    [...namesInExpression(bound)].some((name) => machine.sliding.includes(name.id)) &&
-    !/[*/%]/.test(machine.text(bound));
+    [...namesInExpression(bound)].some((name) => interp.sliding.includes(name.id)) &&
+    !/[*/%]/.test(interp.text(bound));
   if (!moves(lower) || !moves(upper)) return state;
-  const subject = `\`${machine.label(slice)}\``;
-  const event = machine.fit('shuffled-time', `the window ${subject}`, state, subject, slice, undefined, [
+  const subject = `\`${interp.label(slice)}\``;
+  const event = interp.fit('shuffled-time', `the window ${subject}`, state, subject, slice, undefined, [
     ANY_LABEL,
   ]);
   return { ...state, fits: union(state.fits, [event]) };

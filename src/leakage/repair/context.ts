@@ -1,4 +1,4 @@
-import type { Leak } from '../findings/judge.js';
+import type { Leak } from '../findings/find-leaks.js';
 import type { Module, Span, Stmt } from '../syntax/ast.js';
 import type { Region } from '../values/region.js';
 import { countText, type WorkAllowance } from '../values/work.js';

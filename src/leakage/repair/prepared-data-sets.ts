@@ -1,4 +1,4 @@
-import type { Leak } from '../findings/judge.js';
+import type { Leak } from '../findings/find-leaks.js';
 import type { Argument, Call, Expr, Name } from '../syntax/ast.js';
 import { expressionsIn, namesInExpression } from '../syntax/walk.js';
 import {

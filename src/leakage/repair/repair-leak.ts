@@ -1,5 +1,5 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
-import type { Leak } from '../findings/judge.js';
+import type { Leak } from '../findings/find-leaks.js';
 import type { Span, Stmt } from '../syntax/ast.js';
 import { WorkAllowance, WorkLimitError } from '../values/work.js';
 import { checkRewrite } from './check/check-rewrite.js';

@@ -1,4 +1,4 @@
-import type { Leak } from '../findings/judge.js';
+import type { Leak } from '../findings/find-leaks.js';
 import type { Assign, Call, Expr, Stmt } from '../syntax/ast.js';
 import { rootName } from '../syntax/walk.js';
 

@@ -1,5 +1,5 @@
-import type { Leak } from '../findings/judge.js';
-import { STATISTIC_METHODS } from '../knowledge/methods.js';
+import type { Leak } from '../findings/find-leaks.js';
+import { STATISTIC_METHODS } from '../library-models/methods.js';
 import type { Argument, Call, Expr } from '../syntax/ast.js';
 import { partsOf, rootName } from '../syntax/walk.js';
 import { declined, edited, type RepairContext, type Rewrite, type TextEdit } from './context.js';

@@ -1,4 +1,4 @@
-import { FIT_METHODS, PREDICT_METHODS } from '../knowledge/methods.js';
+import { FIT_METHODS, PREDICT_METHODS } from '../library-models/methods.js';
 import type { Span } from './ast.js';
 import { fieldOf, namedChildren, type RawNode } from './raw-tree.js';
 

@@ -128,7 +128,7 @@ export interface Estimator {
 export interface EstimatorState {
   /** Dotted path of the class. */
   readonly path: string;
-  /** What `fit` and the others do, by the table of library knowledge. */
+  /** What `fit` and the others do, by the library models. */
   readonly role: EstimatorRole;
   readonly options: ReadonlyMap<string, Value>;
   /** Steps of a pipeline, the wrapped estimator of a search. */

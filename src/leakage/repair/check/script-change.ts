@@ -1,4 +1,4 @@
-import type { Leak } from '../../findings/judge.js';
+import type { Leak } from '../../findings/find-leaks.js';
 import type { Expr, Module, Span, Stmt, Suite } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions, rootName, statementsIn, suitesOf } from '../../syntax/walk.js';
 import { countText } from '../../values/work.js';

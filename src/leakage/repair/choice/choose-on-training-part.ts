@@ -1,4 +1,4 @@
-import type { Leak } from '../../findings/judge.js';
+import type { Leak } from '../../findings/find-leaks.js';
 import type { Call, Expr, For, If, Name, Stmt } from '../../syntax/ast.js';
 import {
   expressionsIn,

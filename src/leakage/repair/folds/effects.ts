@@ -1,4 +1,4 @@
-import { FIT_METHODS } from '../../knowledge/methods.js';
+import { FIT_METHODS } from '../../library-models/methods.js';
 import type { Call, Expr, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 import type { RepairContext } from '../context.js';

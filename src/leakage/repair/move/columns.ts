@@ -1,4 +1,4 @@
-import type { Leak } from '../../findings/judge.js';
+import type { Leak } from '../../findings/find-leaks.js';
 import type { Expr, Module, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 

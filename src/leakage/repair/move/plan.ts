@@ -1,5 +1,5 @@
-import type { Leak } from '../../findings/judge.js';
-import { FIT_METHODS } from '../../knowledge/methods.js';
+import type { Leak } from '../../findings/find-leaks.js';
+import { FIT_METHODS } from '../../library-models/methods.js';
 import type { Expr, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, namesIn, ownExpressions, rootName, statementsIn } from '../../syntax/walk.js';
 import { ANY_COLUMNS, type ColumnResolver, type Columns, joinColumns } from './columns.js';

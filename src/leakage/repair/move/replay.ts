@@ -1,5 +1,5 @@
-import type { Leak } from '../../findings/judge.js';
-import { FIT_METHODS, STATISTIC_METHODS } from '../../knowledge/methods.js';
+import type { Leak } from '../../findings/find-leaks.js';
+import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js';
 import type { Call, Expr, If, Span, Stmt, Suite } from '../../syntax/ast.js';
 import {
   expressionsIn,

@@ -1,4 +1,4 @@
-import type { Leak } from '../../findings/judge.js';
+import type { Leak } from '../../findings/find-leaks.js';
 import type { Call, Expr, Stmt } from '../../syntax/ast.js';
 import { expressionsIn, namesInExpression, ownExpressions, statementsIn } from '../../syntax/walk.js';
 import { type RepairContext, statementsOf, type TextEdit } from '../context.js';

@@ -4,7 +4,7 @@ import { visibleText } from './output-lines.js';
 import { readEntries } from './read-entries.js';
 import { gatherVariants } from './variant-scores.js';
 
-export interface FigureCheck {
+export interface UnsupportedNumbers {
   /** Figures of the summary, as printed there, that the output does not bear out; each once. */
   readonly unsupported: string[];
   /** Whether the summary ranks components although the output holds no score. */
@@ -37,7 +37,7 @@ function allNumbers(text: string): Set<number> {
 }
 
 /** Sorted values that can be asked for one near to another. */
-class Figures {
+class SortedNumbers {
   private readonly sorted: Float64Array;
 
   constructor(values: Iterable<number>) {
@@ -150,11 +150,11 @@ function ranks(summary: string): boolean {
  * or percentage) or follows from two of its figures: their difference, ratio, relative change or mean.
  * Counts, enumerations, digits inside names, and settings that the ablation script names are no figures.
  */
-export function checkFigures(input: {
+export function findUnsupportedNumbers(input: {
   readonly summary: string;
   readonly rawOutput: string;
   readonly ablationCode: string;
-}): FigureCheck {
+}): UnsupportedNumbers {
   const visible = visibleText(input.rawOutput);
   const printed = allNumbers(visible);
   const { entries } = readEntries(input.rawOutput);
@@ -165,8 +165,10 @@ export function checkFigures(input: {
     }
   }
   const paired = printed.size <= MAX_PAIRED ? printed : scores;
-  const standing = new Figures([...printed].flatMap((value) => [Math.abs(value), Math.abs(value) * 100]));
-  const derived = new Figures(derivedFrom([...paired].slice(0, MAX_PAIRED * 4)));
+  const standing = new SortedNumbers(
+    [...printed].flatMap((value) => [Math.abs(value), Math.abs(value) * 100]),
+  );
+  const derived = new SortedNumbers(derivedFrom([...paired].slice(0, MAX_PAIRED * 4)));
   const settings = settingsOf(input.ablationCode);
   const summary = input.summary.replace(/(\d[.,]\d+%?)([-–—])(?=\d)/g, '$1 ');
   const unsupported = new Set<string>();

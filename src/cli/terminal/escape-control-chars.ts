@@ -3,23 +3,23 @@
  * window, are written out, and so are invisible and direction-changing characters, exotic line separators and lone
  * surrogates. Line breaks and tabs stay.
  */
-export function visible(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(UNSAFE, writtenOut);
+export function escapeControlChars(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(UNSAFE, escaped);
 }
 
 /** The same for what must stay within one line, as a name or a path: line breaks are written out as well. */
-export function visibleLine(text: string): string {
-  return text.replace(UNSAFE_IN_A_LINE, writtenOut);
+export function escapeControlCharsInLine(text: string): string {
+  return text.replace(UNSAFE_IN_A_LINE, escaped);
 }
 
 /** The same for lines that hold colors of this program's own. */
-export function visibleUnlessColor(text: string): string {
+export function escapeControlCharsExceptColors(text: string): string {
   return text.replace(COLOR_OR_UNSAFE, (found) =>
-    found.length > 1 && found.endsWith('m') ? found : writtenOut(found),
+    found.length > 1 && found.endsWith('m') ? found : escaped(found),
   );
 }
 
-function writtenOut(character: string): string {
+function escaped(character: string): string {
   if (character === '\n') return '\\n';
   if (character === '\r') return '\\r';
   const code = character.codePointAt(0) ?? 0;

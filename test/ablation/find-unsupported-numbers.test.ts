@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkFigures } from '../../src/ablation/index.js';
+import { findUnsupportedNumbers } from '../../src/ablation/index.js';
 
 const OUTPUT = 'Baseline: 0.8196, No StandardScaler: 0.8102, No OneHotEncoder: 0.7886, No Imputation: 0.8196';
 const unsupported = (summary: string, rawOutput = OUTPUT, ablationCode = '') =>
-  checkFigures({ summary, rawOutput, ablationCode }).unsupported;
+  findUnsupportedNumbers({ summary, rawOutput, ablationCode }).unsupported;
 const CRASH =
   'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\nValueError: bad input\n';
 
@@ -69,6 +69,8 @@ describe('checking the figures of a summary', () => {
     ['The most impactful component cannot be determined.', '', false],
     ['OneHotEncoder is the most impactful component.', OUTPUT, false],
   ])('REQ-P2O-011: sees a ranking without scores: %s', (summary, rawOutput, expected) => {
-    expect(checkFigures({ summary, rawOutput, ablationCode: '' }).rankingWithoutScores).toBe(expected);
+    expect(findUnsupportedNumbers({ summary, rawOutput, ablationCode: '' }).rankingWithoutScores).toBe(
+      expected,
+    );
   });
 });

@@ -55,7 +55,7 @@ const MAX_NOT_FOLLOWED = 50;
 const MAX_LINES_OF_A_REASON = 20;
 
 /** The state of one analysis: what is known at the point of execution that is being looked at. */
-export class Machine {
+export class Interpreter {
   readonly store = new Store();
   readonly scored: ScoredPredictions[] = [];
   /** Choices that were reported as a score: the event, and where the value was printed. */

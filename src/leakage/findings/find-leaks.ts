@@ -1,4 +1,4 @@
-import type { Machine, ScoredPredictions } from '../interpret/machine.js';
+import type { Interpreter, ScoredPredictions } from '../interpret/interpreter.js';
 import { ANY_LABEL } from '../interpret/windows.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
@@ -114,7 +114,7 @@ function isAcross(region: Region, row: Region, withFolds = false): boolean {
 }
 
 /** All leaks that reach a score, most certain evidence only. */
-export function judge(machine: Machine): Leak[] {
+export function findLeaks(interp: Interpreter): Leak[] {
   const leaks = new Map<string, Leak>();
   const add = (leak: Leak): void => {
     const key = `${leak.kind}:${leak.statement.start}:${leak.statement.end}`;
@@ -123,7 +123,7 @@ export function judge(machine: Machine): Leak[] {
     else if (!known.nodes.includes(leak.node))
       leaks.set(key, { ...known, nodes: [...known.nodes, leak.node] });
   };
-  const scored = machine.scored.filter(({ prediction }) => isCertain(machine, prediction));
+  const scored = interp.scored.filter(({ prediction }) => isCertain(interp, prediction));
   for (const record of scored) {
     const { prediction, score } = record;
     const { training } = prediction;
@@ -132,11 +132,11 @@ export function judge(machine: Machine): Leak[] {
     const base = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames };
     const overlap = overlapOf(training.rows, prediction.rows);
     if (overlap === 'unknown') {
-      machine.skip(prediction.node, 'whether the scored rows are among those of the training is not clear');
+      interp.skip(prediction.node, 'whether the scored rows are among those of the training is not clear');
       continue;
     }
     if (overlap === 'yes') {
-      if (!isHeldOut(machine, training, prediction) || insideTrainingSide(prediction.rows, scored)) continue;
+      if (!isHeldOut(interp, training, prediction) || insideTrainingSide(prediction.rows, scored)) continue;
       const kind =
         training.pseudo === true
           ? 'pseudo-labels'
@@ -153,7 +153,7 @@ export function judge(machine: Machine): Leak[] {
         nodes: [node],
         statement,
         split: splitBetween(training.rows, prediction.rows),
-        joinedBy: machine.joinOf(training.rows),
+        joinedBy: interp.joinOf(training.rows),
         ...base,
       });
     }
@@ -205,15 +205,15 @@ export function judge(machine: Machine): Leak[] {
       else add(ofLabel ? { ...leak, kind: 'target-encoding' } : leak);
     }
   }
-  const final = finalReports(machine);
-  for (const { fit, score, node } of machine.reportedChoices) {
+  const final = finalReports(interp);
+  for (const { fit, score, node } of interp.reportedChoices) {
     if (!final.has(node)) continue;
     if (!fit.certain || insideTrainingSide(fit.rows, scored)) continue;
     const [prediction] = score.predictions;
     if (prediction === undefined || !heldOutFrom(prediction.training, prediction.rows)) continue;
     add(leakOf(fit, score.rows, { scoredText: prediction.rowsText, scoreNode: node, scoredNames: [] }));
   }
-  if (leaks.size === 0) for (const leak of claimedInSample(machine, scored)) add(leak);
+  if (leaks.size === 0) for (const leak of claimedInSample(interp, scored)) add(leak);
   return [...leaks.values()].sort((a, b) => a.node.start - b.node.start);
 }
 
@@ -221,7 +221,7 @@ export function judge(machine: Machine): Leak[] {
  * The calls that print the score the script is judged by: those that call it final, or the last one. A best value
  * that is shown beside it, as the precision at some recall, was chosen for the reader.
  */
-function finalReports({ reports }: Machine): ReadonlySet<Expr> {
+function finalReports({ reports }: Interpreter): ReadonlySet<Expr> {
   const top = reports.reduce((most, { rank }) => Math.max(most, rank), 0);
   const named = reports.filter(({ rank }) => rank === top);
   return new Set((top === 0 ? named.slice(-1) : named).map(({ node }) => node));
@@ -233,9 +233,9 @@ function isSameText(a: string, b: string): boolean {
 }
 
 /** Scores of training rows that the script prints as validation scores, where it has no other score. */
-function claimedInSample(machine: Machine, scored: readonly ScoredPredictions[]): Leak[] {
+function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions[]): Leak[] {
   // Rows that are not followed may be the held-out ones.
-  if (scored.length < machine.scored.length) return [];
+  if (scored.length < interp.scored.length) return [];
   const held = scored.some(
     ({ prediction }) =>
       prediction.training !== undefined && overlapOf(prediction.training.rows, prediction.rows) !== 'yes',
@@ -243,7 +243,7 @@ function claimedInSample(machine: Machine, scored: readonly ScoredPredictions[])
   if (held) return [];
   return scored.flatMap(({ prediction, score }) => {
     const { training } = prediction;
-    if (training === undefined || !machine.claimed.has(score) || !covers(training.rows, prediction.rows))
+    if (training === undefined || !interp.claimed.has(score) || !covers(training.rows, prediction.rows))
       return [];
     if (!isSameText(training.rowsText, prediction.rowsText)) return [];
     const { subject, rowsText, rows, node, statement } = training;
@@ -318,15 +318,15 @@ function leakOf(
   };
 }
 
-function isCertain(machine: Machine, prediction: ScoredPredictions['prediction']): boolean {
+function isCertain(interp: Interpreter, prediction: ScoredPredictions['prediction']): boolean {
   const { training, rows, certain, node } = prediction;
   if (training === undefined || rows.length === 0) return false;
   if (training.rows.length === 0) {
-    machine.skip(node, 'which rows are trained on here is not known');
+    interp.skip(node, 'which rows are trained on here is not known');
     return false;
   }
   if (certain && training.certain) return true;
-  machine.skip(node, 'which rows are trained on or scored here is not clear');
+  interp.skip(node, 'which rows are trained on or scored here is not clear');
   return false;
 }
 
@@ -334,7 +334,7 @@ function isCertain(machine: Machine, prediction: ScoredPredictions['prediction']
  * Whether scored rows that the model was trained on were meant to be held out: a part that the code names a
  * test part, a proper part of the training rows, or rows that another model is tested on.
  */
-function isHeldOut(machine: Machine, training: Training, { rows, inputs }: Prediction): boolean {
+function isHeldOut(interp: Interpreter, training: Training, { rows, inputs }: Prediction): boolean {
   const isTest = rows.every((region) => hasRole(region, 'test'));
   if (isTest) return true;
   if (rows.some((region) => hasRole(region, 'train'))) return false;
@@ -342,10 +342,7 @@ function isHeldOut(machine: Machine, training: Training, { rows, inputs }: Predi
     const proper = rows.every(
       (region) => region.partition !== undefined || training.rows.indexOf(region) > 0,
     );
-    if (
-      proper &&
-      rows.every((region) => region.partition === undefined || complementTrained(machine, region))
-    )
+    if (proper && rows.every((region) => region.partition === undefined || complementTrained(interp, region)))
       return true;
   }
   // A second model scored on the out-of-fold predictions that it was trained on.
@@ -353,7 +350,7 @@ function isHeldOut(machine: Machine, training: Training, { rows, inputs }: Predi
   if (isSecond && sameRows(training.rows, rows)) return true;
   return (
     sameRows(training.rows, rows) &&
-    rows.every((region) => complementTrained(machine, region) && !isTrainingSide(machine, region, training))
+    rows.every((region) => complementTrained(interp, region) && !isTrainingSide(interp, region, training))
   );
 }
 
@@ -367,13 +364,13 @@ function hasRole(region: Region, role: 'train' | 'test'): boolean {
 }
 
 /** Whether some model was trained on the other side of the division that made these rows. */
-function complementTrained(machine: Machine, region: Region): boolean {
-  return machine.trainings.some((training) => training?.rows.some((row) => isAcross(region, row)) === true);
+function complementTrained(interp: Interpreter, region: Region): boolean {
+  return interp.trainings.some((training) => training?.rows.some((row) => isAcross(region, row)) === true);
 }
 
 /** Whether other models are trained on these rows and scored on the other side. */
-function isTrainingSide(machine: Machine, region: Region, except: Training): boolean {
-  return machine.scored.some(
+function isTrainingSide(interp: Interpreter, region: Region, except: Training): boolean {
+  return interp.scored.some(
     ({ prediction }) =>
       prediction.training !== undefined &&
       prediction.training !== except &&
