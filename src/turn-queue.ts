@@ -2,7 +2,7 @@
 export class TurnQueue<Entry> {
   /** The tenant whose turn is next stands first. */
   readonly #waiting = new Map<string, Set<Entry>>();
-  /** Who had the last turn: whoever comes back at once goes behind those who came meanwhile. */
+  /** Who had the last turn: whoever comes back at once goes after those who came meanwhile. */
   #last: string | undefined;
 
   add(tenant: string, entry: Entry): void {
@@ -18,7 +18,7 @@ export class TurnQueue<Entry> {
     return true;
   }
 
-  /** The next entry, of the tenant whose turn it is; its tenant goes behind all others. */
+  /** The next entry, of the tenant whose turn it is; its tenant goes after all others. */
   next(): Entry | undefined {
     const tenant = this.#nextTenant();
     const [entry] = (tenant === undefined ? undefined : this.#waiting.get(tenant)) ?? [];

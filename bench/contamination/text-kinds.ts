@@ -19,7 +19,7 @@ ohne Grund. Über die Brücke führt ein schmaler Weg zum Gebäude, dessen Däch
 zurück. Man möge bedenken, dass ähnliche Sätze häufig gehören zu dem, was ein Mensch täglich liest, schreibt oder
 vergisst: Rechnungen, Märchen, Gesetze, Gespräche über das Wetter, Anleitungen zum Zusammenbauen von Schränken.`;
 
-/** All files below a folder with an ending, one behind the other. */
+/** All files below a folder with an ending, one after the other. */
 function textOf(folder: string, ending: string): string {
   return readdirSync(packagePath(folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending))

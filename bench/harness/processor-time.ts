@@ -12,7 +12,7 @@ export function processorMs(pid: number | undefined): number | undefined {
   // The name of the program stands in parentheses and may hold anything.
   const [, afterName = ''] = /\) ([^)]*)$/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   const fields = afterName.split(' ');
-  // utime and stime, fields 14 and 15; the state, behind the name, is field 3.
+  // utime and stime, fields 14 and 15; the state, after the name, is field 3.
   const own = (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   return childrenOf(pid).reduce((sum, child) => sum + (processorMs(child) ?? 0), own);
 }

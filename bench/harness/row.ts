@@ -11,7 +11,7 @@ export interface RowContext {
   prefix(): string;
 }
 
-/** One run of a row: the ratio, and what is behind it. */
+/** One run of a row: the ratio, and its numbers. */
 export interface Sample {
   readonly ratio: number;
   /** Figures for people. */

@@ -162,7 +162,7 @@ const row = (name: string, work: string, target: RowHead['target']): RowHead => 
 });
 const CROWDED = `a slot comes free → a new tenant's job started, ${CROWD.toLocaleString('en')} jobs of other tenants waiting`;
 
-/** Samples of p50 and p99, each with all times behind it. */
+/** Samples of p50 and p99, each with all its times. */
 function samplesOf(ours: readonly number[], bare: readonly number[]): readonly [Sample, Sample] {
   const sample = (share: number): Sample => {
     const [a, b] = [percentile(ours, share), percentile(bare, share)];

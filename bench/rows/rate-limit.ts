@@ -78,7 +78,7 @@ async function callsAfter(url: string, seconds: number, provider: BenchProcess):
   while (performance.now() < deadline && provider.child.exitCode === null) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     const calls = (await (await fetch(url)).json()) as SeenCall[];
-    // The provider's time runs from its first call: one behind the end tells that it is over.
+    // The provider's time runs from its first call: one after the end tells that it is over.
     if ((calls.at(-1)?.at ?? 0) > seconds * 1_000) return calls;
   }
   throw new Error('the workers stopped calling before the time was over');

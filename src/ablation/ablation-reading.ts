@@ -11,7 +11,7 @@ export type Direction = 'higher' | 'lower' | 'unknown';
 export interface AblationScore {
   /** The score, or the mean of the scores where only folds were printed. */
   readonly value: number;
-  /** The figure as the script printed it; absent where the value is a mean that was not printed. */
+  /** The number as the script printed it; absent where the value is a mean that was not printed. */
   readonly printed?: string;
   /** Set where the value is a mean of single runs: how many, and the printed extremes. */
   readonly runs?: { readonly count: number; readonly lowest: string; readonly highest: string };

@@ -5,7 +5,7 @@ import { readEntries } from './read-entries.js';
 import { gatherVariants } from './variant-scores.js';
 
 export interface UnsupportedNumbers {
-  /** Figures of the summary, as printed there, that the output does not bear out; each once. */
+  /** Numbers of the summary, as printed there, that the output does not support; each once. */
   readonly unsupported: string[];
   /** Whether the summary ranks components although the output holds no score. */
   readonly rankingWithoutScores: boolean;
@@ -13,9 +13,9 @@ export interface UnsupportedNumbers {
 
 const ANY_NUMBER =
   /[-+−–]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:[.,]\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?/g;
-/** Figures of an output that are compared pairwise; among more, some pair fits nearly any figure. */
+/** Numbers of an output that are compared pairwise; among more, some pair fits nearly any number. */
 const MAX_PAIRED = 60;
-/** Distinct figures of one output that are kept. */
+/** Distinct numbers of one output that are kept. */
 const MAX_DISTINCT = 200_000;
 
 /** Every number of a text, those inside names too (`lag_7`); negative where a sign and no hyphen precedes. */
@@ -56,11 +56,11 @@ class SortedNumbers {
   }
 }
 
-/** What follows from two figures: difference, ratio, relative change (as share or percentage), their mean. */
-function derivedFrom(figures: readonly number[]): number[] {
+/** What follows from two numbers: difference, ratio, relative change (as share or percentage), their mean. */
+function derivedFrom(numbers: readonly number[]): number[] {
   const derived: number[] = [];
-  for (const a of figures) {
-    for (const b of figures) {
+  for (const a of numbers) {
+    for (const b of numbers) {
       if (a === b) continue;
       derived.push(Math.abs(a - b), Math.abs(a - b) * 100, Math.abs(a + b) / 2);
       if (b !== 0)
@@ -86,7 +86,7 @@ function startsLine(before: string): boolean {
   return /^[\s*#>-]*$/.test(before.slice(before.lastIndexOf('\n') + 1));
 }
 
-/** Enumerations, counts and numbers of runs: no figures that an output has to bear out. */
+/** Enumerations, counts and numbers of runs: an output need not support these. */
 function isCount(summary: string, token: NumberToken): boolean {
   if (token.decimals > 0 || token.percent || /[eE.,]/.test(token.text) || token.signed) return false;
   const before = summary.slice(Math.max(0, token.start - 40), token.start);
@@ -95,7 +95,7 @@ function isCount(summary: string, token: NumberToken): boolean {
   if (COUNTED.test(after)) return true;
   if (token.value > MAX_COUNT) return false;
   if (ORDINAL_BEFORE.test(before)) return metricIn(before) === undefined || !/\b(?:of|to)\s*$/i.test(before);
-  // "RMSE fell to 5" is a figure, "with 3 left" is a count.
+  // "RMSE fell to 5" is a score, "with 3 left" is a count.
   return metricIn(before) === undefined || !/(?:\b(?:to|of|at|is|was|by|from)|[:=])\s*$/i.test(before);
 }
 
@@ -116,7 +116,7 @@ function isSetting(
 
 const SETTING = /([A-Za-z_]\w{1,40})['"]?\s*[:=]\s*([-+]?\d[\d_]*(?:\.\d+)?(?:e[-+]?\d+)?)(?![\w.])/gi;
 
-/** Names of settings with one value that are looked for around a figure. */
+/** Names of settings with one value that are looked for around a number. */
 const MAX_NAMES_OF_SETTING = 200;
 
 function settingsOf(ablationCode: string): Map<number, Set<string>> {
@@ -146,9 +146,9 @@ function ranks(summary: string): boolean {
 /**
  * Checks a summary, whoever wrote it, against the printed output.
  *
- * A figure is borne out if it stands in the output (rounded to the digits that the summary prints, as share
- * or percentage) or follows from two of its figures: their difference, ratio, relative change or mean.
- * Counts, enumerations, digits inside names, and settings that the ablation script names are no figures.
+ * A number is supported if it occurs in the output (rounded to the digits that the summary prints, as share
+ * or percentage) or follows from two of its numbers: their difference, ratio, relative change or mean.
+ * Counts, enumerations, digits inside names, and settings that the ablation script names are not checked.
  */
 export function findUnsupportedNumbers(input: {
   readonly summary: string;
@@ -160,12 +160,12 @@ export function findUnsupportedNumbers(input: {
   const { entries } = readEntries(input.rawOutput);
   const scores = new Set<number>();
   for (const entry of entries) {
-    for (const figure of [entry, ...(entry.runs ?? [])]) {
-      if (Number.isFinite(figure.value)) scores.add(figure.value);
+    for (const number of [entry, ...(entry.runs ?? [])]) {
+      if (Number.isFinite(number.value)) scores.add(number.value);
     }
   }
   const paired = printed.size <= MAX_PAIRED ? printed : scores;
-  const standing = new SortedNumbers(
+  const printedValues = new SortedNumbers(
     [...printed].flatMap((value) => [Math.abs(value), Math.abs(value) * 100]),
   );
   const derived = new SortedNumbers(derivedFrom([...paired].slice(0, MAX_PAIRED * 4)));
@@ -175,12 +175,12 @@ export function findUnsupportedNumbers(input: {
   for (const token of numbersIn(summary)) {
     if (isCount(summary, token) || isSetting(summary, token, settings)) continue;
     const readings = token.text.includes(',') ? [false, true] : [false];
-    const borneOut = readings.some((commaIsDecimal) => {
+    const isSupported = readings.some((commaIsDecimal) => {
       const value = Math.abs(parseNumber(token.text, commaIsDecimal));
       const tolerance = 0.5 * 10 ** -decimalsOf(token.text) * (1 + 1e-6) + Math.abs(value) * 1e-12;
-      return standing.has(value, tolerance) || derived.has(value, tolerance);
+      return printedValues.has(value, tolerance) || derived.has(value, tolerance);
     });
-    if (!borneOut) unsupported.add(token.text.trim());
+    if (!isSupported) unsupported.add(token.text.trim());
   }
   const hasScore = gatherVariants(entries, () => undefined).some((variant) =>
     variant.entries.some(

@@ -10,14 +10,14 @@ import {
 } from './score-entry.js';
 import { readLabel } from './variant-label.js';
 
-/** Where a figure or a missing one stands in a line, and how deep in brackets. */
+/** Where a number or a missing one stands in a line, and how deep in brackets. */
 interface Candidate {
   readonly start: number;
   readonly end: number;
   readonly depth: number;
   readonly number?: NumberToken;
   readonly missing?: string;
-  /** Sign or word before the figure. */
+  /** Sign or word before the number. */
   readonly separator: 'sign' | 'word' | 'space' | 'none';
 }
 
@@ -32,7 +32,7 @@ const CHANGE_AFTER =
   /^\s*(?:[\p{L}]{1,10}\s+)?(?:degradation|drop|decrease|increase|decline|worse|better|lower|higher|improvement)(?![\p{L}])/iu;
 const PLUS_MINUS_AFTER =
   /^\s*(?:[)\]%*_`]{1,3}\s*)?(?:[([]\s*)?(?:±|\+\/-|\+-|\+\\-|\\pm|\b(?:std|sd)\b[ =:]*(?! )|σ(?:\s*=)?)\s*[\d.,]+\s*(?:%\s*)?[)\]]?/iu;
-/** `0.9138 (change +0.0640)`, `0.80 [-6 %]`: what is said of a score behind it. */
+/** `0.9138 (change +0.0640)`, `0.80 [-6 %]`: what is said of a score after it. */
 const NOTE_AFTER = /^\s*(?:[%*_`]+\s*)?[([][^()[\]]{1,60}[)\]]/u;
 const FROM_NUMBER = /(?<!\s)\s+(?:from|de|von)\s+[-+]?[\d.,]+%?\s*$/iu;
 const TRAILING_VERB =
@@ -50,7 +50,7 @@ function depthsOf(line: string): Uint8Array {
   return depths;
 }
 
-/** Figures of one line that are looked at; a longer line is no list of variants. */
+/** Numbers of one line that are looked at; a longer line is no list of variants. */
 const MAX_CANDIDATES = 200;
 
 /** `baseline [0.81 0.82]`, as numpy prints an array. */
@@ -61,7 +61,7 @@ function startsArray(line: string, number: NumberToken): boolean {
   );
 }
 
-/** Whether a figure follows without a sign that ends the name before it; the next figure alone decides. */
+/** Whether a number follows without a sign that ends the name before it; the next number alone decides. */
 function isPartOfName(line: string, word: Candidate, numbers: readonly Candidate[]): boolean {
   const next = numbers.find((number) => number.separator === 'sign' && number.start > word.end);
   return next !== undefined && !/[,;|(]/.test(line.slice(word.end, next.start));
@@ -87,7 +87,7 @@ function candidatesOf(line: string, commaIsDecimal: boolean): Candidate[] {
       separator: 'sign',
     });
   }
-  // "scaler -> none: 0.81": the word belongs to the name where a figure follows it.
+  // "scaler -> none: 0.81": the word belongs to the name where a number follows it.
   const real = missing.filter((one) => !isPartOfName(line, one, numbers));
   const all = [...numbers, ...real].sort((a, b) => a.start - b.start);
   return all.length <= MAX_CANDIDATES
@@ -105,10 +105,10 @@ interface Key {
 const JOINT =
   /^\s*(?:for|of|on|with(?=\s+(?:only|just|all|the full))|in|when|after|if|pour|für|para|per|:|-|–|—|\||>|,)\s*/iu;
 
-/** Words before a figure that are looked at. */
+/** Words before a number that are looked at. */
 const MAX_KEY_LENGTH = 300;
 
-/** Divides the words before a figure into the variant's label and the metric. */
+/** Divides the words before a number into the variant's label and the metric. */
 export function readKey(words: string): Key {
   let text = words
     .slice(-MAX_KEY_LENGTH)
@@ -167,7 +167,7 @@ export function readKey(words: string): Key {
   return { label: unlisted, metric, isChange: false, namesMetric };
 }
 
-/** `[0.81, 0.82, 0.80]` or `0.81 0.82 0.80` behind a separator: the scores of single runs. */
+/** `[0.81, 0.82, 0.80]` or `0.81 0.82 0.80` after a separator: the scores of single runs. */
 function runsAt(line: string, first: Candidate, all: readonly Candidate[]): NumberToken[] {
   const runs: NumberToken[] = [];
   let position = first.start;
@@ -220,7 +220,7 @@ function piecesOf(line: string, candidates: readonly Candidate[]): Piece[] {
     const rest = line.slice(end).replace(PLUS_MINUS_AFTER, '');
     const hasNext = lastStart >= end;
     const endsPiece = !hasNext || allTight || key.namesMetric || LIST_BREAK.test(rest) || runs.length > 0;
-    // `RF n_estimators=10 (instead of 100): 0.82`: the figure is part of the name that goes on.
+    // `RF n_estimators=10 (instead of 100): 0.82`: the number is part of the name that goes on.
     if (!endsPiece) continue;
     pieces.push({ key, candidate, runs });
     skipUntil = end + (line.length - end - rest.length);
@@ -229,17 +229,17 @@ function piecesOf(line: string, candidates: readonly Candidate[]): Piece[] {
   return pieces;
 }
 
-/** Reads `(baseline: 0.81)`, `(-0.0094)` and `(delta = -1.2 %)` behind a score. */
+/** Reads `(baseline: 0.81)`, `(-0.0094)` and `(delta = -1.2 %)` after a score. */
 function bracketEntries(
   line: string,
   candidates: readonly Candidate[],
-  behind: Candidate,
+  after: Candidate,
 ): Pick<ScoreEntry, 'kind' | 'value' | 'text' | 'label'>[] {
   const found: Pick<ScoreEntry, 'kind' | 'value' | 'text' | 'label'>[] = [];
   for (const candidate of candidates) {
-    if (candidate.start < behind.end || candidate.depth === 0 || candidate.number === undefined) continue;
+    if (candidate.start < after.end || candidate.depth === 0 || candidate.number === undefined) continue;
     const open = Math.max(line.lastIndexOf('(', candidate.start), line.lastIndexOf('[', candidate.start));
-    if (open < behind.end - 1) continue;
+    if (open < after.end - 1) continue;
     const words = line.slice(open + 1, candidate.start);
     const { value, text, signed } = candidate.number;
     if (speaksOfDeviation(words)) continue;

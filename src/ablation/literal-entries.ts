@@ -28,8 +28,8 @@ function textOf(value: LiteralValue | undefined): string {
   return typeof value === 'boolean' ? String(value) : '';
 }
 
-/** Whether the value holds named figures at all, and not only a list of numbers or words. */
-export function holdsNamedFigures(value: LiteralValue): boolean {
+/** Whether the value holds named numbers at all, and not only a list of numbers or words. */
+export function holdsNamedNumbers(value: LiteralValue): boolean {
   if (isMap(value))
     return [...value.values()].some(
       (inner) => typeof inner === 'number' || inner === null || typeof inner === 'object',
@@ -133,7 +133,7 @@ function columnRecords(value: Map<string, LiteralValue>): Map<string, LiteralVal
   );
 }
 
-/** Figures are named in the summary as printed: 0.90 stays 0.90. */
+/** Numbers are named in the summary as printed: 0.90 stays 0.90. */
 function printedDigits(sourceText: string): SourceOf {
   const printed = new Map<number, string>();
   for (const match of sourceText.matchAll(/[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/g)) {
@@ -165,8 +165,8 @@ class LiteralWalk {
   }
 
   private text(value: string, path: readonly string[]): void {
-    const figure = /^[-+]?\d+\.\d+%?$/.exec(value.trim())?.[0];
-    if (figure !== undefined) this.add(path, Number(figure.replace('%', '')), figure);
+    const printed = /^[-+]?\d+\.\d+%?$/.exec(value.trim())?.[0];
+    if (printed !== undefined) this.add(path, Number(printed.replace('%', '')), printed);
     else if (missingScore(value) !== undefined && readLabel(path.at(-1) ?? '').marked) {
       this.add(path, Number.NaN, value.slice(0, 60));
     }
@@ -199,8 +199,10 @@ class LiteralWalk {
     } else {
       for (const item of items) {
         if (!Array.isArray(item) || typeof item[0] !== 'string') continue;
-        const figure = item.slice(1).find((cell) => typeof cell === 'number' || cell === null || isMap(cell));
-        if (figure !== undefined) this.walk(figure, [...path, item[0]]);
+        const printed = item
+          .slice(1)
+          .find((cell) => typeof cell === 'number' || cell === null || isMap(cell));
+        if (printed !== undefined) this.walk(printed, [...path, item[0]]);
       }
     }
   }
@@ -245,7 +247,7 @@ class LiteralWalk {
  * Entries of a printed mapping or list.
  *
  * @param prefix name of the variant that the whole literal belongs to; empty where it names its own.
- * @param sourceText the literal as printed, so that a figure keeps its printed digits.
+ * @param sourceText the literal as printed, so that a number keeps its printed digits.
  */
 export function literalEntries(
   value: LiteralValue,

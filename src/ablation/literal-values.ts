@@ -141,7 +141,7 @@ function keyText(key: LiteralValue): string {
 /**
  * Reads the JSON or Python literal that starts at `start` (a `{` or `[`).
  *
- * @returns the value and the offset behind it; value undefined where no whole literal of at most `longest`
+ * @returns the value and the offset after it; value undefined where no whole literal of at most `longest`
  *   characters starts there, with the offset that was read up to.
  */
 export function readLiteral(

@@ -43,15 +43,15 @@ const NOISE: readonly RegExp[] = [
 
 const WARNING_SOURCE_LINE = /^\s{2,}\S.*[(=]/;
 
-/** A line about time, memory or sizes; their figures are no scores. */
+/** A line about time, memory or sizes; its numbers are no scores. */
 const HOUSEKEEPING =
   /^(?:\W*)(?:total |training |elapsed |wall |execution |run ?|inference |fit )*(?:time|runtime|duration|elapsed|took|memory|ram|size|shape|samples?|rows?|columns?|records?)\b|\bin \d+(?:[.,]\d+)?\s*(?:s|sec|secs|seconds|min|minutes)\b|^\W*(?:number|count|total number) of\b|\b(?:train|test|val|valid|validation|training|data|dataset|x|y)(?:_\w+)? ?(?:shape|size|set size|samples|rows)\b|^\W*(?:seed|random[_ ]state|n_splits|n_estimators|batch[_ ]size|learning[_ ]rate|lr|version|python|sklearn|numpy|pandas|device|threshold|best threshold|best params?|parameters|hyperparameters|features?|num_features|n_features|classes|target)\s*[:=]|^\W*(?:alpha|lambda|gamma|max_depth|num_leaves)\s*[:=]/i;
 
-/** Words that make a line one about time or files where a figure follows. */
-const BEFORE_FIGURE =
+/** Words that make a line one about time or files where a number follows. */
+const BEFORE_NUMBER =
   /\b(?:time taken|elapsed|took|runtime|wall time|execution time|duration|loaded|loading|saved|saving|reading|wrote|written|read)\b/i;
 
-/** Whether `second` matches behind the first match of `first`; `first.*second` would look anew behind each. */
+/** Whether `second` matches after the first match of `first`; `first.*second` would look anew after each. */
 function matchesInOrder(text: string, first: RegExp, second: RegExp): boolean {
   const match = first.exec(text);
   return match !== null && second.test(text.slice(match.index + match[0].length));
@@ -71,7 +71,7 @@ export function isLibraryNoise(line: string): boolean {
 
 export function isHousekeeping(line: string): boolean {
   const start = line.slice(0, 300);
-  return HOUSEKEEPING.test(start) || matchesInOrder(start, BEFORE_FIGURE, /\d/);
+  return HOUSEKEEPING.test(start) || matchesInOrder(start, BEFORE_NUMBER, /\d/);
 }
 
 /** A sentence in which the script tells its own ranking; the ranking is computed from the scores instead. */

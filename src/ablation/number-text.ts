@@ -4,7 +4,7 @@ export interface NumberToken {
   readonly start: number;
   readonly end: number;
   readonly value: number;
-  /** Digits behind the decimal sign; those of the mantissa for scientific notation. */
+  /** Digits after the decimal sign; those of the mantissa for scientific notation. */
   readonly decimals: number;
   readonly percent: boolean;
   readonly signed: boolean;
@@ -19,7 +19,7 @@ function signCounts(text: string, start: number): boolean {
   return start === 0 || !LETTER.test(text[start - 1] ?? '');
 }
 
-/** Dates, clock times, versions, fractions and file names hold digits that are no figures. */
+/** Dates, clock times, versions, fractions and file names hold digits that are no scores. */
 function isPartOfSomethingElse(text: string, start: number, end: number): boolean {
   const before = text[start - 1] ?? '';
   const after = text[end] ?? '';
@@ -46,14 +46,14 @@ export function parseNumber(printed: string, commaIsDecimal = false): number {
   return Number(text);
 }
 
-/** Digits behind the point that a printed figure is given to; 4 for `1.2e-3`, below 0 for `1e5`. */
+/** Digits after the point that a printed number is given to; 4 for `1.2e-3`, below 0 for `1e5`. */
 export function decimalsOf(printed: string): number {
   const [, mantissa = '', exponent = '0'] = /^(.*?)(?:[eE]([-+]?\d+))?\s?%?$/.exec(printed.trim()) ?? [];
   const fraction = /(?:\.|,(?!\d{3}(?:[,.]|$))|(?<=^[-+−–]?0),)(\d+)/.exec(mantissa);
   return (fraction?.[1]?.length ?? 0) - Number(exponent);
 }
 
-/** The figures of a text, in order; digits inside names, dates, times and versions are left out. */
+/** The numbers of a text, in order; digits inside names, dates, times and versions are left out. */
 export function numbersIn(text: string, commaIsDecimal = false): NumberToken[] {
   const tokens: NumberToken[] = [];
   for (const match of text.matchAll(NUMBER)) {
@@ -83,7 +83,7 @@ export function numbersIn(text: string, commaIsDecimal = false): NumberToken[] {
   return tokens;
 }
 
-/** A value with the given digits behind the point, without `-0` and with the sign on request. */
+/** A value with the given digits after the point, without `-0` and with the sign on request. */
 export function formatNumber(value: number, decimals: number, withSign = false): string {
   const fixed = value.toFixed(Math.min(Math.max(decimals, 0), 20));
   const text = Number(fixed) === 0 ? fixed.replace('-', '') : fixed;

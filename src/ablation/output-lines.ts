@@ -26,7 +26,7 @@ const ESCAPES = new RegExp(
   `${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|\\][^${BELL}${ESCAPE}]{0,2000}(?:${BELL}|${ESCAPE}\\\\)|[@-Z\\\\-_])`,
   'g',
 );
-/** Control characters that print nothing divide words: a NUL between two figures does not make them one. */
+/** Control characters that print nothing divide words: a NUL between two numbers does not make them one. */
 const CONTROLS = /(?![\t\n\r])[\p{Cc}\u200b\ufeff]/gu;
 
 /** The text as a terminal shows it, without escape sequences and control characters. */
@@ -50,7 +50,7 @@ function withoutLogPrefix(line: string): string {
     const head = text.slice(0, 200);
     let cut = 0;
     for (const [position, pattern] of PREFIXES.entries()) {
-      // A bare logger name is a prefix only behind a time or a level.
+      // A bare logger name is a prefix only after a time or a level.
       if (position === PREFIXES.length - 1 && !isLog) continue;
       const match = pattern.exec(head);
       if (match !== null && match[0].length > 0) {

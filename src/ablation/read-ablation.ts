@@ -302,7 +302,7 @@ function reasonAgainst(
 
 /**
  * Reads the printed scores of an ablation run and ranks its components by the absolute change of the score
- * (REQ-P2O-011). The ranking is computed from the figures; what the output says about itself is not believed.
+ * (REQ-P2O-011). The ranking is computed from the numbers; what the output says about itself is not believed.
  * Linear in the length of the output.
  */
 export async function readAblation(input: AblationInput): Promise<AblationReading> {

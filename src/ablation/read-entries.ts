@@ -1,6 +1,6 @@
 import { failedRunIn } from './failed-run.js';
 import { lineEntries, readKey } from './line-entries.js';
-import { holdsNamedFigures, literalEntries } from './literal-entries.js';
+import { holdsNamedNumbers, literalEntries } from './literal-entries.js';
 import { readLiteral } from './literal-values.js';
 import { isConclusion, isHousekeeping, isOrder } from './log-noise.js';
 import { isMetricPhrase } from './metric-names.js';
@@ -12,7 +12,7 @@ import { plainLabel, readLabel } from './variant-label.js';
 
 export interface PrintedEntries {
   readonly entries: readonly ScoreEntry[];
-  /** What stands behind a bare `Ablation 2` elsewhere in the output, by `ablation 2`. */
+  /** What comes after a bare `Ablation 2` elsewhere in the output, by `ablation 2`. */
   readonly namesByNumber: ReadonlyMap<string, string>;
   readonly output: CleanOutput;
   /** Whether the middle of a very long output was not read. */
@@ -74,7 +74,7 @@ class EntryReader {
     if (!/^[^{}[\]]*$/.test(before) || /\d\s*$/.test(before)) return undefined;
     const start = (this.offsets[position] ?? 0) + open;
     const found = readLiteral(this.joined, start, MAX_LITERAL_LENGTH);
-    if (found.value === undefined || !holdsNamedFigures(found.value)) {
+    if (found.value === undefined || !holdsNamedNumbers(found.value)) {
       this.vain += found.end - start;
       return undefined;
     }
@@ -175,7 +175,7 @@ class EntryReader {
     this.entries.push(this.inChanges ? this.asChange(placed) : placed);
   }
 
-  /** A line without a figure may name the variant whose scores follow, or open a list of changes. */
+  /** A line without a number may name the variant whose scores follow, or open a list of changes. */
   private readHeading(text: string): void {
     const plain = plainLabel(text);
     if (plain === '' || plain.length > 160) return;
@@ -217,7 +217,7 @@ function withoutMiddle(lines: readonly OutputLine[]): readonly OutputLine[] {
   return [...lines.slice(0, MAX_LINES / 4), ...lines.slice((-MAX_LINES * 3) / 4)];
 }
 
-/** All figures of an output that could be scores of variants, in printed order. */
+/** All numbers of an output that could be scores of variants, in printed order. */
 export function readEntries(rawOutput: string): PrintedEntries {
   const output = cleanOutput(rawOutput);
   const lines = withoutMiddle(output.lines);

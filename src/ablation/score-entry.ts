@@ -1,4 +1,4 @@
-/** One printed figure with the words around it, before it is known what the words mean. */
+/** One printed number with the words around it, before it is known what the words mean. */
 export interface ScoreEntry {
   /** Name of the variant as printed; empty where the line only names a metric. */
   readonly label: string;
@@ -6,14 +6,14 @@ export interface ScoreEntry {
   readonly metric: string;
   /** The score or the change; NaN where the run gave none. */
   readonly value: number;
-  /** The figure, or the word in its place, as printed. */
+  /** The number, or the word in its place, as printed. */
   readonly text: string;
   readonly kind: 'score' | 'change';
   /** Scores of single runs (folds, seeds) that stand in place of one score. */
   readonly runs?: readonly { readonly value: number; readonly text: string }[];
-  /** Whether the figure belongs to one fold or seed. */
+  /** Whether the number belongs to one fold or seed. */
   readonly isRun: boolean;
-  /** Whether the figure is printed as a mean. */
+  /** Whether the number is printed as a mean. */
   readonly isMean: boolean;
   /** The label names what is taken out, without a word for it (a column `removed`). */
   readonly labelIsComponent: boolean;

@@ -2,14 +2,14 @@ import type { AblationInput, AblationReading, AblationScore, AblationVariant } f
 import { decimalsOf, formatNumber } from './number-text.js';
 import { readAblation } from './read-ablation.js';
 
-const figure = (score: AblationScore): string =>
+const printedScore = (score: AblationScore): string =>
   score.printed ?? `${score.runs?.lowest ?? ''} to ${score.runs?.highest ?? ''} over its runs`;
 
 function changeText(variant: AblationVariant, baseline: AblationScore | undefined): string | undefined {
   if (variant.printedChange !== undefined) return variant.printedChange;
-  // The mean of several runs was not printed; a change of it would be a figure nobody can look up.
+  // The mean of several runs was not printed; a change of it would be a number nobody can look up.
   if (variant.score?.printed === undefined || baseline?.printed === undefined) return undefined;
-  // 81.96% against 0.8102: the difference of the printed figures is not the change.
+  // 81.96% against 0.8102: the difference of the printed numbers is not the change.
   if (variant.score.printed.endsWith('%') !== baseline.printed.endsWith('%')) return undefined;
   const decimals = Math.max(decimalsOf(variant.score.printed), decimalsOf(baseline.printed));
   return formatNumber(variant.change, decimals, true);
@@ -43,8 +43,8 @@ function evidenceOf(variant: AblationVariant, reading: AblationReading): string 
   const label = `in the run "${variant.label}"`;
   if (variant.score === undefined || reading.baseline === undefined)
     return `${label} the printed change is ${change ?? 'not given'}`;
-  const from = figure(reading.baseline.score);
-  const to = figure(variant.score);
+  const from = printedScore(reading.baseline.score);
+  const to = printedScore(variant.score);
   if (change === undefined) return `${label} ${metric} is ${to}, against ${from} for the baseline`;
   const verb = variant.effect === 'none' ? 'stays at' : variant.change < 0 ? 'falls' : 'rises';
   return variant.effect === 'none'
@@ -63,7 +63,7 @@ function introduction(reading: AblationReading): string {
   const base =
     reading.baseline === undefined
       ? 'the output gives changes against the baseline only'
-      : `the baseline scores ${figure(reading.baseline.score)}`;
+      : `the baseline scores ${printedScore(reading.baseline.score)}`;
   sentences.push(
     `Ablation by ${reading.metric ?? 'the printed score'} (${better[reading.direction]}${source}): ${base}.`,
   );
@@ -94,14 +94,14 @@ function equalsOf(variant: AblationVariant, variants: readonly AblationVariant[]
 
 /**
  * Writes the summary of a reading. One sentence starts with the most impactful component, another with the
- * least impactful one; both carry the printed figures. An unusable reading gets its reason and no ranking.
+ * least impactful one; both carry the printed numbers. An unusable reading gets its reason and no ranking.
  */
 export function describeReading(reading: AblationReading): string {
   const [most] = reading.variants;
   const least = reading.variants.at(-1);
   if (reading.unusable !== undefined || most === undefined || least === undefined) {
     const base =
-      reading.baseline === undefined ? [] : [`The baseline scores ${figure(reading.baseline.score)}.`];
+      reading.baseline === undefined ? [] : [`The baseline scores ${printedScore(reading.baseline.score)}.`];
     return [
       reading.unusable ?? 'No scores of variants were found in the output.',
       ...base,
@@ -129,8 +129,8 @@ export function describeReading(reading: AblationReading): string {
 }
 
 /**
- * Summary of an ablation run, computed from its printed figures (REQ-P2O-011). It holds no figure that does
- * not stand in the output or follow from two of its figures.
+ * Summary of an ablation run, computed from its printed numbers (REQ-P2O-011). It holds no number that does
+ * not occur in the output or follow from two of its numbers.
  */
 export async function summarizeAblation(input: AblationInput): Promise<string> {
   return describeReading(await readAblation(input));

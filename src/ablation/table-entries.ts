@@ -35,14 +35,14 @@ const NOTHING = /^(?:|-|–|—|none|null|nothing|nan|n\/a|∅)$/i;
 
 const clean = (cell: string): string => cell.replace(/\*\*|`|__/g, '').trim();
 
-/** Undefined: no figure in the cell, and no word for a failed run. */
-function figureOf(cell: string, commaIsDecimal: boolean): { value: number; text: string } | undefined {
+/** Undefined: no number in the cell, and no word for a failed run. */
+function numberOf(cell: string, commaIsDecimal: boolean): { value: number; text: string } | undefined {
   const text = clean(cell);
   if (text.length > 60) return undefined;
   const [first] = numbersIn(text, commaIsDecimal);
   if (first !== undefined) {
     const rest = `${text.slice(0, first.start)}${text.slice(first.end)}`;
-    // A cell holds one figure, perhaps with a deviation, a unit or a mark beside it.
+    // A cell holds one number, perhaps with a deviation, a unit or a mark beside it.
     if (/\p{L}{3,}/u.test(rest.replace(/\b(?:std|pts?|points?|pp|best|mean)\b/giu, ''))) return undefined;
     return { value: first.value, text: first.text };
   }
@@ -64,8 +64,8 @@ interface Columns {
 function columnsOf(table: Table, width: number, commaIsDecimal: boolean): Columns {
   const titles = Array.from({ length: width }, (_, column) => clean(table.header?.[column] ?? ''));
   const sample = table.rows.slice(0, 60);
-  const figures = titles.map(
-    (_, column) => sample.filter((row) => figureOf(row[column] ?? '', commaIsDecimal) !== undefined).length,
+  const numbers = titles.map(
+    (_, column) => sample.filter((row) => numberOf(row[column] ?? '', commaIsDecimal) !== undefined).length,
   );
   const words = titles.map(
     (_, column) =>
@@ -81,14 +81,14 @@ function columnsOf(table: Table, width: number, commaIsDecimal: boolean): Column
   );
   if (name === -1)
     name = words.findIndex(
-      (count, column) => count >= Math.max(1, sample.length * 0.6) && (figures[column] ?? 0) <= count / 2,
+      (count, column) => count >= Math.max(1, sample.length * 0.6) && (numbers[column] ?? 0) <= count / 2,
     );
   const baseline = spacious.findIndex((title) => BASELINE_COLUMN.test(title));
   const without = spacious.findIndex((title) => WITHOUT_COLUMN.test(title));
   const scores: number[] = [];
   const changes: number[] = [];
   for (const [column, title] of titles.entries()) {
-    if (column === name || (figures[column] ?? 0) === 0 || column === baseline) continue;
+    if (column === name || (numbers[column] ?? 0) === 0 || column === baseline) continue;
     if (speaksOfDeviation(title) && !speaksOfMean(title)) continue;
     if (speaksOfChange(title)) changes.push(column);
     else if (metricIn(title) !== undefined || !isNoScoreColumn(title)) {
@@ -200,15 +200,15 @@ export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[
       const cell = row[column] ?? '';
       const keyed = /^(.*?)[:=]\s*(?!\s)([^:=]+)$/.exec(clean(cell));
       const key = keyed?.[1] === undefined ? undefined : readKey(keyed[1]);
-      const figure = figureOf(keyed?.[2] ?? cell, commaIsDecimal);
-      if (figure === undefined) return;
+      const printed = numberOf(keyed?.[2] ?? cell, commaIsDecimal);
+      if (printed === undefined) return;
       const title = clean(table.header?.[column] ?? '');
       const metric = key?.metric || (key?.label === '' ? '' : (key?.label ?? title));
       const isChange = kind === 'change' || key?.isChange === true || speaksOfChange(keyed?.[1] ?? '');
       if (speaksOfDeviation(keyed?.[1] ?? '') || isNoScoreColumn(keyed?.[1] ?? '')) return;
       entries.push({
         ...base,
-        ...figure,
+        ...printed,
         label: entryLabel,
         labelIsComponent: base.labelIsComponent && entryLabel === label,
         metric: isChange ? '' : metric || named.metric,
@@ -219,7 +219,7 @@ export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[
     for (const column of columns.scores) if (!bySwitches || !switches.includes(column)) add(column, 'score');
     for (const column of columns.changes) add(column, 'change');
     if (columns.baseline !== -1) add(columns.baseline, 'score', 'baseline');
-    // Figures behind a key stand in any column of a table without titles: `name | QWK: 0.81`.
+    // Numbers after a key stand in any column of a table without titles: `name | QWK: 0.81`.
     if (table.header === undefined && columns.scores.length === 0) {
       for (let column = 0; column < row.length; column += 1)
         if (column !== columns.name) add(column, 'score');

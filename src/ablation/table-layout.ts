@@ -11,13 +11,13 @@ export function isBorder(text: string): boolean {
   return text.trim().length >= 2 && BORDER.test(text);
 }
 
-/** A found table, and the position of the first line behind it. */
+/** A found table, and the position of the first line after it. */
 export interface FoundTable {
   readonly table: Table;
   readonly end: number;
 }
 
-function isFigure(cell: string): boolean {
+function isNumber(cell: string): boolean {
   const text = cell.replace(/\*\*|`/g, '').trim();
   if (text === '' || text.length > 60) return false;
   const [first] = numbersIn(text);
@@ -31,7 +31,7 @@ function withHeader(rows: string[][], lines: number[], layout: string, end: numb
   const titled =
     rows.length > 1 &&
     first.filter((cell) => cell.trim() !== '').length >= 2 &&
-    !first.some((cell) => isFigure(cell) || /[:=]\s*[-+]?\d|\d\.\d/.test(cell));
+    !first.some((cell) => isNumber(cell) || /[:=]\s*[-+]?\d|\d\.\d/.test(cell));
   return {
     table: titled
       ? { header: first, rows: rows.slice(1), lines: lines.slice(1), layout }
@@ -95,12 +95,12 @@ function delimitedTable(lines: readonly OutputLine[], start: number): FoundTable
       if (text === '' || text.length > MAX_ROW_LENGTH) break;
       const cells = delimitedCells(text, delimiter);
       if (cells.length !== width || cells.some((cell) => /[:=]\s*[-+]?[\d.]/.test(cell))) break;
-      const isTitles = rows.length === 0 && !cells.some(isFigure);
-      if (!isTitles && !(cells.some(isFigure) && cells.some((cell) => /\p{L}/u.test(cell)))) break;
+      const isTitles = rows.length === 0 && !cells.some(isNumber);
+      if (!isTitles && !(cells.some(isNumber) && cells.some((cell) => /\p{L}/u.test(cell)))) break;
       if (isTitles && cells.some((cell) => cell.length > 60)) break;
       rows.push(cells);
     }
-    const scored = rows.filter((row) => row.some(isFigure)).length;
+    const scored = rows.filter((row) => row.some(isNumber)).length;
     if (rows.length >= 2 && scored >= Math.min(2, rows.length - 1)) {
       return withHeader(
         rows,
@@ -117,28 +117,28 @@ const FIGURE_WORD =
   /^(?:[-+−]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?%?\*{0,2}|[-+]?(?:nan|inf)|n\/a|none|failed|<NA>|-)$/i;
 const DEVIATION = /(?<!\s)\s*(?:±|\+\/-|\+-)\s*[\d.,]+%?/g;
 
-function alignedRow(text: string): { label: string; figures: string[] } | undefined {
+function alignedRow(text: string): { label: string; numbers: string[] } | undefined {
   if (text.length > 400) return undefined;
   const flat = text
     .replace(DEVIATION, '')
     .replace(/\.{3,}/g, '   ')
     .trimEnd();
   const words = [...flat.matchAll(/\S+/g)];
-  const figures: string[] = [];
+  const numbers: string[] = [];
   let labelEnd = flat.length;
   for (let word = words.pop(); word !== undefined && FIGURE_WORD.test(word[0]); word = words.pop()) {
-    figures.unshift(word[0]);
+    numbers.unshift(word[0]);
     labelEnd = word.index;
   }
   const label = flat.slice(0, labelEnd).trim();
   if (
-    figures.length === 0 ||
+    numbers.length === 0 ||
     !/\p{L}/u.test(label) ||
     /[:=(]$/.test(label) ||
-    !figures.some((figure) => /[.,]\d|nan|inf|fail/i.test(figure))
+    !numbers.some((number) => /[.,]\d|nan|inf|fail/i.test(number))
   )
     return undefined;
-  return { label, figures };
+  return { label, numbers };
 }
 
 /** Columns set by spaces: pandas, tabulate without bars, padded f-strings. */
@@ -147,7 +147,7 @@ function alignedTable(
   start: number,
   previous: string | undefined,
 ): FoundTable | undefined {
-  const rows: { label: string; figures: string[]; text: string; index: number }[] = [];
+  const rows: { label: string; numbers: string[]; text: string; index: number }[] = [];
   let position = start;
   for (; position < lines.length; position += 1) {
     const line = lines[position];
@@ -192,7 +192,7 @@ function alignedTable(
     }
   }
   // Not `Math.min(...)`: a table may have more rows than a call can have arguments.
-  const width = rows.reduce((least, row) => Math.min(least, row.figures.length), Number.POSITIVE_INFINITY);
+  const width = rows.reduce((least, row) => Math.min(least, row.numbers.length), Number.POSITIVE_INFINITY);
   const headerCells = titles?.trim().split(/\s{2,}|\t/) ?? [];
   const loose = headerCells.length > width ? headerCells : (titles?.trim().split(/\s+/) ?? []);
   const header =
@@ -203,11 +203,11 @@ function alignedTable(
     table: {
       header,
       rows: rows.map((row) => {
-        const extra = row.figures.length - width;
-        const label = [row.label, ...row.figures.slice(0, extra)].join(' ');
+        const extra = row.numbers.length - width;
+        const label = [row.label, ...row.numbers.slice(0, extra)].join(' ');
         return [
           header === undefined ? label : label.replace(/^\d+\s+(?=\p{L})/u, ''),
-          ...row.figures.slice(extra),
+          ...row.numbers.slice(extra),
         ];
       }),
       lines: indexes,

@@ -25,7 +25,7 @@ const LIST_SIGN = /^\s*(?:[-*•·▪►▶>→✓✔✗✘❌✅⚠#=~]+|\d{1,2
 const PROGRESS_SIGN = /^[[(]?\d+\s*(?:\/|of)\s*\d+[\])]?\s*[:.-]?\s*/;
 const ACTIVITY =
   /^(?:now |starting |finished |completed |done |re-?)?(?:running|run|evaluating|evaluate|training|testing|trying|starting|finished|completed|done|processing|executing|fitting|scoring|results? (?:for|of)|scores? (?:for|of)|scenario|setting|config(?:uration)?|variant|experiment|modified|name)(?:\s*[:>-]\s*|\s+(?:with |for |of |on |the |ablation experiment |experiment |variant |configuration )*)/i;
-/** `Ablation 2`, `Exp. #3`; a number behind a word such as `model` counts only where the name ends there. */
+/** `Ablation 2`, `Exp. #3`; a number after a word such as `model` counts only where the name ends there. */
 const NUMBERED =
   /^(?:ablation|abl|experiment|exp|variant|config(?:uration)?|scenario|étude|versuch|variante|эксперимент|实验|消融|(?:study|setting|case|model|step|test|trial|run)(?=[\s_#.-]*(?:\d{1,3}|[A-H])(?:\s*(?:\/|of)\s*\d{1,3})?\s*(?:[:.)([–—|-]|$)))(?:[\s_#]*(?:study|experiment|run|test|variant))?[\s_#.-]*(?:n[o°º.]+ ?)?(\d{1,3}|[A-H](?![\p{L}\p{N}]))(?![\p{L}\p{N}])(?:\s*(?:\/|of)\s*\d{1,3})?/iu;
 /** "If we drop X", "when removing X". */
@@ -43,7 +43,7 @@ const REMOVED_BEFORE_CJK =
   /^(?:无|無|不使用|不用|不含|没有|沒有|去掉|去除|移除|除去|删除|禁用|取消)\s*[:：]?\s*/u;
 const REMOVED_CAMEL =
   /^(?:No|Without|Drop|Remove|Minus)(?=[A-Z][\p{Ll}\d])|^(?:No|Without|Drop|Remove)(?=[A-Z]{2,})/u;
-// Words of other scripts are `\W` too: behind one of them the text is only read as far as the next.
+// Words of other scripts are `\W` too: after one of them the text is only read as far as the next.
 const REMOVED_AFTER =
   /(?:(?<![\s_:([=-])[\s_:([=-]+(?:(?:is|are|was|were|turned|switched|set to)\s+)?(?:off|disabled|removed|dropped|excluded|ablated|omitted|skipped|deactivated|entfernt|deaktiviert|weggelassen|supprimée?s?|désactivée?s?|retirée?s?|eliminad[oa]s?|desactivad[oa]s?|removid[oa]s?|rimoss[oaie]|отключен\w*|удален\w*)|(?<!\s)\s*[=:]\s*(?:false|none|off|no|0)|(?<!\s)\s*(?:なし|無し|を除く|除外))(?:(?!отключен|удален|なし|無し|を除く|除外)\W)*$/iu;
 const REMOVED_WITHIN = new RegExp(

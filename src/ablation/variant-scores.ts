@@ -3,7 +3,7 @@ import { isMetricPhrase, isTrainingMetric, metricAtStart, metricIn } from './met
 import type { ScoreEntry } from './score-entry.js';
 import { type LabelReading, readLabel } from './variant-label.js';
 
-/** All figures that the output gives for one variant. */
+/** All numbers that the output gives for one variant. */
 export interface VariantScores {
   readonly id: string;
   readonly label: string;
@@ -32,7 +32,7 @@ interface Placed {
   readonly reading: LabelReading;
 }
 
-/** Puts the name behind a bare `Ablation 2`, and takes a metric off that stands inside the label. */
+/** Puts the name after a bare `Ablation 2`, and takes a metric off that stands inside the label. */
 function placed(entry: ScoreEntry, names: (number: string) => string | undefined): Placed {
   let reading = readLabel(entry.label);
   if (reading.text === '' && reading.number !== undefined) {
@@ -59,7 +59,7 @@ function placed(entry: ScoreEntry, names: (number: string) => string | undefined
   return { entry, reading };
 }
 
-/** Gathers the figures of each variant. */
+/** Gathers the numbers of each variant. */
 export function gatherVariants(
   entries: readonly ScoreEntry[],
   names: (number: string) => string | undefined,

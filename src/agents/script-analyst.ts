@@ -34,7 +34,7 @@ const TASKS = {
   summarize: summarizeAblation,
   /** Maps a summary onto the blocks of a solution. */
   plan: planRefinement,
-  /** Holds the figures of a summary against the output. */
+  /** Finds numbers of a summary that the output does not support. */
   findUnsupportedNumbers: async (given: Parameters<typeof findUnsupportedNumbers>[0]) =>
     findUnsupportedNumbers(given),
 };

@@ -206,7 +206,7 @@ export const SETTINGS = {
     'FLEET_ANALYSIS_TIMEOUT_MS',
     '30000',
     count(30_000, 100, MAX_TIMER_MS),
-    'Longest computing over one text in a worker (static analysis, comparison, figures); the job then fails with `analysis-limit`. `fleet contamination` keeps to it too.',
+    'Longest computing over one text in a worker (static analysis, comparison, numbers of a summary); the job then fails with `analysis-limit`. `fleet contamination` keeps to it too.',
   ),
   analysisHeapMb: setting(
     'FLEET_ANALYSIS_HEAP_MB',

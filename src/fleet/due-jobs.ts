@@ -10,7 +10,7 @@ const LOOK_MS = 1_000;
 /** A look of another worker counts for a little less, so that the next one is not skipped. */
 const LEASE_MS = LOOK_MS * 0.9;
 
-/** Gives delayed jobs their turns as they become due. A job that is due before that goes behind all others. */
+/** Gives delayed jobs their turns as they become due. A job that is due before that goes after all others. */
 export class DueJobs {
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | undefined;

@@ -162,7 +162,7 @@ export class KnownStore {
     return last?.[0] ?? '0-0';
   }
 
-  /** The changes behind a position, oldest first, a page at a time. */
+  /** The changes after a position, oldest first, a page at a time. */
   async changesAfter(position: string): Promise<KnownChange[]> {
     const entries = await this.#client.xrange(this.#keys.changes, `(${position}`, '+', 'COUNT', PAGE);
     return entries.map(([id, [operation, field]]) => ({

@@ -13,7 +13,7 @@ import { withinWorkLimit } from './values/work.js';
 export interface LeakFinding {
   readonly kind: LeakKind;
   readonly severity: Severity;
-  /** Exact substring of the source: from the leak through the split that it has to move behind. */
+  /** Exact substring of the source: from the leak through the split that it has to move after. */
   readonly codeBlock: string;
   /** UTF-16 offsets of the block. */
   readonly start: number;

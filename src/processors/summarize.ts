@@ -15,7 +15,7 @@ const LONGEST_OUTPUT = 300_000;
 
 /**
  * Summarizes the printed output of an ablation study (REQ-P2O-008 … 011). The summary is the whole text of the
- * answer, as it is but for control characters; figures in it that the output does not bear out are named in the notes.
+ * answer, as it is but for control characters; numbers in it that the output does not support are named in the notes.
  */
 export const processSummarize: Processor<'summarize'> = async ({ ablationCode, rawOutput, model }, work) => {
   const notes: string[] = [];
@@ -39,24 +39,24 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
     ),
   );
   const summary = withoutControls(answer.output);
-  const figures = await figureNotes(summary, rawOutput, ablationCode, work.analyst).catch(
+  const numbers = await numberNotes(summary, rawOutput, ablationCode, work.analyst).catch(
     (thrown: unknown) => {
       // The summary is there and may be paid for: it is given out, and says what nobody has looked at.
       if (!isAnalysisLimit(thrown)) throw thrown;
-      return [`the figures of the summary were not checked: ${thrown.message}`];
+      return [`the numbers of the summary were not checked: ${thrown.message}`];
     },
   );
-  for (const note of figures) work.log.warn(note);
+  for (const note of numbers) work.log.warn(note);
   return {
     summary,
     usage: meter.total,
     agent: agentStamp(work.runner, answer),
-    ...withNotes([...notes, ...(answer.notes ?? []), ...figures]),
+    ...withNotes([...notes, ...(answer.notes ?? []), ...numbers]),
   };
 };
 
-/** What in the summary the printed output does not bear out. */
-async function figureNotes(
+/** What in the summary the printed output does not support. */
+async function numberNotes(
   summary: string,
   rawOutput: string,
   ablationCode: string,

@@ -52,7 +52,7 @@ function visitNamed<State>(
   cursor.delete();
 }
 
-/** Names that a piece of code binds for the code behind it. */
+/** Names that a piece of code binds for the code after it. */
 async function boundNames(code: string): Promise<Set<string>> {
   const text = dedented(code);
   const tree = await parsePython(text);

@@ -5,7 +5,7 @@ interface Fence {
   readonly character: string;
   readonly length: number;
   readonly indentation: number;
-  /** What stands behind the fence on its line. */
+  /** What comes after the fence on its line. */
   readonly rest: string;
 }
 
@@ -40,11 +40,11 @@ function withoutIndentation(line: string, indentation: number): string {
 /**
  * The code in an agent's answer (REQ-SF-019): the content of the longest fenced block, the first of equally
  * long ones. Fences are CommonMark's: three or more backticks or tildes, up to three spaces of indentation,
- * closed by at least as many of the same character with nothing behind them. The indentation of the opening
+ * closed by at least as many of the same character with nothing after them. The indentation of the opening
  * fence is taken off the content, which ends before the line break in front of the closing fence; line
  * breaks in between stay as they are. An answer without a fence is code as a whole, and is trimmed.
  *
- * @throws UnclosedFenceError if a fence is opened and not closed, also behind complete ones: the answer was cut off.
+ * @throws UnclosedFenceError if a fence is opened and not closed, also after complete ones: the answer was cut off.
  */
 export function extractCodeBlock(text: string): string {
   const blocks: string[] = [];

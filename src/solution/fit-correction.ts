@@ -15,7 +15,7 @@ interface Surroundings {
   readonly indentation: string;
   /** The part of it in front of the block; null where code stands there, on the same line. */
   readonly outside: string | null;
-  /** Line breaks, blank lines and the beginning of the next line behind the block's last code. */
+  /** Line breaks, blank lines and the beginning of the next line after the block's last code. */
   readonly tail: string;
 }
 
@@ -70,7 +70,7 @@ function opensSuite(lines: readonly CorrectionLine[]): boolean {
 
 /**
  * Whether only the first line lost its indentation, as it does in an answer that was trimmed or copies a
- * block which begins behind the indentation of its line: all other statements stand where they have to.
+ * block which begins after the indentation of its line: all other statements stand where they have to.
  */
 function onlyFirstIsShifted(
   lines: readonly CorrectionLine[],
@@ -136,7 +136,7 @@ function keepStrings(lines: readonly CorrectionLine[], shifted: (string | null)[
  * Fits an agent's correction to the place of the block that it replaces, before it is put in:
  * line breaks become those of the solution; a correction whose indentation differs uniformly from the block's
  * (the first code line decides) gets the block's, the inside of strings kept; blank lines at both ends and
- * the line break at the end become those of the block. A block that begins behind the indentation of its
+ * the line break at the end become those of the block. A block that begins after the indentation of its
  * line gets a correction that does so too. A correction of nothing but whitespace becomes empty.
  */
 export function fitCorrection(correction: string, located: Span, content: string): string {

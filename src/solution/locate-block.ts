@@ -4,7 +4,7 @@ import { search, searchText } from './search.js';
 export interface LocatedBlock {
   /** Offset of the first code unit (UTF-16). */
   readonly start: number;
-  /** Offset behind the last code unit. */
+  /** Offset after the last code unit. */
   readonly end: number;
   readonly text: string;
   /** `exact`: the block is a substring. `whitespace`: its whole lines match but for trailing whitespace. */
@@ -42,10 +42,10 @@ function lineNumbers(
   return numbers;
 }
 
-/** Blanks behind the block's last line break are trailing whitespace too, and no line of their own. */
+/** Blanks after the block's last line break are trailing whitespace too, and no line of their own. */
 function withoutTrailingBlanks(codeBlock: string): string {
-  const behindBreak = codeBlock.lastIndexOf('\n') + 1;
-  return codeBlock.slice(behindBreak).trim() === '' ? codeBlock.slice(0, behindBreak) : codeBlock;
+  const afterBreak = codeBlock.lastIndexOf('\n') + 1;
+  return codeBlock.slice(afterBreak).trim() === '' ? codeBlock.slice(0, afterBreak) : codeBlock;
 }
 
 function locateByWholeLines(asked: string, content: string): LocatedBlock | null {
@@ -78,7 +78,7 @@ function lineBreakLength(text: string, end: number): number {
  * trailing whitespace). Indentation always has to be equal. Of several places the first one is taken.
  *
  * In the second step the span begins at the beginning of a line and ends at the end of one. It holds the
- * line break behind its last line where the block ends with one and the script has it.
+ * line break after its last line where the block ends with one and the script has it.
  *
  * A block of nothing but whitespace names no code, so it is never found, not even as a substring: a
  * replacement would hit whichever blank line comes first.

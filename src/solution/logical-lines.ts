@@ -25,7 +25,7 @@ function contextOf(open: Open): LineContext {
   return open.brackets > 0 ? 'bracket' : 'code';
 }
 
-/** Reads to the end of a string; leaves its quotes open where it goes on behind the line. */
+/** Reads to the end of a string; leaves its quotes open where it continues after the line. */
 function readString(text: string, from: number, end: number, quotes: string, open: Open): number {
   let at = from;
   while (at < end) {

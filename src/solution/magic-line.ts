@@ -20,7 +20,7 @@ export function maybeMagic(text: string): boolean {
   return text.includes('%') || text.includes('!') || text.includes('?');
 }
 
-/** Offset of the statement behind a magic that runs one, its options skipped; -1 where there is none. */
+/** Offset of the statement after a magic that runs one, its options skipped; -1 where there is none. */
 function codeOf(line: string, from: number): number {
   const name = CODE_MAGIC.exec(line.slice(from, from + 12))?.[0];
   if (name === undefined) return -1;

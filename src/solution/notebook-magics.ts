@@ -37,10 +37,10 @@ function asComment(line: string): string {
 
 /**
  * Python source in which a notebook's magics are harmless Python: `%matplotlib inline`, `!pip install x`,
- * `x?` become the statement `0`, `x = !ls` becomes `x = 0`, and the statement behind `%time` stays where it
+ * `x?` become the statement `0`, `x = !ls` becomes `x = 0`, and the statement after `%time` stays where it
  * is. Every line keeps its length, so offsets, lines and columns are those of the text that was passed.
  *
- * Behind a cell magic of another language (`%%bash`) the cell's lines become comments: up to the next cell
+ * After a cell magic of another language (`%%bash`) the cell's lines become comments: up to the next cell
  * marker (`# %%`, `# In [1]:`) or cell magic, and in a text without markers no further than the next blank
  * line, since nobody knows where the cell ended and code must not disappear.
  */

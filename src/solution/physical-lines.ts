@@ -3,13 +3,13 @@ export interface PhysicalLine {
   readonly start: number;
   /** Offset of the line break, or of the end of the text. */
   readonly end: number;
-  /** Offset behind the line break. */
+  /** Offset after the line break. */
   readonly next: number;
 }
 
 /**
  * The lines of a text as Python and CommonMark count them: `\n`, `\r\n` and a lone `\r` end a line. The text
- * behind the last line break is a line too, unless it is empty.
+ * after the last line break is a line too, unless it is empty.
  */
 export function physicalLines(text: string): PhysicalLine[] {
   const lines: PhysicalLine[] = [];

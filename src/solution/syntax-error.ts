@@ -61,7 +61,7 @@ function errorInIndentation(text: string): FoundAt | null {
   return opened ? { offset: text.length, message: 'expected an indented block' } : null;
 }
 
-/** Judges the depth of a statement, and keeps the depths of the blocks that are open behind it. */
+/** Judges the depth of a statement, and keeps the depths of the blocks that are open after it. */
 function indentationError(depth: number, opened: boolean, depths: number[]): string | null {
   const current = depths.at(-1) ?? 0;
   if (opened !== depth > current) return opened ? 'expected an indented block' : 'unexpected indent';
@@ -91,7 +91,7 @@ function located(text: string, { offset, message }: FoundAt): SyntaxProblem {
 
 /**
  * The first error that the syntax tree or the indentation shows, or null. It is laxer than Python, and refuses
- * one layout that Python takes: lines within brackets that are indented less than their block, behind a colon.
+ * one layout that Python takes: lines within brackets that are indented less than their block, after a colon.
  *
  * @throws Error if the grammar that ships with the package cannot be read.
  */

@@ -7,7 +7,7 @@ const unsupported = (summary: string, rawOutput = OUTPUT, ablationCode = '') =>
 const CRASH =
   'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\nValueError: bad input\n';
 
-describe('checking the figures of a summary', () => {
+describe('finding unsupported numbers of a summary', () => {
   it.each([
     ['standing in the output', 'Accuracy fell from 0.8196 to 0.7886.'],
     ['rounded to fewer digits', 'Accuracy fell from 0.82 to 0.789.'],
@@ -16,7 +16,7 @@ describe('checking the figures of a summary', () => {
     ['a relative change', 'A loss of 3.78%, about 3.8 percent.'],
     ['a ratio', 'It keeps 96.2% of the score, a ratio of 0.962.'],
     ['a range', 'Scores lie in 0.7886-0.8196.'],
-  ])('REQ-P2O-011: lets pass what the output bears out: %s', (_what, summary) => {
+  ])('REQ-P2O-011: lets pass what the output supports: %s', (_what, summary) => {
     expect(unsupported(summary)).toEqual([]);
   });
 
@@ -25,7 +25,7 @@ describe('checking the figures of a summary', () => {
     ['an invented change', 'A loss of 8.3%.', ['8.3%']],
     ['wrong rounding', 'Accuracy fell to 0.788.', ['0.788']],
     ['a whole number as a score', 'RMSE fell to 5.', ['5']],
-    ['each figure once', 'It is 0.5512, again 0.5512 and 0.4417.', ['0.5512', '0.4417']],
+    ['each number once', 'It is 0.5512, again 0.5512 and 0.4417.', ['0.5512', '0.4417']],
   ])('REQ-P2O-011: names %s', (_what, summary, named) => {
     expect(unsupported(summary)).toEqual(named);
   });
@@ -53,7 +53,7 @@ describe('checking the figures of a summary', () => {
     ).toEqual([]);
   });
 
-  it('does not let some pair of a long listing bear out any figure', () => {
+  it('does not take a chance pair of a long listing as support for a number', () => {
     const listing = Array.from(
       { length: 3000 },
       (_, at) => `epoch ${at} loss 0.${1000 + ((at * 7919) % 8999)}`,

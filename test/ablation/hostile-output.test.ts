@@ -74,7 +74,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
     );
   });
 
-  it('writes for any text a summary whose figures the output bears out', async () => {
+  it('writes for any text a summary whose numbers the output supports', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(pieces, { maxLength: 60, size: 'max' }), async (parts) => {
         const rawOutput = parts.join('');

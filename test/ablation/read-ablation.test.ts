@@ -230,7 +230,7 @@ describe('reading printed ablation scores', () => {
     ['(change +0.0640)', '(change -0.0498)'],
     ['(+0.0640)', '(-0.0498)'],
     ['[+7.5 %]', '[-5.9 %]'],
-  ])('reads a score with a note behind it: %s', async (better, worse) => {
+  ])('reads a score with a note after it: %s', async (better, worse) => {
     const { variants } = await readAblation({
       ablationCode: 'x',
       rawOutput: `Baseline: accuracy 0.8498\nWithout scaler: accuracy 0.9138 ${better}\nWithout pca: accuracy 0.8 ${worse}\n`,

@@ -48,7 +48,7 @@ describe('the offline summary', () => {
     expect(await summarize('Baseline: 0.9\nNo cabin: 0.8\n')).not.toMatch(/not read/);
   });
 
-  it('prints no figure that neither stands in the output nor follows from two of its figures', async () => {
+  it('prints no number that neither occurs in the output nor follows from two of its numbers', async () => {
     for (const file of await readdir(outputs)) {
       for (const line of (await readFile(new URL(file, outputs), 'utf8')).trim().split('\n')) {
         const row: { id: string; raw_output: string; ablation_code?: string } = JSON.parse(line);

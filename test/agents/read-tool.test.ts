@@ -126,7 +126,7 @@ describe('refuses', () => {
     ['a path that is no text', { file_path: 7 }],
     ['no object', 'data/train.csv'],
     ['a negative offset', { file_path: 'data/train.csv', offset: -1 }],
-    ['lines behind the end', { file_path: 'data/train.csv', offset: 100 }],
+    ['lines after the end', { file_path: 'data/train.csv', offset: 100 }],
   ])('%s', async (_, input) => {
     expect((await read(input)).isError).toBe(true);
   });

@@ -69,7 +69,7 @@ async function loseAnswerTo<T>(command: () => Promise<T>): Promise<T> {
   return running;
 }
 
-describe('a connection to Redis that breaks behind a command', () => {
+describe('a connection to Redis that breaks after a command', () => {
   it('a call is written as sent and reserved once, although it is told twice', async () => {
     await loseAnswerTo(() => gate.admit(CALL));
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'sent']);

@@ -225,7 +225,7 @@ describe('coming back', () => {
     clock.advance(10_000);
     const [probe] = await admitted(1);
     probe?.gate.accepted(CALL);
-    // Sent over the same connection, so it is carried out behind it.
+    // Sent over the same connection, so it is carried out after it.
     expect(await admitted(5)).toHaveLength(1);
   });
 
@@ -266,7 +266,7 @@ describe('coming back', () => {
     while (clock.now() < start + 28_500) {
       await clock.armed(1_500);
       clock.advance(1_500);
-      // Sent over the same connection, so it is carried out behind the renewal.
+      // Sent over the same connection, so it is carried out after the renewal.
       expect(await admitted(1)).toHaveLength(0);
     }
     clock.advance(1_499);

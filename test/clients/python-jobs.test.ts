@@ -139,7 +139,7 @@ except JobFailed as error:
     expect(said).toEqual({ state: 'cancelled', code: 'job-cancelled' });
   });
 
-  it('streams what happens until the end, and goes on behind an event that it knows', async () => {
+  it('streams what happens until the end, and continues after an event that it knows', async () => {
     const program = new PythonProgram(
       gateway.url,
       `

@@ -40,7 +40,7 @@ describe('SPEC-SIL-009: the checks of a pair', () => {
           const padded = [at === 0 ? '' : before.text, part, at === 1 ? '' : after.text].join('\n\n');
           const bare = compare(part, known.text).measures;
           const more = compare(padded, known.text).measures;
-          // A cut-off line at the seam may read differently with something behind it.
+          // A cut-off line at the seam may read differently with something after it.
           expect(more.containment?.value ?? 0).toBeGreaterThanOrEqual((bare.containment?.value ?? 0) - 0.05);
           expect(more.evidence?.value ?? 0).toBeGreaterThanOrEqual((bare.evidence?.value ?? 0) - 0.05);
         },

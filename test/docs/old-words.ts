@@ -5,6 +5,8 @@ export interface OldWord {
   readonly use: string;
   /** `names`: identifiers only. `prose`: comments, strings of `src` and documents only. Both unless it says otherwise. */
   readonly in?: 'names' | 'prose';
+  /** The only folder in which the word is an old one. */
+  readonly at?: string;
   /** Folders in which the word is still in use. */
   readonly notYet?: readonly string[];
 }
@@ -55,6 +57,20 @@ export const OLD_WORDS: readonly OldWord[] = [
     in: 'names',
     notYet: OTHERS,
   },
+  { old: '(?:move|split|is|read|statements) behind(?: [a-z]+)*', use: 'after', in: 'names' },
+  {
+    old: '(?:stands?|stood|moves?|moved|comes?|goes|lies?|runs|lines|text|blanks|digits|words|right) behind',
+    use: 'after',
+  },
+  {
+    old: 'behind (?:it|them|each|the (?:split|block|fit|score|name|folds|loop|last))',
+    use: 'after',
+    in: 'prose',
+    notYet: OTHERS,
+  },
+  { old: 'check figures|borne out', use: 'find unsupported numbers, supported' },
+  { old: 'beside module', use: 'sibling module url', in: 'names' },
+  { old: 'machine', use: 'interpreter', in: 'names', at: 'src/leakage/' },
   ...SPELLING,
 ];
 

@@ -74,8 +74,9 @@ function oldWordsIn(file: string, text: string): Use[] {
   return [...passages].flatMap(({ kind, text: passage, line }) =>
     [...words(passage).matchAll(PATTERNS[kind])].flatMap(([found]) => {
       const word = EXACT.find(({ pattern }) => pattern.test(found));
-      const isOfLater = word?.notYet?.some((folder) => file.startsWith(folder)) ?? false;
-      return isOfLater ? [] : [{ file, line, found, use: word?.use ?? '' }];
+      const isElsewhere =
+        !file.startsWith(word?.at ?? '') || word?.notYet?.some((folder) => file.startsWith(folder));
+      return isElsewhere ? [] : [{ file, line, found, use: word?.use ?? '' }];
     }),
   );
 }

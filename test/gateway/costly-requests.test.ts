@@ -211,7 +211,7 @@ describe('a batch of thousands of candidates', () => {
   it.each([
     ['each by itself', false, false],
     ['with keys', true, false],
-    ['with a job behind them', false, true],
+    ['with a job after them', false, true],
   ])('%s: others are served meanwhile', async (_name, hasKeys, hasParent) => {
     const body = JSON.stringify(batch(hasKeys, hasParent));
     const start = process.cpuUsage().user;

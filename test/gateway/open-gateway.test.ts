@@ -145,7 +145,7 @@ describe('a gateway without tokens', () => {
     await expect.poll(() => status(gateway, { ...bearer(token), [name]: value })).toBe(200);
   });
 
-  it('sees the header of a proxy behind thousands of others', async () => {
+  it('sees the header of a proxy after thousands of others', async () => {
     const gateway = await start();
     const many = Array.from({ length: 2_400 }, () => ['a', 'b']).flat();
     const forwarded = ['host', 'localhost', ...many, 'x-forwarded-for', '192.0.2.1'];

@@ -60,7 +60,7 @@ describe('what was learned from all rows before a loop over folds', () => {
 
   it.each([
     [
-      'a model of the folds goes on behind them',
+      'a model of the folds continues after them',
       [...PREPARATION, ...FOLDS, ...SCORE, 'print(model.predict(X))'],
     ],
     [
@@ -124,7 +124,7 @@ describe('what was learned from all rows before a loop over folds', () => {
     expect(await repairOf(lines)).toMatch(/^Not rewritten: /);
   });
 
-  it('REQ-SF-019: a model that is made and fitted behind the folds may go on with all rows', async () => {
+  it('REQ-SF-019: a model that is made and fitted after the folds may go on with all rows', async () => {
     const final = ['model = Ridge()', 'model.fit(X, y)', 'print(model.predict(X))'];
     expect(await repairOf([...PREPARATION, ...FOLDS, ...SCORE, ...final])).toContain('fold_scaler');
   });

@@ -87,7 +87,7 @@ describe('summarize', () => {
     expect(requests[0]?.text.length).toBeLessThan(320_000);
   });
 
-  it('a number that the output does not bear out is named in the notes', async () => {
+  it('a number that the output does not support is named in the notes', async () => {
     const { result } = await summarize(OUTPUT, [
       textReply('OneHotEncoder: 0.8196 to 0.7886, a loss of 0.0310; F1 is 0.4242.'),
     ]);

@@ -343,7 +343,7 @@ describe('addCandidateBatch', () => {
   const content = (index: number) => `candidate = ${index}\n`;
   const candidates = [0, 1, 2].map((index) => ({ solution: { content: content(index) }, data: { index } }));
 
-  it('one bad candidate does not sink the others, and the job behind them sees which failed and why', async () => {
+  it('one bad candidate does not sink the others, and the job after them sees which failed and why', async () => {
     const { fleet, worker, runner } = await startFleet(({ text }) =>
       text.includes('candidate = 1') ? errorReply(401) : leaks(),
     );

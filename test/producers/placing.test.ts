@@ -31,7 +31,7 @@ async function placeOf(queue: string, id: string) {
 }
 
 describe('a new job is given its place in the step that adds it', () => {
-  it('each job of a tenant behind the last', async () => {
+  it('each job of a tenant after the last', async () => {
     const ids = [];
     for (const name of ['a', 'b', 'c']) ids.push((await addSolutionCheck(fleet, script(name))).id);
     const places = await Promise.all(ids.map((id) => placeOf('solution-check', id)));

@@ -22,8 +22,8 @@ function nested(depth: number, code: string): string {
   return `${tests.join('')}${' '.repeat(depth)}${code}`;
 }
 
-/** Python runs the leak in each of them; it stands behind the training. */
-const BEHIND: Record<string, string> = {
+/** Python runs the leak in each of them; it comes after the training. */
+const AFTER: Record<string, string> = {
   'a special method': `class A:\n    def __add__(self, other):\n        ${LEAK}\nA() + 1`,
   'a context manager': `class A:\n    def __enter__(self):\n        ${LEAK}\n    def __exit__(self, *a): pass\nwith A(): pass`,
   'a property': `class A:\n    @property\n    def p(self):\n        ${LEAK}\nA().p`,
@@ -112,7 +112,7 @@ async function isSilent(script: string): Promise<boolean> {
 }
 
 describe('a leak that is hidden from whoever reads the script', () => {
-  it.each(Object.entries(BEHIND))('is found, or has a note, behind %s', async (_, code) => {
+  it.each(Object.entries(AFTER))('is found, or has a note, after %s', async (_, code) => {
     expect(await isSilent(`${HEAD}${FIT}${code}\n${SCORE}`)).toBe(false);
   });
 
@@ -149,7 +149,7 @@ for fold in range(3):
     ['a cell for IPython', [HEAD, FIT, 'get_ipython().run_cell("model.fit(X, y)")', SCORE]],
     ['a function without a body', [HEAD, 'def f():', `    ${LEAK}`, LEAK, SCORE]],
     ['a text without an end', [HEAD, 's = """', LEAK, SCORE, 't = """ """']],
-  ])('is found, or has a note, in a notebook behind %s', async (_, sources) => {
+  ])('is found, or has a note, in a notebook after %s', async (_, sources) => {
     const cells = sources.map((source) => ({ cell_type: 'code', source }));
     const { source, leftOut } = readNotebook(JSON.stringify({ cells }));
     expect(leftOut.some(({ mayTrain }) => mayTrain) || !(await isSilent(source))).toBe(true);

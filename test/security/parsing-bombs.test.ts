@@ -33,7 +33,7 @@ describe('rows of comment lines', () => {
   it.each([
     ['few', 'x = 1\n# a\n# b\ny = 2\n'],
     ['in a text', `x = """\n${'# kept\n'.repeat(100)}"""\n`],
-    ['behind code', 'x = 1  # kept\n'.repeat(100)],
+    ['after code', 'x = 1  # kept\n'.repeat(100)],
   ])('are left as they are: %s', (_what, source) => {
     expect(withoutManyComments(source)).toBe(source);
   });

@@ -43,7 +43,7 @@ describe('values that grow much faster than their script', () => {
     );
   });
 
-  it('a leak behind a list without end is found all the same', async () => {
+  it('a leak after a list without end is found all the same', async () => {
     const bomb = `t = [1]\n${'t = t + t\n'.repeat(40)}`;
     const leaky = `import pandas as pd
 from sklearn.linear_model import LogisticRegression

@@ -7,10 +7,10 @@ describe('extractCodeBlock', () => {
   it.each([
     ['a language tag', 'Here:\n```python\nx = 1\n```\nDone.', 'x = 1'],
     ['no language tag', '```\nx = 1\n```', 'x = 1'],
-    ['more words behind the fence', '``` python title="a b"\nx = 1\n```', 'x = 1'],
-    ['tildes, with backticks behind them', '~~~ `py`\nx = 1\n~~~', 'x = 1'],
+    ['more words after the fence', '``` python title="a b"\nx = 1\n```', 'x = 1'],
+    ['tildes, with backticks after them', '~~~ `py`\nx = 1\n~~~', 'x = 1'],
     ['a longer closing fence', '```\nx = 1\n`````', 'x = 1'],
-    ['blanks behind the closing fence', '```\nx = 1\n``` \t\nend', 'x = 1'],
+    ['blanks after the closing fence', '```\nx = 1\n``` \t\nend', 'x = 1'],
     ['a shorter fence inside', '````md\n```python\nx = 1\n```\n````', '```python\nx = 1\n```'],
     ['a fence of the other kind inside', '~~~\n```\nx = 1\n~~~', '```\nx = 1'],
     ['what looks like a closing fence with text', '```\nx\n``` y\nz\n```', 'x\n``` y\nz'],
@@ -33,7 +33,7 @@ describe('extractCodeBlock', () => {
     ['plain code', '\n  x = 1\ny = 2  \n', 'x = 1\ny = 2'],
     ['a fence that is indented like code', '    ```\n    x\n    ```', '```\n    x\n    ```'],
     ['a tab in front of the fence', '\t```\nx', '```\nx'],
-    ['backticks behind the backticks of a fence', '```x = 1```', '```x = 1```'],
+    ['backticks after the backticks of a fence', '```x = 1```', '```x = 1```'],
     ['two backticks', '``\nx\n``', '``\nx\n``'],
     ['nothing', ' \n ', ''],
   ])('REQ-SF-019: takes the whole text, trimmed, where there is no fence: %s', (_name, text, code) => {

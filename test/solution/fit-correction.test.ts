@@ -43,7 +43,7 @@ describe('fitCorrection, indentation', () => {
   });
 
   it.each([
-    ['the block begins behind the indentation of its line', 'a = 1\n    if a:\n        b = 2\n'],
+    ['the block begins after the indentation of its line', 'a = 1\n    if a:\n        b = 2\n'],
     ['the block begins within it', '  a = 1\n    if a:\n        b = 2\n'],
   ])('fits where %s', (_name, inLine) => {
     const expected = 'def f():\n    a = 3\n    if a:\n        b = 4\n    return b\n';

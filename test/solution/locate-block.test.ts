@@ -65,7 +65,7 @@ describe('locateBlock, whole lines without trailing whitespace', () => {
     ['no line break taken that the block does not have', 'a\nb', 'x\r\na\r\nb\r\nc', 'a\r\nb'],
     ['a final line break that the script does not have', 'a\nb\n', 'x\na\nb', 'a\nb'],
     ['a block that is the whole script', 'a\nb\n', 'a \nb ', 'a \nb '],
-    ['blanks behind the final line break', 'a\nb\n    ', 'a\nb\nc', 'a\nb\n'],
+    ['blanks after the final line break', 'a\nb\n    ', 'a\nb\nc', 'a\nb\n'],
     ['blank lines inside', 'a\n\nb', 'a\n   \nb\n', 'a\n   \nb'],
     ['a blank line at the end', 'b \n\n', 'a\nb\n  ', 'b\n  '],
   ])('REQ-P2O-018, REQ-SF-021: %s', (_name, block, content, text) => {

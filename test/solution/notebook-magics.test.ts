@@ -16,8 +16,8 @@ const magics = [
   ['an assigned magic', 'where = %pwd', 'where = 0   '],
   ['an assigned magic with code', 'took = %timeit -o f(x)', 'took =            f(x)'],
   ['help in front', '?frame', '0     '],
-  ['help behind', 'frame.head?', '0          '],
-  ['more help behind', 'frame??\n', '0      \n'],
+  ['help after', 'frame.head?', '0          '],
+  ['more help after', 'frame??\n', '0      \n'],
   ['a timed statement', '%time model.fit(X)', '     \fmodel.fit(X)'],
   ['a timed statement with options', '%timeit -n 10 -r3 x = f(1)', '                 \fx = f(1)'],
   ['a timed block', 'if a:\n    %time for i in x: f(i)\n    b', 'if a:\n     \f    for i in x: f(i)\n    b'],
@@ -55,7 +55,7 @@ describe('neutralizeMagics', () => {
     expect(neutralizeMagics(text)).toBe(text);
   });
 
-  it('keeps the statement behind %time at its offset in the syntax tree', async () => {
+  it('keeps the statement after %time at its offset in the syntax tree', async () => {
     const text = 'if a:\n    x = 1\n    %time scaler.fit(X)\ny = 2\n';
     const tree = await parsePython(neutralizeMagics(text));
     const [call] = tree.rootNode.descendantsOfType('call');

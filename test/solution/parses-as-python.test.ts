@@ -67,7 +67,7 @@ describe.skipIf(!withPython)('parsesAsPython with a python3', () => {
     ['a bad dedent', 'if x:\n        y\n    z\n', 3, 6],
     ['mixed tabs', 'if x:\n\ty\n        z\n', 3, 1],
     ['prose', 'Here you are', 1, 6],
-    ['an error behind an astral character', 's = "😀" + )', 1, 12],
+    ['an error after an astral character', 's = "😀" + )', 1, 12],
     ['NUL', 'x = 1\ny\0', 2, 1],
     ['too deep brackets', `${'('.repeat(100_000)}${')'.repeat(100_000)}`, 1, 201],
   ])('REQ-SF-019: refuses %s and says where', async (_name, text, line, column) => {

@@ -28,7 +28,7 @@ const nearlyAround = (length: number): [number[], number[]] => [
   [...new Array<number>(length / 4).fill(1), 2, ...new Array<number>(length / 4).fill(1)],
   new Array<number>(length).fill(1),
 ];
-const nearlyFromBehind = (length: number): [number[], number[]] => [
+const nearlyFromTheEnd = (length: number): [number[], number[]] => [
   [2, ...new Array<number>(length / 2).fill(1)],
   new Array<number>(length).fill(1),
 ];
@@ -53,7 +53,7 @@ describe('search', () => {
   it.each([
     ['differs in its last line', nearly],
     ['differs in the middle', nearlyAround],
-    ['differs in its first line', nearlyFromBehind],
+    ['differs in its first line', nearlyFromTheEnd],
   ])('ten times the input takes at most thirteen times the steps where the block %s', (_name, texts) => {
     const small = looksFor(...texts(2_000));
     const large = looksFor(...texts(20_000));

@@ -67,7 +67,7 @@ describe('blockFromWholeScript', () => {
     ).toBe('changes-more');
   });
 
-  it('takes the code behind the indentation of its line', () => {
+  it('takes the code after the indentation of its line', () => {
     const script = 'import a\nimport b\nif a:\n    x = 1\n    y = 2\n';
     expect(answer(script.replace('x = 1', 'x = 3'), script, 'x = 1\n    y = 2')).toMatchObject({
       kind: 'block',
@@ -77,7 +77,7 @@ describe('blockFromWholeScript', () => {
 
   it.each([
     ['a line in front of the block', whole.replace('train.csv', 'test.csv')],
-    ['a line behind the block', whole.replace('fit(train)', 'fit(train + valid)')],
+    ['a line after the block', whole.replace('fit(train)', 'fit(train + valid)')],
     ['a new import', `import numpy\n${whole}`],
     ['a line that is missing', whole.replace('model = fit(train)\n', '')],
     ['a line at either end', `# corrected\n${whole}# end\n`],

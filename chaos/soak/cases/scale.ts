@@ -117,7 +117,7 @@ export const SCALE_CASES: readonly SoakCase[] = [
   {
     name: 'thousand-children',
     about:
-      '1,000 candidates of which 5 % fail and are removed at once: the job behind them sees what became of each',
+      '1,000 candidates of which 5 % fail and are removed at once: the job after them sees what became of each',
     limitSeconds: 300,
     run: async (place) => {
       const CHILDREN = 1_000;

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { WorkspaceRefusal } from './workspace-refusal.js';
 
-/** Most bytes of a file that one read looks at: lines behind them cannot be read. */
+/** Most bytes of a file that one read looks at: lines after them cannot be read. */
 export const MAX_SCAN_BYTES = 4 * 1024 * 1024;
 /** Most bytes that one read hands out; data files are far longer, and an agent pays for each of them. */
 export const MAX_READ_BYTES = 64 * 1024;
@@ -17,7 +17,7 @@ export interface LinesWanted {
 }
 
 /**
- * Reads some lines of a file, piece by piece, and stops behind the last one. No piece of what was passed over stays in
+ * Reads some lines of a file, piece by piece, and stops after the last one. No piece of what was passed over stays in
  * memory.
  *
  * @throws {WorkspaceRefusal} A binary file; no such line.

@@ -75,7 +75,7 @@ export function lexPython(source: string): Token[] {
         openTriple && quote[1]?.length === 3
           ? undefined
           : endOfString(source, STRING_START.lastIndex, quote[1] as string);
-      // A docstring that never ends (an answer cut off) must not swallow the text behind it.
+      // A docstring that never ends (an answer cut off) must not swallow the text after it.
       if (end === undefined) openTriple = true;
       at = end ?? STRING_START.lastIndex;
       push(end === undefined ? TokenKind.operator : TokenKind.string, start, at);

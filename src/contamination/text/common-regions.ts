@@ -117,7 +117,7 @@ function matchesAlong(a: Uint16Array, b: Uint16Array, places: Map<number, number
     }
     if (longest !== undefined) {
       found.push(longest);
-      // What starts inside this match can only be longer if it ends behind it, and is then met from here on.
+      // What starts inside this match can only be longer if it ends after it, and is then met from here on.
       next = Math.max(next, longest.a + longest.length - MIN_REGION_LENGTH + 1);
     }
     if (next + WINDOW > a.length) break;

@@ -116,7 +116,7 @@ const candidateBatch = operation({
   method: 'post',
   path: '/v1/flows/candidate-batch',
   role: 'submit',
-  summary: 'Guarded evaluations of many candidates, and a job behind them all',
+  summary: 'Guarded evaluations of many candidates, and a job after them all',
   description:
     `Up to ${MOST_CANDIDATES} candidates. One that fails does not sink the others. With \`afterAll\` the batch is stored ` +
     'whole or not at all. Without it each evaluation is stored whole with its check. What is refused stores nothing.',
@@ -126,7 +126,7 @@ const candidateBatch = operation({
     202: {
       description: 'Submitted.',
       schema: CandidateBatchAnswer,
-      headers: { Location: 'Where the job behind the batch is found, if there is one.' },
+      headers: { Location: 'Where the job after the batch is found, if there is one.' },
     },
   },
   refusals: [409, 422, 429],

@@ -1,7 +1,7 @@
 import type { Region } from '../values/region.js';
 import type { Leak } from './find-leaks.js';
 
-/** A division that the scored rows lie behind, and the groups that it cuts through. */
+/** A division that the scored rows went through, and the groups that it cuts through. */
 interface IgnoredGroups extends Pick<Leak, 'subject' | 'node' | 'statement' | 'joinedBy'> {}
 
 /** The groups that a division of these rows cuts through. */

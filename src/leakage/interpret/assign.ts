@@ -91,7 +91,7 @@ export function deleteTarget(interp: Interpreter, target: Expr): void {
     const object = evaluate(interp, target.object);
     const names = columnNames(interp, target.indices[0]);
     if (object.type === 'table' && names !== undefined) dropColumns(interp, object, names);
-    // The items behind it move up.
+    // The items after it move up.
     if (object.type === 'sequence') unorder(interp, object, UNKNOWN);
   }
 }

@@ -5,7 +5,7 @@ import { countWork } from '../values/work.js';
 /** Texts that code puts together are known up to this many characters. */
 const MAX_TEXT = 10_000;
 
-/** Steps from a table to a part of it, one behind the other; pending statistics of one column expression. */
+/** Steps from a table to a part of it, one after the other; pending statistics of one column expression. */
 const MAX_STEPS = 256;
 
 /** Characters of a dotted path into a library. */
@@ -19,8 +19,8 @@ export function boundedText(a: string, b: string): string | undefined {
   return a + b;
 }
 
-/** Positions behind further steps; unknown where these are too many. */
-export function behind(positions: Positions, added: readonly Step[]): Value {
+/** Positions after further steps; unknown where these are too many. */
+export function afterSteps(positions: Positions, added: readonly Step[]): Value {
   const steps = [...positions.steps, ...added];
   countWork(steps.length);
   return steps.length > MAX_STEPS ? UNKNOWN : { ...positions, steps };

@@ -5,7 +5,7 @@ import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { type EstimatorRole, factsOf, MAX_PARTS, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { behind } from './bounds.js';
+import { afterSteps } from './bounds.js';
 import { callBuiltin } from './builtins.js';
 import {
   type Arguments,
@@ -242,7 +242,7 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
   if (/^numpy\.(isin|in1d)$/.test(path) && every?.type === 'positions' && args.keywords.size === 0)
     return membership(interp, every, some, right ?? call);
   if (path === 'numpy.setdiff1d' && every?.type === 'positions')
-    return behind(every, [leftOut(interp, every.of ?? [], some, right ?? call)]);
+    return afterSteps(every, [leftOut(interp, every.of ?? [], some, right ?? call)]);
   if (
     path === 'numpy.delete' &&
     every !== undefined &&

@@ -4,7 +4,7 @@ import { emptyTable, newTable } from '../values/join.js';
 import type { Region } from '../values/region.js';
 import type { Positions, Step, TableState, Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { behind } from './bounds.js';
+import { afterSteps } from './bounds.js';
 import type { Interpreter } from './interpreter.js';
 import { otherSide, textStep } from './operators.js';
 import { pickRows } from './subscripts.js';
@@ -79,10 +79,10 @@ export function positionsMethod(
     case 'difference':
     case 'drop':
     case 'delete':
-      return behind(receiver, [leftOut(interp, receiver.of ?? [], other, node)]);
+      return afterSteps(receiver, [leftOut(interp, receiver.of ?? [], other, node)]);
     case 'sample':
     case 'intersection':
-      return behind(receiver, [textStep(interp, node)]);
+      return afterSteps(receiver, [textStep(interp, node)]);
     default:
       return receiver;
   }

@@ -14,7 +14,7 @@ import {
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { isFullSlice } from './assign.js';
-import { behind } from './bounds.js';
+import { afterSteps } from './bounds.js';
 import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
@@ -23,7 +23,7 @@ import { pickPositions } from './row-labels.js';
 import { takeOneFold } from './splitters.js';
 import { slidingWindow } from './windows.js';
 
-/** The part of every region that lies behind these steps. */
+/** The part of every region that comes after these steps. */
 export function descend(
   interp: Interpreter,
   regions: readonly Region[],
@@ -55,7 +55,7 @@ export function wholeRows(regions: readonly Region[]): readonly Region[] {
   return [...new Set(whole)];
 }
 
-/** Rows of a table behind some steps, everything else as it was. */
+/** Rows of a table after some steps, everything else as it was. */
 export function pickRows(interp: Interpreter, state: TableState, steps: readonly Step[]): TableState {
   if (steps.length === 0) return state;
   const { mask: _mask, ...rest } = state;
@@ -136,11 +136,11 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
       return pickedBy(key, any);
     }
     case 'positions': {
-      if (first?.type === 'slice') return behind(object, sliceSteps(interp, first));
+      if (first?.type === 'slice') return afterSteps(object, sliceSteps(interp, first));
       const index = first === undefined ? UNKNOWN : evaluate(interp, first);
-      if (index.type === 'positions') return behind(object, index.steps);
+      if (index.type === 'positions') return afterSteps(object, index.steps);
       if (index.type === 'table' && index.cell.value.mask !== undefined) {
-        return behind(object, index.cell.value.mask);
+        return afterSteps(object, index.cell.value.mask);
       }
       return UNKNOWN;
     }

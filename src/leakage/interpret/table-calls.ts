@@ -13,7 +13,7 @@ import {
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { columnFrom } from './assign.js';
-import { behind } from './bounds.js';
+import { afterSteps } from './bounds.js';
 import { type Arguments, flag } from './calls.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
@@ -90,7 +90,7 @@ export function holdout(interp: Interpreter, args: Arguments, call: Call): Value
   const results: Value[] = [];
   for (const value of args.positional) {
     for (const side of sides) {
-      if (value.type === 'positions') results.push(behind(value, [side]));
+      if (value.type === 'positions') results.push(afterSteps(value, [side]));
       else results.push(newTable(pickRows(interp, asTable(interp, value), [side])));
     }
   }
@@ -108,7 +108,7 @@ export function parts(interp: Interpreter, args: Arguments, call: Call): Value {
   const pieces = Array.from({ length: isRandom ? count : count + 1 }, (_, at): Value => {
     const role = at === 0 ? 'train' : 'test';
     const step: Step = { partition, side: `part${at}`, role };
-    return value.type === 'positions' ? behind(value, [step]) : newTable(pickRows(interp, state, [step]));
+    return value.type === 'positions' ? afterSteps(value, [step]) : newTable(pickRows(interp, state, [step]));
   });
   return list(pieces, true);
 }

@@ -94,7 +94,7 @@ function isOnlyCopied(statement: Stmt, target: Expr): boolean {
 }
 
 /**
- * Whether a variable may hold something else at a leak than behind the division: changed on the way, or in an
+ * Whether a variable may hold something else at a leak than after the division: changed on the way, or in an
  * earlier turn of a loop around the leak. A loop that changes the column of its own turn does not count.
  */
 export function changesBetween(

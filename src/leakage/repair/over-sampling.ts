@@ -2,7 +2,7 @@ import { namesIn } from '../syntax/walk.js';
 import { declined, edited, type RepairContext, type Rewrite, statementsOf } from './context.js';
 import { readSplitCall } from './split-parts.js';
 
-/** `X_res, y_res = sampler.fit_resample(X, y)` moves behind the split and keeps to the training part. */
+/** `X_res, y_res = sampler.fit_resample(X, y)` moves after the split and keeps to the training part. */
 export function sampleTrainingRows(context: RepairContext): Rewrite {
   const leak = context.leaks.find(({ kind }) => kind === 'over-sampling');
   const statement = leak?.statement;

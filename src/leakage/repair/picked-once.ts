@@ -11,7 +11,7 @@ import {
 } from './context.js';
 
 /**
- * `Z = scaler.fit_transform(X)` before `train, val = next(splitter.split(Z, y))`: behind that line the scaler is fitted
+ * `Z = scaler.fit_transform(X)` before `train, val = next(splitter.split(Z, y))`: after that line the scaler is fitted
  * on the training rows, and all rows are transformed with it.
  */
 export function fitOnRowsPickedOnce(context: RepairContext): Rewrite {

@@ -79,7 +79,7 @@ export function fitInsideFolds(context: RepairContext): Rewrite {
   return { text: edited(source, block, edits) };
 }
 
-/** The fits behind the table of a cross-validation, the first one first. */
+/** The fits that made the table of a cross-validation, the first one first. */
 function stepsBefore(statements: readonly Stmt[], validation: Stmt, table: string): Step[] {
   const steps: Step[] = [];
   let wanted = table;

@@ -9,7 +9,7 @@ import { type RepairContext, type Rewrite, statementsOf } from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { onlyFoldLoop } from './folds/fold-loop.js';
 import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
-import { findSplit, moveBehindSplit } from './move/move-behind-split.js';
+import { findSplit, moveAfterSplit } from './move/move-after-split.js';
 import { sampleTrainingRows } from './over-sampling.js';
 import { fitOnRowsPickedOnce } from './picked-once.js';
 import { fitOnPickedRows } from './picked-rows.js';
@@ -46,7 +46,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   'future-values': 'which past values take the place of the future ones is a decision about the experiment',
 };
 const OTHERWISE: readonly Strategy[] = [
-  moveBehindSplit,
+  moveAfterSplit,
   leaveOutScoredRows,
   fitOnPickedRows,
   fitOnRowsPickedOnce,
@@ -58,7 +58,7 @@ const OTHERWISE: readonly Strategy[] = [
 ];
 
 /**
- * Rewrites a leaky block where the rewrite is certain: a fit moves behind the split and is applied to every
+ * Rewrites a leaky block where the rewrite is certain: a fit moves after the split and is applied to every
  * part, a model is trained on the training part, over-sampling keeps to training rows. The result is analyzed
  * again: it parses, and the leaks of the block are gone. Otherwise it declines with the reason.
  */
@@ -94,7 +94,7 @@ async function repairWithin(plain: RepairContext): Promise<Repair> {
     const loop =
       onlyFoldLoop(statementsOf(plain))?.statement ??
       statementsOf(plain).find((statement) => statement.type === 'for');
-    const divides = findSplit(plain)?.statement ?? loop ?? splitBehind(plain) ?? plain.leaks[0]?.statement;
+    const divides = findSplit(plain)?.statement ?? loop ?? splitAfter(plain) ?? plain.leaks[0]?.statement;
     return { split: divides?.start, earlier: anchorOf(plain)?.start };
   });
   const analysis = await analyzeInDetail(source, split, earlier);
@@ -123,14 +123,14 @@ async function repairWithin(plain: RepairContext): Promise<Repair> {
 function strategiesFor({ kind, split, statement }: Leak): readonly Strategy[] {
   const known = STRATEGIES[kind];
   if (known !== undefined) return known;
-  const isBehind = split !== undefined && split.statement.end <= statement.start;
-  return isBehind
+  const isAfter = split !== undefined && split.statement.end <= statement.start;
+  return isAfter
     ? [learnFromTrainingPart, onlyTransform, leaveOutScoredRows, fitOnPickedRows, learnOnceForTables]
     : OTHERWISE;
 }
 
-/** The split of a leak, where it stands behind the block. */
-function splitBehind({ leaks, block }: RepairContext): Stmt | undefined {
+/** The split of a leak, where it comes after the block. */
+function splitAfter({ leaks, block }: RepairContext): Stmt | undefined {
   const statement = leaks[0]?.split?.statement;
   return statement !== undefined && statement.start >= block.end ? statement : undefined;
 }

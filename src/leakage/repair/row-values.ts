@@ -1,6 +1,6 @@
 /**
  * Arguments with a value for each row beside features and labels, by the name of the parameter in scikit-learn,
- * LightGBM, XGBoost and CatBoost, also behind the name of a step of a pipeline (`model__sample_weight`).
+ * LightGBM, XGBoost and CatBoost, also after the name of a step of a pipeline (`model__sample_weight`).
  */
 const ROW_VALUES =
   /(^|_)(weights?|groups?|group_id|qid|init_score|base_margin|baseline|pairs|subgroup_id|timestamp)$/;

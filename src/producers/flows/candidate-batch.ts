@@ -38,7 +38,7 @@ export interface CandidateBatchHandles {
 }
 
 /**
- * Guarded evaluations of many candidates. One that fails does not sink the others: the job behind them sees what
+ * Guarded evaluations of many candidates. One that fails does not sink the others: the job after them sees what
  * became of each by `batchOutcomes`. A batch has a key where it is given one, or where all its candidates have keys;
  * a candidate whose key names an evaluation that is completed brings that one's result along.
  *
@@ -97,7 +97,7 @@ function parentNode(
   };
 }
 
-/** What became of one candidate, as the job behind the batch sees it. */
+/** What became of one candidate, as the job after the batch sees it. */
 export type BatchOutcome =
   | { readonly evaluation: string; readonly state: 'evaluated'; readonly result: unknown }
   | { readonly evaluation: string; readonly state: 'failed'; readonly error: JobFailure };

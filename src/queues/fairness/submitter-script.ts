@@ -144,7 +144,7 @@ local function within_submitter(base, queue, party, tenant, priority, ids, tags,
   local most = math.max(${MOST_MOVED}, 2 * #ids)
   local moved, seen = {}, 0
   if start < size then moved, seen = waiting_jobs(order.key, queue, start, start + most - 1) end
-  -- What goes behind jobs that are not moved must not seem to be before them.
+  -- What goes after jobs that are not moved must not seem to be before them.
   local last = 0
   if start + seen < size then
     last = tonumber(string.match(redis.call('ZRANGE', order.key, -1, -1)[1], '^%d+'))

@@ -145,7 +145,7 @@ class FleetClient:
         after_all: Evaluation | None = None,
         **options: Unpack[CheckOptions],
     ) -> CandidateBatch:
-        """Guarded evaluations of many candidates, and a job behind them all. One that fails sinks no other.
+        """Guarded evaluations of many candidates, and a job after them all. One that fails sinks no other.
 
         Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``on_uncorrected``.
         """

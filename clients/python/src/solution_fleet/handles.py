@@ -70,7 +70,7 @@ class GuardedEvaluation:
 
 @dataclass(frozen=True)
 class CandidateBatch:
-    """Guarded evaluations in the order of their candidates, and the job behind them all."""
+    """Guarded evaluations in the order of their candidates, and the job after them all."""
 
     evaluations: list[GuardedEvaluation]
     after_all: JobHandle[Any] | None

@@ -249,7 +249,7 @@ class _EvaluationExtras(TypedDict, total=False):
 
 
 class Evaluation(_EvaluationExtras):
-    """The pipeline's own job behind a check."""
+    """The pipeline's own job after a check."""
 
     queue: str
     name: str

@@ -4,7 +4,7 @@ import { changesIn, newStatements, partPairs, type ScriptChange } from './script
 
 /**
  * Whether a rewrite reads a column of a part that the split does not give it: `frame[["a", "b"]]` is divided, and a
- * statistic of `frame["c"]` moved behind the split.
+ * statistic of `frame["c"]` moved after the split.
  */
 export function columnNotDivided(change: ScriptChange): string | undefined {
   const { module } = change.after;

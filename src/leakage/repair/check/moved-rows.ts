@@ -69,7 +69,7 @@ function* picksIn(statement: Stmt): Generator<readonly [Expr, Expr]> {
 
 /**
  * Whether rows are left out of a concatenation that is divided again by position, or written to a file: every
- * position behind them would mean another row.
+ * position after them would mean another row.
  */
 export function shortened(change: ScriptChange): string | undefined {
   const { before, after } = change;

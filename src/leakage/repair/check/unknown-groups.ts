@@ -12,7 +12,7 @@ export interface OpenLookup {
   readonly statement: Stmt;
   /** `part[key].map(means)`, or the whole `part.merge(means, …)`. */
   readonly lookup: Span;
-  /** What to put behind the lookup; nothing where it is not known. */
+  /** What to put after the lookup; nothing where it is not known. */
   readonly fallback: string | undefined;
 }
 

@@ -50,7 +50,7 @@ export function chooseOnTrainingPart(context: RepairContext): Rewrite {
   }
 }
 
-/** What is said once more behind the block, for the candidate that was chosen. */
+/** What is said once more after the block, for the candidate that was chosen. */
 interface Restated {
   readonly lines: readonly string[];
   /** Lines for the branch that keeps the best. */
@@ -267,7 +267,7 @@ class Choice {
     const body = loop.body.statements;
     const at = body.indexOf(choice);
     if (body.slice(at + 1).some((statement) => !isShown(statement)))
-      throw new NotChosen('the loop goes on behind the choice');
+      throw new NotChosen('the loop continues after the choice');
     const steps = body.slice(0, at).filter((statement) => !isShown(statement) && !isSkip(statement));
     const keeps = branch.body.statements.filter((statement) => !isShown(statement));
     if ([...steps, ...keeps].some((statement) => suitesOf(statement).length > 0 || statement.type === 'jump'))
@@ -288,7 +288,7 @@ class Choice {
     return { lines, kept };
   }
 
-  /** `best = max(scores, key=scores.get)` behind a loop that fills `scores`. */
+  /** `best = max(scores, key=scores.get)` after a loop that fills `scores`. */
   private afterLookUp(loop: For, choice: Stmt): Restated {
     const [target] = choice.type === 'assign' ? choice.targets : [];
     const value = choice.type === 'assign' ? choice.value : undefined;

@@ -218,7 +218,7 @@ export class SelectionPart {
       this.usesClone = true;
       return `clone(${this.text(model.callee.object)})${fit}`;
     }
-    if (model.type !== 'name') throw new NotChosen('the model behind the predictions has no name');
+    if (model.type !== 'name') throw new NotChosen('the model that made the predictions has no name');
     const { module } = this.context;
     const isAgain = !bound.has(model.id) && isChangedBetween(module, model.end, this.before.start, model.id);
     if (isAgain) return `${this.constructorOf(model)}${fit}`;
@@ -365,7 +365,7 @@ function trainingTables(
   return found;
 }
 
-/** Whether any of these variables stands anywhere behind a place. */
+/** Whether any of these variables stands anywhere after a place. */
 export function isReadAfter(statements: readonly Stmt[], after: number, names: ReadonlySet<string>): boolean {
   for (const statement of statements) {
     for (const { id, start } of namesIn(statement)) if (start >= after && names.has(id)) return true;

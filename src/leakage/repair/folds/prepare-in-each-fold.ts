@@ -17,7 +17,7 @@ import { rowChangeBetween } from '../rows-first/row-order.js';
 import { NotFollowed } from './effects.js';
 import { type FoldLoop, onlyFoldLoop } from './fold-loop.js';
 import { type Preparation, preparationFrom } from './preparation.js';
-import { isReadBehind, usedWithFoldModels } from './used-after-folds.js';
+import { isReadAfter, usedWithFoldModels } from './used-after-folds.js';
 
 const CLONED = /^(sklearn|imblearn|category_encoders|feature_engine|lightgbm|xgboost)\b/;
 
@@ -33,9 +33,8 @@ export async function prepareInEachFold(context: RepairContext): Promise<Rewrite
     return declined('the block holds a leak that cannot be moved');
   const statements = anchor.suite.statements.slice(anchor.suite.statements.indexOf(anchor));
   const loop = onlyFoldLoop(statements);
-  if (loop === undefined || loop.outer === anchor)
-    return declined('no loop over folds stands behind the fit');
-  if (loop.outer.end > context.block.end) return declined('the loop over folds goes on behind the block');
+  if (loop === undefined || loop.outer === anchor) return declined('no loop over folds comes after the fit');
+  if (loop.outer.end > context.block.end) return declined('the loop over folds continues after the block');
   try {
     return { text: await preparedInFold(context, anchor, loop, statements) };
   } catch (error) {
@@ -130,7 +129,7 @@ async function replayed(
     for (const line of text.split(/\r?\n/)) {
       lines.push(line.startsWith(indent) ? line.slice(indent.length) : line);
     }
-    // The first line stands behind its indentation.
+    // The first line comes after its indentation.
     lines[lines.length - text.split(/\r?\n/).length] = text.split(/\r?\n/)[0] ?? '';
   }
   const text = lines.join('\n');
@@ -230,8 +229,8 @@ function checkLabels({ leaks }: RepairContext, { statements }: Preparation, loop
         (part.type === 'attribute' && part.name === 'pop'),
     );
     if (!isColumn || target?.type !== 'name') continue;
-    if (isReadBehind(loop.statement, target.id))
-      throw new NotFollowed(`\`${target.id}\` is read again behind the folds`);
+    if (isReadAfter(loop.statement, target.id))
+      throw new NotFollowed(`\`${target.id}\` is read again after the folds`);
   }
 }
 

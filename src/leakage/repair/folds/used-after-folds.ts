@@ -13,7 +13,7 @@ import type { FoldLoop } from './fold-loop.js';
 const APPLIES = /^(predict\w*|transform|decision_function|score|score_samples)$/;
 
 /**
- * A model of a fold that is applied behind the loop to a table that was prepared for all rows: the two would not go
+ * A model of a fold that is applied after the loop to a table that was prepared for all rows: the two would not go
  * together any more. Nothing where that does not happen.
  */
 export function usedWithFoldModels(
@@ -22,7 +22,7 @@ export function usedWithFoldModels(
   prepared: ReadonlySet<string>,
 ): string | undefined {
   const models = namesOfFolds(loop);
-  for (const statement of statementsBehind(loop)) {
+  for (const statement of statementsAfter(loop)) {
     for (const inner of statementsIn(statement)) {
       // `for model in models`, `total = sum(m.predict(X) for m in models)`
       const own = ownExpressions(inner).flatMap((part) => [...expressionsIn(part)]);
@@ -46,7 +46,7 @@ export function usedWithFoldModels(
           part.callee.type === 'attribute' &&
           prepared.has(rootName(part.callee.object) ?? '') &&
           part.args.some(({ value }) => mentions(namesInExpression(value), models));
-        if (mixes || turnsBack) return 'what the folds give is put together with the preparation behind them';
+        if (mixes || turnsBack) return 'what the folds give is put together with the preparation after them';
         if (part.type !== 'call') continue;
         const { callee } = part;
         const isApplied =
@@ -61,7 +61,7 @@ export function usedWithFoldModels(
         const table = part.args
           .flatMap(({ value }) => [...namesInExpression(value)])
           .find(({ id }) => prepared.has(id));
-        if (table !== undefined) return `a model of the folds is applied to \`${table.id}\` behind them`;
+        if (table !== undefined) return `a model of the folds is applied to \`${table.id}\` after them`;
       }
       if (
         inner.type === 'return' &&
@@ -78,9 +78,9 @@ export function usedWithFoldModels(
   return undefined;
 }
 
-/** Whether a variable is read behind a loop. */
-export function isReadBehind(loop: Stmt, name: string): boolean {
-  return [...statementsBehind(loop)].some((statement) => mentions(namesIn(statement), new Set([name])));
+/** Whether a variable is read after a loop. */
+export function isReadAfter(loop: Stmt, name: string): boolean {
+  return [...statementsAfter(loop)].some((statement) => mentions(namesIn(statement), new Set([name])));
 }
 
 function mentions(names: Iterable<{ readonly id: string }>, wanted: ReadonlySet<string>): boolean {
@@ -88,7 +88,7 @@ function mentions(names: Iterable<{ readonly id: string }>, wanted: ReadonlySet<
   return false;
 }
 
-/** Variables that hold something of a fold behind the loop: assigned in it, fitted in it, or filled in it. */
+/** Variables that hold something of a fold after the loop: assigned in it, fitted in it, or filled in it. */
 function namesOfFolds(loop: Stmt): Set<string> {
   const names = fittedInFolds(loop);
   for (const inner of statementsIn(loop)) {
@@ -117,8 +117,8 @@ function fittedInFolds(loop: Stmt): Set<string> {
   return names;
 }
 
-/** The statements that run behind a loop, up to the end of its function. */
-function* statementsBehind(loop: Stmt): Generator<Stmt> {
+/** The statements that run after a loop, up to the end of its function. */
+function* statementsAfter(loop: Stmt): Generator<Stmt> {
   let current = loop;
   for (;;) {
     const { statements, owner } = current.suite;

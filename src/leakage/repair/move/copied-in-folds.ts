@@ -32,12 +32,12 @@ export function copiedInFolds(
       if (!replaces && isTable && !mapping.names.has(name)) names.add(name);
     }
   }
-  const behind = loop.suite.statements.slice(loop.suite.statements.indexOf(loop) + 1);
+  const after = loop.suite.statements.slice(loop.suite.statements.indexOf(loop) + 1);
   const taken = new Set<string>();
   const before: string[] = [];
   const lines: string[] = [];
   for (const name of names) {
-    if (behind.some((statement) => readsMore(source, statement, name)))
+    if (after.some((statement) => readsMore(source, statement, name)))
       return `\`${name}\` is read again after the folds`;
     const whole = freshName(source, `${name}_before`, taken);
     taken.add(whole);

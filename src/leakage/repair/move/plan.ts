@@ -13,7 +13,7 @@ export interface ChangedFrame {
   readonly piece: boolean;
 }
 
-/** What stays before the split, what moves behind it, and what the moved statements leave behind. */
+/** What stays before the split, what moves after it, and what the moved statements leave behind. */
 export interface Plan {
   readonly moved: readonly Stmt[];
   /** Variables that moved statements assign. */

@@ -4,7 +4,7 @@ import type { RepairContext, TextEdit } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
 
 /**
- * `kmeans.labels_` behind a fit on some rows: the clusters of all rows are what the fitted object predicts. Nothing where
+ * `kmeans.labels_` after a fit on some rows: the clusters of all rows are what the fitted object predicts. Nothing where
  * it cannot.
  */
 export function clustersOfAllRows(

@@ -15,7 +15,7 @@ import { functionAround } from './table-kind.js';
 
 /** The division that a later `train_test_split` will make, said earlier: the positions of the training rows. */
 export interface EarlierDivision {
-  /** What takes these rows, behind a frame or behind an array. */
+  /** What takes these rows, after a frame or after an array. */
   readonly ofFrame: string;
   readonly ofArray: string;
   /** The line that makes them, to stand before the anchor. */
@@ -43,7 +43,7 @@ export function divideEarlier(
     return 'the split does not stand in the block in a form that can be rewritten';
   const { statement } = split;
   if (statement.start < anchor.end || statement.type !== 'assign' || statement.value !== call)
-    return 'the split does not stand behind the fit';
+    return 'the split does not come after the fit';
   const options = call.args.filter(({ name }) => name !== undefined);
   if (call.args.some(({ name, star }) => star !== '' || (name !== undefined && !OPTIONS.test(name))))
     return 'the split takes other arguments';
@@ -149,7 +149,7 @@ function routeTo(module: Module, anchor: Stmt, split: Stmt): Route | string {
   for (let depth = 0; depth < 6; depth += 1) {
     const around = functionAround(from);
     if (around === target) {
-      if (from.start > split.start) return 'the fit runs behind the split';
+      if (from.start > split.start) return 'the fit runs after the split';
       spans.push([from.start, split.start]);
       return { spans, entry: depth > 0 ? from : undefined };
     }
@@ -230,7 +230,7 @@ function labelsBefore(context: RepairContext, labels: Expr, anchor: Stmt, split:
   return source.slice(column.node.start, column.node.end);
 }
 
-/** `frame["label"]`, with or without `.values` or `.astype(int)` behind it. */
+/** `frame["label"]`, with or without `.values` or `.astype(int)` after it. */
 function plainColumn(expression: Expr): { frame: string; name: string; node: Expr } | undefined {
   if (expression.type === 'attribute' && expression.name === 'values') return plainColumn(expression.object);
   if (expression.type === 'call' && expression.callee.type === 'attribute')

@@ -125,7 +125,7 @@ function firstTable(context: RepairContext, leak: Leak): string {
   throw new NotSaid('the rows of the fit have no name before it');
 }
 
-/** The names of a computation, and of the whole statement behind them where it is written for groups. */
+/** The names of a computation, and of the whole statement around them where it is written for groups. */
 function* enclosing(statement: Stmt, node: Expr): Generator<Expr> {
   yield* namesInExpression(node);
   for (const own of ownExpressions(statement)) yield* namesInExpression(own);

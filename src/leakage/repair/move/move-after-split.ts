@@ -24,10 +24,10 @@ const MOVABLE = new Set([
 ]);
 
 /**
- * Moves fits and statistics behind the split: the split gets what they were applied to, then each of them is
+ * Moves fits and statistics after the split: the split gets what they were applied to, then each of them is
  * made on the training part and applied to both parts.
  */
-export function moveBehindSplit(context: RepairContext): Rewrite {
+export function moveAfterSplit(context: RepairContext): Rewrite {
   const leaks = context.leaks.filter((leak) => MOVABLE.has(leak.kind));
   const statements = statementsOf(context);
   const [leak] = leaks;
@@ -147,9 +147,9 @@ function assemble(
     kept.push(source.slice(at, Math.max(at, span.start)));
     at = span.end;
   }
-  // What was moved comes right behind the split.
-  const behind = Math.min(lineEndOf(source, split.statement), block.end);
-  kept.push(edited(source, { start: at, end: behind }, [...mapping.edits, ...copied.edits]));
+  // What was moved comes right after the split.
+  const after = Math.min(lineEndOf(source, split.statement), block.end);
+  kept.push(edited(source, { start: at, end: after }, [...mapping.edits, ...copied.edits]));
   const added = [...copied.lines];
   for (const statement of plan.moved)
     added.push(...withComments(source, statement, block, replay.say(statement, indent)));
@@ -164,7 +164,7 @@ function assemble(
     .replaceAll('\r\n', '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
     .trimEnd();
-  const rest = source.slice(behind, block.end);
+  const rest = source.slice(after, block.end);
   const text = `${body}\n${added.map((line) => `${indent}${line}`).join('\n')}${rest}`;
   return text.replaceAll('\r\n', '\n').replaceAll('\n', lineEnding);
 }
@@ -175,7 +175,7 @@ function lineEndOf(source: string, statement: Stmt): number {
   return source[next - 1] === '\r' ? next - 1 : next;
 }
 
-/** The comment lines above a moved statement and the comment behind it go with it. */
+/** The comment lines above a moved statement and the comment after it go with it. */
 function withComments(source: string, statement: Stmt, block: Span, lines: readonly string[]): string[] {
   const own = source.lastIndexOf('\n', statement.start - 1) + 1;
   const { start, end } = movedLines(source, statement, block.start, block.end);
@@ -183,10 +183,9 @@ function withComments(source: string, statement: Stmt, block: Span, lines: reado
     .slice(Math.min(start, own), own)
     .split('\n')
     .map((line) => line.trim());
-  const behind =
-    /^[ \t]*#[^\r\n]*/.exec(source.slice(statement.end, Math.max(statement.end, end)))?.[0] ?? '';
+  const after = /^[ \t]*#[^\r\n]*/.exec(source.slice(statement.end, Math.max(statement.end, end)))?.[0] ?? '';
   const [first = '', ...rest] = lines;
-  return [...above.filter((line) => line !== ''), first + behind, ...rest];
+  return [...above.filter((line) => line !== ''), first + after, ...rest];
 }
 
 /** The lines of a statement, with the comment lines right above it. */
