@@ -4,7 +4,7 @@ import { placeOf } from '../src/producers/find-job.js';
 import { hasEnded, viewJob } from '../src/producers/job-view.js';
 import { startTestRedis, type TestRedis } from '../test/support/redis.js';
 import { TcpProxy } from '../test/support/tcp-proxy.js';
-import { type FaultWindow, type Judgment, judge } from './judge.js';
+import { type Evaluation, evaluate, type FaultWindow } from './evaluate.js';
 import { type Accepted, Pipeline } from './pipeline.js';
 import { type FaultName, type PlannedFault, planFaults } from './plan.js';
 import { type Provider, startProvider } from './provider.js';
@@ -24,7 +24,7 @@ export interface ChaosOptions {
   readonly say?: (line: string) => void;
 }
 
-export interface ChaosReport extends Judgment {
+export interface ChaosReport extends Evaluation {
   readonly seed: number;
   readonly accepted: number;
   readonly requests: number;
@@ -70,7 +70,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       say(`no more faults; ${pipeline.accepted.length} jobs were accepted`);
       await untilAllEnded(pipeline, settleMs);
       const crashed = await pool.stop();
-      const judgment = await judge(pipeline, {
+      const evaluation = await evaluate(pipeline, {
         billed: provider.billed,
         windows: breaker.windows,
         forgotten:
@@ -79,11 +79,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
             : breaker.redisKills.map((at) => ({ from: at - FORGOTTEN_MS, to: at })),
       });
       const promises = [
-        ...judgment.promises,
+        ...evaluation.promises,
         { promise: 'workers that did not end in order at the end', found: crashed, allowed: 0, examples: [] },
       ];
       return {
-        ...judgment,
+        ...evaluation,
         promises,
         seed,
         accepted: pipeline.accepted.length,
@@ -206,7 +206,7 @@ class Breaker {
   }
 }
 
-/** Waits until every accepted job has ended, or the time is over: the judge then says what is stuck. */
+/** Waits until every accepted job has ended, or the time is over: the evaluation then says what is stuck. */
 async function untilAllEnded({ fleet, accepted }: Pipeline, timeoutMs: number): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
   let open = [...accepted];
@@ -217,7 +217,7 @@ async function untilAllEnded({ fleet, accepted }: Pipeline, timeoutMs: number): 
   }
 }
 
-/** A job that is lost is the judge's to find. */
+/** The evaluation finds a job that is lost. */
 async function hasEndedOrIsGone(fleet: Pipeline['fleet'], { id, queue }: Accepted): Promise<boolean> {
   try {
     return hasEnded((await viewJob(fleet, placeOf(fleet, id, queue))).state);

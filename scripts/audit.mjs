@@ -28,7 +28,7 @@ function audit(extra) {
 function main(extra) {
   const { reason, vulnerabilities } = audit(extra);
   if (vulnerabilities === undefined) {
-    process.stdout.write(`audit: not judged, the registry gave no answer (${reason.split('\n')[0]})\n`);
+    process.stdout.write(`audit: not checked, the registry gave no answer (${reason.split('\n')[0]})\n`);
     return 0;
   }
   const grave = vulnerabilities.filter(({ severity }) => LEVELS.includes(severity));

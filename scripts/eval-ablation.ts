@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type JudgedOutput, judgeOutputs } from '../test/ablation/judge-outputs.js';
+import { type EvaluatedOutput, evaluateOutputs } from '../test/ablation/evaluate-outputs.js';
 
 /** `npx tsx scripts/eval-ablation.ts FILE.jsonl [--json]`: how often the offline summary ranks rightly. */
 async function main(): Promise<void> {
@@ -10,16 +10,16 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const judged: JudgedOutput[] = [];
-  for (const file of files) judged.push(...(await judgeOutputs(await readFile(file, 'utf8'))));
-  const ranked = judged.filter((one) => one.expectedUsable);
+  const evaluated: EvaluatedOutput[] = [];
+  for (const file of files) evaluated.push(...(await evaluateOutputs(await readFile(file, 'utf8'))));
+  const ranked = evaluated.filter((one) => one.expectedUsable);
   const figures = {
-    outputs: judged.length,
+    outputs: evaluated.length,
     mostRight: ranked.filter((one) => one.mostRight).length,
     leastRight: ranked.filter((one) => one.leastRight).length,
     ranked: ranked.length,
-    usableRight: judged.filter((one) => one.usableRight).length,
-    wrong: judged.filter((one) => !(one.mostRight && one.leastRight && one.usableRight)),
+    usableRight: evaluated.filter((one) => one.usableRight).length,
+    wrong: evaluated.filter((one) => !(one.mostRight && one.leastRight && one.usableRight)),
   };
   if (args.includes('--json')) {
     console.log(JSON.stringify(figures, undefined, 2));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
   type EvaluationReport,
-  judgePairs,
+  evaluatePairs,
   type Proportion,
   reportOn,
 } from '../src/contamination/evaluation/evaluate.js';
@@ -12,7 +12,7 @@ import { messageOf } from '../src/errors.js';
 
 const USAGE = `usage: eval-contamination FILE.jsonl [--background KNOWN.jsonl] [--json]
 
-Judges every pair of FILE (id, kind, label, known, output) with a set of just its known solution, plus the
+Checks every pair of FILE (id, kind, label, known, output) with a set of just its known solution, plus the
 solutions of KNOWN (testCaseId, solution) as other tasks' ones. Prints recall and false-positive rate per kind
 with 95 % intervals, the wrong rows, and how far the confidence can be relied on.
 Exit code 2: nothing could be read.
@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   }
   const background =
     values.background === undefined ? new MemoryKnownSet() : loadBackground(values.background);
-  const report = reportOn(await judgePairs(pairs.rows, background));
+  const report = reportOn(await evaluatePairs(pairs.rows, background));
   const unread = pairs.broken.length;
   if (values.json === true) process.stdout.write(`${JSON.stringify({ ...report, unread }, null, 2)}\n`);
   else process.stdout.write(describe(report, unread));

@@ -113,7 +113,7 @@ export const ERROR_TABLE = {
     false,
     422,
     2,
-    'Simplify the script, or let a model judge it (FLEET_AGENT=anthropic).',
+    'Simplify the script, or let a model check it (FLEET_AGENT=anthropic).',
   ),
   'analysis-limit': entry(
     'AnalysisLimitError',

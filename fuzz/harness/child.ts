@@ -1,7 +1,7 @@
 /** The process in which the inputs of one target run: it is told an input, runs it and says what became of it. */
 import type { Input, Target } from '../target.js';
 import { MAX_OVERRUN, maxCpuMs } from './bounds.js';
-import { judgeInput } from './judge-input.js';
+import { checkInput } from './check-input.js';
 import { Watchdog } from './watchdog.js';
 
 export interface Order {
@@ -26,10 +26,8 @@ const subject = await target.open();
 const watchdog = new Watchdog();
 
 process.on('message', async ({ input, twice }: Order) => {
-  const judge = () => judgeInput(target, subject, input, twice, ordinaryMs);
-  process.send?.(
-    await watchdog.guard(MAX_OVERRUN * (target.tasks ?? 1) * maxCpuMs(input, ordinaryMs), judge),
-  );
+  const run = () => checkInput(target, subject, input, twice, ordinaryMs);
+  process.send?.(await watchdog.guard(MAX_OVERRUN * (target.tasks ?? 1) * maxCpuMs(input, ordinaryMs), run));
 });
 process.on('disconnect', async () => {
   await subject.close?.();

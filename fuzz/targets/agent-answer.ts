@@ -6,7 +6,7 @@ import { extractCodeBlock } from '../../src/solution/index.js';
 import { ANSWER, PROMPT, PYTHON } from '../inputs/kinds.js';
 import { mustHold, type Target } from '../target.js';
 
-const judges = [judgeBySchema(LeakageDetectionOutputSchema), judgeBySchema(ExtractorOutputSchema)];
+const validators = [judgeBySchema(LeakageDetectionOutputSchema), judgeBySchema(ExtractorOutputSchema)];
 
 export const agentAnswer: Target = {
   name: 'agent-answer',
@@ -14,13 +14,13 @@ export const agentAnswer: Target = {
   generate: (source) => [source.text(ANSWER)],
   open: () => ({
     run: ([answer = '']) => {
-      const judged = judges.map((judge) => judge(answer));
-      const [detection] = judged;
+      const checked = validators.map((validate) => validate(answer));
+      const [detection] = checked;
       if (detection?.ok)
         mustHold('answers' in detection.output, 'an answer that is accepted fits its schema');
       const block = extractCodeBlock(answer);
       mustHold(block.length <= answer.length + 1, 'a block is not longer than its answer');
-      return [judged, block];
+      return [checked, block];
     },
   }),
 };

@@ -1,6 +1,6 @@
 import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { CorrectedScript } from '../../src/processors/leakage-check/corrected-script.js';
-import { judgeCorrection } from '../../src/processors/leakage-check/judge-correction.js';
+import { validateCorrection } from '../../src/processors/leakage-check/validate-correction.js';
 import { locateBlock, parsesAsPython, replaceBlock, validateCodeBlock } from '../../src/solution/index.js';
 import { ANSWER, PYTHON } from '../inputs/kinds.js';
 import { MUTATIONS } from '../inputs/mutate.js';
@@ -52,7 +52,7 @@ export const blocks: Target = {
 
 export const correction: Target = {
   name: 'correction',
-  about: "an agent's correction of a block: taken out of its answer, fitted to the script and judged",
+  about: "an agent's correction of a block: taken out of its answer, fitted to the script and checked",
   generate: (source) => {
     const script = source.text(PYTHON);
     const block = blockOf(script, source);
@@ -66,18 +66,18 @@ export const correction: Target = {
       const located = script.locate(block);
       if (located === null) return script.whyGone(block);
       const parsedBefore = (await parsesAsPython(content)).ok;
-      const judged = await judgeCorrection(answer, located, script, {
+      const checked = await validateCorrection(answer, located, script, {
         parsedBefore,
         analyst: IN_PLACE_ANALYST,
         runner: { name: 'anthropic' },
       });
-      if (!judged.ok) return judged;
-      const corrected = script.with(located, judged.block);
+      if (!checked.ok) return checked;
+      const corrected = script.with(located, checked.block);
       mustHold(corrected.startsWith(content.slice(0, located.start)), 'nothing before the block is changed');
       mustHold(corrected.endsWith(content.slice(located.end)), 'nothing after the block is changed');
       if (parsedBefore)
         mustHold((await parsesAsPython(corrected)).ok, 'a script that parsed parses when corrected');
-      return judged;
+      return checked;
     },
   }),
 };

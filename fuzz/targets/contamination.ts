@@ -16,7 +16,7 @@ function generate(source: InputSource): Input {
   return [output, known, thought, source.chance(0.3) ? source.text(CODE_OR_PROSE) : ''];
 }
 
-async function judged([output = '', solution = '', thought = '', starter = '']: Input) {
+async function checked([output = '', solution = '', thought = '', starter = '']: Input) {
   const detector = new ContaminationDetector();
   await detector.loadTrainingSet([
     { testCaseId: 'task', solution },
@@ -40,7 +40,7 @@ export const contamination: Target = {
   open: () => ({
     run: async (input) => {
       const [output = '', known = ''] = input;
-      const result = await judged(input);
+      const result = await checked(input);
       // What travels over Redis and HTTP is JSON; fields that are undefined are not in it.
       const parsed = ContaminationResultSchema.safeParse(JSON.parse(JSON.stringify(result)));
       mustHold(parsed.success, `the result fits its schema: ${parsed.error?.message}`);
@@ -72,7 +72,7 @@ export const contaminationReport: Target = {
   open: () => ({
     run: async (input) => {
       const [output = '', solution = '', name = ''] = input;
-      const result = await judged(input);
+      const result = await checked(input);
       const known = Object.values(result.checks).flatMap((check) =>
         typeof check === 'object' && check !== null && 'known' in check && check.known !== undefined
           ? [{ ...check.known, solution }]

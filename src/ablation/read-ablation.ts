@@ -159,13 +159,13 @@ function chooseStudy(
   return rated[0]?.study ?? studyBy('', variants);
 }
 
-interface Judged {
+interface MetricReading {
   readonly metric: string | undefined;
   readonly direction: Direction;
   readonly directionFrom: AblationReading['directionFrom'];
 }
 
-function judgeMetric(printed: string, values: readonly number[], script: ScriptFacts): Judged {
+function determineMetric(printed: string, values: readonly number[], script: ScriptFacts): MetricReading {
   const negative = values.length > 0 && values.every((value) => value <= 0);
   const named = directionOf(printed);
   const metric = metricIn(printed) !== undefined ? printed : undefined;
@@ -318,7 +318,11 @@ export async function readAblation(input: AblationInput): Promise<AblationReadin
     const value = variant === undefined ? undefined : scoreIn(study.outcomes.get(variant.id))?.value;
     return value === undefined ? [] : [value];
   });
-  const { metric, direction, directionFrom } = judgeMetric(metrics.get(study.metric) ?? '', values, script);
+  const { metric, direction, directionFrom } = determineMetric(
+    metrics.get(study.metric) ?? '',
+    values,
+    script,
+  );
   const ranked = rankedVariants(study, direction, script);
   const failed = failedVariants(study);
   const unusable = reasonAgainst(

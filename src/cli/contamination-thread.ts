@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import type { ContaminationCase } from '../contamination/contamination-judge.js';
+import type { ContaminationCase } from '../contamination/contamination-checker.js';
 import { ContaminationDetector } from '../contamination/index.js';
 import type { KnownSolution } from '../contamination/types.js';
 import { answering } from '../fleet/thread-answer.js';
@@ -17,7 +17,7 @@ function loaded(): Promise<ContaminationDetector> {
   return detector;
 }
 
-/** Judges outputs against the known solutions of a file, which are loaded before the first task. */
+/** Checks outputs against the known solutions of a file, which are loaded before the first task. */
 export default answering(
   async ({ output, testCase }: ContaminationCase) => (await loaded()).checkContamination(output, testCase),
   loaded,

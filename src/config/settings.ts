@@ -91,7 +91,7 @@ export const SETTINGS = {
     'FLEET_PYTHON',
     'python3',
     text('python3'),
-    'Interpreter that judges whether a script parses; empty: none is asked.',
+    'Interpreter that checks whether a script parses; empty: none is asked.',
   ),
   concurrency: setting(
     'FLEET_CONCURRENCY',

@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.js';
+import { classify, type PreparedKnown } from './classify.js';
 import { type ContaminationConfig, type ContaminationConfigInput, completeConfig } from './config.js';
 import { queryFingerprints } from './index/fingerprints.js';
 import type { KnownSolutionIndex } from './index/known-index.js';
-import { judge, type PreparedKnown } from './judge.js';
 import { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from './known-set.js';
 import { PreparedText } from './prepared-text.js';
 import { PreparedTexts } from './prepared-texts.js';
@@ -95,7 +95,7 @@ export class ContaminationDetector {
     const text = new PreparedText(output);
     const known = await store.ofTestCase(testCase.id);
     const others = this.config.skipChecks.includes('crossTask') ? [] : await this.lookUp(text, testCase.id);
-    return judge({
+    return classify({
       output: text,
       testCase,
       config: this.config,

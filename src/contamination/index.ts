@@ -3,6 +3,7 @@
  */
 
 export { CHECKS, type CheckName, EVASION_CHECKS, type EvasionCheckName } from './checks.js';
+export { type Case, classify, type PreparedKnown } from './classify.js';
 export type { ContaminationConfig, ContaminationConfigInput } from './config.js';
 export { DEFAULT_CONTAMINATION_CONFIG } from './config.js';
 export {
@@ -14,7 +15,6 @@ export {
 export { fingerprintsOf, queryFingerprints } from './index/fingerprints.js';
 export { InvertedIndex } from './index/inverted-index.js';
 export type { Candidate, KnownSolutionIndex } from './index/known-index.js';
-export { type Case, judge, type PreparedKnown } from './judge.js';
 export { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from './known-set.js';
 export { PreparedText } from './prepared-text.js';
 export { type ReportEntry, renderReport } from './report/render-report.js';

@@ -3,7 +3,7 @@ import type { ContaminationConfig } from './config.js';
 
 export type Difficulty = 'easy' | 'medium' | 'hard';
 
-/** What is judged against: the task, and what is known about how the answer came to be. */
+/** What is checked against: the task, and what is known about how the answer came to be. */
 export interface TestCase {
   readonly id: string;
   readonly name: string;

@@ -1,21 +1,21 @@
 import { workerData } from 'node:worker_threads';
-import { FleetContaminationJudge } from '../known/fleet-contamination-judge.js';
+import { FleetContaminationChecker } from '../known/fleet-contamination-checker.js';
 import { asRedisError } from '../queues/connection.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 import { storeOfThread } from './store-of-thread.js';
 import { answering } from './thread-answer.js';
 
 const store = storeOfThread(workerData as ContaminationThreadData);
-let judge: FleetContaminationJudge | undefined;
+let checker: FleetContaminationChecker | undefined;
 
-async function connected(): Promise<FleetContaminationJudge> {
-  judge ??= new FleetContaminationJudge(await store());
-  return judge;
+async function connected(): Promise<FleetContaminationChecker> {
+  checker ??= new FleetContaminationChecker(await store());
+  return checker;
 }
 
-/** Judges any output, against an index of the whole known set, which is made before the first task. */
+/** Checks any output, against an index of the whole known set, which is made before the first task. */
 export default answering(
-  async (given: Parameters<FleetContaminationJudge['judge']>[0]) => (await connected()).judge(given),
+  async (given: Parameters<FleetContaminationChecker['check']>[0]) => (await connected()).check(given),
   async () => (await connected()).prepare(),
   asRedisError,
 );

@@ -1,6 +1,6 @@
-import type { ContaminationCase, ContaminationJudge } from '../contamination/contamination-judge.js';
+import type { ContaminationCase, ContaminationChecker } from '../contamination/contamination-checker.js';
 import type { ContaminationResult } from '../contamination/types.js';
-import { maybeSmall } from '../known/small-case-judge.js';
+import { maybeSmall } from '../known/small-case-checker.js';
 import type { RedisPatience } from '../queues/connection.js';
 import type { TaskOwner } from './compute-lane.js';
 import { siblingModuleUrl } from './compute-thread.js';
@@ -13,7 +13,7 @@ export interface ContaminationThreadData extends RedisPatience {
 }
 
 /**
- * Judges outputs in threads of its own, since comparing large texts takes seconds: small cases in one, with an index of a
+ * Checks outputs in threads of its own, since comparing large texts takes seconds: small cases in one, with an index of a
  * small known set alone; all others in another, with an index of the whole set. More worker processes make it faster.
  */
 export class ContaminationThreads {
@@ -26,14 +26,14 @@ export class ContaminationThreads {
   }
 
   /**
-   * The judge for one job.
+   * The checker for one job.
    * @param owner The job: with its signal its task is given up, also in the middle of its computing.
    */
-  judgeFor(owner: TaskOwner): ContaminationJudge {
-    return { judge: (given) => this.#judge(given, owner) };
+  checkerFor(owner: TaskOwner): ContaminationChecker {
+    return { check: (given) => this.#check(given, owner) };
   }
 
-  async #judge(given: ContaminationCase, owner: TaskOwner): Promise<ContaminationResult> {
+  async #check(given: ContaminationCase, owner: TaskOwner): Promise<ContaminationResult> {
     if (maybeSmall(given)) {
       const verdict = await this.#lanes.run(given, true, owner);
       if (verdict !== undefined) return verdict;

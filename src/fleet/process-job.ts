@@ -56,7 +56,7 @@ export async function processJob<K extends KindName>(
         return analysis.analystFor(owner);
       },
       files,
-      contamination: contamination.judgeFor(owner),
+      contamination: contamination.checkerFor(owner),
       signal,
       log,
       progress: (step) => log.progress(step),

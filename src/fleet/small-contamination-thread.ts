@@ -1,21 +1,21 @@
 import { workerData } from 'node:worker_threads';
-import { SmallCaseJudge } from '../known/small-case-judge.js';
+import { SmallCaseChecker } from '../known/small-case-checker.js';
 import { asRedisError } from '../queues/connection.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 import { storeOfThread } from './store-of-thread.js';
 import { answering } from './thread-answer.js';
 
 const store = storeOfThread(workerData as ContaminationThreadData);
-let judge: SmallCaseJudge | undefined;
+let checker: SmallCaseChecker | undefined;
 
-async function connected(): Promise<SmallCaseJudge> {
-  judge ??= new SmallCaseJudge(await store());
-  return judge;
+async function connected(): Promise<SmallCaseChecker> {
+  checker ??= new SmallCaseChecker(await store());
+  return checker;
 }
 
-/** Judges small cases; the others have no verdict here. */
+/** Checks small cases; the others have no verdict here. */
 export default answering(
-  async (given: Parameters<SmallCaseJudge['judge']>[0]) => (await connected()).judge(given),
+  async (given: Parameters<SmallCaseChecker['check']>[0]) => (await connected()).check(given),
   connected,
   asRedisError,
 );

@@ -71,7 +71,7 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
   const interp = new Interpreter(module, watch, earlier);
   const most = MAX_WORK + module.size * WORK_PER_NODE;
   const followed = withinWorkLimit(most, () => runSuite(interp, module.body));
-  // Judging has a limit of its own: what was found in a script that could not be followed to its end is shown as well.
+  // Finding leaks has a limit of its own: what was found in a script that could not be followed to its end is shown as well.
   const detected = withinWorkLimit(most, () => {
     const found = findLeaks(interp);
     const leaks = mostSevere(found);

@@ -1,7 +1,7 @@
 import type { AgentAnswer, AgentRunner } from '../agents/agent-runner.js';
 import type { AgentStamp } from '../queues/common.js';
 
-/** Who judged and with what, as results carry it. */
+/** Who checked and with what, as results carry it. */
 export function agentStamp(runner: AgentRunner, answer: AgentAnswer<unknown>): AgentStamp {
   return {
     runner: runner.name,

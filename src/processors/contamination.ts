@@ -15,7 +15,7 @@ export const processContamination: Processor<'contamination'> = async (
     throw new PayloadError('invalid-payload', 'contamination: output: is missing', { field: 'output' });
   }
   work.progress('comparing');
-  const result = await abortable(work.contamination.judge({ output, testCase, config }), work.signal);
+  const result = await abortable(work.contamination.check({ output, testCase, config }), work.signal);
   // Fields that are undefined are none in JSON, which is how the result is kept.
   return result as ContaminationJobResult;
 };

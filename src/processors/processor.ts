@@ -1,7 +1,7 @@
 import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../agents/script-analyst.js';
 import type { JobFiles } from '../agents/workspace/job-files.js';
-import type { ContaminationJudge } from '../contamination/contamination-judge.js';
+import type { ContaminationChecker } from '../contamination/contamination-checker.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 
 /** What a processor works with besides its payload. */
@@ -11,8 +11,8 @@ export interface Work {
   readonly analyst: ScriptAnalyst;
   /** What the job's agents may read. */
   readonly files?: JobFiles;
-  /** Judges outputs against the fleet's known solutions. */
-  readonly contamination: ContaminationJudge;
+  /** Checks outputs against the fleet's known solutions. */
+  readonly contamination: ContaminationChecker;
   /** Aborted when the job is cancelled, or its worker must stop. */
   readonly signal: AbortSignal;
   /** Lines go to the job (the board shows them) and to the worker's log. */

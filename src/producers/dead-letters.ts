@@ -25,7 +25,7 @@ export interface DeadFilter {
   readonly olderThanMs?: number;
 }
 
-/** A job that failed for good, with everything that is needed to judge it and to run it again. */
+/** A job that failed for good, with everything that is needed to diagnose it and to run it again. */
 export interface DeadLetter {
   /** With the error (cut at 8,000 characters) and the cost of all attempts. */
   readonly job: JobView;

@@ -30,7 +30,7 @@ export const payloadBase = {
 export const modelField = nameField(200).describe('Model id; default: the configured model.');
 export const workspaceField = nameField(4_096).describe('Directory below which the agent may read files.');
 
-/** Who judged, and with what. */
+/** Who checked, and with what. */
 export const AgentStampSchema = z.strictObject({
   runner: z.enum(['anthropic', 'offline']),
   model: z.string().optional(),

@@ -51,7 +51,7 @@ export const ContaminationPayloadSchema = z.strictObject({
     .string()
     .min(1, 'the output is empty')
     .optional()
-    .describe('The answer to be judged; left out where a child supplies it.'),
+    .describe('The answer to be checked; left out where a child supplies it.'),
   testCase: TestCaseSchema,
   config: ContaminationConfigSchema.optional(),
 });

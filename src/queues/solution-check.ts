@@ -49,7 +49,7 @@ export type SolutionCheckPayload = z.infer<typeof SolutionCheckPayloadSchema>;
 export const SolutionCheckResultSchema = z.strictObject({
   status: z.enum(['clean', 'corrected', 'partly-corrected', 'uncorrected']),
   solution: SolutionSchema.describe('The script that may be evaluated.'),
-  solutionDigest: z.string().describe('SHA-256 of the script that was judged.'),
+  solutionDigest: z.string().describe('SHA-256 of the script that was checked.'),
   findings: z.array(FindingSchema),
   notFollowed: z
     .array(z.strictObject({ line: z.int().positive(), reason: z.string() }))

@@ -166,7 +166,7 @@ function isInnerDunder(name: string): boolean {
   return /^\.?__\w+__$/.test(name) && !PLAIN_DUNDERS.test(name);
 }
 
-/** Calls that learn from data or judge it: a correction that ends the last one of a script is worth a word. */
+/** Calls that learn from data or evaluate it: a correction that ends the last one of a script is worth a word. */
 export const STEPS: ReadonlySet<string> = new Set([
   ...['.fit', '.fit_transform', '.fit_resample', '.fit_predict', '.transform', '.predict', '.predict_proba'],
   ...['.score', '.resample', 'train_test_split', 'cross_val_score', 'cross_validate', 'cross_val_predict'],

@@ -55,7 +55,7 @@ export interface ParseOptions {
   readonly neutralize?: (text: string) => Promise<string>;
 }
 
-async function judge(text: string, options: ParseOptions): Promise<ParseResult> {
+async function parse(text: string, options: ParseOptions): Promise<ParseResult> {
   const verdict = await configuredParser()?.ask(text, options.tenant);
   if (typeof verdict === 'object') {
     return verdict.ok ? { ok: true, exact: true } : inCodeUnits(text, verdict);
@@ -74,9 +74,9 @@ async function judge(text: string, options: ParseOptions): Promise<ParseResult> 
 export async function parsesAsPython(text: string, options: ParseOptions = {}): Promise<ParseResult> {
   // A byte order mark is part of the file, not of the script; Python takes it off as well.
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  const asItIs = await judge(source, options);
+  const asItIs = await parse(source, options);
   if (asItIs.ok) return asItIs;
   if (!maybeMagic(source)) return asItIs;
   const neutral = await (options.neutralize?.(source) ?? neutralizeMagics(source));
-  return neutral === source ? asItIs : judge(neutral, options);
+  return neutral === source ? asItIs : parse(neutral, options);
 }

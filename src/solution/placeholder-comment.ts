@@ -52,7 +52,7 @@ const PHRASES: readonly { readonly pattern: RegExp; readonly strength: Placehold
   },
 ];
 
-/** Judges the text of a comment by its words and marks alone; null for one that only describes something. */
+/** Checks the text of a comment by its words and marks alone; null for one that only describes something. */
 export function placeholderStrength(comment: string): PlaceholderStrength | null {
   // Longer than any placeholder; and the patterns need not be tried on it.
   if (comment.length > 100) return null;

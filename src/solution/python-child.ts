@@ -55,7 +55,7 @@ def allow(seconds):
     if hasattr(signal, "alarm"):
         signal.alarm(seconds)
 source, sink = sys.stdin.buffer, sys.stdout
-def judge(text):
+def check(text):
     try:
         ast.parse(text)
         return {"ok": True}
@@ -75,7 +75,7 @@ while True:
         break
     text = source.read(struct.unpack(">I", header)[0]).decode("utf-8", "replace")
     allow(limit)
-    answer = judge(text)
+    answer = check(text)
     if hasattr(signal, "alarm"):
         signal.alarm(0)
     print(json.dumps(answer), file=sink, flush=True)

@@ -61,7 +61,7 @@ function errorInIndentation(text: string): FoundAt | null {
   return opened ? { offset: text.length, message: 'expected an indented block' } : null;
 }
 
-/** Judges the depth of a statement, and keeps the depths of the blocks that are open after it. */
+/** Checks the depth of a statement, and keeps the depths of the blocks that are open after it. */
 function indentationError(depth: number, opened: boolean, depths: number[]): string | null {
   const current = depths.at(-1) ?? 0;
   if (opened !== depth > current) return opened ? 'expected an indented block' : 'unexpected indent';

@@ -15,7 +15,7 @@ const refused = (problem: string): TakenCorrection => ({ ok: false, problem });
 const FENCE = /^ {0,3}(?:`{3}|~{3})/m;
 
 /**
- * Takes the text for a block out of the answer of a correction agent, and judges it as text: the fenced block, without what
+ * Takes the text for a block out of the answer of a correction agent, and checks it as text: the fenced block, without what
  * stands around it in the script, fitted to its place. It is refused where it is empty, unchanged, a diff, a placeholder
  * or a change of other lines.
  *
@@ -44,7 +44,7 @@ function extractAnswer(answer: string, isPython: boolean): TakenCorrection {
   }
 }
 
-/** The part of an answer's code that stands for the block, judged as text. */
+/** The part of an answer's code that stands for the block, checked as text. */
 function takeBlock(code: string, located: Span, content: string): TakenCorrection {
   const whole = blockFromWholeScript(content, located, code);
   if (whole.kind === 'changes-more') {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findUnsupportedNumbers, readAblation, summarizeAblation } from '../../src/ablation/index.js';
-import { judgeOutputs } from './judge-outputs.js';
+import { evaluateOutputs } from './evaluate-outputs.js';
 
 const outputs = new URL('outputs/', import.meta.url);
 const summarize = (rawOutput: string, ablationCode = 'run()') =>
@@ -72,8 +72,8 @@ describe('the offline summary', () => {
       'unseen.jsonl',
       'last.jsonl',
     ]) {
-      const judged = await judgeOutputs(await readFile(new URL(file, outputs), 'utf8'));
-      const wrong = judged.filter((one) => !(one.mostRight && one.leastRight && one.usableRight));
+      const evaluated = await evaluateOutputs(await readFile(new URL(file, outputs), 'utf8'));
+      const wrong = evaluated.filter((one) => !(one.mostRight && one.leastRight && one.usableRight));
       expect(wrong.map(({ id, summary }) => ({ id, summary }))).toEqual([]);
     }
   });

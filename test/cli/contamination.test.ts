@@ -76,7 +76,7 @@ describe('fleet contamination', () => {
     expect((await fleetCommand(args, { cwd: project() })).exitCode).toBe(0);
   });
 
-  it('names a broken line of the known set and judges with the rest', async () => {
+  it('names a broken line of the known set and checks with the rest', async () => {
     const cwd = project();
     writeFileSync(
       join(cwd, 'known.jsonl'),
@@ -90,7 +90,7 @@ describe('fleet contamination', () => {
     expect(stderr).toContain('known.jsonl:1: known solution: solution:');
   });
 
-  it('ends the comparison of one that takes longer than a worker would give it, and judges the others', async () => {
+  it('ends the comparison of one that takes longer than a worker would give it, and checks the others', async () => {
     const cwd = project();
     writeFileSync(join(cwd, 'faces.txt'), '\u{1F600}'.repeat(2 ** 20));
     const args = ['contamination', '--known', 'known.jsonl', '--output', 'faces.txt', 'own.py', '--json'];

@@ -11,7 +11,7 @@ const KNOWN =
   readCorpus('tuning-python-1.txt').find((each) => each.task === 'islands' && each.author === 'chen')?.text ??
   '';
 
-async function judge(known: string, output: string): Promise<ContaminationResult> {
+async function check(known: string, output: string): Promise<ContaminationResult> {
   const detector = new ContaminationDetector();
   detector.addToTrainingSet('task', known);
   return detector.checkContamination(output, { id: 'task', name: '', difficulty: 'easy' });
@@ -36,7 +36,7 @@ describe('SPEC-SIL-009: odd input', () => {
     '}}}',
     '#',
   ])('SPEC-SIL-009: the output %j is clean', async (output) => {
-    const result = await judge(KNOWN, output);
+    const result = await check(KNOWN, output);
     expect(result.contaminated).toBe(false);
     expect(result.confidence).toBeGreaterThan(0.9);
   });
@@ -51,13 +51,13 @@ describe('SPEC-SIL-009: odd input', () => {
       length += row.length + 1;
     }
     rows.splice(rows.length >> 1, 0, KNOWN);
-    const result = await judge(KNOWN, rows.join('\n'));
+    const result = await check(KNOWN, rows.join('\n'));
     expect(result.checks.containment).toMatchObject({ status: 'ran', contaminated: true });
   });
 
   it('SPEC-SIL-009: a hundred kilobytes of one character, of brackets and of quotes', async () => {
     for (const unit of ['a', '(', '"', "'''", '`', '/*', '\u200b', '  \n']) {
-      const result = await judge(KNOWN, unit.repeat(Math.ceil(100_000 / unit.length)));
+      const result = await check(KNOWN, unit.repeat(Math.ceil(100_000 / unit.length)));
       expect(result.contaminated).toBe(false);
     }
   });
@@ -67,19 +67,19 @@ describe('SPEC-SIL-009: odd input', () => {
       const random = seeded(seed);
       return Array.from({ length: 20_000 }, () => String.fromCharCode(Math.floor(random() * 256))).join('');
     };
-    const different = await judge(binary(1), binary(2));
+    const different = await check(binary(1), binary(2));
     expect(different.contaminated).toBe(false);
-    expect((await judge(binary(1), binary(1))).contaminated).toBe(true);
+    expect((await check(binary(1), binary(1))).contaminated).toBe(true);
   });
 
   it('SPEC-SIL-009: texts that only open something are not equal to one another', async () => {
-    const result = await judge(`/* ${'one two three '.repeat(40)}`, `/* ${'four five six '.repeat(40)}`);
+    const result = await check(`/* ${'one two three '.repeat(40)}`, `/* ${'four five six '.repeat(40)}`);
     expect(result.contaminated).toBe(false);
   });
 
   it('SPEC-SIL-009: a one-line known solution against itself', async () => {
     const line = 'const total = prices.filter((price) => price > 0).reduce((sum, price) => sum + price, 0);';
-    const result = await judge(line, line);
+    const result = await check(line, line);
     expect(result.checks.similarity?.similarity).toBe(1);
     expect(result.contaminated).toBe(true);
   });
@@ -89,17 +89,17 @@ describe('SPEC-SIL-009: odd input', () => {
       `def read_${n}(path):\n    rows = []\n    for line in open(path):\n        rows.append(line.strip().split(','))\n    return rows[1:]\n\n\n`;
     const known = Array.from({ length: 10 }, (_, n) => block(n)).join('');
     const copy = known.replace(/\brows\b/g, 'lines').replace(/\bpath\b/g, 'file');
-    const { checks } = await judge(known, copy);
+    const { checks } = await check(known, copy);
     expect(checks.containment).toMatchObject({ value: 1 });
     expect(checks.fingerprint).toMatchObject({ value: 1 });
   });
 
   it('SPEC-SIL-009: line ends, tabs and a byte order mark make no difference', async () => {
     const windows = `\ufeff${KNOWN.replace(/\n/g, '\r\n').replace(/ {4}/g, '\t')}`;
-    const { checks } = await judge(KNOWN, windows);
+    const { checks } = await check(KNOWN, windows);
     expect(checks.containment).toMatchObject({ value: 1 });
     expect(checks.exact).toMatchObject({ value: 1 });
-    expect((await judge(KNOWN, KNOWN.replace(/\n/g, '\r'))).checks.containment).toMatchObject({ value: 1 });
+    expect((await check(KNOWN, KNOWN.replace(/\n/g, '\r'))).checks.containment).toMatchObject({ value: 1 });
   });
 
   it('SPEC-SIL-009: a chain of 10,000 thoughts', async () => {
@@ -129,7 +129,7 @@ describe('SPEC-SIL-009: odd input', () => {
     expect(detector.isInTrainingSet('text with \ud801 in it')).toBe(false);
     expect(detector.isInTrainingSet('text with \ud800 in it')).toBe(true);
     const sentence = '归并排序把数组分成两半，分别排好序，然后把两个有序的部分合并成一个。'.repeat(2);
-    expect((await judge(sentence, `前言。${sentence}后记。`)).contaminated).toBe(true);
+    expect((await check(sentence, `前言。${sentence}后记。`)).contaminated).toBe(true);
   });
 
   it('SPEC-SIL-009: of a set with one broken solution the ones before it are loaded', async () => {

@@ -24,7 +24,7 @@ const text = (task: string, author: string): string => {
 };
 const KNOWN = text('islands', 'chen');
 
-async function judged(
+async function checked(
   known: string,
   output: string,
   testCase: Partial<TestCase> = {},
@@ -51,7 +51,7 @@ function ran(result: ContaminationResult, name: (typeof EVASION_CHECKS)[number])
 describe('SPEC-SIL-009: a disguised copy is a copy', () => {
   it('SPEC-SIL-009: with zero-width characters strewn in, and the spans point into the text as given', async () => {
     const strewn = KNOWN.replace(/([a-z])([a-z])/g, '$1\u200b$2');
-    const result = await judged(KNOWN, strewn);
+    const result = await checked(KNOWN, strewn);
     expect(result.contaminated).toBe(true);
     expect(ran(result, 'exact').value).toBe(1);
     const [span] = ran(result, 'containment').spans;
@@ -64,25 +64,25 @@ describe('SPEC-SIL-009: a disguised copy is a copy', () => {
       .replace(/o/g, 'о')
       .replace(/=/g, '＝')
       .replace(/\n/g, '\u200f\n');
-    const result = await judged(KNOWN, disguised);
+    const result = await checked(KNOWN, disguised);
     expect(result.checks.similarity?.contaminated).toBe(false);
     expect(ran(result, 'exact').contaminated).toBe(true);
   });
 
   it('SPEC-SIL-009: in one of several fences, between prose with apostrophes', async () => {
     const answer = `I can't say it's short, but here's the idea:\n\n~~~bash\npip install nothing\n~~~\n\n1. It's this:\n\n   \`\`\`py\n${KNOWN.replace(/^/gm, '   ')}   \`\`\`\n\nDon't forget the tests.\n`;
-    const result = await judged(KNOWN, answer);
+    const result = await checked(KNOWN, answer);
     expect(ran(result, 'containment').value).toBeGreaterThan(0.95);
     expect(result.contaminated).toBe(true);
   });
 
   it('SPEC-SIL-009: in a fence that was cut off before its end', async () => {
-    const result = await judged(KNOWN, `Here's the code:\n\n\`\`\`python\n${KNOWN}`);
+    const result = await checked(KNOWN, `Here's the code:\n\n\`\`\`python\n${KNOWN}`);
     expect(ran(result, 'fingerprint').contaminated).toBe(true);
   });
 
   it('SPEC-SIL-009: without a fence, between lines of prose', async () => {
-    const result = await judged(
+    const result = await checked(
       KNOWN,
       `It's a matter of joining what touches.\n\n${KNOWN}\nThat's all there is to it, isn't it?\n`,
     );
@@ -96,7 +96,7 @@ describe('SPEC-SIL-009: a disguised copy is a copy', () => {
       .replace('while lo <= hi:', 'while (hi >= lo):')
       .replace('if nums[lo] <= nums[mid]:', 'if (nums[mid] >= nums[lo]):')
       .replace('return mid', 'return (mid)');
-    expect(ran(await judged(known, other), 'fingerprint').value).toBe(1);
+    expect(ran(await checked(known, other), 'fingerprint').value).toBe(1);
   });
 
   it('SPEC-SIL-009: as a translation of TypeScript into JavaScript', async () => {
@@ -106,7 +106,7 @@ describe('SPEC-SIL-009: a disguised copy is a copy', () => {
       .replace(/<T>/g, '')
       .replace(/private /g, '')
       .replace(/value: T/g, 'value');
-    const result = await judged(known, plain);
+    const result = await checked(known, plain);
     expect(result.contaminated).toBe(true);
   });
 
@@ -136,7 +136,7 @@ describe('SPEC-SIL-009: a disguised copy is a copy', () => {
       'Alternatively nothing',
       'Done',
     ];
-    const result = await judged(KNOWN, 'I could not solve it.', { thoughtChain: chain });
+    const result = await checked(KNOWN, 'I could not solve it.', { thoughtChain: chain });
     expect(result.checks.reasoning).toMatchObject({ jumpsToSolution: true, solutionAt: 1 });
     expect(result.checks.reasoning?.containment).toBeGreaterThan(0.9);
   });
@@ -145,7 +145,7 @@ describe('SPEC-SIL-009: a disguised copy is a copy', () => {
 describe('SPEC-SIL-009: an honest solution is none', () => {
   it('SPEC-SIL-009: too little is said to be too little', async () => {
     const known = 'def double(x):\n    return x * 2\n';
-    const result = await judged(known, 'def twice(n):\n    return n * 2\n');
+    const result = await checked(known, 'def twice(n):\n    return n * 2\n');
     expect(result.contaminated).toBe(false);
     for (const name of ['containment', 'evidence', 'fingerprint'] as const) {
       expect(result.checks[name]).toMatchObject({ status: 'skipped' });
@@ -158,7 +158,7 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
   it('SPEC-SIL-009: a look-up that finds nothing does not make up for too little to tell', async () => {
     const detector = new ContaminationDetector();
     detector.addToTrainingSet('elsewhere', KNOWN);
-    const result = await judged(
+    const result = await checked(
       'def double(x):\n    return x * 2\n',
       'def twice(n):\n    return n * 2\n',
       {},
@@ -170,7 +170,7 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
 
   it('SPEC-SIL-009: little text convicts by exact hash all the same', async () => {
     const known = 'def double(x):\n    return x * 2\n';
-    expect((await judged(known, `\n${known.replace('*', '*\u200b')}`)).contaminated).toBe(true);
+    expect((await checked(known, `\n${known.replace('*', '*\u200b')}`)).contaminated).toBe(true);
   });
 
   it('SPEC-SIL-009: what the starter gives is no proof, also with a line of it changed', async () => {
@@ -179,13 +179,13 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
     const untouched = starter
       .replace('    pass\n', '    return celsius * 9 / 5 + 32\n')
       .replace('limit)', 'bound)');
-    const given = await judged(ada, untouched, { starter });
+    const given = await checked(ada, untouched, { starter });
     expect(given.contaminated).toBe(false);
     // Where the task gives nearly all of the solution, nothing is left to copy.
     const known = `${KNOWN}\n\ndef extra(n):\n    return n + 1\n`;
-    const whole = await judged(known, `${KNOWN}\n\ndef other(n):\n    return n - 1\n`, { starter: KNOWN });
+    const whole = await checked(known, `${KNOWN}\n\ndef other(n):\n    return n - 1\n`, { starter: KNOWN });
     expect(whole.checks.skipped.fingerprint).toMatch(/starter text or common material/);
-    expect(ran(await judged(known, KNOWN), 'containment').value).toBeGreaterThan(0.9);
+    expect(ran(await checked(known, KNOWN), 'containment').value).toBeGreaterThan(0.9);
   });
 
   it('SPEC-SIL-009: a quotation that both texts bring is little proof', async () => {
@@ -193,7 +193,7 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
       '"We hold that a program is written for people to read, and only by the way for a machine to carry out, and that whoever forgets this will pay for it twice over, once when it breaks and once when it has to be understood again by another"';
     const known = `The author begins with a sentence that many have repeated: ${quotation}. From there he goes on to praise short functions and good names.`;
     const output = `Every course quotes it, ${quotation}, and hardly any draws a conclusion. Mine is that comments are to tell reasons.`;
-    const result = await judged(known, output);
+    const result = await checked(known, output);
     expect(result.contaminated).toBe(false);
   });
 
@@ -202,13 +202,13 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
       `def setup_${n}(path, options):\n    handle = open(path.strip().lower(), options.get('mode', 'r'))\n    rows = [line.split(options['separator']) for line in handle.readlines()]\n    header = rows.pop(0)\n    table = {name: [row[i] for row in rows] for i, name in enumerate(header)}\n    return table, len(rows), sorted(header, reverse=True)\n`;
     const own = (n: number): string =>
       `\n\ndef solve_${n}(table):\n    best = ${n}\n    for name in table:\n        best += hash(name) % ${n + 2}\n    return best\n`;
-    const lonely = await judged(
+    const lonely = await checked(
       skeleton(1) + own(1),
       `${skeleton(2)}\n\ndef answer(table):\n    return max(table, key=len)\n`,
     );
     const detector = new ContaminationDetector();
     for (let n = 0; n < 120; n++) detector.addToTrainingSet(`other-${n}`, skeleton(n) + own(n * 7));
-    const among = await judged(
+    const among = await checked(
       skeleton(1) + own(1),
       `${skeleton(2)}\n\ndef answer(table):\n    return max(table, key=len)\n`,
       {},
@@ -220,7 +220,7 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
 
 describe('SPEC-SIL-009: the result says what was done', () => {
   it('SPEC-SIL-009: every check has its numbers or its reason', async () => {
-    const result = await judged(KNOWN, text('islands', 'ada'));
+    const result = await checked(KNOWN, text('islands', 'ada'));
     for (const name of CHECKS) {
       const check = result.checks[name];
       const hasRun = check !== undefined && !('status' in check && check.status === 'skipped');
@@ -233,7 +233,7 @@ describe('SPEC-SIL-009: the result says what was done', () => {
     const detector = new ContaminationDetector({
       skipChecks: ['similarity', 'exact', 'containment', 'evidence', 'fingerprint', 'wording'],
     });
-    const result = await judged(KNOWN, KNOWN, {}, detector);
+    const result = await checked(KNOWN, KNOWN, {}, detector);
     expect(result.contaminated).toBe(false);
     expect(result.checks.similarity).toBeUndefined();
     expect(result.checks.skipped.similarity).toBe('switched off by the configuration');
@@ -244,7 +244,7 @@ describe('SPEC-SIL-009: the result says what was done', () => {
   });
 
   it('SPEC-SIL-009: thresholds are set per detector and stand in the result', async () => {
-    const strict = await judged(
+    const strict = await checked(
       KNOWN,
       text('islands', 'ada'),
       {},
@@ -256,7 +256,7 @@ describe('SPEC-SIL-009: the result says what was done', () => {
 
   it('SPEC-SIL-009: spans of a fingerprint pair statements that differ only in names', async () => {
     const renamed = KNOWN.replace(/\bsets\b/g, 'groups').replace(/\bgrid\b/g, 'sea');
-    const { spans } = ran(await judged(KNOWN, renamed), 'fingerprint');
+    const { spans } = ran(await checked(KNOWN, renamed), 'fingerprint');
     expect(spans.length).toBeGreaterThan(15);
     for (const { output, known } of spans) {
       const there = renamed
@@ -270,7 +270,7 @@ describe('SPEC-SIL-009: the result says what was done', () => {
   it('SPEC-SIL-009: the strongest of several known solutions is named', async () => {
     const detector = new ContaminationDetector();
     detector.addToTrainingSet('task', text('islands', 'ada'));
-    const result = await judged(KNOWN, KNOWN, {}, detector);
+    const result = await checked(KNOWN, KNOWN, {}, detector);
     const other = await detector.checkContamination(text('islands', 'ada'), {
       id: 'task',
       name: '',
@@ -280,11 +280,11 @@ describe('SPEC-SIL-009: the result says what was done', () => {
   });
 
   it('SPEC-SIL-009: confidence is that of the verdict given, and never leaves 0 to 1', async () => {
-    const slow = await judged(KNOWN, 'print(1)', { solveTime: 90_000_000 });
+    const slow = await checked(KNOWN, 'print(1)', { solveTime: 90_000_000 });
     expect(slow.contaminated).toBe(false);
     expect(slow.confidence).toBeGreaterThan(0.9);
     expect(slow.confidence).toBeLessThanOrEqual(1);
-    const fast = await judged(KNOWN, 'print(1)', { solveTime: 1 });
+    const fast = await checked(KNOWN, 'print(1)', { solveTime: 1 });
     expect(fast.contaminated).toBe(true);
     expect(fast.confidence).toBeLessThan(0.7);
     const unknown = await new ContaminationDetector().checkContamination('x', {

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type EvaluationReport, judgePairs, reportOn } from '../../src/contamination/evaluation/evaluate.js';
+import {
+  type EvaluationReport,
+  evaluatePairs,
+  reportOn,
+} from '../../src/contamination/evaluation/evaluate.js';
 import { buildPairs, type Part } from './pairs/build-pairs.js';
 import { reliabilityTable } from './reliability-table.js';
 
@@ -14,7 +18,7 @@ const MIN_RECALL: Readonly<Record<string, number>> = {
 describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solutions, %s pairs', (part) => {
   let report: EvaluationReport;
   beforeAll(async () => {
-    report = reportOn(await judgePairs(buildPairs(part)));
+    report = reportOn(await evaluatePairs(buildPairs(part)));
   });
 
   it('SPEC-SIL-009: finds at least 97 % of all copies', () => {

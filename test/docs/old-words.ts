@@ -70,6 +70,18 @@ export const OLD_WORDS: readonly OldWord[] = [
   },
   { old: 'check figures|borne out', use: 'find unsupported numbers, supported' },
   { old: 'beside module', use: 'sibling module url', in: 'names' },
+  {
+    old: 'judg(?:e[ds]?|ing)',
+    use: 'check, classify, validate, evaluate',
+    in: 'names',
+    notYet: ['src/agents/', 'src/calls/', 'test/', 'fuzz/'],
+  },
+  {
+    old: 'judg(?:e[ds]|ing)',
+    use: 'checked',
+    in: 'prose',
+    notYet: ['src/agents/', 'src/calls/', 'test/', 'docs/measurements/'],
+  },
   { old: 'machine', use: 'interpreter', in: 'names', at: 'src/leakage/' },
   ...SPELLING,
 ];

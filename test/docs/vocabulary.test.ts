@@ -73,7 +73,7 @@ function oldWordsIn(file: string, text: string): Use[] {
   const passages = file.endsWith('.md') ? passagesOfPage(text) : passagesOfCode(file, text);
   return [...passages].flatMap(({ kind, text: passage, line }) =>
     [...words(passage).matchAll(PATTERNS[kind])].flatMap(([found]) => {
-      const word = EXACT.find(({ pattern }) => pattern.test(found));
+      const word = EXACT.find((each) => (each.in ?? kind) === kind && each.pattern.test(found));
       const isElsewhere =
         !file.startsWith(word?.at ?? '') || word?.notYet?.some((folder) => file.startsWith(folder));
       return isElsewhere ? [] : [{ file, line, found, use: word?.use ?? '' }];

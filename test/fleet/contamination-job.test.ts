@@ -22,19 +22,19 @@ async function startFleet() {
 }
 
 describe('a contamination job', () => {
-  it("SPEC-SIL-009 verdict: is judged against the fleet's known solutions, as it stands at its start", async () => {
+  it("SPEC-SIL-009 verdict: is checked against the fleet's known solutions, as it stands at its start", async () => {
     const fleet = await startFleet();
-    const judge = async () =>
+    const check = async () =>
       (await (await addContamination(fleet, { output: KNOWN, testCase: testCase('t1') })).result())
         .contaminated;
-    expect(await judge()).toBe(false);
+    expect(await check()).toBe(false);
     await addKnownSolutions(fleet, [{ testCaseId: 't1', solution: KNOWN }]);
-    expect(await judge()).toBe(true);
+    expect(await check()).toBe(true);
     await removeKnownSolutions(fleet, 't1');
-    expect(await judge()).toBe(false);
+    expect(await check()).toBe(false);
   });
 
-  it('judges with the configuration of the job', async () => {
+  it('checks with the configuration of the job', async () => {
     const fleet = await startFleet();
     await addKnownSolutions(fleet, [{ testCaseId: 't1', solution: KNOWN }]);
     const config = { skipChecks: ['similarity' as const, 'exact' as const] };

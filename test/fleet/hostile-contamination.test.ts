@@ -26,20 +26,20 @@ describe('a comparison that takes more than it may', () => {
       ...{ kinds: ['contamination'], concurrency: 3, lockMs: 5_000 },
       analysis: { timeoutMs: 300, heapMb: 256 },
     });
-    const judge = (output: string, tenant: string) =>
+    const check = (output: string, tenant: string) =>
       addContamination(test.fleet, { output, testCase: testCase(tenant) }, { tenant });
-    await (await judge('x = 1', 'b')).result();
+    await (await check('x = 1', 'b')).result();
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();
     const large = await Promise.all(
-      ['a b = c ( d ) ', 'z a b = c ( d ) d ) '].map((tokens) => judge(repeated(1_000_000, tokens), 'a')),
+      ['a b = c ( d ) ', 'z a b = c ( d ) d ) '].map((tokens) => check(repeated(1_000_000, tokens), 'a')),
     );
-    expect((await (await judge('x = 2', 'b')).result()).contaminated).toBe(false);
+    expect((await (await check('x = 2', 'b')).result()).contaminated).toBe(false);
     for (const handle of large) {
       await expect(handle.result()).rejects.toMatchObject({ code: 'analysis-limit' });
       expect((await handle.view()).attempts).toBe(1);
     }
-    expect((await (await judge('x = 3', 'b')).result()).contaminated).toBe(false);
+    expect((await (await check('x = 3', 'b')).result()).contaminated).toBe(false);
     delay.disable();
     expect(delay.max / 1e6).toBeLessThan(1_500);
     const lines = test.logLines.map(({ msg }) => String(msg));

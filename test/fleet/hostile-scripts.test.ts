@@ -52,7 +52,7 @@ function expectUndisturbed(delay: ReturnType<typeof monitorEventLoopDelay>): voi
 }
 
 describe('a script made to exhaust whoever reads it', () => {
-  it('by values without end is judged, and its worker lives', async () => {
+  it('by values without end is checked, and its worker lives', async () => {
     const { delay } = await startWorker();
     const [bomb, other] = [await check(DOUBLING, 'a'), await check(TWO_LINES, 'b')];
     expect((await other.result()).status).toBe('clean');

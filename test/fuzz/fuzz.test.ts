@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { checkInput } from '../../fuzz/harness/check-input.js';
 import { Executor } from '../../fuzz/harness/executor.js';
 import { crashFolder, fuzzTarget, inputOf } from '../../fuzz/harness/fuzz-target.js';
-import { judgeInput } from '../../fuzz/harness/judge-input.js';
 import { minimize } from '../../fuzz/harness/minimize.js';
 import type { Target } from '../../fuzz/target.js';
 import { TARGETS } from '../../fuzz/targets/index.js';
@@ -26,7 +26,7 @@ describe('every parser of text that comes from outside', () => {
       try {
         for (let iteration = 0; iteration < INPUTS; iteration += 1) {
           const input = inputOf(target, SEED, iteration, MAX_SIZE);
-          const verdict = await judgeInput(target, subject, input, iteration % 4 === 0);
+          const verdict = await checkInput(target, subject, input, iteration % 4 === 0);
           const found = verdict.kind === 'failed' ? `${verdict.signature}: ${verdict.detail}` : undefined;
           expect(found, JSON.stringify([target.name, ...input])).toBeUndefined();
         }
@@ -67,17 +67,17 @@ describe('what breaks on purpose is found', () => {
   ])('%s, as %s', async (name, defect) => {
     const target = brokenTarget(name);
     const subject = await target.open();
-    expect(await judgeInput(target, subject, ['x'], true, ORDINARY_MS)).toMatchObject({
+    expect(await checkInput(target, subject, ['x'], true, ORDINARY_MS)).toMatchObject({
       kind: 'failed',
       defect,
     });
-    expect(await judgeInput(target, subject, ['y'], true, ORDINARY_MS)).toMatchObject({ kind: 'passed' });
+    expect(await checkInput(target, subject, ['y'], true, ORDINARY_MS)).toMatchObject({ kind: 'passed' });
   });
 
   it('a refusal of the contract is none', async () => {
     const target = brokenTarget('refusal');
     const subject = await target.open();
-    expect(await judgeInput(target, subject, ['x'], true, ORDINARY_MS)).toMatchObject({ kind: 'refused' });
+    expect(await checkInput(target, subject, ['x'], true, ORDINARY_MS)).toMatchObject({ kind: 'refused' });
   });
 
   it.each([

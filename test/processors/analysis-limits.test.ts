@@ -30,7 +30,7 @@ afterEach(async () => {
 const analyst = () => thread.analystFor({ tenant: 'a', signal: new AbortController().signal });
 
 describe('an analysis that takes more than it may', () => {
-  it('fails a check without a model: nobody has judged the script', async () => {
+  it('fails a check without a model: nobody has checked the script', async () => {
     const checked = checkAndFixLeakage({ content: CONTENT }, createOfflineRunner(), { analyst: analyst() });
     await expect(checked).rejects.toMatchObject({
       code: 'analysis-limit',

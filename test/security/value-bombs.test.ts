@@ -18,7 +18,7 @@ describe('values that grow much faster than their script', () => {
     for (const size of [60, 600]) {
       const { steps, work, module } = await analyzeInDetail(make(size));
       expect(steps).toBeLessThanOrEqual(MAX.steps + MAX.stepsPerNode * module.size + MAX_WAY_OUT);
-      // Following and judging have a limit each.
+      // Following and finding leaks have a limit each.
       expect(work).toBeLessThanOrEqual(2 * (MAX.work + MAX.workPerNode * module.size + MAX_PIECE));
     }
   });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
 import { CorrectedScript } from '../../src/processors/leakage-check/corrected-script.js';
-import { judgeCorrection } from '../../src/processors/leakage-check/judge-correction.js';
+import { validateCorrection } from '../../src/processors/leakage-check/validate-correction.js';
 import { correctionScope, locateBlock } from '../../src/solution/index.js';
 import { labeledScripts } from '../leakage/labeled-scripts.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
@@ -109,18 +109,23 @@ describe('a correction that makes a script worse is taken back', () => {
   it('so that static analysis can follow it no more', async () => {
     const located = locateBlock(FILL, CLEAN);
     if (located === null) throw new Error('the block stands in the script');
-    const judged = judgeCorrection(`\`\`\`\n${FILL}.copy()\n\`\`\``, located, new CorrectedScript(CLEAN), {
-      parsedBefore: true,
-      runner: { name: 'anthropic' },
-      analyst: {
-        ...IN_PLACE_ANALYST,
-        analyze: async (source) => ({
-          ...(await IN_PLACE_ANALYST.analyze(CLEAN)),
-          exhausted: source !== CLEAN,
-        }),
+    const checked = validateCorrection(
+      `\`\`\`\n${FILL}.copy()\n\`\`\``,
+      located,
+      new CorrectedScript(CLEAN),
+      {
+        parsedBefore: true,
+        runner: { name: 'anthropic' },
+        analyst: {
+          ...IN_PLACE_ANALYST,
+          analyze: async (source) => ({
+            ...(await IN_PLACE_ANALYST.analyze(CLEAN)),
+            exhausted: source !== CLEAN,
+          }),
+        },
       },
-    });
-    expect(await judged).toMatchObject({ ok: false, problem: expect.stringContaining('cannot follow') });
+    );
+    expect(await checked).toMatchObject({ ok: false, problem: expect.stringContaining('cannot follow') });
   });
 
   it('piece by piece: all corrections together leave half of the script', async () => {
@@ -201,12 +206,12 @@ it('an honest correction is not refused', async () => {
     const located = locateBlock(old.slice(from, old.length - tail).join('\n'), script);
     if (located === null) throw new Error(`${id}: the block stands in the script`);
     const answer = `\`\`\`python\n${now.slice(from, now.length - tail).join('\n')}\n\`\`\``;
-    const judged = await judgeCorrection(answer, located, new CorrectedScript(script), {
+    const checked = await validateCorrection(answer, located, new CorrectedScript(script), {
       parsedBefore: true,
       analyst: IN_PLACE_ANALYST,
       runner: { name: 'anthropic' },
     });
-    if (!judged.ok) refused.push(`${id}: ${judged.problem}`);
+    if (!checked.ok) refused.push(`${id}: ${checked.problem}`);
   }
   expect(TWINS.length).toBeGreaterThan(80);
   // Static analysis takes a column of this twin for one that is made from the label.

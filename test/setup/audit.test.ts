@@ -87,7 +87,7 @@ describe('the audit of the packages that are needed to run', () => {
       response.end('no');
     });
     const { exitCode, lines } = await audit(address);
-    expect(lines).toEqual([expect.stringMatching(/^audit: not judged, the registry gave no answer .*405/)]);
+    expect(lines).toEqual([expect.stringMatching(/^audit: not checked, the registry gave no answer .*405/)]);
     expect(exitCode).toBe(0);
   });
 
@@ -95,7 +95,7 @@ describe('the audit of the packages that are needed to run', () => {
     const address = await startRegistry(() => undefined);
     registry?.close();
     const { exitCode, lines } = await audit(address);
-    expect(lines).toEqual([expect.stringMatching(/^audit: not judged, the registry gave no answer /)]);
+    expect(lines).toEqual([expect.stringMatching(/^audit: not checked, the registry gave no answer /)]);
     expect(exitCode).toBe(0);
   });
 });

@@ -167,7 +167,7 @@ describe('parsesAsPython without a python3', () => {
     ['NUL', 'x\0', /null/],
     ['prose', 'Here is the code, as you asked:', /syntax/],
     ['deep brackets', `${'('.repeat(100_000)}x`, /syntax/],
-  ])('REQ-SF-019: judges %s by the syntax tree, and says so', async (_name, text, message) => {
+  ])('REQ-SF-019: checks %s by the syntax tree, and says so', async (_name, text, message) => {
     process.env.FLEET_PYTHON = '';
     const result = await parsesAsPython(text);
     expect(result).toMatchObject({ ok: message === null, exact: false });

@@ -16,7 +16,7 @@ export function workWith(runner: AgentRunner): RecordedWork {
     runner,
     analyst: IN_PLACE_ANALYST,
     contamination: {
-      judge: (given) =>
+      check: (given) =>
         new ContaminationDetector(given.config).checkContamination(given.output, given.testCase),
     },
     signal: new AbortController().signal,

@@ -6,7 +6,7 @@ export interface CheckedFile {
   readonly file: string;
   /** The file's own text. */
   readonly text: string;
-  /** The script that was judged: the text, or the code cells of a notebook. */
+  /** The script that was checked: the text, or the code cells of a notebook. */
   readonly script: string;
   /** Set for a notebook: where its code comes from. */
   readonly notebook?: NotebookCode;

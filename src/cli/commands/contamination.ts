@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '../../config/load-config.js';
-import type { ContaminationJudge } from '../../contamination/contamination-judge.js';
+import type { ContaminationChecker } from '../../contamination/contamination-checker.js';
 import { type ReportEntry, renderReport } from '../../contamination/report/render-report.js';
 import type { ContaminationResult, Difficulty, TestCase } from '../../contamination/types.js';
 import { UsageError } from '../../errors.js';
@@ -43,7 +43,7 @@ export function addContaminationCommand(program: Command): void {
     .command('contamination')
     .description('Tell whether outputs are copies of known solutions; needs no Redis.')
     .requiredOption('--known <file>', 'known solutions, a JSONL file as `fleet known import` takes it')
-    .requiredOption('--output <file...>', 'outputs to be judged; - reads standard input')
+    .requiredOption('--output <file...>', 'outputs to be checked; - reads standard input')
     .option(
       '--test-case <id>',
       "test case that the outputs solve (default: each file's name without its ending)",
@@ -59,7 +59,7 @@ export function addContaminationCommand(program: Command): void {
     .option('--json', 'print JSON, an entry an output')
     .addHelpText('after', '\nExit code: 0 none is contaminated, 1 one is, 2 error.')
     .action(async (options: ContaminationOptions) => {
-      process.exitCode = await judgeAll(options);
+      process.exitCode = await checkAll(options);
     });
 }
 
@@ -69,7 +69,7 @@ function milliseconds(text: string): number {
   return value;
 }
 
-async function judgeAll(options: ContaminationOptions): Promise<number> {
+async function checkAll(options: ContaminationOptions): Promise<number> {
   refuseSecondDash([
     options.known,
     ...options.output,
@@ -83,7 +83,7 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
   const lane = contaminationLane(solutions, loadConfig());
   const outcomes: Outcome[] = [];
   try {
-    for (const file of options.output) outcomes.push(await judgeFile(lane, file, thoughtChain, options));
+    for (const file of options.output) outcomes.push(await checkFile(lane, file, thoughtChain, options));
   } finally {
     await lane.close();
   }
@@ -94,8 +94,8 @@ async function judgeAll(options: ContaminationOptions): Promise<number> {
   return outcomes.some((outcome) => 'result' in outcome && outcome.result.contaminated) ? 1 : 0;
 }
 
-async function judgeFile(
-  judge: ContaminationJudge,
+async function checkFile(
+  checker: ContaminationChecker,
   file: string,
   thoughtChain: readonly string[] | undefined,
   { testCase: id, difficulty, solveTime }: ContaminationOptions,
@@ -104,7 +104,7 @@ async function judgeFile(
     const output = await readText(file, outputLimit(loadConfig()));
     const name = id ?? basename(file).replace(/\.[^.]*$/, '');
     const testCase: TestCase = { id: name, name, difficulty, solveTime, thoughtChain };
-    return { file, testCaseId: name, output, result: await judge.judge({ output, testCase }) };
+    return { file, testCaseId: name, output, result: await checker.check({ output, testCase }) };
   } catch (error) {
     return { file, error };
   }
@@ -148,6 +148,6 @@ function printOutcomes(outcomes: readonly Outcome[], json: boolean): void {
     return;
   }
   for (const outcome of outcomes) if ('error' in outcome) printError(outcome.error, outcome.file);
-  const judged = outcomes.flatMap((outcome) => ('error' in outcome ? [] : [outcome]));
-  if (judged.length > 0) print(renderVerdicts(judged, colorsFor(process.stdout)));
+  const checked = outcomes.flatMap((outcome) => ('error' in outcome ? [] : [outcome]));
+  if (checked.length > 0) print(renderVerdicts(checked, colorsFor(process.stdout)));
 }

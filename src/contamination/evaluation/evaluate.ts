@@ -11,20 +11,20 @@ export interface LabeledPair {
   readonly output: string;
 }
 
-export interface JudgedPair {
+export interface EvaluatedPair {
   readonly pair: LabeledPair;
   readonly result: ContaminationResult;
   readonly right: boolean;
 }
 
 /**
- * Judges each pair with a set of just its known solution, besides a background of other tasks' solutions.
+ * Checks each pair with a set of just its known solution, besides a background of other tasks' solutions.
  */
-export async function judgePairs(
+export async function evaluatePairs(
   pairs: Iterable<LabeledPair>,
   background: MemoryKnownSet = new MemoryKnownSet(),
-): Promise<JudgedPair[]> {
-  const judged: JudgedPair[] = [];
+): Promise<EvaluatedPair[]> {
+  const evaluated: EvaluatedPair[] = [];
   for (const pair of pairs) {
     const detector = new ContaminationDetector({}, sourceFor(pair, background));
     const result = await detector.checkContamination(pair.output, {
@@ -32,9 +32,9 @@ export async function judgePairs(
       name: pair.kind,
       difficulty: 'medium',
     });
-    judged.push({ pair, result, right: result.contaminated === (pair.label === 'contaminated') });
+    evaluated.push({ pair, result, right: result.contaminated === (pair.label === 'contaminated') });
   }
-  return judged;
+  return evaluated;
 }
 
 function sourceFor(pair: LabeledPair, background: MemoryKnownSet): KnownSource {
@@ -102,20 +102,20 @@ export interface EvaluationReport {
 
 const CONFIDENCE_STEPS = [0, 0.7, 0.9, 0.97, 0.99, 1];
 
-export function reportOn(judged: readonly JudgedPair[]): EvaluationReport {
-  const flaggedOf = (rows: readonly JudgedPair[]): Proportion =>
+export function reportOn(evaluated: readonly EvaluatedPair[]): EvaluationReport {
+  const flaggedOf = (rows: readonly EvaluatedPair[]): Proportion =>
     proportion(rows.filter(({ result }) => result.contaminated).length, rows.length);
-  const labeled = (label: LabeledPair['label']): JudgedPair[] =>
-    judged.filter(({ pair }) => pair.label === label);
-  const groups = new Map<string, JudgedPair[]>();
-  for (const each of judged) {
+  const labeled = (label: LabeledPair['label']): EvaluatedPair[] =>
+    evaluated.filter(({ pair }) => pair.label === label);
+  const groups = new Map<string, EvaluatedPair[]>();
+  for (const each of evaluated) {
     const key = `${each.pair.label} ${each.pair.kind}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [each]);
     else group.push(each);
   }
   const kinds = [...groups.values()].map((rows): KindReport => {
-    const { kind, label } = (rows[0] as JudgedPair).pair;
+    const { kind, label } = (rows[0] as EvaluatedPair).pair;
     return { kind, label, flagged: flaggedOf(rows) };
   });
   kinds.sort((a, b) => b.label.localeCompare(a.label) || a.kind.localeCompare(b.kind));
@@ -123,8 +123,8 @@ export function reportOn(judged: readonly JudgedPair[]): EvaluationReport {
     recall: flaggedOf(labeled('contaminated')),
     falsePositives: flaggedOf(labeled('clean')),
     kinds,
-    reliability: reliabilityOf(judged),
-    wrong: judged
+    reliability: reliabilityOf(evaluated),
+    wrong: evaluated
       .filter(({ right }) => !right)
       .map(({ pair, result }) => ({
         id: pair.id,
@@ -135,10 +135,10 @@ export function reportOn(judged: readonly JudgedPair[]): EvaluationReport {
   };
 }
 
-function reliabilityOf(judged: readonly JudgedPair[]): ReliabilityRow[] {
+function reliabilityOf(evaluated: readonly EvaluatedPair[]): ReliabilityRow[] {
   return CONFIDENCE_STEPS.slice(1).flatMap((to, i) => {
     const from = CONFIDENCE_STEPS[i] as number;
-    const rows = judged.filter(
+    const rows = evaluated.filter(
       ({ result: { confidence } }) =>
         confidence >= from && (confidence < to || (to === 1 && confidence <= 1)),
     );

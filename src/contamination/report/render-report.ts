@@ -4,7 +4,7 @@ import { escapeSource } from './escape.js';
 import { type Mark, markedSource } from './marked-source.js';
 import { STYLE } from './style.js';
 
-/** One judged output for the report. */
+/** One checked output for the report. */
 export interface ReportEntry {
   /** What the reader knows the output by: a file, a job. */
   readonly name: string;

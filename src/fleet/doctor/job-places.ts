@@ -89,7 +89,7 @@ export async function findMisplacedJobs(client: Redis, prefix: string): Promise<
       const page = all.slice(start, start + SCAN_STEP);
       const reply = replyList(await runScript(client, LOOK, [queue], page));
       for (const [at, id] of page.entries()) {
-        const problem = judge(kind, id, replyText(reply[2 * at]), replyText(reply[2 * at + 1]) === '1');
+        const problem = problemOf(kind, id, replyText(reply[2 * at]), replyText(reply[2 * at + 1]) === '1');
         if (problem !== undefined) problems.push(problem);
       }
     }
@@ -97,7 +97,12 @@ export async function findMisplacedJobs(client: Redis, prefix: string): Promise<
   return problems;
 }
 
-function judge(queue: string, id: string, states: string | undefined, held: boolean): Problem | undefined {
+function problemOf(
+  queue: string,
+  id: string,
+  states: string | undefined,
+  held: boolean,
+): Problem | undefined {
   if (states === undefined) return undefined;
   if (states === 'ghost') return { problem: 'ghost', queue, id, detail: 'a state lists it, but it is gone' };
   if (states === '') return { problem: 'no-state', queue, id, detail: 'it is in no state' };

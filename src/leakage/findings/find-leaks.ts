@@ -218,7 +218,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
 }
 
 /**
- * The calls that print the score the script is judged by: those that call it final, or the last one. A best value
+ * The calls that print the score the script is evaluated by: those that call it final, or the last one. A best value
  * that is shown beside it, as the precision at some recall, was chosen for the reader.
  */
 function finalReports({ reports }: Interpreter): ReadonlySet<Expr> {

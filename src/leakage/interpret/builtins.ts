@@ -125,7 +125,7 @@ function claims(text: string): boolean {
   return /valid|\bval\b|held|hold|\btest/i.test(text) && !/train|fit/i.test(text);
 }
 
-/** How strongly a line says that it prints the score that the script is judged by. */
+/** How strongly a line says that it prints the score that the script is evaluated by. */
 function rankOf(text: string): number {
   if (/final[\s_]+(validation|test)|validation[\s_]+performance/i.test(text)) return 2;
   return /\bfinal/i.test(text) ? 1 : 0;

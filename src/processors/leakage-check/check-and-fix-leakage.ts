@@ -22,10 +22,10 @@ import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
 import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
-import type { Judgment } from './judge-correction.js';
 import { leaksLeftBehind, leaksMissedBy, type SourcedAnswer } from './missed-leaks.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationAt } from './second-opinion.js';
+import type { CorrectionResult } from './validate-correction.js';
 
 export interface LeakageCheckOptions {
   /** Directory below which the agent may read files. */
@@ -46,7 +46,7 @@ export interface LeakageCheckOptions {
  *
  * @returns the whole result of a `solution-check` job; `result.solution` is the script that may be evaluated.
  * @throws PayloadError where the script is empty; AgentError where the detection gave no usable answer or a call
- *   failed: it never passes a script that was not judged.
+ *   failed: it never passes a script that was not checked.
  */
 export async function checkAndFixLeakage(
   solution: Solution,
@@ -131,7 +131,7 @@ export async function checkAndFixLeakage(
   };
 }
 
-/** Whether it is Python took too much to find out: corrections are then judged as in a script that is none. */
+/** Whether it is Python took too much to find out: corrections are then checked as in a script that is none. */
 function parsingLimited(thrown: unknown): ParseResult {
   if (!isAnalysisLimit(thrown)) throw thrown;
   const message = `whether it is Python is not known: ${thrown.message}`;
@@ -230,8 +230,8 @@ async function correctFinding(
   };
 }
 
-/** Where the analysis alone judges and has not seen all of a script, a script with corrections would count as free of leaks. */
-const NOT_FOLLOWED: Judgment = {
+/** Where the analysis alone checks and has not seen all of a script, a script with corrections would count as free of leaks. */
+const NOT_FOLLOWED: CorrectionResult = {
   ok: false,
   problem: 'Static analysis could not follow the script to its end, so it corrects nothing in it.',
 };
@@ -242,7 +242,7 @@ async function corrected(
   number: number,
   script: CorrectedScript,
   context: CorrectionContext,
-): Promise<Judgment> {
+): Promise<CorrectionResult> {
   const isRewritten = source === 'analysis' && context.runner.name !== 'offline';
   const rewritten = isRewritten ? await rewriteBlock(located, script, context) : undefined;
   return rewritten ?? correctBlock(located, script, `correct-${number}`, context);

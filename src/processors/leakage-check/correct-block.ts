@@ -6,7 +6,7 @@ import type { LocatedBlock } from '../../solution/index.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
 import type { UsageMeter } from '../usage-meter.js';
 import type { CorrectedScript } from './corrected-script.js';
-import { type Judgment, judgeCorrection } from './judge-correction.js';
+import { type CorrectionResult, validateCorrection } from './validate-correction.js';
 
 export interface CorrectionContext extends RunContext {
   readonly runner: AgentRunner;
@@ -16,7 +16,7 @@ export interface CorrectionContext extends RunContext {
   readonly analyst: ScriptAnalyst;
   /** Whether the script was valid Python before any correction. */
   readonly parsedBefore: boolean;
-  /** Whether static analysis has seen all of the script, where it alone judges. */
+  /** Whether static analysis has seen all of the script, where it alone checks. */
   readonly isFollowed: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function rewriteBlock(
   located: LocatedBlock,
   script: CorrectedScript,
   { analyst }: CorrectionContext,
-): Promise<Judgment | undefined> {
+): Promise<CorrectionResult | undefined> {
   const repaired = await analyst.repair(script.content, located.text);
   return repaired.ok ? { ok: true, block: repaired.replacement } : undefined;
 }
@@ -44,17 +44,17 @@ export async function correctBlock(
   script: CorrectedScript,
   step: string,
   context: CorrectionContext,
-): Promise<Judgment> {
+): Promise<CorrectionResult> {
   let problem = '';
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const asked = await askForCorrection(located, script, `${step}-${attempt}`, problem, context);
     if (!asked.ok) return asked;
-    const judgment = await judgeCorrection(asked.block, located, script, context);
-    if (judgment.ok) return judgment;
-    problem = judgment.problem;
+    const result = await validateCorrection(asked.block, located, script, context);
+    if (result.ok) return result;
+    problem = result.problem;
     context.log?.warn(`${step}: correction ${attempt} of ${TRIES} was refused: ${problem}`);
     // Nothing is known against it that the agent could mend, and another answer would be paid for.
-    if (judgment.isUnchecked) return judgment;
+    if (result.isUnchecked) return result;
   }
   return { ok: false, problem };
 }
@@ -65,7 +65,7 @@ async function askForCorrection(
   step: string,
   problem: string,
   context: CorrectionContext,
-): Promise<Judgment> {
+): Promise<CorrectionResult> {
   const { runner, meter, workspace, model } = context;
   try {
     const answer = await meter.count(

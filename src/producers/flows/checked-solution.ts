@@ -62,7 +62,7 @@ async function checkResultOf(job: Job, guard: EvaluationGuard): Promise<{ result
   return undefined;
 }
 
-/** Whether the script and the status are what the findings make of the script that was judged. */
+/** Whether the script and the status are what the findings make of the script that was checked. */
 function isUntouched({ solution, solutionDigest, findings, status }: SolutionCheckResult): boolean {
   return status === statusOf(findings) && restoresOriginal(solution.content, findings, solutionDigest);
 }

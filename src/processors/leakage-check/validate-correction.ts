@@ -11,7 +11,7 @@ import { leakThatStillStands, whatGotWorse } from './second-opinion.js';
  * A correction that may be put in, or what is wrong with it in words that a second try can use. `isUnchecked`: it took too
  * much to check, so that nothing is known against it, and a second try would tell no more.
  */
-export type Judgment =
+export type CorrectionResult =
   | { readonly ok: true; readonly block: string; readonly notes?: readonly string[] }
   | { readonly ok: false; readonly problem: string; readonly isUnchecked?: true };
 
@@ -24,12 +24,12 @@ interface Proposal {
 }
 
 /**
- * Judges the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to the script,
+ * Checks the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to the script,
  * and refused where it is empty, unchanged, no code, a placeholder or a change of other lines; where it breaks the syntax
  * of a script that parsed before, or no longer defines what later code uses; where a leak that static analysis knew is
  * still there, another one is new or the score is gone; and where a model's answer does more than a correction has to.
  */
-export async function judgeCorrection(
+export async function validateCorrection(
   answer: string,
   located: LocatedBlock,
   script: CorrectedScript,
@@ -38,7 +38,7 @@ export async function judgeCorrection(
     analyst,
     runner,
   }: Pick<CorrectionContext, 'parsedBefore' | 'analyst'> & { readonly runner: Pick<AgentRunner, 'name'> },
-): Promise<Judgment> {
+): Promise<CorrectionResult> {
   try {
     const taken = await analyst.takeCorrection(answer, located, script.content, parsedBefore);
     if (!taken.ok) return taken;

@@ -53,11 +53,11 @@ const CLEARLY = 1.25;
  *
  * @throws PayloadError for a solve time or a difficulty that means nothing
  */
-export function judge(input: Case): ContaminationResult {
-  return new Judgment(input).result();
+export function classify(input: Case): ContaminationResult {
+  return new Classifier(input).result();
 }
 
-class Judgment {
+class Classifier {
   private readonly checks: ContaminationChecks = { skipped: {} };
   private readonly reasons: string[] = [];
   private margin: number | undefined;

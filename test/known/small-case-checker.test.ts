@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { completeKnownSolution, fingerprintsOf, PreparedText } from '../../src/contamination/index.js';
-import { FleetContaminationJudge } from '../../src/known/fleet-contamination-judge.js';
+import { FleetContaminationChecker } from '../../src/known/fleet-contamination-checker.js';
 import { KnownStore } from '../../src/known/known-store.js';
-import { SmallCaseJudge } from '../../src/known/small-case-judge.js';
+import { SmallCaseChecker } from '../../src/known/small-case-checker.js';
 import { connectProducer } from '../../src/queues/connection.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -31,7 +31,7 @@ function item(testCaseId: string, solution: string) {
   };
 }
 
-describe('small cases of contamination, judged in place', () => {
+describe('small cases of contamination, checked in place', () => {
   it.each([
     ['a copy', KNOWN, 't1'],
     ['a copy with other names', KNOWN.replaceAll('sum', 'zw').replaceAll('total', 'f'), 't1'],
@@ -40,48 +40,48 @@ describe('small cases of contamination, judged in place', () => {
   ])('SPEC-SIL-009: give the verdict that the thread gives, for %s', async (_what, output, id) => {
     await store.add([item('t1', KNOWN)]);
     const given = { output, testCase: testCase(id) };
-    const verdict = await new SmallCaseJudge(store).judge(given);
-    expect(verdict).toEqual(await new FleetContaminationJudge(store).judge(given));
+    const verdict = await new SmallCaseChecker(store).check(given);
+    expect(verdict).toEqual(await new FleetContaminationChecker(store).check(given));
     expect(verdict).toBeDefined();
   });
 
   it('see what was added and removed before they are asked', async () => {
-    const judge = new SmallCaseJudge(store);
+    const checker = new SmallCaseChecker(store);
     const given = { output: KNOWN, testCase: testCase('t1') };
-    expect((await judge.judge(given))?.contaminated).toBe(false);
+    expect((await checker.check(given))?.contaminated).toBe(false);
     await store.add([item('t1', KNOWN)]);
-    expect((await judge.judge(given))?.contaminated).toBe(true);
+    expect((await checker.check(given))?.contaminated).toBe(true);
     await store.remove('t1');
-    expect((await judge.judge(given))?.contaminated).toBe(false);
+    expect((await checker.check(given))?.contaminated).toBe(false);
   });
 
   it('are none where the output, its thoughts or its known solutions are long', async () => {
     const long = 'x = 1\n'.repeat(1_000);
-    const judge = new SmallCaseJudge(store);
-    expect(await judge.judge({ output: long, testCase: testCase('t') })).toBeUndefined();
+    const checker = new SmallCaseChecker(store);
+    expect(await checker.check({ output: long, testCase: testCase('t') })).toBeUndefined();
     const thoughtful = { ...testCase('t'), thoughtChain: [long] };
-    expect(await judge.judge({ output: 'x', testCase: thoughtful })).toBeUndefined();
+    expect(await checker.check({ output: 'x', testCase: thoughtful })).toBeUndefined();
     await store.add([item('t', long)]);
-    expect(await judge.judge({ output: 'x', testCase: testCase('t') })).toBeUndefined();
-    expect(await judge.judge({ output: 'x', testCase: testCase('other') })).toBeDefined();
+    expect(await checker.check({ output: 'x', testCase: testCase('t') })).toBeUndefined();
+    expect(await checker.check({ output: 'x', testCase: testCase('other') })).toBeDefined();
   });
 
   it('are none where one output would be compared with many known solutions', async () => {
     const solutions = Array.from({ length: 20 }, (_, index) => item('t', `${KNOWN} // ${index}`));
     await store.add(solutions.slice(0, 2));
-    const judge = new SmallCaseJudge(store);
+    const checker = new SmallCaseChecker(store);
     const given = { output: KNOWN.repeat(4), testCase: testCase('t') };
-    expect(await judge.judge(given)).toBeDefined();
+    expect(await checker.check(given)).toBeDefined();
     await store.add(solutions);
-    expect(await judge.judge(given)).toBeUndefined();
+    expect(await checker.check(given)).toBeUndefined();
   });
 
   it('are none where the set is large, or has become so', async () => {
-    const judge = new SmallCaseJudge(store);
+    const checker = new SmallCaseChecker(store);
     const given = { output: 'x = 1', testCase: testCase('t') };
-    expect(await judge.judge(given)).toBeDefined();
+    expect(await checker.check(given)).toBeDefined();
     await store.add(Array.from({ length: 1_001 }, (_, index) => item(`t${index}`, `y = ${index}`)));
-    expect(await judge.judge(given)).toBeUndefined();
-    expect(await new SmallCaseJudge(store).judge(given)).toBeUndefined();
+    expect(await checker.check(given)).toBeUndefined();
+    expect(await new SmallCaseChecker(store).check(given)).toBeUndefined();
   });
 });

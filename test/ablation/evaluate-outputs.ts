@@ -13,7 +13,7 @@ const RowSchema = z.object({
   }),
 });
 
-export interface JudgedOutput {
+export interface EvaluatedOutput {
   readonly id: string;
   readonly expectedMost: readonly string[];
   readonly expectedLeast: readonly string[];
@@ -38,9 +38,9 @@ function sentenceWith(summary: string, words: string): string | undefined {
   return summary.split('\n').find((line) => line.toLowerCase().includes(words));
 }
 
-/** Judges the summaries as a reader would: by the component that each of the two sentences names first. */
-export async function judgeOutputs(jsonLines: string): Promise<JudgedOutput[]> {
-  const judged: JudgedOutput[] = [];
+/** Checks the summaries as a reader would: by the component that each of the two sentences names first. */
+export async function evaluateOutputs(jsonLines: string): Promise<EvaluatedOutput[]> {
+  const evaluated: EvaluatedOutput[] = [];
   for (const line of jsonLines.split('\n')) {
     if (line.trim() === '') continue;
     const row = RowSchema.parse(JSON.parse(line));
@@ -58,7 +58,7 @@ export async function judgeOutputs(jsonLines: string): Promise<JudgedOutput[]> {
     const most = sentenceWith(summary, 'most impactful component is');
     const least = sentenceWith(summary, 'least impactful component is');
     const { most_impactful, least_impactful, usable } = row.expected;
-    judged.push({
+    evaluated.push({
       id: row.id,
       expectedMost: most_impactful,
       expectedLeast: least_impactful,
@@ -69,5 +69,5 @@ export async function judgeOutputs(jsonLines: string): Promise<JudgedOutput[]> {
       summary,
     });
   }
-  return judged;
+  return evaluated;
 }

@@ -15,11 +15,11 @@ interface Timed {
 }
 
 /**
- * Runs one input and judges it.
+ * Runs one input and checks it.
  * @param twice Whether it runs a second time, to compare the results.
  * @param ordinaryMs Processor time that an input of ordinary size may take.
  */
-export async function judgeInput(
+export async function checkInput(
   target: Target,
   subject: Subject,
   input: Input,

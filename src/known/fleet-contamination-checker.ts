@@ -1,11 +1,11 @@
-import type { ContaminationCase, ContaminationJudge } from '../contamination/contamination-judge.js';
+import type { ContaminationCase, ContaminationChecker } from '../contamination/contamination-checker.js';
 import { ContaminationDetector, InvertedIndex, type KnownSolutionStore } from '../contamination/index.js';
 import type { ContaminationResult } from '../contamination/types.js';
 import { KnownIndexFollower } from './known-index-follower.js';
 import type { KnownStore } from './known-store.js';
 
-/** Judges outputs against the fleet's known set; its index is brought up to date before every verdict. */
-export class FleetContaminationJudge implements ContaminationJudge {
+/** Checks outputs against the fleet's known set; its index is brought up to date before every verdict. */
+export class FleetContaminationChecker implements ContaminationChecker {
   readonly #texts: KnownSolutionStore;
   readonly #follower: KnownIndexFollower;
 
@@ -22,7 +22,7 @@ export class FleetContaminationJudge implements ContaminationJudge {
     await this.#follower.current();
   }
 
-  async judge({ output, testCase, config }: ContaminationCase): Promise<ContaminationResult> {
+  async check({ output, testCase, config }: ContaminationCase): Promise<ContaminationResult> {
     const source = { store: this.#texts, index: await this.#follower.current() };
     return new ContaminationDetector(config ?? {}, source).checkContamination(output, testCase);
   }

@@ -37,7 +37,7 @@ export interface Circumstances {
   readonly forgotten: readonly FaultWindow[];
 }
 
-export interface Judgment {
+export interface Evaluation {
   /** Accepted jobs that a Redis which was killed had not written. */
   readonly forgottenJobs: number;
   /** Calls that were on their way, or whose answer was on its way into the ledger, while something was broken. */
@@ -68,10 +68,10 @@ const EXPECTED = new Set([
 ]);
 
 /** Holds what became of a run against what is promised, after its workers have stopped. */
-export async function judge(
+export async function evaluate(
   pipeline: Pipeline,
   { billed, windows, forgotten }: Circumstances,
-): Promise<Judgment> {
+): Promise<Evaluation> {
   const { fleet } = pipeline;
   const outcomes: Outcome[] = [];
   for (const job of pipeline.accepted) outcomes.push(await outcomeOf(fleet, job));

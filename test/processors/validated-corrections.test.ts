@@ -9,7 +9,7 @@ const SPLIT = 'X_train, X_val = train_test_split(X)\n';
 const SCRIPT = `import numpy as np\n${LEAKY}${SPLIT}print(score)\n`;
 const FIXED = 'scaler = StandardScaler()\nX = X.copy()';
 
-describe('judging a correction', () => {
+describe('validating a correction', () => {
   const twice = (first: string, second: string) => [
     leaks('a = fit(all)'),
     correction(first),
@@ -55,7 +55,7 @@ describe('judging a correction', () => {
     expect((await parsesAsPython(result.solution.content)).ok).toBe(true);
   });
 
-  it('a uniformly different indentation is fitted to the block before it is judged', async () => {
+  it('a uniformly different indentation is fitted to the block before it is checked', async () => {
     const script = 'def f():\n    a = fit(all)\n    return a\n';
     const { result } = await checkWith(script, [
       leaks('    a = fit(all)'),

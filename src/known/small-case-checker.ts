@@ -1,4 +1,4 @@
-import type { ContaminationCase } from '../contamination/contamination-judge.js';
+import type { ContaminationCase } from '../contamination/contamination-checker.js';
 import { ContaminationDetector, InvertedIndex, type KnownSolutionStore } from '../contamination/index.js';
 import type { ContaminationResult, KnownSolution } from '../contamination/types.js';
 import { KnownIndexFollower } from './known-index-follower.js';
@@ -27,9 +27,9 @@ export function maybeSmall(given: ContaminationCase): boolean {
 }
 
 /**
- * Judges what takes milliseconds: short outputs, against few and short known solutions. It needs no index of a large set.
+ * Checks what takes milliseconds: short outputs, against few and short known solutions. It needs no index of a large set.
  */
-export class SmallCaseJudge {
+export class SmallCaseChecker {
   readonly #store: KnownStore;
   #follower: KnownIndexFollower;
   /** Whether the set was found to be too large; it is not looked at again. */
@@ -41,7 +41,7 @@ export class SmallCaseJudge {
   }
 
   /** The verdict; undefined where the case is no small one. The set is as it stands at the call, or later. */
-  async judge(given: ContaminationCase): Promise<ContaminationResult | undefined> {
+  async check(given: ContaminationCase): Promise<ContaminationResult | undefined> {
     const { output, testCase, config } = given;
     let left = roomLeft(given);
     if (left < 0 || this.#setTooLarge) return undefined;
