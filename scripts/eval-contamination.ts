@@ -61,9 +61,9 @@ function warn(file: string, { rows, broken }: ReadRows<unknown>): void {
     process.stderr.write(`${file}: ${broken.length} of ${broken.length + rows.length} rows cannot be read\n`);
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
-const shown = ({ count, of, share, low, high }: Proportion): string =>
-  `${`${count}/${of}`.padStart(9)}  ${percent(share).padStart(7)}  [${percent(low)}, ${percent(high)}]`;
+const percent = (fraction: number): string => `${(fraction * 100).toFixed(1)} %`;
+const shown = ({ count, of, fraction, low, high }: Proportion): string =>
+  `${`${count}/${of}`.padStart(9)}  ${percent(fraction).padStart(7)}  [${percent(low)}, ${percent(high)}]`;
 
 function describe(report: EvaluationReport, unread: number): string {
   const lines = [
@@ -71,7 +71,7 @@ function describe(report: EvaluationReport, unread: number): string {
     `false-positive rate   ${shown(report.falsePositives)}`,
     `rows not readable     ${String(unread).padStart(9)}`,
     '',
-    'kind                             flagged     share  95 % interval',
+    'kind                             flagged  fraction  95 % interval',
     ...report.kinds.map(
       ({ kind, label, flagged }) =>
         `${`${label === 'clean' ? '  clean ' : ''}${kind}`.padEnd(30)}${shown(flagged)}`,

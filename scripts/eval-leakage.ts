@@ -8,7 +8,7 @@ import {
   type LabeledScript,
   LabeledScriptSchema,
   type LeakageEvaluation,
-  type Share,
+  type Proportion,
 } from '../src/leakage/evaluate.js';
 
 async function readScripts(path: string): Promise<LabeledScript[]> {
@@ -23,22 +23,22 @@ async function readScripts(path: string): Promise<LabeledScript[]> {
   });
 }
 
-function percent(share: Share): string {
-  const value = share.value === null ? '   -' : share.value.toFixed(3);
-  return `${value}  (${share.count} of ${share.of}; 95 % interval ${share.low.toFixed(3)} to ${share.high.toFixed(3)})`;
+function percent(proportion: Proportion): string {
+  const value = proportion.value === null ? '   -' : proportion.value.toFixed(3);
+  return `${value}  (${proportion.count} of ${proportion.of}; 95 % interval ${proportion.low.toFixed(3)} to ${proportion.high.toFixed(3)})`;
 }
 
 function show(result: LeakageEvaluation): void {
-  const rows: [string, Share][] = [
+  const rows: [string, Proportion][] = [
     ['precision', result.precision],
     ['recall', result.recall],
     ['blocks right', result.blocksRight],
     ['corrected', result.corrected],
     ['still leaky after', result.stillLeaky],
   ];
-  for (const [name, share] of rows) console.log(`${name.padEnd(18)} ${percent(share)}`);
+  for (const [name, proportion] of rows) console.log(`${name.padEnd(18)} ${percent(proportion)}`);
   for (const { id, kind, mistake, detail } of result.mistakes)
-    console.log(`${mistake.padEnd(12)} ${id} [${kind}] ${detail}`);
+    console.log(`${mistake.padEnd(14)} ${id} [${kind}] ${detail}`);
 }
 
 const args = process.argv.slice(2);

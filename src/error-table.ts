@@ -61,7 +61,7 @@ export const ERROR_TABLE = {
   ),
 
   // Pure functions
-  'block-not-found': entry('BlockNotFoundError', false, 422, 2, 'Pass a block that stands in the solution.'),
+  'block-not-found': entry('BlockNotFoundError', false, 422, 2, 'Pass a block that is in the solution.'),
   'unclosed-fence': entry('UnclosedFenceError', false, 502, 2, 'Ask again with a larger token limit.'),
   'prompt-variable': entry(
     'PromptError',
@@ -384,7 +384,7 @@ export const ERROR_TABLE = {
     'Drop the work: the lease ran out and the evaluation is somebody else’s. Send heartbeats more often.',
   ),
 
-  // Parts the fleet stands on
+  // Parts that the fleet depends on
   'gateway-unreachable': entry(
     'GatewayError',
     true,

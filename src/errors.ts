@@ -45,7 +45,7 @@ export class ConfigurationError extends FleetError {
     super('invalid-configuration', message, details);
   }
 }
-/** Thrown by `replaceBlock`: the old block is empty or does not stand in the solution (REQ-DM-010). */
+/** Thrown by `replaceBlock`: the old block is empty or is not in the solution (REQ-DM-010). */
 export class BlockNotFoundError extends FleetError {
   constructor(message: string, details?: ErrorDetails) {
     super('block-not-found', message, details);
@@ -80,7 +80,7 @@ export class JobError extends FleetError {}
 export class RequestError extends FleetError {}
 /**
  * Thrown on the evaluating side: the script of this job was not checked, or not this script (REQ-SF-022). The name is the
- * one by which BullMQ knows that another try cannot help, and the code stands before the message, as on every failed job.
+ * one by which BullMQ knows that another try cannot help, and the code comes before the message, as on every failed job.
  */
 export class UncheckedSolutionError extends FleetError {
   constructor(message: string, details?: ErrorDetails) {

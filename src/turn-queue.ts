@@ -1,6 +1,6 @@
 /** What waits, by tenant: tenants take turns, and each one's own entries come in their order. */
 export class TurnQueue<Entry> {
-  /** The tenant whose turn is next stands first. */
+  /** The tenant whose turn is next is first. */
   readonly #waiting = new Map<string, Set<Entry>>();
   /** Who had the last turn: whoever comes back at once goes after those who came meanwhile. */
   #last: string | undefined;

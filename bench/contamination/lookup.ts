@@ -82,7 +82,7 @@ for (const pair of copies) {
   whole.push(computed(start));
   const { crossTask } = checks;
   if (crossTask?.status !== 'ran') continue;
-  // What else stands in the text (the filler of an embedded copy) is a right answer too.
+  // What else is in the text (the filler of an embedded copy) is a right answer too.
   const right =
     crossTask.known?.hash === hashes.get(pair.known) ||
     known.some((each) => each.hash === crossTask.known?.hash && pair.output.includes(each.solution.trim()));
@@ -92,7 +92,7 @@ for (const pair of copies) {
 process.stdout.write(`search alone (processor time): ${times(search)}\n`);
 process.stdout.write(`whole check of an output against the set (processor time): ${times(whole)}\n`);
 process.stdout.write(
-  `right known first: ${first} of ${copies.length} (${((first / copies.length) * 100).toFixed(1)} %), convicted by crossTask ${((found / copies.length) * 100).toFixed(1)} %\n`,
+  `right known first: ${first} of ${copies.length} (${((first / copies.length) * 100).toFixed(1)} %), flagged by crossTask ${((found / copies.length) * 100).toFixed(1)} %\n`,
 );
 
 const unrelated = new MemoryKnownSet();

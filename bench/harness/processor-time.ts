@@ -9,7 +9,7 @@ const TICK_MS = 10;
  */
 export function processorMs(pid: number | undefined): number | undefined {
   if (process.platform !== 'linux' || pid === undefined) return undefined;
-  // The name of the program stands in parentheses and may hold anything.
+  // The name of the program is in parentheses and may hold anything.
   const [, afterName = ''] = /\) ([^)]*)$/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   const fields = afterName.split(' ');
   // utime and stime, fields 14 and 15; the state, after the name, is field 3.

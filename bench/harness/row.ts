@@ -22,7 +22,7 @@ export interface Sample {
   readonly series?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** What stands at the head of a row of the table. */
+/** What is at the head of a row of the table. */
 export interface RowHead {
   readonly name: string;
   readonly work: string;

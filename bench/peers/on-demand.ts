@@ -27,7 +27,7 @@ function cacheFolder({ name, version }: OnDemandPackage): string {
 
 /**
  * Loads a package from the benchmarks' own cache folder, where npm installs it at the first use.
- * @returns Its exports and those of what stands beside it; or why it cannot be had.
+ * @returns Its exports and those of what is beside it; or why it cannot be had.
  */
 export async function loadOnDemand(
   wanted: OnDemandPackage,

@@ -77,7 +77,7 @@ function bestOf({ check, score }: Scored): Best {
   return { content: check.solution.content, score };
 }
 
-/** What stands in `after` where `block` stood in `before`; undefined where more than the block was changed. */
+/** What is in `after` where `block` stood in `before`; undefined where more than the block was changed. */
 function blockInPlaceOf(block: string, before: string, after: string): string | undefined {
   const start = before.indexOf(block);
   const head = before.slice(0, start);

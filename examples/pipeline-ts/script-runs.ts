@@ -78,7 +78,7 @@ function recordingRuns(command: string, version: string): ScriptRuns {
   };
 }
 
-/** SHA-256 of a script and its input; NUL, which no Python source holds, stands between them. */
+/** SHA-256 of a script and its input; NUL, which no Python source holds, is between them. */
 function digest(script: string, input: string): string {
   return createHash('sha256').update(`${script}\0${input}`).digest('hex');
 }

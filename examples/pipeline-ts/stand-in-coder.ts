@@ -7,7 +7,7 @@
  */
 interface Rewrite {
   readonly idea: string;
-  /** Each text must stand in the block and is replaced by the other. */
+  /** Each text must be in the block and is replaced by the other. */
   readonly replace: readonly (readonly [string, string])[];
 }
 

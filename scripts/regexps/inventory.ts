@@ -54,7 +54,7 @@ interface Site {
   readonly form?: string;
 }
 
-/** The source that a template makes of names: each value that stands in one of ours is a name, escaped or plain. */
+/** The source that a template makes of names: each value that is in one of ours is a name, escaped or plain. */
 function formOf(source: SyntaxNode): string | undefined {
   if (source.type !== 'TemplateLiteral') return undefined;
   const quasis = source.quasis as readonly { readonly value: { readonly cooked: string } }[];

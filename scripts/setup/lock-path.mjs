@@ -6,7 +6,7 @@ import { SetupError } from './failure.mjs';
 
 /**
  * Path of the lock for something in a checkout, or on the whole machine. It is in a folder of this user alone, not in
- * the checkout: a link that stands there in its place would lead anywhere.
+ * the checkout: a link that is there in its place would lead anywhere.
  *
  * @param {string} name
  * @param {string} [root]

@@ -9,7 +9,7 @@ const GUARD_EXPIRY_MS = 10_000;
 
 /**
  * Runs `work` while no other process that names the same lock file runs its own. A lock whose owner has died
- * is taken over. (The scripts run before anything is installed or built, so this stands alone.)
+ * is taken over. (The scripts run before anything is installed or built, so this is alone.)
  *
  * @template T
  * @param {string} path

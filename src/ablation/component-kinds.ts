@@ -13,8 +13,8 @@ const KEEP =
   'Fit every learned step on the training part only and keep the running time close to that of today.';
 
 /**
- * Synonyms as data. Of several kinds that fit, the one whose words stand first in the summary wins, then the
- * earlier one here: the specific kinds stand before the general ones.
+ * Synonyms as data. Of several kinds that fit, the one whose words are first in the summary wins, then the
+ * earlier one here: the specific kinds are before the general ones.
  */
 export const COMPONENT_KINDS: readonly ComponentKind[] = [
   {
@@ -109,7 +109,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
       /\bPCA\b|\bprincipal component\w*|\b(?:truncated )?SVD\b|\bdimension\w* reduc\w*|\bUMAP\b|\bNMF\b|\bautoencoder\b|\bLDA\b/i,
     code: /^(?:PCA|KernelPCA|IncrementalPCA|TruncatedSVD|NMF|UMAP|FastICA|LinearDiscriminantAnalysis)$|pca|svd/i,
     advice: [
-      'Set the number of components by a share of explained variance instead of a fixed count.',
+      'Set the number of components by a fraction of explained variance instead of a fixed count.',
       'Append the components to the original columns instead of replacing these, and keep whichever scores better.',
       KEEP,
     ],

@@ -81,7 +81,7 @@ const ORDINAL_BEFORE =
   /(?:\b(?:top|first|last|best|worst|next|ablation|experiment|variant|config(?:uration)?|run|step|phase|figure|fig|table|section|stage|level|no|number|rank(?:ed)?|place|fold|seed|epoch|scenario|exp|test|case|trial|part|study|version|appendix|algorithm|option|of|all|these|those|other|only|the)\.?|[#(v])\s*$/i;
 const MAX_COUNT = 20;
 
-/** Whether nothing but list signs stands between the last line break and the end of the text. */
+/** Whether nothing but list signs is between the last line break and the end of the text. */
 function startsLine(before: string): boolean {
   return /^[\s*#>-]*$/.test(before.slice(before.lastIndexOf('\n') + 1));
 }

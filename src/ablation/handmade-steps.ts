@@ -1,4 +1,4 @@
-/** How far apart two parts of one step may stand. */
+/** How far apart two parts of one step may be. */
 interface Reach {
   readonly min: number;
   readonly max: number;

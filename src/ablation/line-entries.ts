@@ -10,7 +10,7 @@ import {
 } from './score-entry.js';
 import { readLabel } from './variant-label.js';
 
-/** Where a number or a missing one stands in a line, and how deep in brackets. */
+/** Where a number or a missing one is in a line, and how deep in brackets. */
 interface Candidate {
   readonly start: number;
   readonly end: number;
@@ -116,7 +116,7 @@ export function readKey(words: string): Key {
     .replace(/(?<![\s:=：＝>→~≈*_`"'[(])[\s:=：＝>→~≈*_`"'[(]+$/u, '')
     .replace(/(?:(?<![-=])[-=]+|\s[-–—])$/, '')
     .trimEnd();
-  // "Removing stop words improved the accuracy to 0.992": the metric stands before the preposition.
+  // "Removing stop words improved the accuracy to 0.992": the metric comes before the preposition.
   const beforePreposition = text.replace(/(?<!\s)\s+(?:to|at|by|of|from|auf|à|a)$/iu, '');
   if (metricAtEnd(beforePreposition) !== undefined) text = beforePreposition;
   const withoutVerb = text.replace(TRAILING_VERB, '');

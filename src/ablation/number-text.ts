@@ -1,4 +1,4 @@
-/** A number as it stands in a text. */
+/** A number as it is in a text. */
 export interface NumberToken {
   readonly text: string;
   readonly start: number;

@@ -87,7 +87,7 @@ function chooseBaseline(
 /** Lines between two variants of one study. */
 const NEAR = 3;
 
-/** Variants of the study: those marked as such, and others that stand beside them in the same layout. */
+/** Variants of the study: those marked as such, and others that are beside them in the same layout. */
 function membersOf(
   variants: readonly VariantScores[],
   baseline: VariantScores | undefined,

@@ -9,7 +9,7 @@ export interface ScoreEntry {
   /** The number, or the word in its place, as printed. */
   readonly text: string;
   readonly kind: 'score' | 'change';
-  /** Scores of single runs (folds, seeds) that stand in place of one score. */
+  /** Scores of single runs (folds, seeds) that are in place of one score. */
   readonly runs?: readonly { readonly value: number; readonly text: string }[];
   /** Whether the number belongs to one fold or seed. */
   readonly isRun: boolean;
@@ -23,7 +23,7 @@ export interface ScoreEntry {
   readonly line: number;
 }
 
-/** Words that stand where a score was expected. */
+/** Words that are where a score was expected. */
 const NO_SCORE =
   /^(?:[-+]?(?:nan|inf|infinity)|n\/?a|none|null|undefined|failed|fail|failure|error|errored|crashed|crash|exception|timeout|timed out|oom|out of memory|killed|skipped|aborted|did not (?:run|finish|converge)|diverged|échec|échoué|fehlgeschlagen|fehler|falló|ошибка|失败|失敗)(?![\p{L}\p{N}_])/iu;
 

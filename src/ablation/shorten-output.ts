@@ -7,8 +7,8 @@ export interface ShortenedOutput {
 const markOf = (removed: number): string =>
   `\n\n[... ${removed} characters in the middle of the output were left out here ...]\n\n`;
 
-/** Share of the room that the start gets; the scores of a study stand at the end. */
-const START_SHARE = 0.25;
+/** Fraction of the room that the start gets; the scores of a study are at the end. */
+const START_FRACTION = 0.25;
 /** How far a cut is moved to fall between two lines. */
 const LINE_REACH = 400;
 
@@ -51,7 +51,7 @@ export function shortenOutput(rawOutput: string, maxCharacters: number): Shorten
     const from = besideSurrogates(rawOutput, rawOutput.length - maxCharacters + 1, 1);
     return { text: `…${rawOutput.slice(from)}`, removed: from };
   }
-  const start = startCut(rawOutput, Math.floor(room * START_SHARE));
+  const start = startCut(rawOutput, Math.floor(room * START_FRACTION));
   const end = endCut(rawOutput, rawOutput.length - (room - start));
   const removed = end - start;
   return { text: rawOutput.slice(0, start) + markOf(removed) + rawOutput.slice(end), removed };

@@ -4,7 +4,7 @@ import { calledName, nodesOf } from './syntax-nodes.js';
 
 /** One whole statement of a script. Offsets are UTF-16 code units of the script. */
 export interface SolutionStatement {
-  /** Start of the statement's first line, its indentation included, where nothing else stands before it. */
+  /** Start of the statement's first line, its indentation included, where nothing else comes before it. */
   readonly start: number;
   readonly end: number;
   /** Names that say what the statement makes: called functions, keyword arguments, assigned names. */
@@ -48,7 +48,7 @@ const FITTING = /^(?:fit|fit_transform|transform|fit_resample|compile|train|part
 /** A definition longer than this is no block that one step of refinement rewrites. */
 const MAX_DEFINITION_LENGTH = 8000;
 
-/** Start of the line where only indentation stands before `position`, else `position`. */
+/** Start of the line where only indentation comes before `position`, else `position`. */
 function startOfLine(source: string, position: number): number {
   let start = position;
   // Only the indentation is read: a line may have as many statements as it has characters.

@@ -59,7 +59,7 @@ const INTRODUCTION =
   /^(?:based on|according to|in|among|of|from|for|as|across|given|overall|on|with regard to|looking at)\b[^,]{0,80},\s*/i;
 const NO_NAME =
   /^(?:the )?(?:most|least|largest|biggest|greatest|it|this|that|there|study|component|performance|score|results?|ablation|baseline)\b/i;
-/** "X is the most …", "X contributes the most": what has the impact stands before these words. */
+/** "X is the most …", "X contributes the most": what has the impact comes before these words. */
 const SUBJECT_FIRST =
   /(?:\b(?:is|was|are|were|be|being|has|had|have|shows?|showed|causes?|caused|leads? to|led to|makes?|made|with|remains?|proved|as|exerts?|exerted)\s+(?:by far\s+)?(?:the\s+|an?\s+)?)$/i;
 

@@ -15,7 +15,7 @@ export interface Table {
   /** Column titles; undefined where the table has none. */
   readonly header: readonly string[] | undefined;
   readonly rows: readonly (readonly string[])[];
-  /** Line of the raw output that each row stands in. */
+  /** Line of the raw output that each row is in. */
   readonly lines: readonly number[];
   readonly layout: string;
 }
@@ -219,7 +219,7 @@ export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[
     for (const column of columns.scores) if (!bySwitches || !switches.includes(column)) add(column, 'score');
     for (const column of columns.changes) add(column, 'change');
     if (columns.baseline !== -1) add(columns.baseline, 'score', 'baseline');
-    // Numbers after a key stand in any column of a table without titles: `name | QWK: 0.81`.
+    // Numbers after a key are in any column of a table without titles: `name | QWK: 0.81`.
     if (table.header === undefined && columns.scores.length === 0) {
       for (let column = 0; column < row.length; column += 1)
         if (column !== columns.name) add(column, 'score');

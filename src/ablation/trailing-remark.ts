@@ -1,4 +1,4 @@
-/** Reads parentheses from the right; those of a remark stand side by side and none inside another. */
+/** Reads parentheses from the right; those of a remark are side by side and none inside another. */
 class Pairs {
   private isInside = false;
   private isBroken = false;

@@ -32,7 +32,7 @@ interface Placed {
   readonly reading: LabelReading;
 }
 
-/** Puts the name after a bare `Ablation 2`, and takes a metric off that stands inside the label. */
+/** Puts the name after a bare `Ablation 2`, and takes a metric off that is inside the label. */
 function placed(entry: ScoreEntry, names: (number: string) => string | undefined): Placed {
   let reading = readLabel(entry.label);
   if (reading.text === '' && reading.number !== undefined) {

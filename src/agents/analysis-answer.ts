@@ -28,7 +28,7 @@ export function analysisAnswer(finding: NamedLeak): AnnotatedLeakageAnswer {
 }
 
 /**
- * The finding's block, widened upwards by lines until it stands in the script only once. The number of lines is doubled,
+ * The finding's block, widened upwards by lines until it occurs in the script only once. The number of lines is doubled,
  * then halved: in a script of the same lines over and over, trying each number takes minutes.
  */
 function uniqueBlock({ start, end }: LeakFinding, code: string): string {

@@ -67,7 +67,7 @@ export function parseTemplate(
 
   const misplaced = [...stable.matchAll(TAG)][0];
   if (misplaced) {
-    throw templateError(label, `${misplaced[0]} stands in the stable part, which holds no values`);
+    throw templateError(label, `${misplaced[0]} is in the stable part, which holds no values`);
   }
   const template = { label, variables, stable, segments: parseSegments(label, rest) };
   const shown = namesIn(template.segments);
@@ -166,7 +166,7 @@ function parseSegments(label: string, source: string): Segment[] {
     if (mark === '') {
       current.push({ kind: 'value', name });
     } else if (mark === '#') {
-      if (open !== undefined) throw templateError(label, `${tag} stands inside the section "${open}"`);
+      if (open !== undefined) throw templateError(label, `${tag} is inside the section "${open}"`);
       const inner: Segment[] = [];
       current.push({ kind: 'section', name, segments: inner });
       current = inner;

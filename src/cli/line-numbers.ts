@@ -1,6 +1,6 @@
 import { locateBlock } from '../solution/index.js';
 
-/** First and last line (from 1) that a block takes in a script; undefined where it does not stand there. */
+/** First and last line (from 1) that a block takes in a script; undefined where it is not there. */
 export function linesOfBlock(block: string, script: string): { first: number; last: number } | undefined {
   const located = locateBlock(block, script);
   if (located === null) return undefined;

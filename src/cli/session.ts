@@ -125,7 +125,7 @@ interface Session {
   readonly fleet: FleetConnection;
   /** What a command says about something that was thrown in it: where its Redis is gone, that. */
   failureOf(thrown: unknown): Promise<unknown>;
-  /** Aborted when what the session stands on is gone for good. */
+  /** Aborted when what the session depends on is gone for good. */
   readonly lost?: AbortSignal;
   /** @param before is done first, while everything is still open */
   close(before: () => Promise<void>): Promise<void>;

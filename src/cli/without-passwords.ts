@@ -1,4 +1,4 @@
-/** What stands before the password of an address, and the password, which may hold any character: even a / or a @. */
+/** What comes before the password of an address, and the password, which may hold any character: even a / or a @. */
 const WITH_SCHEME = /^(\s*[a-z][a-z0-9+.-]*:\/\/(?!\/)[^:@/\s]*):.*@/is;
 const WITHOUT_SCHEME = /^(?!\s*[a-z][a-z0-9+.-]*:\/\/)(\s*[^:@/\s]*):.*@/is;
 const SECRET_PARAMETER = /([?&][^=&?]*=(?<=(?:pass|pwd|secret|token|auth)[^=&]*=))[^&#]*/gi;
@@ -30,7 +30,7 @@ export function shownAddress(given: string): string {
   const socket = UNIX_SOCKET.exec(address)?.[0];
   if (socket !== undefined) return `${socket}${shownEnd(address.slice(socket.length))}`;
   const scheme = SCHEME.exec(address)?.[0] ?? '';
-  // Who logs in stands before the last @, since passwords are not always encoded.
+  // Who logs in comes before the last @, since passwords are not always encoded.
   const at = address.lastIndexOf('@');
   const login = at < scheme.length ? undefined : address.slice(scheme.length, at);
   const rest = address.slice(login === undefined ? scheme.length : at + 1);

@@ -224,7 +224,7 @@ export const SETTINGS = {
     'FLEET_REDIS_ADMIT_PERCENT',
     '80',
     count(80, 1, 100),
-    'Share of Redis’ memory limit up to which jobs are accepted; the rest is for accepted jobs to end in.',
+    'Fraction of Redis’ memory limit up to which jobs are accepted; the rest is for accepted jobs to end in.',
   ),
   maxStoredBytes: setting(
     'FLEET_MAX_STORED_BYTES',

@@ -35,7 +35,7 @@ export interface Case {
   readonly others: readonly PreparedKnown[];
   /** Size of the whole known set that the candidates come from. */
   readonly setSize: number;
-  /** Share of the known set in which a fingerprint stands; left out where the set is too small to learn from. */
+  /** Fraction of the known set in which a fingerprint is; left out where the set is too small to learn from. */
   readonly commonness?: ((fingerprint: number) => number) | undefined;
 }
 
@@ -248,7 +248,7 @@ class Classifier {
   private compare(known: PreparedKnown, thresholds: PairThresholds, minimumTokens: number): PairComparison {
     const { output, testCase, commonness } = this.input;
     const { kind } = known.text;
-    const share =
+    const fraction =
       commonness === undefined || kind === 'prose'
         ? undefined
         : (template: string): number => commonness(templateFingerprint(kind, template));
@@ -257,7 +257,7 @@ class Classifier {
       thresholds,
       minimumTokens,
       starter: this.starter,
-      commonness: share,
+      commonness: fraction,
     });
   }
 
@@ -269,17 +269,17 @@ const SURE = 2;
 
 const REASONS: Record<PairCheckName, (value: number) => string> = {
   containment: (value) =>
-    `${percent(value)} of the known solution stands in the output in stretches, names set aside`,
+    `${percent(value)} of the known solution is in the output in stretches, names set aside`,
   evidence: (value) =>
-    `Long stretches of the known solution stand in the output word for word (${value.toFixed(1)} times what is needed)`,
+    `Long stretches of the known solution are in the output word for word (${value.toFixed(1)} times what is needed)`,
   fingerprint: (value) =>
-    `${percent(value)} of the known solution's statements stand in the output under other names or in another order`,
+    `${percent(value)} of the known solution's statements are in the output under other names or in another order`,
   wording: (value) =>
-    `${percent(value)} of the known text stands in the output, with at most single words exchanged`,
+    `${percent(value)} of the known text is in the output, with at most single words exchanged`,
 };
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)}%`;
+function percent(fraction: number): string {
+  return `${(fraction * 100).toFixed(1)}%`;
 }
 
 function pairThresholds(config: ContaminationConfig): PairThresholds {

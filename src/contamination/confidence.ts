@@ -1,6 +1,6 @@
 /**
- * Probability that an output is a copy, given how far its strongest check stands from its bar (1 is the bar).
- * A logistic curve through one half at the bar, its slope fitted to the tuning pairs with smoothed targets
+ * Probability that an output is a copy, given how far its strongest check is from its threshold (1 is the threshold).
+ * A logistic curve through one half at the threshold, its slope fitted to the tuning pairs with smoothed targets
  * (Platt 1999), which keeps it from certainty where few pairs lie; docs/contamination.md has the reliability
  * table, and a test reckons it anew.
  */
@@ -20,7 +20,7 @@ const TIMING_ALONE = 0.6;
 const REASONING_ALONE = 0.75;
 
 export interface Signals {
-  /** Largest value over its bar among the checks that compared the output with known solutions. */
+  /** Largest value over its threshold among the checks that compared the output with known solutions. */
   readonly margin: number | undefined;
   readonly timing: boolean;
   readonly reasoning: boolean;

@@ -11,19 +11,19 @@ import {
 export interface ContaminationConfig {
   /** Trigram similarity above which an output is a copy (binding: 0.95). */
   readonly similarityThreshold: number;
-  /** Share of the expected time below which a solve is suspiciously fast (binding: 0.1). */
+  /** Fraction of the expected time below which a solve is suspiciously fast (binding: 0.1). */
   readonly fastSolveThreshold: number;
   /** Thoughts that explore, below which a chain is noted as short of them (binding: 3). */
   readonly minExplorationDepth: number;
-  /** Share of the known solution found in stretches, from which an output is a copy. */
+  /** Fraction of the known solution found in stretches, from which an output is a copy. */
   readonly containmentThreshold: number;
-  /** Matter found in long stretches, in multiples of what is needed, from which an output is a copy. */
+  /** Weight found in long stretches, in multiples of what is needed, from which an output is a copy. */
   readonly evidenceThreshold: number;
-  /** Share of the known program's statements found under one renaming, from which an output is a copy. */
+  /** Fraction of the known program's statements found under one renaming, from which an output is a copy. */
   readonly fingerprintThreshold: number;
-  /** Share of a known text found in passages that may have single words exchanged. */
+  /** Fraction of a known text found in passages that may have single words exchanged. */
   readonly wordingThreshold: number;
-  /** Known code with fewer tokens convicts only by exact hash or binding similarity. */
+  /** Known code with fewer tokens is flagged only by exact hash or binding similarity. */
   readonly minimumTokens: number;
   /** Checks that are not to run. */
   readonly skipChecks: readonly CheckName[];
@@ -46,7 +46,7 @@ export const DEFAULT_CONTAMINATION_CONFIG: ContaminationConfig = Object.freeze({
   skipChecks: Object.freeze([]) as readonly CheckName[],
 });
 
-const SHARES = [
+const FRACTIONS = [
   'similarityThreshold',
   'containmentThreshold',
   'fingerprintThreshold',
@@ -71,7 +71,7 @@ export function completeConfig(given: ContaminationConfigInput = {}): Contaminat
       );
     }
   }
-  for (const name of SHARES) {
+  for (const name of FRACTIONS) {
     const value = config[name];
     if (typeof value !== 'number' || !(value >= 0 && value <= 1))
       throw refuse(name, `expected a number from 0 to 1, got ${String(value)}`);

@@ -22,7 +22,7 @@ import type {
 
 /** Candidates of an index look-up that are compared exactly. */
 const CANDIDATES = 6;
-/** From this many known solutions on, what stands in many of them is taken for common. */
+/** From this many known solutions on, what is in many of them is taken for common. */
 const ENOUGH_TO_LEARN = 100;
 
 /** A known set that lives elsewhere: its texts, and an index of all of them. */

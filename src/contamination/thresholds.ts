@@ -1,5 +1,5 @@
 /**
- * The bars of the evasion checks for one pair, chosen on the project's own tuning pairs; docs/contamination.md
+ * The thresholds of the evasion checks for one pair, chosen on the project's own tuning pairs; docs/contamination.md
  * tells how, and what they reach.
  */
 export const CONTAINMENT_THRESHOLD = 0.85;
@@ -8,20 +8,20 @@ export const WORDING_THRESHOLD = 0.6;
 /** Evidence is measured in multiples of what is needed. */
 export const EVIDENCE_THRESHOLD = 1;
 
-/** Evidence needed, as weight in long stretches: a share of the known solution, between two bounds. */
+/** Evidence needed, as weight in long stretches: a fraction of the known solution, between two bounds. */
 export function evidenceNeeded(total: number, kind: 'code' | 'prose'): number {
-  const [least, share, most] = kind === 'code' ? [22, 0.42, 400] : [40, 0.42, 400];
-  return Math.min(most, Math.max(least, share * total));
+  const [least, fraction, most] = kind === 'code' ? [22, 0.42, 400] : [40, 0.42, 400];
+  return Math.min(most, Math.max(least, fraction * total));
 }
 
-/** Known solutions with fewer code tokens convict only by exact hash or binding similarity. */
+/** Known solutions with fewer code tokens are flagged only by exact hash or binding similarity. */
 export const MINIMUM_TOKENS = 60;
 /** The same for prose, in words. */
 export const MINIMUM_WORDS = 40;
 
 /**
  * A small program has few ways to be written, so that more of it must coincide: up to a fifth of the rest is
- * added to a bar, falling to nothing at a weight of 60 (about 120 tokens).
+ * added to a threshold, falling to nothing at a weight of 60 (about 120 tokens).
  */
 export function barForSize(threshold: number, total: number): number {
   const small = Math.max(0, Math.min(1, (60 - total) / 40));
@@ -29,7 +29,7 @@ export function barForSize(threshold: number, total: number): number {
 }
 
 /**
- * What is rare for one pair happens somewhere in a large set, so the bar of a look-up rises with the set: by
+ * What is rare for one pair happens somewhere in a large set, so the threshold of a look-up rises with the set: by
  * three hundredths for every tenfold.
  */
 export function barForSet(size: number): number {

@@ -11,7 +11,7 @@ export interface TestCase {
   /** Milliseconds that the answer took; left out where nobody measured. */
   readonly solveTime?: number | undefined;
   readonly thoughtChain?: readonly string[] | undefined;
-  /** Text that the task hands out: what an answer shares with it is no proof. */
+  /** Text that the task hands out: what an answer shares with it does not count. */
   readonly starter?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface SimilarityResult {
   readonly contaminated: boolean;
   /** The longest regions that both texts share, longest first, each cut at 100 characters. */
   readonly matchedRegions: string[];
-  /** Where those regions stand, in the same order. */
+  /** Where those regions are, in the same order. */
   readonly spans: readonly SpanPair[];
 }
 
@@ -75,9 +75,9 @@ export interface ReasoningResult {
   readonly explorationDepth: number;
   readonly jumpsToSolution: boolean;
   readonly suspiciousPatterns: string[];
-  /** Index of the first thought in which the solution stands; undefined where it stands in none. */
+  /** Index of the first thought in which the solution is; undefined where it is in none. */
   readonly solutionAt?: number | undefined;
-  /** The largest share of the known solution that one thought holds, 0 to 1. */
+  /** The largest fraction of the known solution that one thought holds, 0 to 1. */
   readonly containment?: number | undefined;
 }
 

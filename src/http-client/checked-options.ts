@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.js';
 import type { ClientOptions } from './request.js';
 
-/** What may stand in a header; `fetch` repeats a token that may not in its error. */
+/** What may be in a header; `fetch` repeats a token that may not in its error. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
 /**

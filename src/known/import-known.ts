@@ -29,14 +29,14 @@ export function fingerprinted({ language, ...input }: KnownInput): Fingerprinted
  * Imports known solutions from a JSONL file (`{testCaseId, solution, language?, addedToTraining?}` a line), a batch at
  * a time. A line that cannot be read is reported, and the rest is imported.
  *
- * @param onProgress share of the file that was read, 0 to 1.
+ * @param onProgress fraction of the file that was read, 0 to 1.
  * @param admit throws where there is no room for so many solutions.
  * @throws UsageError `unreadable-input` where the file cannot be read; RedisError where Redis is away.
  */
 export async function importKnown(
   store: KnownStore,
   file: string,
-  onProgress: (share: number) => void = () => undefined,
+  onProgress: (fraction: number) => void = () => undefined,
   admit: (solutions: readonly string[]) => Promise<void> = async () => undefined,
 ): Promise<ImportReport> {
   const { size } = await stat(file).catch((cause: unknown) => {

@@ -28,7 +28,7 @@ export interface LeakFinding {
 export interface LeakageAnalysis {
   /** In the order of the script. */
   readonly findings: LeakFinding[];
-  /** Code that the analysis does not understand, and therefore does not accuse. */
+  /** Code that the analysis does not understand, and therefore does not report. */
   readonly notFollowed: NotFollowed[];
   /** True where the analysis gave up before it had found all: then no finding means nothing. */
   readonly exhausted: boolean;
@@ -65,7 +65,7 @@ const WORK_PER_NODE = 100;
 /** Many times what an honest script has. Each leak may cost a rewriting or two calls, and each block a part of the script. */
 export const MAX_FINDINGS = 50;
 
-/** The analysis with the syntax it stands on, for the repair. */
+/** The analysis with the syntax tree that it is based on, for the repair. */
 export async function analyzeInDetail(source: string, watch = -1, earlier = -1): Promise<DetailedAnalysis> {
   const module = await parseModule(source);
   const interp = new Interpreter(module, watch, earlier);
@@ -141,7 +141,7 @@ function nameUnfollowed(interp: Interpreter): void {
 /** The leaks that are listed, in the order of the script. */
 function mostSevere(found: readonly Leak[]): readonly Leak[] {
   if (found.length <= MAX_FINDINGS) return found;
-  // The kinds stand in this order.
+  // The kinds are in this order.
   const kinds = Object.keys(LEAK_KINDS);
   const rank = ({ kind }: Leak) => kinds.indexOf(kind);
   const listed = new Set([...found].sort((a, b) => rank(a) - rank(b)).slice(0, MAX_FINDINGS));
@@ -150,7 +150,7 @@ function mostSevere(found: readonly Leak[]): readonly Leak[] {
 
 /**
  * Finds data leakage in a Python script by following its data: which rows are scored, and what was computed
- * over them before. Code that cannot be followed is named, not accused. Needs no model and no network.
+ * over them before. Code that cannot be followed is listed, not reported as a leak. Needs no model and no network.
  */
 export async function analyzeLeakage(source: string): Promise<LeakageAnalysis> {
   const { findings, notFollowed, exhausted, scores, printedScores, parsed } = await analyzeInDetail(source);

@@ -15,8 +15,8 @@ export const LabeledScriptSchema = z.object({
 });
 export type LabeledScript = z.infer<typeof LabeledScriptSchema>;
 
-/** A share with its 95 % Wilson score interval (Wilson 1927); `null` where nothing was counted. */
-export interface Share {
+/** A fraction with its 95 % Wilson score interval (Wilson 1927); `null` where nothing was counted. */
+export interface Proportion {
   readonly value: number | null;
   readonly count: number;
   readonly of: number;
@@ -27,27 +27,27 @@ export interface Share {
 export interface Mistake {
   readonly id: string;
   readonly kind: string;
-  readonly mistake: 'accused' | 'missed' | 'wrong-block' | 'still-leaky' | 'not-python' | 'crashed';
+  readonly mistake: 'false-positive' | 'missed' | 'wrong-block' | 'still-leaky' | 'not-python' | 'crashed';
   readonly detail: string;
 }
 
 export interface LeakageEvaluation {
   /** Of the scripts called leaky, those that are. */
-  readonly precision: Share;
+  readonly precision: Proportion;
   /** Of the leaky scripts, those called leaky. */
-  readonly recall: Share;
+  readonly recall: Proportion;
   /** Of the leaky scripts found, those with a reported block that overlaps a labeled one. */
-  readonly blocksRight: Share;
+  readonly blocksRight: Proportion;
   /** Of the leaky scripts found, those whose every leak was rewritten, and that are still Python. */
-  readonly corrected: Share;
+  readonly corrected: Proportion;
   /** Of the scripts that were rewritten, those that the analysis still calls leaky, or that are not Python any more. */
-  readonly stillLeaky: Share;
+  readonly stillLeaky: Proportion;
   readonly mistakes: readonly Mistake[];
 }
 
 const Z = 1.959964;
 
-export function wilson(count: number, of: number): Share {
+export function wilson(count: number, of: number): Proportion {
   if (of === 0) return { value: null, count, of, low: 0, high: 1 };
   const p = count / of;
   const z2 = Z * Z;
@@ -56,7 +56,7 @@ export function wilson(count: number, of: number): Share {
   return { value: p, count, of, low: Math.max(0, center - half), high: Math.min(1, center + half) };
 }
 
-/** First and last line of the n-th occurrence-free text in a script; nothing where it does not stand there. */
+/** First and last line of the n-th occurrence-free text in a script; nothing where it is not there. */
 function linesOf(script: string, block: string): { first: number; last: number } | undefined {
   const at = script.indexOf(block);
   if (at < 0) return undefined;
@@ -104,20 +104,25 @@ export async function evaluateLeakage(
   rewrite: typeof repairLeak = repairLeak,
 ): Promise<LeakageEvaluation> {
   const mistakes: Mistake[] = [];
-  const n = { leaky: 0, found: 0, accused: 0, right: 0, corrected: 0, rewritten: 0, still: 0 };
-  const accuse = (id: string, kind: string, findings: readonly LeakFinding[]): void => {
+  const n = { leaky: 0, found: 0, falsePositives: 0, right: 0, corrected: 0, rewritten: 0, still: 0 };
+  const addFalsePositive = (id: string, kind: string, findings: readonly LeakFinding[]): void => {
     if (findings.length === 0) return;
-    n.accused += 1;
-    mistakes.push({ id, kind, mistake: 'accused', detail: findings.map((f) => f.explanation).join(' ') });
+    n.falsePositives += 1;
+    mistakes.push({
+      id,
+      kind,
+      mistake: 'false-positive',
+      detail: findings.map((f) => f.explanation).join(' '),
+    });
   };
   for (const script of scripts) {
     const { id, kind } = script;
     const { findings } = await analyzeLeakage(script.script);
     if (typeof script.fixed === 'string') {
-      accuse(`${id} (fixed)`, kind, (await analyzeLeakage(script.fixed)).findings);
+      addFalsePositive(`${id} (fixed)`, kind, (await analyzeLeakage(script.fixed)).findings);
     }
     if (!script.leaky) {
-      accuse(id, kind, findings);
+      addFalsePositive(id, kind, findings);
       continue;
     }
     n.leaky += 1;
@@ -149,7 +154,7 @@ export async function evaluateLeakage(
     }
   }
   return {
-    precision: wilson(n.found, n.found + n.accused),
+    precision: wilson(n.found, n.found + n.falsePositives),
     recall: wilson(n.found, n.leaky),
     blocksRight: wilson(n.right, n.found),
     corrected: wilson(n.corrected, n.found),

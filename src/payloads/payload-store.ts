@@ -27,7 +27,7 @@ const COMPRESSION = { level: 1 };
 /** Texts above this many bytes of UTF-8 are stored apart from their job. */
 export const DEFAULT_OFFLOAD_BYTES = 65_536;
 
-/** Most places of one job's data in which a stored text may stand. */
+/** Most places of one job's data in which a stored text may be. */
 const MAX_PLACES = 10_000;
 
 /** Texts that are asked for in one round trip. */
@@ -36,7 +36,7 @@ const READ_CHUNK = 16;
 export interface PayloadStoreOptions {
   /** Texts above this many bytes are stored apart from their job. */
   readonly offloadBytes?: number | undefined;
-  /** Most bytes of one job's data with every stored text in its place, counted as often as it stands there. */
+  /** Most bytes of one job's data with every stored text in its place, counted as often as it is there. */
   readonly dataBytes?: number | undefined;
 }
 
@@ -159,7 +159,7 @@ export class RedisPayloadStore implements PayloadStore {
     if (places <= MAX_PLACES && bytes <= this.#dataBytes) return;
     throw new PayloadError(
       'payload-too-large',
-      `the stored texts of job ${holder} stand in ${places} places with ${bytes} bytes together; ` +
+      `the stored texts of job ${holder} are in ${places} places with ${bytes} bytes together; ` +
         `the limits are ${MAX_PLACES} and ${this.#dataBytes}`,
     );
   }

@@ -12,7 +12,7 @@ export const MIN_STORED_BYTES = 1_024;
 /** Largest text that is ever taken out of the store, in bytes: what the configuration allows at most. */
 export const MAX_STORED_BYTES = 2 ** 29;
 
-/** What stands in a job in the place of a long text. */
+/** What is in a job in the place of a long text. */
 export interface TextReference {
   /** SHA-256 (hexadecimal) of the text's bytes and of how they encode it. */
   readonly [MARK]: string;
@@ -92,7 +92,7 @@ export function referencesIn(value: unknown): string[] {
 
 /**
  * JSON data in a form in which two are equal exactly where their complete contents are, whichever of their texts are
- * stored apart: longer texts stand as their digests.
+ * stored apart: longer texts are replaced by their digests.
  */
 export function comparable(value: unknown): unknown {
   return mapTexts(value, (found) => {

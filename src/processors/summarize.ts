@@ -70,7 +70,7 @@ async function numberNotes(
   const notes: string[] = [];
   if (unsupported.length > 0) {
     notes.push(
-      `numbers in the summary that neither stand in the output nor follow from two of its numbers: ${unsupported.join(', ')}`,
+      `numbers in the summary that neither occur in the output nor follow from two of its numbers: ${unsupported.join(', ')}`,
     );
   }
   if (rankingWithoutScores) notes.push('the summary ranks components, but the output holds no score');

@@ -19,7 +19,7 @@ export const TestCaseSchema = z.strictObject({
     .describe('Text that the task hands out; what an answer shares with it is no proof.'),
 });
 
-/** Names of all checks, as they stand in a result and in `skipChecks`. */
+/** Names of all checks, as they are named in a result and in `skipChecks`. */
 export const CONTAMINATION_CHECKS = [
   ...['similarity', 'timing', 'reasoning'],
   ...['exact', 'containment', 'evidence', 'fingerprint', 'wording', 'crossTask'],
@@ -31,15 +31,15 @@ const configFields = {
   fastSolveThreshold: z
     .number()
     .min(0)
-    .describe('Share of the expected time below which a solve is too fast.'),
+    .describe('Fraction of the expected time below which a solve is too fast.'),
   minExplorationDepth: z
     .int()
     .nonnegative()
     .describe('Exploring thoughts below which a chain is short of them.'),
-  containmentThreshold: share.describe('Share of the known solution found in stretches.'),
-  evidenceThreshold: z.number().min(0).describe('Matter in long stretches, in multiples of what is needed.'),
-  fingerprintThreshold: share.describe('Share of the known statements found under one renaming.'),
-  wordingThreshold: share.describe('Share of a known text found with single words exchanged.'),
+  containmentThreshold: share.describe('Fraction of the known solution found in stretches.'),
+  evidenceThreshold: z.number().min(0).describe('Weight in long stretches, in multiples of what is needed.'),
+  fingerprintThreshold: share.describe('Fraction of the known statements found under one renaming.'),
+  wordingThreshold: share.describe('Fraction of a known text found with single words exchanged.'),
   minimumTokens: z.int().nonnegative().describe('Known code with fewer tokens is too little to tell.'),
   skipChecks: z.array(z.enum(CONTAMINATION_CHECKS)).max(100).describe('Checks that are not to run.'),
 };
@@ -65,7 +65,7 @@ const SimilarityCheckSchema = z.strictObject({
   threshold: z.number(),
   contaminated: z.boolean(),
   matchedRegions: z.array(z.string()),
-  spans: SpanPairsSchema.describe('Where the matched regions stand, as UTF-16 offsets.'),
+  spans: SpanPairsSchema.describe('Where the matched regions are, as UTF-16 offsets.'),
 });
 const TimingCheckSchema = z.strictObject({
   actualTime: z.number(),
@@ -83,7 +83,7 @@ const ReasoningCheckSchema = z.strictObject({
     .nonnegative()
     .optional()
     .describe('Index of the first thought that holds the solution.'),
-  containment: share.optional().describe('Largest share of the known solution that one thought holds.'),
+  containment: share.optional().describe('Largest fraction of the known solution that one thought holds.'),
 });
 const EvasionCheckSchema = z.discriminatedUnion('status', [
   z.strictObject({

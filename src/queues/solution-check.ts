@@ -13,7 +13,7 @@ export type Severity = (typeof SEVERITIES)[number];
 /** One answer of the detection, and what became of it. */
 export const FindingSchema = z.strictObject({
   leakageStatus: z.enum(LEAKAGE_STATUSES),
-  codeBlock: z.string().describe('The block as it stands in the script (the answer where it was not found).'),
+  codeBlock: z.string().describe('The block as it is in the script (the answer where it was not found).'),
   kind: z.string().optional(),
   severity: z.enum(SEVERITIES).optional(),
   outcome: z
@@ -25,7 +25,7 @@ export const FindingSchema = z.strictObject({
     .nonnegative()
     .optional()
     .describe('UTF-16 offset of the corrected block in the script, as it was right after this correction.'),
-  occurrences: z.int().positive().optional().describe('How often the block stands in the script.'),
+  occurrences: z.int().positive().optional().describe('How often the block occurs in the script.'),
   matched: z.enum(['exact', 'whitespace']).optional(),
   reason: z.string().optional().describe('Why it is leakage, or why it was not corrected.'),
   source: z

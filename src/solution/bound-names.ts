@@ -143,7 +143,7 @@ export async function doesSomething(code: string): Promise<boolean> {
   return working;
 }
 
-/** The code as it would stand at the left margin, so that a piece of an indented suite parses by itself. */
+/** The code as it would be at the left margin, so that a piece of an indented suite parses by itself. */
 function dedented(code: string): string {
   const lines = code.split('\n');
   const indents = lines

@@ -155,7 +155,7 @@ function isPrint(cursor: SyntaxCursor): boolean {
   return cursor.currentNode.childForFieldName('function')?.text === 'print';
 }
 
-/** A number that may be a score: a fraction, or one that stands alone; `"=" * 60` draws a line. */
+/** A number that may be a score: a fraction, or one that is alone; `"=" * 60` draws a line. */
 const FIXED_NUMBER = /\d\.\d|^\([^\w*]*\d+[^\w*]*\)$/;
 /** A number that is no part of a word, as `F1` and `R2` are. */
 const NUMBER = /\W\d/;

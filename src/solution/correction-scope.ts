@@ -21,16 +21,16 @@ export interface CorrectionScope {
   readonly notes: readonly string[];
 }
 
-/** From this share of a script's statements on, a block is more than a leaky place, which is worth a word. */
-const LARGE_SHARE = 0.4;
-/** Scripts of fewer statements are too small for that share to say anything. */
+/** From this fraction of a script's statements on, a block is more than a leaky place, which is worth a word. */
+const LARGE_FRACTION = 0.4;
+/** Scripts of fewer statements are too small for that fraction to say anything. */
 const MIN_STATEMENTS = 8;
 /**
  * How many of a script's names and literals all corrections together have to leave. Corrections by hand of the labeled scripts leave
  * three fifths and more, also where they change each line.
  */
-const KEPT_SHARE = 0.5;
-/** Scripts of fewer names and literals are too small for that share to say anything. */
+const MIN_REMAINING_FRACTION = 0.5;
+/** Scripts of fewer names and literals are too small for that fraction to say anything. */
 const MIN_WORDS = 20;
 /** More new statements than this are worth a word. */
 const MANY_NEW = 20;
@@ -160,7 +160,7 @@ function sizeProblem(first: CodeProfile, after: CodeProfile): string | undefined
     (sum, [word, count]) => sum + Math.min(count, after.words.get(word) ?? 0),
     0,
   );
-  if (all < MIN_WORDS || kept >= all * KEPT_SHARE) return undefined;
+  if (all < MIN_WORDS || kept >= all * MIN_REMAINING_FRACTION) return undefined;
   return 'with the correction most of the script is another one; change only the lines that leak, and leave the others as they are';
 }
 
@@ -172,7 +172,7 @@ function sizeNotes(located: Span, before: CodeProfile, after: CodeProfile): stri
   const { inside, all } = extent(located, before);
   const notes: string[] = [];
   if (inside === all) notes.push('the correction replaced the whole script');
-  else if (all >= MIN_STATEMENTS && inside >= all * LARGE_SHARE) {
+  else if (all >= MIN_STATEMENTS && inside >= all * LARGE_FRACTION) {
     notes.push(`the correction replaced ${inside} of the script's ${all} statements`);
   }
   const grown = after.statements.length - before.statements.length;

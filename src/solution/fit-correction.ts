@@ -7,13 +7,13 @@ export interface Span {
   readonly text: string;
 }
 
-/** What stands around the code of a block and has to stand around its correction too. */
+/** What is around the code of a block and has to be around its correction too. */
 interface Surroundings {
   /** The block's blank lines in front of its first code. */
   readonly head: string;
   /** Indentation that the first code line has in the script, be it inside of the block or in front of it. */
   readonly indentation: string;
-  /** The part of it in front of the block; null where code stands there, on the same line. */
+  /** The part of it in front of the block; null where code is there, on the same line. */
   readonly outside: string | null;
   /** Line breaks, blank lines and the beginning of the next line after the block's last code. */
   readonly tail: string;
@@ -40,7 +40,7 @@ function indentationOf(line: string): string {
   return line.slice(0, line.length - line.trimStart().length);
 }
 
-/** How many of the lines are lines of the block as they stand. */
+/** How many of the lines are lines of the block as they are. */
 type Known = (lines: readonly (string | null)[]) => number;
 
 function linesKnownTo(block: string): Known {
@@ -70,7 +70,7 @@ function opensSuite(lines: readonly CorrectionLine[]): boolean {
 
 /**
  * Whether only the first line lost its indentation, as it does in an answer that was trimmed or copies a
- * block which begins after the indentation of its line: all other statements stand where they have to.
+ * block which begins after the indentation of its line: all other statements are where they have to.
  */
 function onlyFirstIsShifted(
   lines: readonly CorrectionLine[],
@@ -109,7 +109,7 @@ function reindented(lines: readonly CorrectionLine[], to: string, block: string)
   keepStrings(lines, shifted, known);
   // A statement that cannot move says that the indentation does not differ uniformly.
   if (lines.some((line, index) => shifted[index] === null && isCode(line))) return texts;
-  // Comments and lines within brackets may stand anywhere.
+  // Comments and lines within brackets may be anywhere.
   return lines.map(({ text }, index) => shifted[index] ?? text);
 }
 

@@ -9,7 +9,7 @@ export interface LocatedBlock {
   readonly text: string;
   /** `exact`: the block is a substring. `whitespace`: its whole lines match but for trailing whitespace. */
   readonly matched: 'exact' | 'whitespace';
-  /** How often the block stands in the script when matched in this way, overlaps not counted; at least 1. */
+  /** How often the block is in the script when matched in this way, overlaps not counted; at least 1. */
   readonly occurrences: number;
 }
 

@@ -4,7 +4,7 @@ export interface Magic {
   readonly start: number;
   readonly end: number;
   readonly code: boolean;
-  /** The magic stands in the place of a statement, or of the value of an assignment. */
+  /** The magic is in the place of a statement, or of the value of an assignment. */
   readonly place: 'statement' | 'value';
   /** Name of a cell magic (`bash` for `%%bash`). */
   readonly cell?: string;

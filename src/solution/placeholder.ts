@@ -2,7 +2,7 @@ import { diffArrays } from 'diff';
 import { type PythonLine, pythonLines } from './logical-lines.js';
 import { type PlaceholderStrength, placeholderStrength } from './placeholder-comment.js';
 
-/** A comment's strength, or `statement` for one that stands where a statement has to. */
+/** A comment's strength, or `statement` for one that is where a statement has to. */
 type Strength = PlaceholderStrength | 'statement';
 
 interface CodeLine {
@@ -99,7 +99,7 @@ const MISSING: Readonly<Record<Strength, (removed: number, added: number) => boo
 /**
  * True where a new block says "the rest is unchanged", `...`, `pass  # TODO` or the like in a place where
  * the old block had code. Placeholders that the old block had already, comments that describe the code beside
- * them, and `...` as an index are none. Where a placeholder stands between code that is complete, nothing was
+ * them, and `...` as an index are none. Where a placeholder is between code that is complete, nothing was
  * swapped for it.
  */
 export function introducesPlaceholder(oldBlock: string, newBlock: string): boolean {

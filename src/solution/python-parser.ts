@@ -4,7 +4,7 @@ import { type NoVerdict, PythonChild, type PythonVerdict } from './python-child.
 /** How long an interpreter that did not come up is left alone. */
 const RETRY_INTERPRETER_MS = 60_000;
 
-/** Texts of more characters than this do not stand before short ones: Python needs seconds for the largest. */
+/** Texts of more characters than this do not go before short ones: Python needs seconds for the largest. */
 const MAX_SHORT_CHARACTERS = 16_384;
 
 /** How long one text may take, the start of the interpreter included, in milliseconds. */

@@ -2,8 +2,8 @@ import { BlockNotFoundError } from '../errors.js';
 import { searchText } from './search.js';
 
 /**
- * Puts `text` where the span stands. For a block found by `locateBlock` this is the safe way: a text that was
- * matched by whole lines may also stand earlier, as a part of another line, and `replaceBlock` would hit that.
+ * Puts `text` where the span is. For a block found by `locateBlock` this is the safe way: a text that was
+ * matched by whole lines may also occur earlier, as a part of another line, and `replaceBlock` would hit that.
  */
 export function replaceSpan(
   content: string,
@@ -26,7 +26,7 @@ export function replaceBlock(
 ): { content: string } {
   if (oldBlock === '') {
     throw new BlockNotFoundError(
-      'The block to be replaced is empty; pass the text that stands in the solution.',
+      'The block to be replaced is empty; pass the text that is in the solution.',
       {
         field: 'oldBlock',
       },
@@ -36,7 +36,7 @@ export function replaceBlock(
   if (found === null) {
     throw new BlockNotFoundError(
       `The block to be replaced (${oldBlock.length} characters, beginning with ${JSON.stringify(oldBlock.slice(0, 60))}) ` +
-        'does not stand in the solution; locate it first and pass the located text.',
+        'is not in the solution; locate it first and pass the located text.',
       { field: 'oldBlock' },
     );
   }

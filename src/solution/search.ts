@@ -1,4 +1,4 @@
-/** Where a needle stands first in a haystack, and how often it stands there without overlapping itself. */
+/** Where a needle is first in a haystack, and how often it is there without overlapping itself. */
 export interface SearchResult {
   readonly first: number;
   readonly count: number;
@@ -41,7 +41,7 @@ function* offsetsOf(
   }
 }
 
-/** @returns null where the needle is empty or does not stand in the haystack. */
+/** @returns null where the needle is empty or is not in the haystack. */
 export function search(needle: ArrayLike<number>, haystack: ArrayLike<number>): SearchResult | null {
   let first = -1;
   let count = 0;
@@ -64,7 +64,7 @@ export function searchText(needle: string, haystack: string): SearchResult | nul
   return search(codeUnits(needle), codeUnits(haystack));
 }
 
-/** Every offset at which a text stands, also where it overlaps itself. */
+/** Every offset at which a text is, also where it overlaps itself. */
 export function placesOf(needle: string, haystack: string): Iterable<number> {
   return needle.length > haystack.length ? [] : offsetsOf(codeUnits(needle), codeUnits(haystack), true);
 }

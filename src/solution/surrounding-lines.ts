@@ -9,7 +9,7 @@ function isTelling(lines: readonly string[]): boolean {
   return lines.some((line) => line.replace(/\s/g, '').length >= TELLING);
 }
 
-/** Number of lines at the end of `before` that stand again at the beginning of `lines`. */
+/** Number of lines at the end of `before` that are again at the beginning of `lines`. */
 function repeatedAbove(lines: readonly string[], before: readonly string[]): number {
   for (let count = Math.min(MAX_LINES, lines.length - 1, before.length); count > 0; count -= 1) {
     const above = before.slice(-count);
@@ -20,7 +20,7 @@ function repeatedAbove(lines: readonly string[], before: readonly string[]): num
 }
 
 /**
- * Takes the lines off a correction that stand right above and below the block in the script: a model that was asked for
+ * Takes the lines off a correction that are right above and below the block in the script: a model that was asked for
  * the block often adds its surroundings, and putting those in would double them. Lines that the block itself begins or
  * ends with stay.
  */

@@ -16,7 +16,7 @@ const FENCE = /^ {0,3}(?:`{3}|~{3})/m;
 
 /**
  * Takes the text for a block out of the answer of a correction agent, and checks it as text: the fenced block, without what
- * stands around it in the script, fitted to its place. It is refused where it is empty, unchanged, a diff, a placeholder
+ * is around it in the script, fitted to its place. It is refused where it is empty, unchanged, a diff, a placeholder
  * or a change of other lines.
  *
  * @param isPython Whether the script is: in another one nothing but a fence tells code from prose.
@@ -57,7 +57,7 @@ function takeBlock(code: string, located: Span, content: string): TakenCorrectio
   if (normalized(block) === normalized(located.text)) {
     return refused('the correction is the same as the leaky block');
   }
-  if (isDiff(block)) return refused('the correction is a diff; write the lines as they should stand');
+  if (isDiff(block)) return refused('the correction is a diff; write the lines as they should be');
   if (introducesPlaceholder(located.text, block)) {
     return refused('the correction replaces code by a placeholder; write out every line of the block');
   }

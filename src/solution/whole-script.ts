@@ -3,7 +3,7 @@ import { physicalLines } from './physical-lines.js';
 
 /** What an answer that was asked for a block is, seen against the whole script. */
 export type WholeScriptAnswer =
-  /** The whole script, unchanged outside of the block; `block` is what stands in the block's place. */
+  /** The whole script, unchanged outside of the block; `block` is what is in the block's place. */
   | { readonly kind: 'block'; readonly block: string }
   /** The script, or a long part of it, with changes outside of the block. */
   | { readonly kind: 'changes-more' }
@@ -71,7 +71,7 @@ function withoutLineParts(text: string, { head, tail }: Surroundings): string | 
   return to.slice(head.length, to.length - tail.length);
 }
 
-/** How many of the lines also stand in the answer, each counted as often as it stands there. */
+/** How many of the lines also are in the answer, each counted as often as it is there. */
 function countPresent(lines: readonly string[], answer: readonly TextLine[]): number {
   const available = new Map<string, number>();
   for (const { text } of answer) available.set(text, (available.get(text) ?? 0) + 1);
@@ -89,14 +89,14 @@ function distinctive(lines: readonly TextLine[], block: ReadonlySet<string>): st
     .filter((text) => /\p{L}.*[\p{L}\p{N}]/u.test(text) && !block.has(text));
 }
 
-/** From this share of the lines outside of the block on, an answer counts as the script. */
-const SCRIPT_SHARE = 0.6;
+/** From this fraction of the lines outside of the block on, an answer counts as the script. */
+const SCRIPT_FRACTION = 0.6;
 /** So many lines of the script at one end of an answer are no accident. */
 const REPEATED_LINES = 3;
 
 /**
  * Recognizes an answer that is the whole script although a block was asked for, and gives the part of it that
- * stands where the block stood. Outside of the block only trailing whitespace, line breaks and blank lines
+ * is where the block stood. Outside of the block only trailing whitespace, line breaks and blank lines
  * may differ. An answer that repeats the script up to the block or from it on, without the other side, also
  * `changes-more`: put in as a block it would double these lines. Linear in the length of all texts.
  */
@@ -121,7 +121,7 @@ export function blockFromWholeScript(content: string, located: Span, correction:
   const block = new Set(textLines(located.text).map(({ text }) => text));
   const outside = [...distinctive(before, block), ...distinctive(after, block)];
   const present = countPresent(outside, answer);
-  const isScript = present >= 2 && present >= outside.length * SCRIPT_SHARE;
+  const isScript = present >= 2 && present >= outside.length * SCRIPT_FRACTION;
   const repeatsOneSide =
     (start === before.length && start >= REPEATED_LINES) || (end === after.length && end >= REPEATED_LINES);
   return { kind: isScript || repeatsOneSide ? 'changes-more' : 'not-whole-script' };

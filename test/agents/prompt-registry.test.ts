@@ -32,7 +32,7 @@ function errorOf(action: () => unknown): PromptError {
 const registry = new PromptRegistry();
 
 describe('values', () => {
-  it('REQ-SF-012: the code stands in the prompt literally, whatever it holds', () => {
+  it('REQ-SF-012: the code is in the prompt literally, whatever it holds', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -184,7 +184,7 @@ describe('overrides (FLEET_PROMPTS)', () => {
       'with a value in the stable part',
       'leakage-detection.md',
       '{{ code }}\n<!-- the stable part ends here -->\n{{ code }}',
-      'stands in the stable part',
+      'is in the stable part',
     ],
     [
       'of a name that is no prompt',

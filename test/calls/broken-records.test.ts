@@ -55,7 +55,7 @@ describe('a damaged record of the ledger', () => {
       warning.includes(`the record ${field} of the job ${job.key} `),
     );
     expect(naming).toEqual([expect.stringContaining('counts as unknown')]);
-    // The new answer stands in the ledger under a number of its own, and every later run finds it.
+    // The new answer is in the ledger under a number of its own, and every later run finds it.
     await job.takeOver();
     expect((await job.perform(job.gate(), CALL, api)).class).toBe('answered');
     expect(api.requests).toHaveLength(2);

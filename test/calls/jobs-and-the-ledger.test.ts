@@ -109,7 +109,7 @@ it('an answer serves another job that asks the same where answers are shared, an
   expect(server.requests).toHaveLength(1);
 });
 
-it('the ledger stands in the job’s own hash and is gone with it', async () => {
+it('the ledger is in the job’s own hash and is gone with it', async () => {
   const { fleet, worker, runner } = await startFleet([leaks()]);
   await worker(runner);
   const handle = await addSolutionCheck(fleet, PAYLOAD);

@@ -26,10 +26,10 @@ const evaluate = (...args: string[]) =>
   execa(process.execPath, [testProgram('scripts/eval-contamination'), ...args], { reject: false });
 
 describe('SPEC-SIL-009: evaluation of labeled pairs', () => {
-  it('SPEC-SIL-009: an interval holds the share, also at its ends', () => {
-    expect(proportion(0, 31)).toMatchObject({ share: 0, low: 0 });
+  it('SPEC-SIL-009: an interval holds the fraction, also at its ends', () => {
+    expect(proportion(0, 31)).toMatchObject({ fraction: 0, low: 0 });
     expect(proportion(0, 31).high).toBeCloseTo(0.11, 2);
-    expect(proportion(35, 35)).toMatchObject({ share: 1, high: 1 });
+    expect(proportion(35, 35)).toMatchObject({ fraction: 1, high: 1 });
     expect(proportion(50, 100).low).toBeCloseTo(0.404, 3);
     expect(proportion(0, 0)).toMatchObject({ low: 0, high: 1 });
   });

@@ -168,12 +168,12 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
     expect(result.confidence).toBe(0.5);
   });
 
-  it('SPEC-SIL-009: little text convicts by exact hash all the same', async () => {
+  it('SPEC-SIL-009: little text is flagged by exact hash all the same', async () => {
     const known = 'def double(x):\n    return x * 2\n';
     expect((await checked(known, `\n${known.replace('*', '*\u200b')}`)).contaminated).toBe(true);
   });
 
-  it('SPEC-SIL-009: what the starter gives is no proof, also with a line of it changed', async () => {
+  it('SPEC-SIL-009: what the starter gives does not count, also with a line of it changed', async () => {
     const starter = text('tuning temperature', 'starter');
     const ada = text('tuning temperature', 'ada');
     const untouched = starter
@@ -188,7 +188,7 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
     expect(ran(await checked(known, KNOWN), 'containment').value).toBeGreaterThan(0.9);
   });
 
-  it('SPEC-SIL-009: a quotation that both texts bring is little proof', async () => {
+  it('SPEC-SIL-009: a quotation that both texts bring counts little', async () => {
     const quotation =
       '"We hold that a program is written for people to read, and only by the way for a machine to carry out, and that whoever forgets this will pay for it twice over, once when it breaks and once when it has to be understood again by another"';
     const known = `The author begins with a sentence that many have repeated: ${quotation}. From there he goes on to praise short functions and good names.`;
@@ -197,7 +197,7 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
     expect(result.contaminated).toBe(false);
   });
 
-  it('SPEC-SIL-009: what stands in many known solutions is little proof', async () => {
+  it('SPEC-SIL-009: what occurs in many known solutions counts little', async () => {
     const skeleton = (n: number): string =>
       `def setup_${n}(path, options):\n    handle = open(path.strip().lower(), options.get('mode', 'r'))\n    rows = [line.split(options['separator']) for line in handle.readlines()]\n    header = rows.pop(0)\n    table = {name: [row[i] for row in rows] for i, name in enumerate(header)}\n    return table, len(rows), sorted(header, reverse=True)\n`;
     const own = (n: number): string =>
@@ -243,7 +243,7 @@ describe('SPEC-SIL-009: the result says what was done', () => {
     });
   });
 
-  it('SPEC-SIL-009: thresholds are set per detector and stand in the result', async () => {
+  it('SPEC-SIL-009: thresholds are set per detector and are in the result', async () => {
     const strict = await checked(
       KNOWN,
       text('islands', 'ada'),

@@ -23,21 +23,21 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
 
   it('SPEC-SIL-009: finds at least 97 % of all copies', () => {
     expect(report.recall.of).toBeGreaterThan(500);
-    expect(report.recall.share).toBeGreaterThanOrEqual(0.97);
+    expect(report.recall.fraction).toBeGreaterThanOrEqual(0.97);
   });
 
   it('SPEC-SIL-009: finds every disguise', () => {
     for (const { kind, label, flagged } of report.kinds) {
       if (label === 'clean') continue;
-      expect([kind, flagged.share >= (MIN_RECALL[kind] ?? 0.96)]).toEqual([kind, true]);
+      expect([kind, flagged.fraction >= (MIN_RECALL[kind] ?? 0.96)]).toEqual([kind, true]);
     }
   });
 
-  it('SPEC-SIL-009: accuses at most one honest solution in a hundred', () => {
+  it('SPEC-SIL-009: flags at most one honest solution in a hundred', () => {
     expect(report.falsePositives.of).toBeGreaterThan(250);
-    expect(report.falsePositives.share).toBeLessThanOrEqual(0.01);
+    expect(report.falsePositives.fraction).toBeLessThanOrEqual(0.01);
     const sameTask = report.kinds.find(({ kind }) => kind === 'same-task-independent');
-    expect(sameTask?.flagged.share).toBeLessThanOrEqual(0.01);
+    expect(sameTask?.flagged.fraction).toBeLessThanOrEqual(0.01);
   });
 
   it('SPEC-SIL-009: of the verdicts given with some confidence, about as many are right', () => {

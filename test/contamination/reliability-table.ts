@@ -1,17 +1,17 @@
 import type { EvaluationReport, Proportion } from '../../src/contamination/evaluation/evaluate.js';
 import type { Part } from './pairs/build-pairs.js';
 
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+const percent = (fraction: number): string => `${(fraction * 100).toFixed(1)} %`;
 const interval = ({ low, high }: Proportion): string => `${percent(low)} to ${percent(high)}`;
 
 /** The reliability table of the documentation, in Markdown. */
 export function reliabilityTable(part: Part, { reliability }: EvaluationReport): string {
   const rows = reliability.map(
     ({ from, to, meanConfidence, right }) =>
-      `| ${from.toFixed(2)} to ${to.toFixed(2)} | ${meanConfidence.toFixed(3)} | ${right.count} of ${right.of} | ${percent(right.share)} | ${interval(right)} |`,
+      `| ${from.toFixed(2)} to ${to.toFixed(2)} | ${meanConfidence.toFixed(3)} | ${right.count} of ${right.of} | ${percent(right.fraction)} | ${interval(right)} |`,
   );
   return [
-    `| confidence (${part}) | mean | right | share | 95 % interval |`,
+    `| confidence (${part}) | mean | right | fraction | 95 % interval |`,
     '|---|---|---|---|---|',
     ...rows,
   ].join('\n');

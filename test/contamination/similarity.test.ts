@@ -15,7 +15,7 @@ describe('SPEC-SIL-009: similarity check', () => {
 
 describe('SPEC-SIL-009: matched regions', () => {
   const detector = new ContaminationDetector();
-  const shared = 'for each of the words in the list, count how often it stands there';
+  const shared = 'for each of the words in the list, count how often it is there';
 
   it('SPEC-SIL-009: hold what both texts share, with offsets in both', () => {
     const output = `Something first.\n\n${shared}; then stop.`;

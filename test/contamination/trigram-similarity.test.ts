@@ -13,7 +13,7 @@ const unit = fc.oneof(
     arbitrary: fc.constantFrom('İ', 'Σ', 'σ', 'ς', 'ß', 'ẞ', 'É', 'é', 'K', '\u0307', '\u00ad', "'"),
   },
   fc.constantFrom('\t', '\u00a0', '\u2028', '\u3000', '\ufeff', '\u180e', '\0', '日', '😀'),
-  // Deseret and Adlam have capitals; halves of their pairs may stand alone or meet another half.
+  // Deseret and Adlam have capitals; halves of their pairs may be alone or meet another half.
   fc.constantFrom('𐐀', '𐐨', '𞤀', '\ud801', '\ud83a', '\udc00', '\udfff'),
   fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
 );
@@ -41,7 +41,7 @@ describe('SPEC-SIL-009: trigram similarity is the published number to the last d
     );
   });
 
-  it('SPEC-SIL-009: for long texts that any text interrupts, wherever it stands', () => {
+  it('SPEC-SIL-009: for long texts that any text interrupts, wherever it is', () => {
     const long = `${'for (const line of lines) total += line.length; '.repeat(170)}${characters(0x4e00, 400)}`;
     const place = fc.integer({ min: 4_000, max: 4_200 });
     fc.assert(
@@ -66,7 +66,7 @@ describe('SPEC-SIL-009: trigram similarity is the published number to the last d
     expectPublished(orders.slice(0, 8).join(''), orders.slice(2).reverse().join(''));
   });
 
-  it('SPEC-SIL-009: for capitals whose lower case depends on what stands around them', () => {
+  it('SPEC-SIL-009: for capitals whose lower case depends on what is around them', () => {
     const words = 'ΟΔΟΣ ΣΟΦΙΑ ΑΣ. Σ ΑΣ\u00adΒ İSTANBUL IĞDIR 𐐀𐐁 𞤀𞤁';
     const lower = words.toLowerCase();
     expectPublished(words, lower);

@@ -82,6 +82,18 @@ export const OLD_WORDS: readonly OldWord[] = [
     in: 'prose',
     notYet: ['src/agents/', 'src/calls/', 'test/', 'docs/measurements/'],
   },
+  {
+    old: '(?:convict|accus|guilt)\\w*',
+    use: 'flag, false positive',
+    notYet: ['src/calls/', 'src/fleet/', 'src/queues/', 'test/fleet/', 'test/calls/', 'docs/measurements/'],
+  },
+  { old: 'proof factors?', use: 'weights, fraction', in: 'names' },
+  { old: '(?:do|does|did) not stands?', use: 'is not', notYet: OTHERS },
+  {
+    old: 'stands (?:in|among|before|beside|under|between|above|below|inside|once|twice|on|near|at|as|where|there)(?! for)',
+    use: 'is, occurs, comes',
+    notYet: OTHERS,
+  },
   { old: 'machine', use: 'interpreter', in: 'names', at: 'src/leakage/' },
   ...SPELLING,
 ];

@@ -4,7 +4,7 @@ import { packagePath } from '../../src/package-root.js';
 
 const PAGE = readFileSync(packagePath('docs', 'redis-data-model.md'), 'utf8');
 
-/** All of the source, without comments that stand on lines of their own. */
+/** All of the source, without comments that are on lines of their own. */
 const SOURCE = readdirSync(packagePath('src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(packagePath('src', file), 'utf8').replaceAll(/^\s*(\/?\*|\/\/).*$/gm, ''))

@@ -23,7 +23,7 @@ it('a result of megabytes takes no more of Redis than twice its size, and comes 
   const handle = await addSummarize(test.fleet, { ablationCode: 'print(1)', rawOutput: 'baseline: 0.8\n' });
   expect((await handle.result()).summary).toBe(text);
   const job = await test.fleet.queue('summarize').getJob(handle.id);
-  // In the job stands a reference; the answer itself is in its ledger and in the store.
+  // In the job is a reference; the answer itself is in its ledger and in the store.
   expect(JSON.stringify(job?.returnvalue).length).toBeLessThan(10_000);
   // Redis gives the buffers through which the text came back only after a while.
   const grown = async () => (await readRedisMemory(test.fleet.client)).used - before;

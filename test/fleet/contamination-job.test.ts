@@ -22,7 +22,7 @@ async function startFleet() {
 }
 
 describe('a contamination job', () => {
-  it("SPEC-SIL-009 verdict: is checked against the fleet's known solutions, as it stands at its start", async () => {
+  it("SPEC-SIL-009 verdict: is checked against the fleet's known solutions, as it is at its start", async () => {
     const fleet = await startFleet();
     const check = async () =>
       (await (await addContamination(fleet, { output: KNOWN, testCase: testCase('t1') })).result())

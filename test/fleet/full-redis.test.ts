@@ -70,7 +70,7 @@ describe('submissions to a Redis that is nearly full', () => {
   const cases: [string, string, () => Promise<unknown>][] = [
     ['large scripts', '24mb', () => addSolutionCheck(test.fleet, { solution: script(200_000) })],
     [
-      'scripts that stand in their jobs',
+      'scripts that are in their jobs',
       '16mb',
       () => addSolutionCheck(test.fleet, { solution: script(20_000) }),
     ],

@@ -11,7 +11,7 @@ let test: TestFleet;
 afterEach(() => test.close());
 
 const testCase = (id: string) => ({ id, name: id, difficulty: 'easy' as const });
-/** Tokens that stand there again and again: each of one text may go with each of the other. */
+/** Tokens that are there again and again: each of one text may go with each of the other. */
 const repeated = (length: number, tokens: string) => tokens.repeat(Math.ceil(length / tokens.length));
 
 describe('a comparison that takes more than it may', () => {

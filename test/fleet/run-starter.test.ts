@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => client.disconnect());
 
-/** A job in the hands of a worker, as its hash and its lock stand in Redis. */
+/** A job in the hands of a worker, as its hash and its lock are in Redis. */
 async function held(key: string, fields: Record<string, string | number> = {}, token = key): Promise<string> {
   await client.hset(key, { name: 'job', ...fields });
   await client.set(`${key}:lock`, token);

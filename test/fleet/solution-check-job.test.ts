@@ -78,7 +78,7 @@ describe('a solution-check job', () => {
     await handle.result();
     const { queue } = await findJob(fleet, handle.id);
     const { logs } = await queue.getJobLogs(handle.id);
-    expect(logs.join('\n')).toContain('does not stand in the script');
+    expect(logs.join('\n')).toContain('is not in the script');
   });
 
   it('names the job and its kind on every log line of its run', async () => {

@@ -132,7 +132,7 @@ describe('tokens', () => {
     expect(client.events.map(({ event }) => event)).toEqual(['state']);
   });
 
-  it('stand in Redis as digests only', async () => {
+  it('are in Redis as digests only', async () => {
     const token = await newToken('admin');
     const secret = token.split('_').at(-1) ?? '';
     expect(JSON.stringify(await fleet.client.hgetall(`${fleet.prefix}::tokens`))).not.toContain(secret);

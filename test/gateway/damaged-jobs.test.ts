@@ -70,7 +70,7 @@ it('damaged jobs that wait fail with their id, and keep no other job and no list
   const { test, gateway } = await gatewayOfTest(redis, 'damaged-waiting');
   const ids = await put(test, 'prioritized', { priority: '1' }, 2 ** 32);
   const hashes = ids.slice(0, -1);
-  // Nobody can take what is no job: it only stands in the list that the gateway reads.
+  // Nobody can take what is no job: it only is in the list that the gateway reads.
   await test.fleet.client.zrem(`${test.fleet.prefix}:solution-check:prioritized`, ids.at(-1) ?? '');
   await test.fleet.client.zadd(`${test.fleet.prefix}:solution-check:delayed`, 2 ** 60, ids.at(-1) ?? '');
   await test.worker(createOfflineRunner());

@@ -13,7 +13,7 @@ const hostilePayload = {
   tags: { run: HOSTILE, [HOSTILE.slice(0, 40)]: HOSTILE },
 };
 
-/** 10,000 completed jobs as they stand in Redis. KEYS[1] their list; ARGV: 1 prefix of job keys, 2 time in ms. */
+/** 10,000 completed jobs as they are in Redis. KEYS[1] their list; ARGV: 1 prefix of job keys, 2 time in ms. */
 const COMPLETED_JOBS = `
 for i = 0, 9999 do
   local at = ARGV[2] - i

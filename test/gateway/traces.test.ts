@@ -64,7 +64,7 @@ async function workWith(reply: Script): Promise<void> {
   await test.worker(tracedRunner(runnerFor(api)), telemetry === undefined ? {} : { telemetry });
 }
 
-/** Whether a span stands below another, at any depth. */
+/** Whether a span is below another, at any depth. */
 function isBelow(span: ReadableSpan, ancestor: ReadableSpan, all: readonly ReadableSpan[]): boolean {
   const parent = all.find((other) => other.spanContext().spanId === span.parentSpanContext?.spanId);
   return parent !== undefined && (parent === ancestor || isBelow(parent, ancestor, all));

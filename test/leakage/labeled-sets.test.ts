@@ -61,7 +61,7 @@ describe.each(SETS)('labeled scripts of %s', (file) => {
   });
 });
 
-it('a reported block stands where its finding says', async () => {
+it('a reported block is where its finding says', async () => {
   const leaky = SETS.slice(0, 3).flatMap((file) => labeledScripts(file).filter((script) => script.leaky));
   for (const { script } of leaky) {
     for (const { codeBlock, start, end } of (await analyzeLeakage(script)).findings) {
@@ -74,7 +74,7 @@ describe.each([
   ['seventh.jsonl', 30, 30],
   ['eighth.jsonl', 42, 14],
 ])('labeled scripts of %s', (file, leaky, clean) => {
-  it('accuses no clean script, rewrites none wrongly, and misses no leak', async () => {
+  it('flags no clean script, rewrites none wrongly, and misses no leak', async () => {
     const scripts = labeledScripts(file);
     expect(scripts.filter((script) => script.leaky)).toHaveLength(leaky);
     expect(scripts.filter((script) => !script.leaky)).toHaveLength(clean);
@@ -107,7 +107,7 @@ describe('the ninth set, for which nothing was changed', () => {
     const list = document.slice(start, document.indexOf('**The eighth set**'));
     expect(mistakes.map(({ id, mistake }) => `${mistake} ${id}`)).toEqual([
       'missed P03',
-      'accused P32 (fixed)',
+      'false-positive P32 (fixed)',
       'missed P45',
       'missed P49',
     ]);
@@ -126,17 +126,17 @@ describe('evaluation', () => {
     expect(corrected / found).toBeGreaterThanOrEqual(0.4);
   });
 
-  it('counts accused clean scripts, missed leaks and wrong blocks', async () => {
+  it('counts false positives, missed leaks and wrong blocks', async () => {
     const [one] = labeledScripts('sample.jsonl');
     if (one === undefined) throw new Error('the sample is empty');
     const { precision, recall, blocksRight, mistakes } = await evaluateLeakage([
-      { ...one, id: 'accused', leaky: false, blocks: [], fixed: null },
+      { ...one, id: 'flagged', leaky: false, blocks: [], fixed: null },
       { ...one, id: 'missed', script: one.fixed ?? '', fixed: null },
       { ...one, id: 'wrong', blocks: ['import numpy as np'], fixed: null },
     ]);
     expect([precision.value, recall.value, blocksRight.value]).toEqual([0.5, 0.5, 0]);
     expect(mistakes.map(({ id, mistake }) => [id, mistake])).toEqual([
-      ['accused', 'accused'],
+      ['flagged', 'false-positive'],
       ['missed', 'missed'],
       ['wrong', 'wrong-block'],
     ]);

@@ -10,11 +10,11 @@ async function reasonFor(file: string, id: string): Promise<string> {
 }
 
 describe('a repair is declined with the reason', () => {
-  it('where the block does not stand in the script, or is empty', async () => {
+  it('where the block is not in the script, or is empty', async () => {
     for (const block of ['y = 2', '']) {
       expect(await repairLeak('x = 1\n', block)).toEqual({
         ok: false,
-        reason: 'The block does not stand in the script.',
+        reason: 'The block is not in the script.',
       });
     }
   });
@@ -299,7 +299,7 @@ describe('a rewrite leaves the script as good as it was', () => {
       '    X[i] = X[i] - usual',
     ];
     expect(await repairOf([...head, ...lines, split.replace(', random_state=0', ''), ...score])).toMatch(
-      /the fit stands in a loop over rows/,
+      /the fit is in a loop over rows/,
     );
   });
 

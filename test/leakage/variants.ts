@@ -110,7 +110,7 @@ export const FITS: Readonly<Record<string, FitForm>> = {
   },
 };
 
-/** `{fit}` stands where the leaky form goes, `{part}` where the clean one goes. */
+/** `{fit}` is where the leaky form goes, `{part}` where the clean one goes. */
 export const SPLITS: Readonly<Record<string, string>> = {
   train_test_split:
     '{fit}a, b, ya, yb = train_test_split(X, y, test_size=0.2, random_state=0)\n{part}{score}',

@@ -109,14 +109,14 @@ describe('checkAndFixLeakage', () => {
 });
 
 describe('locating the leaky block', () => {
-  it('REQ-SF-021: a block that does not stand in the script is skipped with a warning', async () => {
+  it('REQ-SF-021: a block that is not in the script is skipped with a warning', async () => {
     const warnings: string[] = [];
     const log = { info: () => undefined, warn: (message: string) => warnings.push(message) };
     const { result, requests } = await checkWith(SCRIPT, [leaks('model.fit(everything)')], { log });
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(SCRIPT);
     expect(result.findings[0]).toMatchObject({ outcome: 'not-found', codeBlock: 'model.fit(everything)' });
-    expect(warnings.join('\n')).toContain('does not stand in the script');
+    expect(warnings.join('\n')).toContain('is not in the script');
     expect(requests).toHaveLength(1);
   });
 
@@ -162,7 +162,7 @@ describe('locating the leaky block', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('a leak that an earlier, larger correction left standing is corrected where it now stands', async () => {
+  it('a leak that an earlier, larger correction left standing is corrected where it now is', async () => {
     const { result, requests } = await checkWith('x = 1\na = fit(all)\nb = 2\n', [
       leaks('x = 1\na = fit(all)\nb = 2', 'a = fit(all)'),
       correction('x = 3\na = fit(all)\nb = 2'),
@@ -183,7 +183,7 @@ describe('locating the leaky block', () => {
     expect(result.solution.content).toBe('a = 1\nb = 2\nc = fit(all)\n');
   });
 
-  it('a block does not stand inside of a longer name', async () => {
+  it('a block is not inside of a longer name', async () => {
     const script = 'XX = fit(all)\nX = fit(all)\nmax_x = fit(all)\n';
     const { result } = await checkWith(script, [
       leaks('X = fit(all)'),
@@ -199,22 +199,22 @@ describe('locating the leaky block', () => {
     const script = 'x = fit(a)\nuse(x)\nx = fit(a)\n';
     const { result } = await checkWith(script, [leaks('x = fit(a)'), refusalReply(), correction('x = 0')]);
     expect(result.status).toBe('corrected');
-    expect(result.notes?.join()).toContain('stands 2 times');
+    expect(result.notes?.join()).toContain('occurs 2 times');
   });
 
-  it('a block that stands twice is asked for once more with its surroundings', async () => {
+  it('a block that occurs twice is asked for once more with its surroundings', async () => {
     const script = 'x = fit(a)\nuse(x)\nx = fit(a)\nscore(x)\n';
     const { result, requests } = await checkWith(script, [
       leaks('x = fit(a)'),
       leaks('x = fit(a)\nscore(x)'),
       correction('x = fit(train)\nscore(x)'),
     ]);
-    expect(requests[1]?.text).toContain('stands 2 times');
+    expect(requests[1]?.text).toContain('occurs 2 times');
     expect(result.solution.content).toBe('x = fit(a)\nuse(x)\nx = fit(train)\nscore(x)\n');
     expect(result.findings[0]).toMatchObject({ occurrences: 1, outcome: 'corrected' });
   });
 
-  it('a block that still stands twice after that is corrected at its first place, and the count is reported', async () => {
+  it('a block that still occurs twice after that is corrected at its first place, and the count is reported', async () => {
     const script = 'x = fit(a)\nuse(x)\nx = fit(a)\n';
     const { result, requests } = await checkWith(script, [
       leaks('x = fit(a)'),

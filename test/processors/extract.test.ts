@@ -45,7 +45,7 @@ async function extract(reply: Script, payload: Partial<ExtractPayload> = {}) {
 }
 
 describe('extract', () => {
-  it('REQ-P2O-015: takes the first plan where its block stands in the solution', async () => {
+  it('REQ-P2O-015: takes the first plan where its block is in the solution', async () => {
     const { result, requests } = await extract([plans('model = Ridge()', 'scaler = StandardScaler()')]);
     expect(result).toMatchObject({
       outcome: 'selected',

@@ -50,7 +50,7 @@ describe('one check', () => {
 });
 
 describe('a script of the same leak over and over', () => {
-  it('that begins with a blank line is detected, each block widened until it stands once', async () => {
+  it('that begins with a blank line is detected, each block widened until it occurs once', async () => {
     const content = `\n${CONTENT}${CONTENT}`;
     const result = await checkAndFixLeakage({ content }, createOfflineRunner());
     expect(result.findings.map(({ occurrences }) => occurrences)).toContain(1);

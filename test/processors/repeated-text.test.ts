@@ -14,7 +14,7 @@ async function cpuMs(work: () => unknown): Promise<number> {
   return (user + system) / 1_000;
 }
 
-describe('a block that nearly stands everywhere in a script', () => {
+describe('a block that is nearly everywhere in a script', () => {
   it.each([
     ['of one character', 'a'.repeat(2 ** 18), 'a'.repeat(2 ** 19)],
     ['of two characters', 'ab'.repeat(2 ** 16), 'ab'.repeat(2 ** 18)],

@@ -147,7 +147,7 @@ describe('the second opinion on a correction', () => {
       correction(renamed),
       correction(repaired),
     ]);
-    expect(requests[2]?.text).toContain('a leak of the same kind still stands');
+    expect(requests[2]?.text).toContain('a leak of the same kind remains');
     expect(result.status).toBe('corrected');
     expect(result.solution.content).toBe(script.replace(block, repaired));
     expect(result.findings[0]).toMatchObject({ severity: 'low', kind: expect.any(String) });
@@ -161,6 +161,6 @@ describe('the second opinion on a correction', () => {
     ]);
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(script);
-    expect(result.findings[0]?.reason).toContain('a leak of the same kind still stands');
+    expect(result.findings[0]?.reason).toContain('a leak of the same kind remains');
   });
 });

@@ -57,7 +57,7 @@ const AFTER: Record<string, string> = {
   'a long chain': `z = str(${LEAK})${'.strip()'.repeat(160)}`,
 };
 
-/** They stand before the training. */
+/** They are before the training. */
 const BEFORE: Record<string, string> = {
   'a pattern that binds': 'match (X, y):\n    case (X_train, y_train): pass',
   'names that a comprehension binds': '[((X_train := a), (y_train := b)) for a, b in [(X, y)]]',

@@ -67,7 +67,7 @@ function holdsSecret(text: string): boolean {
 }
 
 describe('secrets', () => {
-  it('stand in no log line, error, job or key, though everything is logged and the provider refuses the key', async () => {
+  it('are in no log line, error, job or key, though everything is logged and the provider refuses the key', async () => {
     const fleet = await FleetConnection.open({ redisUrl: url, prefix: 'secrets' });
     try {
       const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });

@@ -80,7 +80,7 @@ describe('a model that denies a leak', () => {
   it.each([
     ['gives up', new AgentError('analysis-limit', 'it took too long')],
     ['has not followed the script', undefined],
-  ])('stands alone where the analysis %s, and a note says so', async (_what, thrown) => {
+  ])('is alone where the analysis %s, and a note says so', async (_what, thrown) => {
     const analyst: ScriptAnalyst = analystBy((task, given) => {
       if (task === 'analyze' && thrown !== undefined) return Promise.reject(thrown);
       return doInPlace(task, given);

@@ -108,7 +108,7 @@ describe('a correction that makes a script worse is taken back', () => {
 
   it('so that static analysis can follow it no more', async () => {
     const located = locateBlock(FILL, CLEAN);
-    if (located === null) throw new Error('the block stands in the script');
+    if (located === null) throw new Error('the block is in the script');
     const checked = validateCorrection(
       `\`\`\`\n${FILL}.copy()\n\`\`\``,
       located,
@@ -169,7 +169,7 @@ describe('names in disguise', () => {
     ['a file outside', 'pd.read_table("a/../../b")'],
   ])('%s is refused', async (_what, code) => {
     const located = locateBlock(FIT, CLEAN);
-    if (located === null) throw new Error('the block stands in the script');
+    if (located === null) throw new Error('the block is in the script');
     expect((await correctionScope(located, `${code}\n${FIT}`, CLEAN)).problem).toBeDefined();
   });
 
@@ -180,7 +180,7 @@ describe('names in disguise', () => {
     ['a file beside the script', 'more = pd.read_csv("data/more.csv")'],
   ])('%s is no harm', async (_what, code) => {
     const located = locateBlock(FIT, CLEAN);
-    if (located === null) throw new Error('the block stands in the script');
+    if (located === null) throw new Error('the block is in the script');
     expect((await correctionScope(located, `${code}\n${FIT}`, CLEAN)).problem).toBeUndefined();
   });
 });
@@ -204,7 +204,7 @@ it('an honest correction is not refused', async () => {
     // Lines that are only added go with the line before them.
     const from = tail === old.length - head ? head - 1 : head;
     const located = locateBlock(old.slice(from, old.length - tail).join('\n'), script);
-    if (located === null) throw new Error(`${id}: the block stands in the script`);
+    if (located === null) throw new Error(`${id}: the block is in the script`);
     const answer = `\`\`\`python\n${now.slice(from, now.length - tail).join('\n')}\n\`\`\``;
     const checked = await validateCorrection(answer, located, new CorrectedScript(script), {
       parsedBefore: true,

@@ -56,7 +56,7 @@ describe('npm run setup', () => {
 
   it('says that Redis is missing, and exits with 2, where no package manager can be found', () => {
     const { status, stderr } = runSetup([], { PATH: scratch });
-    // Where a server stands in one of the folders that are searched beside the PATH, there is nothing to say.
+    // Where a server is in one of the folders that are searched beside the PATH, there is nothing to say.
     if (status === 0) return;
     expect(status).toBe(2);
     expect(stderr).toMatch(/^Missing: a Redis server\. No package manager .* install it by hand\.\n$/);

@@ -5,7 +5,7 @@ import { fitCorrection, locateBlock, replaceSpan } from '../../src/solution/inde
 /** The script after the correction of a block was fitted and put in. */
 function corrected(content: string, block: string, correction: string): string {
   const located = locateBlock(block, content);
-  if (located === null) throw new Error('the block of this test does not stand in its script');
+  if (located === null) throw new Error('the block of this test is not in its script');
   return replaceSpan(content, located, fitCorrection(correction, located, content));
 }
 
@@ -61,7 +61,7 @@ describe('fitCorrection, indentation', () => {
     );
   });
 
-  it('does not take the body of a suite for a line that stands right', () => {
+  it('does not take the body of a suite for a line that is right', () => {
     expect(corrected(content, block, 'for i in a:\n    b = 4\n')).toBe(
       'def f():\n    for i in a:\n        b = 4\n    return b\n',
     );

@@ -20,7 +20,7 @@ const correction =
 
 function answer(correctedScript: string, script = content, asked = block) {
   const located = locateBlock(asked, script);
-  if (located === null) throw new Error('the block of this test does not stand in its script');
+  if (located === null) throw new Error('the block of this test is not in its script');
   const result = blockFromWholeScript(script, located, correctedScript);
   const applied =
     result.kind === 'block'
@@ -44,7 +44,7 @@ describe('blockFromWholeScript', () => {
     expect(applied?.replace(/ +$/gm, '')).toBe(whole);
   });
 
-  it('takes what stands in the place of a block at either end', () => {
+  it('takes what is in the place of a block at either end', () => {
     const first = 'import pandas as pd\n';
     expect(answer(content.replace(first, 'import polars as pd\n'), content, first)).toMatchObject({
       kind: 'block',

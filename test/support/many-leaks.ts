@@ -4,7 +4,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.linear_model import LogisticRegression
 `;
 
-/** A leak that static analysis is certain of, as it stands in a script without the imports. */
+/** A leak that static analysis is certain of, as it is in a script without the imports. */
 export const LEAKY_PART = `df = pd.read_csv("train.csv")
 X = df.drop(columns=["y"])
 y = df["y"]

@@ -4,7 +4,7 @@ import { connect, createServer, type NetConnectOpts, type Server, type Socket } 
 /**
  * How the link behaves:
  * - `open`: bytes pass, each chunk `delayMs` later;
- * - `black-hole`: connections stand and new ones are accepted, but no byte passes either way;
+ * - `black-hole`: connections stay open and new ones are accepted, but no byte passes either way;
  * - `half-open`: the client's bytes pass, answers are swallowed;
  * - `refusing`: new connections are reset at once (standing ones go on).
  */

@@ -13,7 +13,7 @@ function notesOf({ notes = [] }: Finding): string[] {
   return notes.map((note) => `Note: ${note}.`);
 }
 
-/** The leaks of a file as reports for other programs show them; a block that was not found stands at line 1. */
+/** The leaks of a file as reports for other programs show them; a block that was not found is at line 1. */
 export function reportedFile({ file, script, result }: CheckedFile): ReportedFile {
   return {
     file,

@@ -107,8 +107,8 @@ async function checkAll(
 
 function exitCode(outcomes: readonly CheckOutcome[], failOn: Severity): number {
   if (outcomes.some((outcome) => 'error' in outcome || outcome.notWritten !== undefined)) return 2;
-  const bar = SEVERITIES.indexOf(failOn);
+  const threshold = SEVERITIES.indexOf(failOn);
   const leaks = outcomes.flatMap((outcome) => ('error' in outcome ? [] : leaksOf(outcome.result)));
   // A leak whose severity nobody stated is never waved through.
-  return leaks.some(({ severity }) => SEVERITIES.indexOf(severity ?? 'high') <= bar) ? 1 : 0;
+  return leaks.some(({ severity }) => SEVERITIES.indexOf(severity ?? 'high') <= threshold) ? 1 : 0;
 }

@@ -83,7 +83,7 @@ async function importFile(
     importKnown(
       knownStore(fleet),
       file,
-      (share) => progress.show(`imported ${bar(share)}`),
+      (fraction) => progress.show(`imported ${bar(fraction)}`),
       (solutions) => fleet.memory.admit(KNOWN_GROWTH * sizeOf(solutions)),
     ),
   ).finally(() => progress.clear());
@@ -92,9 +92,9 @@ async function importFile(
   if (options.strict && report.broken.length > 0) process.exitCode = 2;
 }
 
-function bar(share: number): string {
-  const full = Math.round(share * 20);
-  return `${'█'.repeat(full)}${'░'.repeat(20 - full)} ${Math.round(share * 100)} %`;
+function bar(fraction: number): string {
+  const full = Math.round(fraction * 20);
+  return `${'█'.repeat(full)}${'░'.repeat(20 - full)} ${Math.round(fraction * 100)} %`;
 }
 
 function printReport(file: string, { lines, added, broken }: ImportReport): void {

@@ -24,7 +24,7 @@ function outcomeColor(finding: Finding, colors: Colors): string {
   return settled ? colors.green(finding.outcome) : colors.yellow(finding.outcome);
 }
 
-/** Where a finding stands: lines of the script, or cell and lines of a notebook. */
+/** Where a finding is: lines of the script, or cell and lines of a notebook. */
 function placeOf(lines: { first: number; last: number }, { notebook }: Shown): string {
   const cell = notebook && cellOfLine(notebook, lines.first);
   if (cell === undefined) return lineRange(lines);

@@ -9,11 +9,11 @@ interface Verdict {
   readonly result: ContaminationResult;
 }
 
-const share = (value: number) => value.toFixed(2);
+const fraction = (value: number) => value.toFixed(2);
 
 function evasionLine(name: string, check: EvasionCheck, colors: Colors): string {
   if (check.status === 'skipped') return colors.dim(`${name}: ${check.skipped}`);
-  const line = `${name} ${share(check.value)} of ${share(check.threshold)}`;
+  const line = `${name} ${fraction(check.value)} of ${fraction(check.threshold)}`;
   return check.contaminated
     ? colors.red(`${line} (${escapeControlCharsInLine(check.known?.testCaseId ?? 'several')})`)
     : line;
@@ -22,19 +22,19 @@ function evasionLine(name: string, check: EvasionCheck, colors: Colors): string 
 /** A line for each check that ran, with its number and its threshold. */
 function checkLines(checks: ContaminationChecks, colors: Colors): string[] {
   const { similarity, timing, reasoning } = checks;
-  const mark = (guilty: boolean, line: string) => (guilty ? colors.red(line) : line);
+  const mark = (flagged: boolean, line: string) => (flagged ? colors.red(line) : line);
   return [
     ...(similarity === undefined
       ? []
       : [
           mark(
             similarity.contaminated,
-            `similarity ${share(similarity.similarity)} of ${share(similarity.threshold)}`,
+            `similarity ${fraction(similarity.similarity)} of ${fraction(similarity.threshold)}`,
           ),
         ]),
     ...(timing === undefined
       ? []
-      : [mark(timing.contaminated, `timing ${share(timing.ratio)} of the expected time`)]),
+      : [mark(timing.contaminated, `timing ${fraction(timing.ratio)} of the expected time`)]),
     ...(reasoning === undefined
       ? []
       : [
@@ -60,7 +60,7 @@ export function renderVerdicts(verdicts: readonly Verdict[], colors: Colors): st
     table.push([
       escapeControlCharsInLine(file),
       result.contaminated ? colors.red('contaminated') : colors.green('clean'),
-      share(result.confidence),
+      fraction(result.confidence),
       checkLines(result.checks, colors).join('\n'),
     ]);
   }

@@ -12,7 +12,7 @@ import { type Token, TokenKind } from './token.js';
 
 /** A statement in its one form. */
 export interface CanonicalStatement extends Statement {
-  /** Whether it does nothing in the program it stands in. */
+  /** Whether it does nothing in the program it is in. */
   readonly dead?: boolean;
 }
 

@@ -29,16 +29,16 @@ const SKELETON_FACTOR = 0.3;
 const TRIVIAL_BODY = 9;
 const TRIVIAL_FACTOR = 0.4;
 const STARTER_STRETCH = 3;
-const STARTER_SHARE = 0.7;
+const STARTER_FRACTION = 0.7;
 
-/** How often a statement's template stands in known solutions of other tasks, as a share of them. */
+/** How often a statement's template is in known solutions of other tasks, as a fraction of them. */
 export type Commonness = (template: string) => number;
 
 /**
- * What each statement of a known program counts as proof, 0 to 1: nothing where the task hands it out, little
- * where it belongs to a common skeleton, to a one-line function, or stands in many other known solutions.
+ * What each statement of a known program weighs, 0 to 1: nothing where the task hands it out, little
+ * where it belongs to a common skeleton, to a one-line function, or is in many other known solutions.
  */
-export function proofFactors(known: Program, starter?: Program, commonness?: Commonness): Float32Array {
+export function statementWeights(known: Program, starter?: Program, commonness?: Commonness): Float32Array {
   const factors = new Float32Array(known.statements.length).fill(1);
   const bodies = bodyWeights(known);
   known.statements.forEach((statement, index) => {
@@ -63,14 +63,14 @@ function bodyWeights(known: Program): Map<number, number> {
   return bodies;
 }
 
-/** In one known solution of fifty: full proof still; in one of five: hardly any. */
+/** In one known solution of fifty: full weight; in one of five: hardly any. */
 const RARE = 0.02;
 const COMMON = 0.2;
 
-function rarityFactor(share: number): number {
-  if (share <= RARE) return 1;
-  if (share >= COMMON) return SKELETON_FACTOR;
-  return 1 - (1 - SKELETON_FACTOR) * (Math.log(share / RARE) / Math.log(COMMON / RARE));
+function rarityFactor(fraction: number): number {
+  if (fraction <= RARE) return 1;
+  if (fraction >= COMMON) return SKELETON_FACTOR;
+  return 1 - (1 - SKELETON_FACTOR) * (Math.log(fraction / RARE) / Math.log(COMMON / RARE));
 }
 
 /** Also finds a line of the starter that was filled in or renamed. */
@@ -83,6 +83,6 @@ function takeOffStarter(factors: Float32Array, known: Program, starter: Program)
   known.statements.forEach((statement: NormalStatement, index) => {
     let given = 0;
     for (let i = statement.from; i < statement.to; i++) given += covered[i] as number;
-    if (given >= STARTER_SHARE * (statement.to - statement.from)) factors[index] = 0;
+    if (given >= STARTER_FRACTION * (statement.to - statement.from)) factors[index] = 0;
   });
 }

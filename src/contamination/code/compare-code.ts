@@ -5,11 +5,11 @@ import { type Alignment, alignStatements } from './renaming.js';
 import { type Tile, tile } from './tiling.js';
 
 export interface CodeComparison {
-  /** Share of the known program that stands in the output in stretches, names and literals set aside. */
+  /** Fraction of the known program that is in the output in stretches, names and literals set aside. */
   readonly containment: number;
-  /** Weight of the known program in long stretches that stand in the output as they are. */
+  /** Weight of the known program in long stretches that are in the output as they are. */
   readonly amount: number;
-  /** Share of the known program's statements that stand in the output under one renaming, in any order. */
+  /** Fraction of the known program's statements that are in the output under one renaming, in any order. */
   readonly fingerprint: number;
   /** Weight of the known program, common material taken off. */
   readonly total: number;
@@ -34,7 +34,7 @@ export function compareCode(output: Program, known: Program, factors?: Float32Ar
     return sum;
   };
   const total = weigh(0, weights.length);
-  const share = (weight: number): number => (total === 0 ? 0 : Math.min(1, weight / total));
+  const fraction = (weight: number): number => (total === 0 ? 0 : Math.min(1, weight / total));
   const sum = (tiles: readonly Tile[]): number =>
     tiles.reduce((weight, { known: from, length }) => weight + weigh(from, from + length), 0);
 
@@ -45,7 +45,7 @@ export function compareCode(output: Program, known: Program, factors?: Float32Ar
       const statement = known.statements[index] as NormalStatement;
       return weight + weigh(statement.from, statement.to);
     }, 0);
-    return { ...alignment, fingerprint: share(aligned) };
+    return { ...alignment, fingerprint: fraction(aligned) };
   });
   const { pairs, fingerprint } = alignments.reduce((a, b) => (b.fingerprint > a.fingerprint ? b : a));
   const contained = alignments
@@ -58,7 +58,7 @@ export function compareCode(output: Program, known: Program, factors?: Float32Ar
     .reduce((a, b) => (sum(b) > sum(a) ? b : a));
   const exact = tile(output.tokens.exact, known.tokens.exact, LONG_STRETCH);
   return {
-    containment: share(sum(contained)),
+    containment: fraction(sum(contained)),
     amount: sum(exact),
     fingerprint,
     total,

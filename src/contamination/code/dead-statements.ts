@@ -4,7 +4,7 @@ import type { Statement } from './statement.js';
 import { TokenKind } from './token.js';
 
 /**
- * Indices of statements that do nothing: what stands under a condition that is never true or in a loop over
+ * Indices of statements that do nothing: what is under a condition that is never true or in a loop over
  * nothing, and values without a call that are put into a name that nothing reads.
  *
  * They count as nothing in a known solution. In an output they are left alone: whether a name is read can
@@ -75,7 +75,7 @@ function countsNothing({ role, tokens }: Statement, before: Statement, settled: 
 /** A Python string that holds expressions; what they are is not told apart from its text. */
 const FORMATTED = /^[rR]?[fFtT][rR]?["']/;
 
-/** Names that stand anywhere but as the target of an assignment. */
+/** Names that are anywhere but as the target of an assignment. */
 function readNames(statements: readonly Statement[]): ReadonlySet<string> {
   const reads = new Set<string>();
   for (const statement of statements) {

@@ -1,7 +1,7 @@
 import { type Statement, TOP } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
-/** Statements of code in an unknown language: what stands between line breaks, semicolons and braces. */
+/** Statements of code in an unknown language: what is between line breaks, semicolons and braces. */
 export function genericStatements(tokens: readonly Token[]): Statement[] {
   const statements: Statement[] = [];
   let line: Token[] = [];

@@ -27,7 +27,7 @@ const DECLARATIONS = new Set(['let', 'const', 'var']);
 const VALUE_WORDS = new Set(['this', 'null', 'true', 'false', 'super', 'undefined']);
 const LEFT_OVER = new Set([')', ']', '}', ',', ';']);
 const OPENS_CONTINUATION = /^(?:[.?:;,)\]}=*/%&|^<>(]|\[|=>|\+(?!\+)|-(?!-)|!=)/;
-/** Words that begin a statement, so that what stands before them is over. */
+/** Words that begin a statement, so that what comes before them is over. */
 const STARTING_WORDS = new Set([
   ...['const', 'let', 'var', 'if', 'for', 'while', 'return', 'throw', 'try', 'switch', 'break', 'continue'],
   ...['type', 'interface', 'private', 'public', 'protected', 'static', 'readonly', 'export', 'import'],
@@ -100,7 +100,7 @@ class JavaScriptSplitter {
     } else if (this.line.length > 0 || !LEFT_OVER.has(text)) this.line.push(token);
   }
 
-  /** The parts of a template string stand around its expressions like brackets. */
+  /** The parts of a template string are around its expressions like brackets. */
   private takeString(token: Token): void {
     const opens = token.text.endsWith('${');
     const closes = token.text.startsWith('}');
@@ -320,7 +320,7 @@ function topLevelParts(line: readonly Token[]): Token[][] {
   return parts.filter((part) => part.length > 0);
 }
 
-/** Whether one of the signs stands outside all brackets. */
+/** Whether one of the signs is outside all brackets. */
 function hasOutsideBrackets(line: readonly Token[], signs: readonly string[]): boolean {
   let depth = 0;
   for (const { kind, text } of line) {

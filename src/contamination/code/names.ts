@@ -102,7 +102,7 @@ export class NameTable {
   }
 }
 
-/** What stands before the dot of an attribute of the author's own. */
+/** What comes before the dot of an attribute of the author's own. */
 const OBJECT_ITSELF: ReadonlySet<string> = new Set(['self', 'cls', 'this']);
 
 /** Names by which the language itself calls a function. */
@@ -117,7 +117,7 @@ function definedName({ tokens }: Statement): string | undefined {
   return next?.text === '(' || next?.text === '=' ? name.text : undefined;
 }
 
-/** Whether a name of a function's header stands among its parameters (and is not a default value's call). */
+/** Whether a name of a function's header is among its parameters (and is not a default value's call). */
 function isParameterPlace(statement: Statement, at: number): boolean {
   if (statement.role !== 'define') return false;
   const before = statement.tokens[at - 1]?.text;
@@ -143,7 +143,7 @@ function boundNames(statement: Statement): string[] {
   return names;
 }
 
-/** Where the first assignment sign outside brackets stands; 0 without one. */
+/** Where the first assignment sign outside brackets is; 0 without one. */
 function assignmentAt(tokens: readonly Token[]): number {
   let depth = 0;
   for (let i = 0; i < tokens.length; i++) {

@@ -42,7 +42,7 @@ export interface Program {
 export interface ProgramTokens {
   /** Hash of the token with names and literals leveled. */
   readonly leveled: Int32Array;
-  /** Hash of the token as it stands. */
+  /** Hash of the token as it is. */
   readonly exact: Int32Array;
   /** Number of the variable that the token names; −1 where it names none. */
   readonly variable: Int32Array;
@@ -73,7 +73,7 @@ export function readProgram(text: string, language: CodeLanguage): Program {
     let weight = 0;
     let start = statement.tokens[0]?.start ?? 0;
     let end = start;
-    const share = statement.dead === true ? 0 : ROLE_SHARE[statement.role];
+    const fraction = statement.dead === true ? 0 : ROLE_WEIGHT[statement.role];
     statement.tokens.forEach((token, place) => {
       const variable = token.kind === TokenKind.name ? table.variableAt(statement, index, place) : undefined;
       let leveled = token.text;
@@ -94,7 +94,7 @@ export function readProgram(text: string, language: CodeLanguage): Program {
         part = '"';
       }
       parts.push(part);
-      const own = share * tokenWeight(token, variable !== undefined);
+      const own = fraction * tokenWeight(token, variable !== undefined);
       weight += own;
       columns.leveled[at] = hashText(leveled);
       columns.exact[at] = hashText(token.text);
@@ -124,7 +124,7 @@ export function readProgram(text: string, language: CodeLanguage): Program {
 }
 
 /** What a task dictates says little about who wrote it. */
-const ROLE_SHARE: Record<StatementRole, number> = {
+const ROLE_WEIGHT: Record<StatementRole, number> = {
   plain: 1,
   branch: 1,
   loop: 1,

@@ -91,7 +91,7 @@ export function lexPython(source: string): Token[] {
       else if (')]}'.includes(char)) brackets = Math.max(0, brackets - 1);
       push(TokenKind.operator, start, at);
     }
-    // A bracket that is never closed would swallow the rest as one line: `def` and `class` never stand inside one.
+    // A bracket that is never closed would swallow the rest as one line: `def` and `class` are never inside one.
     if (brackets > 0 && afterBreakOf(tokens) && startsDefinition(tokens)) brackets = reopenLine(tokens);
   }
   endLine();

@@ -1,7 +1,7 @@
 import type { Statement } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
-/** A token that does not stand in the text; it points to the place of the one it was made from. */
+/** A token that is not in the text; it points to the place of the one it was made from. */
 export function made(text: string, like: Token, kind: TokenKind = TokenKind.operator): Token {
   return { kind, text, start: like.start, end: like.end, afterBreak: false };
 }
@@ -16,7 +16,7 @@ export class Rebuilt<S extends Statement = Statement> {
     return old < 0 ? old : (this.moved[old] as number);
   }
 
-  /** Says that headers of the old list stand at the statement added last. */
+  /** Says that headers of the old list are at the statement added last. */
   maps(old: number): void {
     this.moved[old] = this.statements.length - 1;
   }

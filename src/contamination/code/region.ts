@@ -11,8 +11,8 @@ const TIMES = 6;
 const MARGIN = 30;
 
 /**
- * The region of the output in which most of the known program's statements stand. In a very long output almost
- * every statement stands somewhere; a copy has them together, however much is put between.
+ * The region of the output in which most of the known program's statements are. In a very long output almost
+ * every statement is somewhere; a copy has them together, however much is put between.
  */
 export function likelyRegion(output: Program, known: Program): Region {
   const all = { from: 0, to: output.statements.length };

@@ -1,7 +1,7 @@
 import type { NormalStatement, Program } from './program.js';
 import type { Region } from './region.js';
 
-/** Statements of the known program that stand in the output too, under one consistent renaming. */
+/** Statements of the known program that are in the output too, under one consistent renaming. */
 export interface Alignment {
   /** Pairs of statement indices, each statement used once. */
   readonly pairs: Pairs;
@@ -102,9 +102,9 @@ function findRenaming(buckets: readonly Bucket[], output: Program, known: Progra
     const votes = countVotes(buckets, output, known, renaming, taken);
     if (votes.length === 0) break;
     // Early rounds settle only what is clear, so that the later ones vote with it.
-    const bar = round === ROUNDS - 1 ? 0 : (votes[0]?.votes ?? 0) * 0.5;
+    const threshold = round === ROUNDS - 1 ? 0 : (votes[0]?.votes ?? 0) * 0.5;
     for (const { from, to, votes: count } of votes) {
-      if (count < bar) break;
+      if (count < threshold) break;
       if (renaming.has(from) || taken.has(to)) continue;
       renaming.set(from, to);
       taken.set(to, from);

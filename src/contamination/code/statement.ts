@@ -18,7 +18,7 @@ export interface Statement {
 
 export const TOP = -1;
 
-/** Whether the statement at `index` stands in the block of `header`, at any depth. */
+/** Whether the statement at `index` is in the block of `header`, at any depth. */
 export function isInside(statements: readonly Statement[], index: number, header: number): boolean {
   let at = statements[index]?.parent ?? TOP;
   while (at > header) at = statements[at]?.parent ?? TOP;

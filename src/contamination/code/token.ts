@@ -18,9 +18,9 @@ export interface Token {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** Whether a line break stands between this token and the one before. */
+  /** Whether a line break is between this token and the one before. */
   readonly afterBreak: boolean;
-  /** Whether it stands at the very beginning of its line. */
+  /** Whether it is at the very beginning of its line. */
   readonly atMargin?: boolean;
 }
 

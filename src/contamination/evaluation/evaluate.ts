@@ -46,11 +46,11 @@ function sourceFor(pair: LabeledPair, background: MemoryKnownSet): KnownSource {
   return { store, index: background.index };
 }
 
-/** A share with its 95 % interval (Wilson 1927), which also holds for shares of 0 and 1. */
+/** A fraction with its 95 % interval (Wilson 1927), which also holds for fractions of 0 and 1. */
 export interface Proportion {
   readonly count: number;
   readonly of: number;
-  readonly share: number;
+  readonly fraction: number;
   readonly low: number;
   readonly high: number;
 }
@@ -58,15 +58,15 @@ export interface Proportion {
 const Z = 1.959964;
 
 export function proportion(count: number, of: number): Proportion {
-  if (of === 0) return { count, of, share: 0, low: 0, high: 1 };
-  const share = count / of;
-  const spread = Z * Math.sqrt((share * (1 - share)) / of + (Z * Z) / (4 * of * of));
-  const center = share + (Z * Z) / (2 * of);
+  if (of === 0) return { count, of, fraction: 0, low: 0, high: 1 };
+  const fraction = count / of;
+  const spread = Z * Math.sqrt((fraction * (1 - fraction)) / of + (Z * Z) / (4 * of * of));
+  const center = fraction + (Z * Z) / (2 * of);
   const scale = 1 + (Z * Z) / of;
   return {
     count,
     of,
-    share,
+    fraction,
     low: Math.max(0, (center - spread) / scale),
     high: Math.min(1, (center + spread) / scale),
   };

@@ -2,7 +2,7 @@ import { hashText, type Program } from '../code/program.js';
 import type { PreparedText } from '../prepared-text.js';
 import type { Words } from '../prose/words.js';
 
-/** Statements that say less than this stand in every program. */
+/** Statements that say less than this are in every program. */
 const MIN_WEIGHT = 3.5;
 const FEWEST = 6;
 const WORDS_A_PRINT = 4;

@@ -4,9 +4,9 @@ import { Postings } from './postings.js';
 
 /** A fingerprint that more known solutions have than this (and than one in fifty) finds nothing. */
 const COMMON_COUNT = 2_000;
-const COMMON_SHARE = 0.02;
+const COMMON_FRACTION = 0.02;
 const MIN_SHARED = 2;
-/** Share of a known solution's fingerprints below which no check could find it to be copied. */
+/** Fraction of a known solution's fingerprints below which no check could find it to be copied. */
 const MIN_COVERAGE = 0.2;
 
 /** `KnownSolutionIndex` in memory: an inverted index over fingerprints in typed arrays. */
@@ -55,7 +55,7 @@ export class InvertedIndex implements KnownSolutionIndex {
   search(fingerprints: Int32Array, atMost: number, exceptTestCase?: string): Candidate[] {
     this.makeRoom();
     const touched: number[] = [];
-    const limit = Math.max(COMMON_COUNT, this.size * COMMON_SHARE);
+    const limit = Math.max(COMMON_COUNT, this.size * COMMON_FRACTION);
     for (const fingerprint of fingerprints) {
       const count = this.postings.count(fingerprint);
       if (count === 0 || count > limit) continue;

@@ -22,6 +22,6 @@ export interface KnownSolutionIndex {
   clear(): void;
   /** The best candidates, best first. `exceptTestCase` leaves out one task's own solutions. */
   search(fingerprints: Int32Array, atMost: number, exceptTestCase?: string): Candidate[];
-  /** In how many of the known solutions a fingerprint stands, as a share, 0 to 1. */
+  /** In how many of the known solutions a fingerprint is, as a fraction, 0 to 1. */
   commonness(fingerprint: number): number;
 }

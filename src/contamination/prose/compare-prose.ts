@@ -4,9 +4,9 @@ import { joinPassages } from './passages.js';
 import type { Words } from './words.js';
 
 export interface ProseComparison {
-  /** Share of the known text in equal stretches of at least five words. */
+  /** Fraction of the known text in equal stretches of at least five words. */
   readonly containment: number;
-  /** Share of the known text in passages of at least twelve words, single other words between allowed. */
+  /** Fraction of the known text in passages of at least twelve words, single other words between allowed. */
   readonly wording: number;
   /** Weight of the words in equal stretches of at least ten. */
   readonly amount: number;
@@ -18,7 +18,7 @@ const MIN_TILE_LENGTH = 3;
 const CONTAINED_STRETCH = 5;
 const LONG_STRETCH = 10;
 const MIN_PASSAGE_LENGTH = 12;
-/** Share of a passage's words that must be the known text's own. */
+/** Fraction of a passage's words that must be the known text's own. */
 const MIN_EQUAL = 0.6;
 
 export function compareProse(output: Words, known: Words): ProseComparison {
@@ -41,10 +41,10 @@ export function compareProse(output: Words, known: Words): ProseComparison {
     return length >= MIN_PASSAGE_LENGTH && passage.equal >= MIN_EQUAL * length;
   });
   const worded = passages.reduce((sum, passage) => sum + weigh(...passage.known), 0);
-  const share = (weight: number): number => (total === 0 ? 0 : Math.min(1, weight / total));
+  const fraction = (weight: number): number => (total === 0 ? 0 : Math.min(1, weight / total));
   return {
-    containment: share(contained),
-    wording: share(worded),
+    containment: fraction(contained),
+    wording: fraction(worded),
     amount,
     total,
     spans: () =>

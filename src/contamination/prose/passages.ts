@@ -4,7 +4,7 @@ import type { Tile } from '../code/tiling.js';
 export interface Passage {
   readonly output: readonly [from: number, to: number];
   readonly known: readonly [from: number, to: number];
-  /** Words that stand in both. */
+  /** Words that are in both. */
   readonly equal: number;
 }
 

@@ -3,7 +3,7 @@ import { hashText } from '../code/program.js';
 /** The words of a text as parallel columns; offsets are UTF-16 positions. */
 export interface Words {
   readonly hash: Int32Array;
-  /** What the word says: little where it only joins others, or stands in a quotation. */
+  /** What the word says: little where it only joins others, or is in a quotation. */
   readonly weight: Float32Array;
   readonly start: Uint32Array;
   readonly end: Uint32Array;

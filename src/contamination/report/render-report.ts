@@ -105,7 +105,7 @@ function checkRow(name: CheckName, { checks, config }: ContaminationResult): str
         `${reasoning.thoughtCount} thoughts, ${reasoning.explorationDepth} exploring`,
         ...(reasoning.solutionAt === undefined
           ? []
-          : [`the solution stands in thought ${reasoning.solutionAt + 1}`]),
+          : [`the solution is in thought ${reasoning.solutionAt + 1}`]),
         ...reasoning.suspiciousPatterns,
       ];
       return row(name, outcome(reasoning.jumpsToSolution), '', '', notes.join('; '));
@@ -133,7 +133,7 @@ interface Shown {
   readonly spans: readonly SpanPair[];
 }
 
-/** The check whose stretches are shown: the one furthest over its bar that has any. */
+/** The check whose stretches are shown: the one furthest over its threshold that has any. */
 function telling({ checks }: ContaminationResult): Shown | undefined {
   let best: (Shown & { readonly margin: number }) | undefined;
   for (const name of EVASION_CHECKS) {
@@ -167,6 +167,6 @@ function number(value: number): string {
   return value.toFixed(3);
 }
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
+function percent(fraction: number): string {
+  return `${(fraction * 100).toFixed(1)} %`;
 }

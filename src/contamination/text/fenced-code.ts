@@ -9,7 +9,7 @@ export interface FencedBlock {
 const FENCE = /^(?:[ \t]*>)*(?:[ \t]{0,12}(?:[-*+]|\d{1,9}[.)]))?[ \t]*(`{3,}(?!`)|~{3,}(?!~))(.*)$/;
 
 /**
- * The fenced blocks of a text. More tolerant than CommonMark, and never throws: a fence may stand in a list or
+ * The fenced blocks of a text. More tolerant than CommonMark, and never throws: a fence may be in a list or
  * a quotation, and one that is never closed runs to the end, since a cut-off answer is checked all the same.
  */
 export function fencedBlocks(text: string): FencedBlock[] {

@@ -65,7 +65,7 @@ export function markOf(entry: number, generation: number): number {
   return entry & MARK & ~((entry - generation) >> 31);
 }
 
-/** Place of the slot where a trigram stands, or where it is to stand if it is new. */
+/** Place of the slot where a trigram is, or where it is to be if it is new. */
 export function slotOf(
   table: Int32Array,
   lastSlot: number,

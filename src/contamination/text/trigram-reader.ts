@@ -1,9 +1,9 @@
 import { entryOf, markOf, RareTrigrams, slotOf } from './rare-trigrams.js';
 import { NUMBER_BITS, RARE, UNMET, UnitCodes } from './unit-codes.js';
 
-/** Mark of a trigram that stands in the first text only so far. */
+/** Mark of a trigram that is in the first text only so far. */
 export const IN_FIRST = 1;
-/** Mark of a trigram that stands in the second text, whether in the first or not. */
+/** Mark of a trigram that is in the second text, whether in the first or not. */
 export const IN_SECOND = 2;
 type Mark = typeof IN_FIRST | typeof IN_SECOND;
 
@@ -41,7 +41,7 @@ const marks = new Uint8Array(LAST_COMMON + 1);
 const marked = new Int32Array(2 * marks.length + 1);
 
 /**
- * Where the reading stands. `window` holds the last three units: the numbers of common ones side by side, and above them
+ * Where the reading is. `window` holds the last three units: the numbers of common ones side by side, and above them
  * for each of the three a bit that says whether it is rare. So one comparison tells trigrams of common units from the
  * others. `second` and `last` are the last two units themselves, right only where these are rare.
  */

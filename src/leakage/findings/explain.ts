@@ -23,7 +23,7 @@ export function explain(leak: Leak, lineOf: (offset: number) => number): string 
     case 'shuffled-time':
       return `${sentence(leak.subject)} (${at(leak.node.start)}) takes labels of earlier rows into the features, and the rows are dealt out at random into ${reach}.`;
     case 'label-in-features':
-      return `${sentence(leak.subject)} is made from the label (${at(leak.statement.start)}) and stands among the features of ${held}, ${scored}.`;
+      return `${sentence(leak.subject)} is made from the label (${at(leak.statement.start)}) and is among the features of ${held}, ${scored}.`;
     case 'future-values':
       return `${sentence(leak.subject)} takes values of later rows (${at(leak.node.start)}) into the features of ${reach}.`;
     case 'statistics':

@@ -224,7 +224,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
   }
 }
 
-/** A list of which nobody knows any more what stands at which place. */
+/** A list of which nobody knows any more what is at which place. */
 function unorder(interp: Interpreter, { cell }: SequenceOf, added: Value): void {
   const { items, rest, ...state } = cell.value;
   countWork(items.length);

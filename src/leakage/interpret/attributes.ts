@@ -38,7 +38,7 @@ export function memberOf(of: ClassOf, name: string, seen = new Set<object>()): V
   return undefined;
 }
 
-/** Whether a class written in the script stands on a library class. */
+/** Whether a class written in the script extends a library class. */
 export function libraryBase(of: ClassOf, seen = new Set<object>()): string | undefined {
   countWork(1);
   seen.add(of.members);

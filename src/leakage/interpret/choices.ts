@@ -7,8 +7,8 @@ import { countWork } from '../values/work.js';
 import type { Interpreter } from './interpreter.js';
 
 /**
- * Whether candidates are compared on the rows of one fold: the code stands inside the loop over the folds. With
- * `nested`, it has to stand in a further loop, since `if score > best` in the loop over the folds itself compares
+ * Whether candidates are compared on the rows of one fold: the code is inside the loop over the folds. With
+ * `nested`, it has to be in a further loop, since `if score > best` in the loop over the folds itself compares
  * fold with fold.
  */
 function isWithinFold(interp: Interpreter, score: Score, nested: boolean): boolean {

@@ -340,7 +340,7 @@ export class Interpreter {
 
   /**
    * Where a computation is to be named: the `fit` method of a class in the script is right as it is, so the
-   * leak stands where it is called.
+   * leak is where it is called.
    */
   private placeOf(node: Expr): { node: Expr; statement: Stmt } {
     const caller = this.frames.find(

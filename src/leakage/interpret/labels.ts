@@ -6,7 +6,7 @@ import { countWork } from '../values/work.js';
 import { type Arguments, argument } from './calls.js';
 import type { Interpreter } from './interpreter.js';
 
-/** Which columns the labels of a fit are, and whether one of them stands among the features as well. */
+/** Which columns the labels of a fit are, and whether one of them is among the features as well. */
 export function labelsOf(
   interp: Interpreter,
   args: Arguments,

@@ -51,7 +51,7 @@ export function learnedKind(state: EstimatorState, seen = new Set<object>()): Le
   if (state.role === 'transformer' || state.role === 'sampler') return estimatorFamily(state.path)?.kind;
   if (state.role !== 'pipeline') return undefined;
   for (const step of state.steps) {
-    // One pipeline may stand in many places of another; each is looked through once.
+    // One pipeline may be in many places of another; each is looked through once.
     if (step.type !== 'estimator' || seen.has(step.cell) || seen.size >= MAX_PARTS) continue;
     seen.add(step.cell);
     const inner = learnedKind(step.cell.value, seen);

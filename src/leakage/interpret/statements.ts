@@ -288,7 +288,7 @@ function nameChanges(interp: Interpreter, handler: Suite): void {
   if (trains || changes) interp.skip(first, 'what is trained or changed where an error is handled');
 }
 
-/** Whether a call that trains stands between two places; such calls are in the order of the script. */
+/** Whether a call that trains is between two places; such calls are in the order of the script. */
 function hasTraining(interp: Interpreter, start: number, end: number): boolean {
   const { trainings } = interp.module.landmarks;
   let [low, high] = [0, trainings.length];

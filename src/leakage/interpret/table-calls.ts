@@ -186,7 +186,7 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
     all.some((other, index) => index < Math.min(at, written) && overlapOf(part.rows, other.rows) === 'yes'),
   );
   if (repeated.length === 0 || state.predictions.length > 0) return newTable(state);
-  // Copies of some rows stand beside the rows themselves: how they are dealt out is how those are dealt out.
+  // Copies of some rows are beside the rows themselves: how they are dealt out is how those are dealt out.
   const kept = state.rows.filter(
     (region) => !state.rows.some((other) => relationOf(other, region) === 'contains'),
   );

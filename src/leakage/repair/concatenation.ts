@@ -54,7 +54,7 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
   return { text: edited(context.source, context.block, edits) };
 }
 
-/** The concatenation of some of its items, where they stand in a list and rows are put below rows. */
+/** The concatenation of some of its items, where they are in a list and rows are put below rows. */
 function withItems(source: string, call: Expr, kept: readonly Expr[]): string | undefined {
   if (call.type !== 'call') return undefined;
   const [list] = call.args;

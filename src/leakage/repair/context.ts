@@ -7,7 +7,7 @@ import { countText, type WorkAllowance } from '../values/work.js';
 export interface RepairContext {
   readonly source: string;
   readonly module: Module;
-  /** The block as it stands in the script. */
+  /** The block as it is in the script. */
   readonly block: Span;
   readonly leaks: readonly Leak[];
   /** Tables by variable, as they are when the split is about to run. */
@@ -45,7 +45,7 @@ export function edited(source: string, span: Span, edits: readonly TextEdit[]): 
   return text + source.slice(at, span.end);
 }
 
-/** Statements that stand in the block and in one suite, in order; nothing where the block cuts a statement. */
+/** Statements that are in the block and in one suite, in order; nothing where the block cuts a statement. */
 export function statementsOf(context: RepairContext): readonly Stmt[] {
   const [leak] = context.leaks;
   if (leak === undefined) return [];

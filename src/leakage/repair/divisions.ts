@@ -9,7 +9,7 @@ export interface Division extends SplitPart {
   readonly statement: Stmt;
 }
 
-/** Divisions that stand before a leak, in its suite and in those around it; the last one first. */
+/** Divisions that are before a leak, in its suite and in those around it; the last one first. */
 export function divisionsBefore(context: RepairContext, leak: Leak): Division[] {
   const divisions: Division[] = [];
   const take = (split: SplitStatement | undefined): void => {
@@ -106,7 +106,7 @@ export function changesBetween(
   if (isChangedBetween(context.module, division.statement.end, leak.statement.start, name)) return true;
   for (let owner = leak.statement.suite.owner; owner !== undefined; owner = owner.suite.owner) {
     if (owner.type !== 'for' && owner.type !== 'while') continue;
-    // The division itself stands in the loop: every turn divides anew.
+    // The division itself is in the loop: every turn divides anew.
     if (division.statement.start >= owner.start) break;
     const turn = owner.type === 'for' && owner.target.type === 'name' ? owner.target.id : undefined;
     for (const change of changesOf(owner)) {

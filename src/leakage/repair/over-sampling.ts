@@ -17,8 +17,7 @@ export function sampleTrainingRows(context: RepairContext): Rewrite {
   const split = statementsOf(context)
     .map(readSplitCall)
     .find((found) => found !== undefined);
-  if (split === undefined)
-    return declined('the split does not stand in the block in a form that can be rewritten');
+  if (split === undefined) return declined('the split is not in the block in a form that can be rewritten');
   if (features?.type !== 'name' || labels?.type !== 'name' || x === undefined || y === undefined) {
     return declined('the over-sampled tables have no plain names');
   }

@@ -30,7 +30,7 @@ export function fitOnPickedRows(context: RepairContext): Rewrite {
     (other): other is For => other.type === 'for' && other.start > statement.start,
   );
   const train = loop === undefined ? undefined : trainingIndex(loop);
-  if (loop === undefined || train === undefined) return declined('no loop over folds stands in the block');
+  if (loop === undefined || train === undefined) return declined('no loop over folds is in the block');
   return intoLoop(context, statement, target.id, call, loop, train);
 }
 
@@ -72,7 +72,7 @@ function intoLoop(
   if (first === undefined) return declined('the loop is empty');
   const lineStart = source.lastIndexOf('\n', first.start - 1) + 1;
   const indent = source.slice(lineStart, first.start);
-  if (/\S/.test(indent)) return declined('the loop stands on one line');
+  if (/\S/.test(indent)) return declined('the loop is on one line');
   const isFrame = (name: string): boolean => {
     if (name !== input || named !== undefined) return context.watchedFrames.has(name);
     const root = rootName(rows.value);

@@ -73,7 +73,7 @@ export async function repairInDetail(
   codeBlock: string,
 ): Promise<{ readonly repair: Repair; readonly work: number }> {
   const start = codeBlock === '' ? -1 : source.indexOf(codeBlock);
-  if (start < 0) return { repair: { ok: false, reason: 'The block does not stand in the script.' }, work: 0 };
+  if (start < 0) return { repair: { ok: false, reason: 'The block is not in the script.' }, work: 0 };
   const analysis = await analyzeInDetail(source);
   const work = new WorkAllowance(MAX_WORK + analysis.module.size * WORK_PER_NODE);
   const plain = contextOf(analysis, { start, end: start + codeBlock.length }, work);

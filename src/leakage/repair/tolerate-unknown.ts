@@ -8,7 +8,7 @@ import { edited, type RepairContext, type TextEdit } from './context.js';
 
 /**
  * The rewritten text of a block, made to go on at categories and groups that only the scored rows have. Encoders are
- * told so in the call that makes them, or right before they are fitted where that call stands above the block; values
+ * told so in the call that makes them, or right before they are fitted where that call is above the block; values
  * looked up by group get the mean of the groups, or a count of zero.
  */
 export async function tolerateUnknown(context: RepairContext, text: string): Promise<string> {

@@ -149,7 +149,7 @@ export interface Suite {
 }
 
 interface StatementBase extends Span {
-  /** The suite this statement stands in. */
+  /** The suite this statement is in. */
   readonly suite: Suite;
 }
 export interface Assign extends StatementBase {

@@ -55,7 +55,7 @@ export function* expressionsIn(expression: Expr): Generator<Expr> {
   }
 }
 
-/** The expressions that stand in a statement itself, not in the suites it holds. */
+/** The expressions that are in a statement itself, not in the suites it holds. */
 export function ownExpressions(statement: Stmt): readonly Expr[] {
   switch (statement.type) {
     case 'assign':
@@ -119,7 +119,7 @@ export function* statementsIn(statement: Stmt): Generator<Stmt> {
   }
 }
 
-/** Every name that stands in a statement, with its place. */
+/** Every name that is in a statement, with its place. */
 export function* namesIn(statement: Stmt): Generator<Name> {
   for (const inner of statementsIn(statement)) {
     for (const own of ownExpressions(inner)) yield* namesInExpression(own);

@@ -145,7 +145,7 @@ export function covers(outer: readonly Region[], inner: readonly Region[]): bool
 }
 
 /**
- * Whether rows of two sources were divided alike: features and labels that were read from two files stand side by
+ * Whether rows of two sources were divided alike: features and labels that were read from two files are side by
  * side, row by row. Sources that were not divided at all count with `undivided`.
  */
 export function dividedAlike(a: readonly Region[], b: readonly Region[], undivided: boolean): boolean {

@@ -50,7 +50,7 @@ export async function extractBlock(payload: ExtractPayload, work: Work): Promise
     given.push(current);
     const plan = primaryPlan(current.located, previousBlocks);
     if (plan !== undefined) return result(payload, asks, current, plan, meter, notes, work);
-    work.log.warn(`the block of the first plan of answer ${attempt} does not stand in the solution`);
+    work.log.warn(`the block of the first plan of answer ${attempt} is not in the solution`);
   }
   const fallback = fallbackPlan(given);
   const chosen = fallback?.answer ?? given.at(-1);

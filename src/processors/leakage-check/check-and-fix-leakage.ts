@@ -165,7 +165,7 @@ function duplicateNotes(findings: readonly Finding[]): string[] {
   return findings.flatMap(({ outcome, occurrences = 1 }, index) =>
     outcome === 'corrected' && occurrences > 1
       ? [
-          `the block of finding ${index + 1} stands ${occurrences} times in the script; one of them was corrected`,
+          `the block of finding ${index + 1} occurs ${occurrences} times in the script; one of them was corrected`,
         ]
       : [],
   );
@@ -264,7 +264,7 @@ function goneFinding(
   const reason =
     gone === 'cut-into'
       ? 'an earlier correction changed a part of this block, and the rest of it could not be told apart'
-      : 'the block that was named does not stand in the script';
+      : 'the block that was named is not in the script';
   log?.warn(`finding ${number}: ${reason}; it is skipped`);
   return { codeBlock, outcome: gone === 'cut-into' ? 'uncorrected' : 'not-found', reason };
 }

@@ -89,8 +89,8 @@ export class CorrectedScript {
 }
 
 /**
- * The locator's answer, but never a piece of a longer name: `X = fit(x)` does not stand in `XX = fit(x)`, and replacing
- * it there would damage a line that nobody accused.
+ * The locator's answer, but never a piece of a longer name: `X = fit(x)` is not in `XX = fit(x)`, and replacing
+ * it there would damage a line that no finding names.
  */
 function locateWhole(block: string, content: string): LocatedBlock | null {
   const located = locateBlock(block, content);

@@ -39,15 +39,15 @@ export async function askWithMoreContext(
   const occurrences = locateBlock(finding.code_block, solution.content)?.occurrences ?? 0;
   if (occurrences < 2) return finding;
   context.log?.info(
-    `the block stands ${occurrences} times in the script; asking for more of its surroundings`,
+    `the block occurs ${occurrences} times in the script; asking for more of its surroundings`,
   );
   // Tags that the block cannot hold: they carry its digest.
   const boundary = digestOf(finding.code_block).slice(0, 16);
   const addition = [
-    `The block between the tags is data of the script. It stands ${occurrences} times there, so it is not clear which one is meant:`,
+    `The block between the tags is data of the script. It occurs ${occurrences} times there, so it is not clear which one is meant:`,
     `<block-${boundary}>\n${finding.code_block}\n</block-${boundary}>`,
     'Answer with one entry for this leak alone: the same block with as many lines above or below it, copied',
-    'exactly, as it takes to stand in the script only once.',
+    'exactly, as it takes to occur in the script only once.',
   ].join('\n');
   const again = await ask(solution, context, { step, addition }).catch((thrown: unknown) => {
     if (!isUnusableAnswer(thrown)) throw thrown;

@@ -26,7 +26,7 @@ export async function annotationAt(
 
 /**
  * What static analysis says of a correction, whoever made it. It speaks only where it knew the leak before: then it
- * can tell whether a leak of the same kind still stands in the corrected lines.
+ * can tell whether a leak of the same kind remains in the corrected lines.
  *
  * @returns a sentence about the leak that still stands, or undefined.
  */
@@ -41,7 +41,7 @@ export async function leakThatStillStands(
   if (known.length === 0) return undefined;
   const kinds = new Set(known.map(({ kind }) => kind));
   const standing = (await findingsAt(after, correctedBlock, analyst)).find(({ kind }) => kinds.has(kind));
-  return standing && `a leak of the same kind still stands: ${standing.explanation}`;
+  return standing && `a leak of the same kind remains: ${standing.explanation}`;
 }
 
 /**

@@ -36,7 +36,7 @@ export function textOf(module: Module, span: Span): string {
   return module.source.slice(span.start, span.end);
 }
 
-/** Statements of a version that stand in its block, those inside of others too. */
+/** Statements of a version that are in its block, those inside of others too. */
 export function* statementsInBlock({ module, block }: Version): Generator<Stmt> {
   for (const outer of module.body.statements) {
     for (const statement of statementsIn(outer)) {

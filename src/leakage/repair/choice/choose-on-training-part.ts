@@ -78,7 +78,7 @@ class Choice {
     const { source, block, lineEnding } = this.context;
     const indent = this.indentOf(this.first);
     const edits = this.statements.flatMap((statement) => this.substituted(statement));
-    if (edits.length === 0) throw new NotChosen('no scored rows stand in the block');
+    if (edits.length === 0) throw new NotChosen('no scored rows are in the block');
     const restated = this.restated();
     const made = [...this.predictions].map(([name, variable]) => `${variable} = ${this.part.ofName(name)}`);
     const functions = [...this.functions.values()].flatMap(({ text }) => [
@@ -89,8 +89,7 @@ class Choice {
       '',
     ]);
     const before = [...this.part.lines(), ...made, ...functions];
-    if (functions.length > 0 && indent !== '')
-      throw new NotChosen('the choice stands in a function of its own');
+    if (functions.length > 0 && indent !== '') throw new NotChosen('the choice is in a function of its own');
     const put = before.map((line) => `${line}${lineEnding}${indent}`).join('');
     const keeps = restated.kept.length === 0 ? [] : [this.keeping(restated.kept)];
     const text = edited(source, block, mergedAt(this.first.start, put, [...edits, ...keeps]));
@@ -257,8 +256,7 @@ class Choice {
     let loop = outer;
     while (choice.suite !== loop.body) {
       const [inner, ...others] = loop.body.statements;
-      if (inner?.type !== 'for' || others.length > 0)
-        throw new NotChosen('the choice stands deeper in the loop');
+      if (inner?.type !== 'for' || others.length > 0) throw new NotChosen('the choice is deeper in the loop');
       loop = inner;
       loops.push(inner);
     }

@@ -39,11 +39,11 @@ export class SelectionPart {
     private readonly leak: Leak,
     /** Where the lines are put in. */
     private readonly before: Stmt,
-    /** Where fits may stand: in the script through here. */
+    /** Where fits may be: in the script through here. */
     end: number,
   ) {
     const { source, module } = context;
-    // Networks are no estimators to clone; neighbors that were made up stand in both parts of a division.
+    // Networks are no estimators to clone; neighbors that were made up are in both parts of a division.
     if (/\b(keras|tensorflow|torch|lgb\.train|xgb\.train|fit_resample)\b/.test(source))
       throw new NotChosen('which rows the choice is to be made on is a decision about the experiment');
     const split = splitBefore(context, before);
@@ -67,7 +67,7 @@ export class SelectionPart {
     this.chooseY = freshName(source, 'choose_y');
   }
 
-  /** The lines that make the part, to stand before what needs it. */
+  /** The lines that make the part, to be before what needs it. */
   lines(): string[] {
     const { call } = this.split;
     const { x, y } = this.trained;
@@ -212,7 +212,7 @@ export class SelectionPart {
 
   private cloned(model: Expr, bound: ReadonlySet<string>): string {
     const fit = `.fit(${this.fitX}, ${this.fitY})`;
-    // `RandomForestClassifier().fit(X_train, y_train)` is trained on the other rows where it stands.
+    // `RandomForestClassifier().fit(X_train, y_train)` is trained on the other rows where it is.
     const isFit = model.type === 'call' && model.callee.type === 'attribute' && model.callee.name === 'fit';
     if (isFit && model.callee.type === 'attribute') {
       this.usesClone = true;
@@ -365,7 +365,7 @@ function trainingTables(
   return found;
 }
 
-/** Whether any of these variables stands anywhere after a place. */
+/** Whether any of these variables is anywhere after a place. */
 export function isReadAfter(statements: readonly Stmt[], after: number, names: ReadonlySet<string>): boolean {
   for (const statement of statements) {
     for (const { id, start } of namesIn(statement)) if (start >= after && names.has(id)) return true;

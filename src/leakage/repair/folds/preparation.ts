@@ -41,7 +41,7 @@ export function preparationFrom(context: RepairContext, statements: readonly Stm
   }
   for (const statement of chosen) {
     const text = context.source.slice(statement.start, statement.end);
-    if (/"""|'''/.test(text)) throw new NotFollowed('a text of several lines stands in the preparation');
+    if (/"""|'''/.test(text)) throw new NotFollowed('a text of several lines is in the preparation');
     if (WRITES.test(text)) throw new NotFollowed('the preparation writes a file');
     if (RANDOM.test(text)) throw new NotFollowed('the preparation draws at random');
     const isPlain = [...statementsIn(statement)].every(({ type }) =>

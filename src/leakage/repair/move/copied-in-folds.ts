@@ -13,7 +13,7 @@ export interface CopiedTables {
 }
 
 /**
- * Where the split stands in a loop over folds, a further table that moved statements change (a test file) is changed
+ * Where the split is in a loop over folds, a further table that moved statements change (a test file) is changed
  * in each turn: each turn starts from a copy of the table as it was before the loop. A text says why it cannot.
  */
 export function copiedInFolds(

@@ -33,7 +33,7 @@ interface Place {
   readonly parents: readonly Expr[];
 }
 
-/** Where a name stands in an expression, with the expressions around it, innermost first. */
+/** Where a name is in an expression, with the expressions around it, innermost first. */
 function placesOf(expression: Expr, id: string, parents: readonly Expr[] = []): Place[] {
   countWork(1 + parents.length);
   if (parents.length > 60) return [];

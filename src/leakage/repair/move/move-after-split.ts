@@ -34,8 +34,7 @@ export function moveAfterSplit(context: RepairContext): Rewrite {
   if (leak === undefined || leaks.length < context.leaks.length)
     return declined('the block holds a leak that cannot be moved');
   const split = findSplit(context);
-  if (split === undefined)
-    return declined('the split does not stand in the block in a form that can be rewritten');
+  if (split === undefined) return declined('the split is not in the block in a form that can be rewritten');
   const isRows = (name: string): boolean => {
     const rows = context.watched.get(name);
     return rows !== undefined && overlapOf(rows, leak.rows) === 'yes';
@@ -44,7 +43,7 @@ export function moveAfterSplit(context: RepairContext): Rewrite {
     (statement) => statement.end <= split.statement.start && !split.statements.includes(statement),
   );
   if (split.byCall && split.statement.suite !== statements[0]?.suite) {
-    return declined('the split stands in a loop and the fit before it');
+    return declined('the split is in a loop and the fit before it');
   }
   const plan = planMoves(
     before,

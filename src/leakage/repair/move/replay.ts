@@ -210,11 +210,11 @@ export class Replay {
   private compound(statement: Stmt): string[] {
     const own = this.indentOf(statement);
     if (statement.type === 'for') {
-      if (statement.orelse !== undefined) throw new NotReplayable('the fit stands in a loop with an `else`');
+      if (statement.orelse !== undefined) throw new NotReplayable('the fit is in a loop with an `else`');
       const header = `for ${this.text(statement.target)} in ${this.turns(statement.iterable)}:`;
       return [header, ...this.suite(statement.start, statement.body, own)];
     }
-    if (statement.type !== 'if') throw new NotReplayable('the fit stands in a compound statement');
+    if (statement.type !== 'if') throw new NotReplayable('the fit is in a compound statement');
     let from = statement.start;
     return statement.branches.flatMap(({ test, body }, at) => {
       const word =
@@ -234,13 +234,13 @@ export class Replay {
   /** What a loop goes over: columns and what was learned are those of the training part, tables are all parts. */
   private turns(iterable: Expr): string {
     if (iterable.type !== 'sequence') {
-      if (this.goesOverRows(iterable)) throw new NotReplayable('the fit stands in a loop over rows');
+      if (this.goesOverRows(iterable)) throw new NotReplayable('the fit is in a loop over rows');
       return this.on('train', iterable, new Map());
     }
     const items = iterable.items.flatMap((item) => {
       const parts = item.type === 'name' ? this.mapping.names.get(item.id) : undefined;
       if (parts !== undefined) return [parts.train, parts.test];
-      if (this.goesOverRows(item)) throw new NotReplayable('the fit stands in a loop over tables');
+      if (this.goesOverRows(item)) throw new NotReplayable('the fit is in a loop over tables');
       return [this.on('train', item, new Map())];
     });
     const pieces = items.length > iterable.items.length ? this.mapping.pieces : [];
@@ -263,10 +263,10 @@ export class Replay {
   /** The statements of a suite, as deep below the header as they were; `from` is where the header begins. */
   private suite(from: number, { statements }: Suite, indent: string): string[] {
     const [first] = statements;
-    if (first === undefined) throw new NotReplayable('the fit stands in a branch without statements');
+    if (first === undefined) throw new NotReplayable('the fit is in a branch without statements');
     const header = this.text({ start: from, end: first.start });
     if (!header.includes('\n') || header.includes('#'))
-      throw new NotReplayable('the fit stands in a compound statement on one line');
+      throw new NotReplayable('the fit is in a compound statement on one line');
     const inner = header.slice(header.lastIndexOf('\n') + 1);
     if (!inner.startsWith(indent)) throw new NotReplayable('tabs and spaces are mixed in the indentation');
     return statements.flatMap((part) =>
@@ -278,7 +278,7 @@ export class Replay {
   private condition(test: Expr, { branches }: If): string {
     const [train, other] = [this.on('train', test, new Map()), this.on('test', test, new Map())];
     if (train === other || ON_TYPES.test(this.text(test))) return train;
-    if (branches.length > 1) throw new NotReplayable('the fit stands in a branch that depends on the rows');
+    if (branches.length > 1) throw new NotReplayable('the fit is in a branch that depends on the rows');
     return `${train} or ${other}`;
   }
 

@@ -18,7 +18,7 @@ export interface EarlierDivision {
   /** What takes these rows, after a frame or after an array. */
   readonly ofFrame: string;
   readonly ofArray: string;
-  /** The line that makes them, to stand before the anchor. */
+  /** The line that makes them, to be before the anchor. */
   readonly line: string;
   /** The division of other tables with the same rows, as an expression. */
   readonly divide: (tables: readonly string[]) => string;
@@ -40,7 +40,7 @@ export function divideEarlier(
   const split = leak.split;
   const call = split?.node;
   if (split === undefined || call?.type !== 'call' || calleeName(call) !== 'train_test_split')
-    return 'the split does not stand in the block in a form that can be rewritten';
+    return 'the split is not in the block in a form that can be rewritten';
   const { statement } = split;
   if (statement.start < anchor.end || statement.type !== 'assign' || statement.value !== call)
     return 'the split does not come after the fit';
@@ -137,7 +137,7 @@ function upperBound(piece: Expr): Expr | undefined {
 interface Route {
   /** What runs between the two places. */
   readonly spans: readonly (readonly [number, number])[];
-  /** The call in the scope of the split through which the fit is reached, where it stands in another scope. */
+  /** The call in the scope of the split through which the fit is reached, where it is in another scope. */
   readonly entry: Stmt | undefined;
 }
 
@@ -153,7 +153,7 @@ function routeTo(module: Module, anchor: Stmt, split: Stmt): Route | string {
       spans.push([from.start, split.start]);
       return { spans, entry: depth > 0 ? from : undefined };
     }
-    if (around?.type !== 'function') return 'the split stands in a function and the fit outside of it';
+    if (around?.type !== 'function') return 'the split is in a function and the fit outside of it';
     const calls = callsOf(module, around.name);
     const [only] = calls;
     if (only === undefined || calls.length > 1 || !runsForOneTable(only, around.name))
@@ -161,7 +161,7 @@ function routeTo(module: Module, anchor: Stmt, split: Stmt): Route | string {
     spans.push([from.start, around.end]);
     from = only;
   }
-  return 'the fit stands too deep in functions';
+  return 'the fit is too deep in functions';
 }
 
 /** Statements that call a function; nothing where it is handed over as a value. */

@@ -173,7 +173,7 @@ export class Saying {
     return [...edits.filter(isFirst), ...fallbacks];
   }
 
-  /** The edits, with the lines that have to stand before their statements; the division stands before the anchor. */
+  /** The edits, with the lines that have to be before their statements; the division comes before the anchor. */
   withLines(edits: readonly TextEdit[], division?: string): TextEdit[] {
     const first = division === undefined ? [] : [division];
     this.lines.set(this.anchor, [...first, ...(this.lines.get(this.anchor) ?? [])]);
@@ -190,7 +190,7 @@ export class Saying {
     return all;
   }
 
-  /** The `transform` by groups that a computation is, or whose function it stands in. */
+  /** The `transform` by groups that a computation is, or whose function it is in. */
   private groupwiseAround(statement: Stmt, node: Expr): Call | undefined {
     for (const own of ownExpressions(statement)) {
       for (const part of expressionsIn(own)) {
@@ -301,7 +301,7 @@ export class Saying {
     ];
   }
 
-  /** The rows of the training part instead of all, wherever a table stands in an expression. */
+  /** The rows of the training part instead of all, wherever a table is in an expression. */
   private pick(expression: Expr, optional = false): TextEdit[] {
     const edits: TextEdit[] = [];
     const visit = (part: Expr, parents: readonly Expr[]): void => {

@@ -53,7 +53,7 @@ function isOfArray(module: Module, value: Expr, from: number): boolean {
   return ARRAY_START.test(text) || endsAsArray(text);
 }
 
-/** The function that a statement stands in. */
+/** The function that a statement is in. */
 export function functionAround(statement: Stmt): Stmt | undefined {
   let owner = statement.suite.owner;
   while (owner !== undefined && owner.type !== 'function') owner = owner.suite.owner;

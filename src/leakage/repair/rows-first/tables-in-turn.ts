@@ -18,7 +18,7 @@ export function learnOnceForTables(context: RepairContext): Rewrite {
   const { source, lineEnding, block } = context;
   const [leak] = context.leaks;
   const loop = leak === undefined ? undefined : loopOverTables(leak.statement);
-  if (leak === undefined || loop === undefined) return declined('the fit stands in no loop over tables');
+  if (leak === undefined || loop === undefined) return declined('the fit is in no loop over tables');
   const { statement, table, items } = loop;
   if (context.leaks.some((other) => loopOverTables(other.statement)?.statement !== statement))
     return declined('the block holds a leak that cannot be moved');
