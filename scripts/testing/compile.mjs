@@ -116,6 +116,8 @@ export async function compileTestPrograms() {
     external: EXTERNAL,
     banner: { js: BANNER },
     plugins: [placesOf(target)],
+    // Half as much text to parse at each start.
+    minifyWhitespace: true,
     logLevel: 'warning',
   });
   writeFileSync(join(fresh, 'package.json'), '{"type":"module"}');

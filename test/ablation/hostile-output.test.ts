@@ -117,7 +117,7 @@ describe('outputs and summaries that nobody meant to be read', () => {
     ['names of one assignment', 'x = '],
   ])('needs for ten times as much of %s at most about thirteen times the work', async (what, unit) => {
     const ofSize = (size: number): string => unit.repeat(Math.ceil(size / unit.length));
-    const [small, large] = [ofSize(20_000), ofSize(200_000)];
+    const [small, large] = [ofSize(10_000), ofSize(100_000)];
     const run = (text: string) => () =>
       /statement|assignment/.test(what)
         ? planRefinement({ solution: text, summary: '', previousBlocks: [] })

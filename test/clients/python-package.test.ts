@@ -108,7 +108,10 @@ print([file for file in files if "-packages" in file])`,
     const options = ['--no-deps', '--no-index', '--no-build-isolation', '--disable-pip-version-check'];
     const target = join(folder, 'target');
     const python = installer ?? 'python3';
-    await execa(python, ['-m', 'pip', 'install', ...options, '--target', target, join(folder, 'source')]);
+    await execa(python, ['-m', 'pip', 'install', ...options, '--target', target, join(folder, 'source')], {
+      // A Python from 3.12 on has no distutils but that of setuptools.
+      env: { SETUPTOOLS_USE_DISTUTILS: undefined },
+    });
     const script = `
 import os, solution_fleet
 print(solution_fleet.FleetClient.__module__, os.path.exists(os.path.join(os.path.dirname(solution_fleet.__file__), "py.typed")))`;

@@ -29,9 +29,6 @@ describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {
         FLEET_URL: gateway.url,
         PYTHONPATH: packagePath('clients', 'python', 'src'),
         PYTHONDONTWRITEBYTECODE: '1',
-        // Threads of its own take a small training longer than they save.
-        OPENBLAS_NUM_THREADS: '1',
-        OMP_NUM_THREADS: '1',
       },
       reject: false,
     });

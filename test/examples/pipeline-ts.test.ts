@@ -20,8 +20,6 @@ async function runExample(...args: string[]) {
     [testProgram('examples/pipeline-ts/main'), ...args],
     {
       cwd: emptyFolder(),
-      // Threads of its own take a small training longer than they save.
-      env: { OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1' },
       reject: false,
     },
   );
