@@ -1,5 +1,5 @@
 import { JobError } from '../src/errors.js';
-import { placeOf } from '../src/producers/find-job.js';
+import { locationOf } from '../src/producers/find-job.js';
 import type { FleetConnection } from '../src/producers/fleet-connection.js';
 import { hasEnded, type JobView, viewJob } from '../src/producers/job-view.js';
 import { type CallRecord, readCallRecords } from '../src/queues/call-record.js';
@@ -170,7 +170,7 @@ function isChanged({ job, view }: Outcome): boolean {
 
 async function outcomeOf(fleet: FleetConnection, job: Accepted): Promise<Outcome> {
   try {
-    const view = await viewJob(fleet, placeOf(fleet, job.id, job.queue));
+    const view = await viewJob(fleet, locationOf(fleet, job.id, job.queue));
     return { job, view, calls: await readCallRecords(fleet.client, fleet.queue(job.queue).toKey(job.id)) };
   } catch (thrown) {
     if (thrown instanceof JobError && thrown.code === 'job-not-found')

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { JobError } from '../src/errors.js';
-import { placeOf } from '../src/producers/find-job.js';
+import { locationOf } from '../src/producers/find-job.js';
 import { hasEnded, viewJob } from '../src/producers/job-view.js';
 import { startTestRedis, type TestRedis } from '../test/support/redis.js';
 import { TcpProxy } from '../test/support/tcp-proxy.js';
@@ -220,7 +220,7 @@ async function untilAllEnded({ fleet, accepted }: Pipeline, timeoutMs: number): 
 /** The evaluation finds a job that is lost. */
 async function hasEndedOrIsGone(fleet: Pipeline['fleet'], { id, queue }: Accepted): Promise<boolean> {
   try {
-    return hasEnded((await viewJob(fleet, placeOf(fleet, id, queue))).state);
+    return hasEnded((await viewJob(fleet, locationOf(fleet, id, queue))).state);
   } catch (thrown) {
     if (thrown instanceof JobError && thrown.code === 'job-not-found') return true;
     throw thrown;

@@ -23,7 +23,7 @@ export function linkBoundary(file: string): Promise<string> {
 }
 
 /** The path of what is open; undefined where the system does not tell, as in a container without `/proc`. */
-export async function placeOf(handle: FileHandle): Promise<string | undefined> {
+export async function locationOf(handle: FileHandle): Promise<string | undefined> {
   return BY_DESCRIPTOR ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined) : undefined;
 }
 
@@ -33,9 +33,9 @@ export async function placeOf(handle: FileHandle): Promise<string | undefined> {
  */
 export async function boundaryLeft(file: string, handle: FileHandle): Promise<string | undefined> {
   if (namesStream(file)) return undefined;
-  const place = (await placeOf(handle)) ?? (await realpath(file));
+  const location = (await locationOf(handle)) ?? (await realpath(file));
   const boundary = await linkBoundary(file);
-  return isWithin(place, boundary) ? undefined : boundary;
+  return isWithin(location, boundary) ? undefined : boundary;
 }
 
 /** What is wrong with a file that a link leads to out of its boundary. */

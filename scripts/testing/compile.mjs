@@ -71,7 +71,7 @@ function digest() {
 }
 
 /** A bundled module asks for its own place to find modules and files: it gets the place that it would have unbundled. */
-function placesOf(target) {
+function locationPlugin(target) {
   return {
     name: 'places',
     setup(building) {
@@ -115,7 +115,7 @@ export async function compileTestPrograms() {
     target: 'node20',
     external: EXTERNAL,
     banner: { js: BANNER },
-    plugins: [placesOf(target)],
+    plugins: [locationPlugin(target)],
     // Half as much text to parse at each start.
     minifyWhitespace: true,
     logLevel: 'warning',

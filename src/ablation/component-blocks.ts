@@ -139,8 +139,8 @@ export function blocksFor(
   const fits = new Map(
     statements.map((statement) => [statement, isExcept(statement) ? 0 : fitOf(statement, wanted)]),
   );
-  const byPlace = new Map(
-    statements.map((statement) => [`${statement.block}:${statement.place}`, statement]),
+  const byPosition = new Map(
+    statements.map((statement) => [`${statement.block}:${statement.position}`, statement]),
   );
   const best = [...fits.values()].reduce((most, fit) => Math.max(most, fit), 0);
   const least = Math.max(MIN_FIT, best * 0.5);
@@ -153,7 +153,7 @@ export function blocksFor(
     const fit = fits.get(seed) ?? 0;
     const members = [seed];
     const neighbor = (from: SolutionStatement, step: 1 | -1): SolutionStatement | undefined =>
-      byPlace.get(`${from.block}:${from.place + step}`);
+      byPosition.get(`${from.block}:${from.position + step}`);
     const belongs = (other: SolutionStatement | undefined): other is SolutionStatement =>
       other !== undefined &&
       !other.isDefinition &&

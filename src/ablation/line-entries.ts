@@ -258,13 +258,13 @@ const LABEL_LIMIT = 220;
  * one name, and sentences such as "Without the scaler, accuracy drops to 0.81".
  */
 export function lineEntries(
-  given: string,
+  text: string,
   index: number,
   commaIsDecimal: boolean,
   isCell = false,
 ): ScoreEntry[] {
   // Long runs of one sign say no more than short ones, and cost patterns that look for their end.
-  const line = given.replace(/([\s,;|])\1{3,}/g, '$1$1$1');
+  const line = text.replace(/([\s,;|])\1{3,}/g, '$1$1$1');
   const candidates = candidatesOf(line, commaIsDecimal);
   if (candidates.length === 0) return [];
   let pieces = piecesOf(line, candidates);

@@ -98,13 +98,13 @@ function membersOf(
       variant !== baseline && (outcomes.get(variant.id) !== undefined || changeOf(variant) !== undefined),
   );
   const members = new Set(present.filter((variant) => variant.marked && variant.role !== 'baseline'));
-  const placed = [...present, ...(baseline === undefined ? [] : [baseline])].flatMap((variant) =>
+  const inOrder = [...present, ...(baseline === undefined ? [] : [baseline])].flatMap((variant) =>
     variant.entries.map((entry) => ({ variant, entry })),
   );
-  placed.sort((a, b) => a.entry.line - b.entry.line);
+  inOrder.sort((a, b) => a.entry.line - b.entry.line);
   // A whole number among scores with decimals is a count.
   const hasDecimals = baseline?.entries.some((entry) => /[.,]\d/.test(entry.text)) === true;
-  for (const pass of [placed, placed.toReversed()]) {
+  for (const pass of [inOrder, inOrder.toReversed()]) {
     const lastLine = new Map<string, number>();
     for (const { variant, entry } of pass) {
       const form = `${entry.kind} ${entry.layout}`;

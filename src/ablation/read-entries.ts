@@ -171,8 +171,8 @@ class EntryReader {
         this.heading = '';
       }
     }
-    const placed = { ...entry, label, layout: label === entry.label ? entry.layout : 'heading' };
-    this.entries.push(this.inChanges ? this.asChange(placed) : placed);
+    const labeled = { ...entry, label, layout: label === entry.label ? entry.layout : 'heading' };
+    this.entries.push(this.inChanges ? this.asChange(labeled) : labeled);
   }
 
   /** A line without a number may name the variant whose scores follow, or open a list of changes. */

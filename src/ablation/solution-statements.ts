@@ -19,7 +19,7 @@ export interface SolutionStatement {
   readonly isPrint: boolean;
   /** Statements of one block of code have the same number, and follow each other by `place`. */
   readonly block: number;
-  readonly place: number;
+  readonly position: number;
 }
 
 const SKIPPED = new Set([
@@ -127,10 +127,10 @@ export async function solutionStatements(source: string): Promise<SolutionStatem
     let block = 0;
     for (let body = waiting.pop(); body !== undefined; body = waiting.pop()) {
       block += 1;
-      let place = 0;
+      let position = 0;
       for (const node of body.namedChildren) {
         if (node === null || node.type === 'comment') continue;
-        place += 1;
+        position += 1;
         if (SKIPPED.has(node.type) || node.type === 'ERROR' || node.isMissing) continue;
         if (COMPOUND.has(node.type)) {
           waiting.push(...bodiesOf(node));
@@ -146,7 +146,7 @@ export async function solutionStatements(source: string): Promise<SolutionStatem
             isDefinition: true,
             isPrint: false,
             block,
-            place,
+            position,
           });
           continue;
         }
@@ -161,7 +161,7 @@ export async function solutionStatements(source: string): Promise<SolutionStatem
           isDefinition: false,
           isPrint: terms.makes.has('print') || /^(?:logger|logging)\b/.test(node.text.slice(0, 8)),
           block,
-          place,
+          position,
         });
       }
     }

@@ -70,8 +70,8 @@ function markedIn(text: string): string | undefined {
 }
 
 /** The component that a sentence about the greatest (or least) impact speaks of; empty where none is found. */
-function nameIn(given: string, superlative: RegExp): string {
-  const sentence = given.replace(INTRODUCTION, '');
+function nameIn(phrase: string, superlative: RegExp): string {
+  const sentence = phrase.replace(INTRODUCTION, '');
   const match = superlative.exec(sentence);
   const words = match?.[0] ?? '';
   const isVerb = /^(?:contribut|matter|hurt|help|drop|degrade|affect|rank|by far|did not)/i.test(words);
@@ -108,13 +108,13 @@ export async function componentsIn(summary: string): Promise<NamedComponent[]> {
     .filter((clause) => clause !== '');
   const found: NamedComponent[] = [];
   const add = (
-    given: string,
+    phrase: string,
     context: string,
     rank: NamedComponent['rank'],
     harmful = HARMFUL.test(context),
   ): void => {
-    const except = EXCEPT.exec(given)?.[1];
-    const name = except === undefined ? given : '';
+    const except = EXCEPT.exec(phrase)?.[1];
+    const name = except === undefined ? phrase : '';
     const kind = kindOf(except ?? name) ?? (name === '' ? kindOf(context) : undefined);
     if (name === '' && kind === undefined) return;
     if (found.some((one) => one.name.toLowerCase() === name.toLowerCase() && name !== '')) return;

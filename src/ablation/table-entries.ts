@@ -176,8 +176,8 @@ function rowName(
 }
 
 /** Turns the rows of a table (piped, CSV, aligned, or a list of records) into entries. */
-export function tableEntries(given: Table, commaIsDecimal: boolean): ScoreEntry[] {
-  const table = upright(given);
+export function tableEntries(input: Table, commaIsDecimal: boolean): ScoreEntry[] {
+  const table = upright(input);
   const width = Math.max(table.header?.length ?? 0, ...table.rows.slice(0, 200).map((row) => row.length));
   const columns = columnsOf(table, width, commaIsDecimal);
   const switches = table.header === undefined ? [] : switchColumns(table, width);

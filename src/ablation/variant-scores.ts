@@ -27,13 +27,13 @@ function squeezed(text: string): string {
   return letters === '' ? text.trim() : letters;
 }
 
-interface Placed {
+interface Labeled {
   readonly entry: ScoreEntry;
   readonly reading: LabelReading;
 }
 
 /** Puts the name after a bare `Ablation 2`, and takes a metric off that is inside the label. */
-function placed(entry: ScoreEntry, names: (number: string) => string | undefined): Placed {
+function withLabel(entry: ScoreEntry, names: (number: string) => string | undefined): Labeled {
   let reading = readLabel(entry.label);
   if (reading.text === '' && reading.number !== undefined) {
     const name = names(reading.number);
@@ -66,8 +66,8 @@ export function gatherVariants(
 ): VariantScores[] {
   const byId = new Map<string, VariantScores>();
   const byNumber = new Map<string, string>();
-  for (const given of entries) {
-    const { entry, reading } = placed(given, names);
+  for (const scored of entries) {
+    const { entry, reading } = withLabel(scored, names);
     const text = reading.text === '' ? (reading.number ?? '') : reading.text;
     if (text === '' || isMetricPhrase(text)) continue;
     const isComponent = entry.labelIsComponent && reading.role === 'plain';

@@ -26,5 +26,5 @@ export function contaminationLane(
     known,
   );
   const owner = { tenant: '', signal: new AbortController().signal };
-  return { check: (given) => lanes.run(given, false, owner), close: () => lanes.close() };
+  return { check: (input) => lanes.run(input, false, owner), close: () => lanes.close() };
 }

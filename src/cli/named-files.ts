@@ -6,7 +6,7 @@ import { UsageError } from '../errors.js';
  * Refuses `-` twice: standard input can be read once.
  * @throws UsageError `usage`.
  */
-export function refuseSecondDash(files: readonly string[]): void {
+export function rejectDuplicateStdin(files: readonly string[]): void {
   if (files.filter((file) => file === '-').length > 1) {
     throw new UsageError('usage', 'standard input can be read once: - may stand for one file only');
   }
@@ -16,18 +16,18 @@ export function refuseSecondDash(files: readonly string[]): void {
  * Refuses two names of the same file, be it by another way to it or by a symbolic link.
  * @throws UsageError `usage`.
  */
-export async function refuseSameFiles(files: readonly string[]): Promise<void> {
-  refuseSecondDash(files);
+export async function rejectDuplicateFiles(files: readonly string[]): Promise<void> {
+  rejectDuplicateStdin(files);
   const names = new Map<string, string>();
   for (const file of files.filter((name) => name !== '-')) {
     // One that is not there is reported where it is read.
-    const place = await realpath(file).catch(() => resolve(file));
-    const other = names.get(place);
+    const location = await realpath(file).catch(() => resolve(file));
+    const other = names.get(location);
     if (other !== undefined) {
       const what = other === file ? `${file} is named twice` : `${other} and ${file} are the same file`;
       throw new UsageError('usage', what);
     }
-    names.set(place, file);
+    names.set(location, file);
   }
 }
 
@@ -35,7 +35,7 @@ export async function refuseSameFiles(files: readonly string[]): Promise<void> {
  * Refuses a path that is no folder.
  * @throws UsageError `usage`, with the flag that named it.
  */
-export async function refuseNoFolder(flag: string, path: string): Promise<void> {
+export async function assertDirectory(flag: string, path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new UsageError('usage', `${flag}: the folder ${path} does not exist`);
   if (!found.isDirectory()) throw new UsageError('usage', `${flag}: ${path} is not a folder`);
@@ -46,7 +46,7 @@ export async function refuseNoFolder(flag: string, path: string): Promise<void> 
  * of a folder, their names must not decide what is done, nor with which exit code.
  * @throws UsageError `usage`.
  */
-export async function refuseFilesNamedLikeOptions(args: readonly string[]): Promise<void> {
+export async function rejectFilesNamedLikeOptions(args: readonly string[]): Promise<void> {
   const end = args.indexOf('--');
   const options = (end < 0 ? args : args.slice(0, end)).filter((arg) => arg.startsWith('-') && arg !== '-');
   for (const option of options) {

@@ -27,17 +27,17 @@ export interface ReadLimit {
  * @throws UsageError `unreadable-input`; PayloadError `payload-too-large`, before more than the limit is read.
  */
 export async function readRegularFile(file: string, limit: ReadLimit): Promise<Buffer> {
-  refuseUnclearName(file);
+  assertUnambiguousName(file);
   let handle: FileHandle | undefined;
   try {
     const descriptor = namedDescriptor(file);
     if (descriptor !== undefined) return await collect(file, readDescriptor(descriptor), limit);
-    refuseUnlessRegular(file, await stat(file));
+    assertRegularFile(file, await stat(file));
     // Where something else has taken its place by now, opening it must not wait.
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await handle.stat();
-    refuseUnlessRegular(file, found);
-    await refuseLinkOut(file, handle);
+    assertRegularFile(file, found);
+    await assertLinkStaysInside(file, handle);
     if (found.size > limit.bytes) throw tooLarge(file, limit);
     // A file may grow meanwhile, and some of the kernel's say that they are empty.
     return await collect(
@@ -61,7 +61,7 @@ export async function readRegularFile(file: string, limit: ReadLimit): Promise<B
  * and a file whose name really has it would be read, and written, instead of the one that was named.
  * @throws UsageError `unreadable-input`.
  */
-export function refuseUnclearName(file: string): void {
+export function assertUnambiguousName(file: string): void {
   if (!file.includes('\uFFFD')) return;
   throw new UsageError('unreadable-input', `${file}: the name is no UTF-8, or holds U+FFFD; rename the file`);
 }
@@ -86,7 +86,7 @@ export async function collect(
   return Buffer.concat(chunks);
 }
 
-async function refuseLinkOut(file: string, handle: FileHandle): Promise<void> {
+async function assertLinkStaysInside(file: string, handle: FileHandle): Promise<void> {
   const boundary = await boundaryLeft(file, handle);
   if (boundary === undefined) return;
   throw new UsageError('unreadable-input', `${file} is not read: ${leadsOutOf(boundary)}`);
@@ -96,7 +96,7 @@ function tooLarge(name: string, { bytes, setting }: ReadLimit): PayloadError {
   return new PayloadError('payload-too-large', `${name} is larger than ${bytes} bytes (${setting})`);
 }
 
-function refuseUnlessRegular(file: string, found: Stats): void {
+function assertRegularFile(file: string, found: Stats): void {
   if (found.isFile()) return;
   const what = found.isDirectory()
     ? 'is a folder'

@@ -4,7 +4,7 @@ import { type FileHandle, lstat, open, realpath, rename, unlink, writeFile } fro
 import { basename, dirname, join, resolve } from 'node:path';
 import { isWithin } from '../config/is-within.js';
 import { messageOf, UsageError } from '../errors.js';
-import { BY_DESCRIPTOR, leadsOutOf, linkBoundary, namesStream, placeOf } from '../link-boundary.js';
+import { BY_DESCRIPTOR, leadsOutOf, linkBoundary, locationOf, namesStream } from '../link-boundary.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'it or its folder may not be written',
@@ -57,7 +57,7 @@ export async function writeOutput(file: string, text: string): Promise<void> {
   if ((await lstat(file).catch(() => undefined)) !== undefined) return replaceFile(file, text);
   const folder = await targetOf(dirname(file), file);
   try {
-    await inFolder(folder, (at) => putInPlace(at, basename(resolve(file)), text));
+    await inFolder(folder, (at) => moveIntoPlace(at, basename(resolve(file)), text));
   } catch (cause) {
     throw notWritten(file, cause);
   }
@@ -95,9 +95,9 @@ async function inFolder(
     return undefined;
   });
   try {
-    const place = folder === undefined ? undefined : await placeOf(folder);
-    if (place !== undefined && place !== path) throw new Error('its folder was exchanged');
-    const below = folder === undefined || place === undefined ? path : `/proc/self/fd/${folder.fd}`;
+    const location = folder === undefined ? undefined : await locationOf(folder);
+    if (location !== undefined && location !== path) throw new Error('its folder was exchanged');
+    const below = folder === undefined || location === undefined ? path : `/proc/self/fd/${folder.fd}`;
     await action((name) => join(below, name));
     // The new name is on the disk as well. Some file systems know no such thing; the file is whole either way.
     await folder?.sync().catch(() => undefined);
@@ -112,14 +112,14 @@ async function replace(at: (name: string) => string, name: string, text: string)
   try {
     const found = await handle.stat();
     if (!found.isFile()) throw new Error('it is no regular file');
-    await putInPlace(at, name, text, found);
+    await moveIntoPlace(at, name, text, found);
   } finally {
     await handle.close();
   }
 }
 
 /** The text is on the disk before its name is: a crash of the machine must not leave an empty file. */
-async function putInPlace(
+async function moveIntoPlace(
   at: (name: string) => string,
   name: string,
   text: string,

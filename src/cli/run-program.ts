@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { Interrupted } from './interruption.js';
-import { refuseFilesNamedLikeOptions } from './named-files.js';
+import { rejectFilesNamedLikeOptions } from './named-files.js';
 import { errorJson, printError } from './print-error.js';
 import { createProgram } from './program.js';
 import { isOutputFailure } from './standard-output.js';
@@ -19,7 +19,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     if (args.includes('--json')) printJson({ error }, 2);
   };
   try {
-    await refuseFilesNamedLikeOptions(args);
+    await rejectFilesNamedLikeOptions(args);
     await createProgram().parseAsync(args, { from: 'user' });
   } catch (thrown) {
     if (thrown instanceof CommanderError) {

@@ -96,7 +96,7 @@ function unusedDataNote(path: string): string {
 }
 
 /** Whether a command with a worker of its own leaves nothing that a later one needs: its calls cost nothing. */
-function keepsNothing(config: Config): boolean {
+function isEphemeral(config: Config): boolean {
   return config.redisUrl === undefined && chooseRunner(config.agent).name === 'offline';
 }
 
@@ -141,7 +141,7 @@ async function openSession(
   interrupted: AbortSignal,
 ): Promise<Session> {
   const ownWorker = work && isSupervised(config);
-  const throwaway = ownWorker && apart && keepsNothing(config);
+  const throwaway = ownWorker && apart && isEphemeral(config);
   const redis: CommandRedis = throwaway ? await acquireThrowawayRedis() : await openRedis(config);
   const closers: (() => Promise<void>)[] = [];
   const close = (before: () => Promise<void>) => closeSession(redis, [...closers, before], interrupted);

@@ -25,8 +25,8 @@ const PARAMETER_NAME = /^[a-z][a-z_-]{0,19}(?==)/i;
  * The address of a Redis as it may be shown. `URL` is not asked: it refuses or misreads just those addresses whose
  * password was not encoded, and they are the ones that people look at. What is not understood is not shown.
  */
-export function shownAddress(given: string): string {
-  const address = given.trim();
+export function shownAddress(input: string): string {
+  const address = input.trim();
   const socket = UNIX_SOCKET.exec(address)?.[0];
   if (socket !== undefined) return `${socket}${shownEnd(address.slice(socket.length))}`;
   const scheme = SCHEME.exec(address)?.[0] ?? '';

@@ -17,13 +17,13 @@ const EMPTY_IS_A_VALUE: ReadonlySet<SettingName> = new Set(['python']);
 function readSetting(name: SettingName, environment: Environment): ConfigEntry {
   const { variable, schema }: Setting<unknown> = SETTINGS[name];
   const raw = environment[variable];
-  const given = raw === '' && !EMPTY_IS_A_VALUE.has(name) ? undefined : raw;
-  const parsed = schema.safeParse(given);
+  const input = raw === '' && !EMPTY_IS_A_VALUE.has(name) ? undefined : raw;
+  const parsed = schema.safeParse(input);
   if (!parsed.success) {
     const problem = parsed.error.issues[0]?.message ?? 'is not valid';
     throw new ConfigurationError(`${variable}: ${problem} (got ${JSON.stringify(raw)})`, { field: variable });
   }
-  return { name, variable, value: parsed.data, source: given === undefined ? 'default' : 'environment' };
+  return { name, variable, value: parsed.data, source: input === undefined ? 'default' : 'environment' };
 }
 
 /**

@@ -60,12 +60,12 @@ const WHOLE: readonly string[] = ['minExplorationDepth', 'minimumTokens'];
  *
  * @throws PayloadError naming the field at fault
  */
-export function completeConfig(given: ContaminationConfigInput = {}): ContaminationConfig {
-  const settings = Object.entries(given).filter(([, value]) => value !== undefined);
+export function completeConfig(input: ContaminationConfigInput = {}): ContaminationConfig {
+  const settings = Object.entries(input).filter(([, value]) => value !== undefined);
   const config: ContaminationConfig = { ...DEFAULT_CONTAMINATION_CONFIG, ...Object.fromEntries(settings) };
   for (const name of Object.keys(config)) {
     if (!(name in DEFAULT_CONTAMINATION_CONFIG)) {
-      throw refuse(
+      throw invalidField(
         name,
         `unknown setting; known are ${Object.keys(DEFAULT_CONTAMINATION_CONFIG).join(', ')}`,
       );
@@ -74,23 +74,26 @@ export function completeConfig(given: ContaminationConfigInput = {}): Contaminat
   for (const name of FRACTIONS) {
     const value = config[name];
     if (typeof value !== 'number' || !(value >= 0 && value <= 1))
-      throw refuse(name, `expected a number from 0 to 1, got ${String(value)}`);
+      throw invalidField(name, `expected a number from 0 to 1, got ${String(value)}`);
   }
   for (const name of AMOUNTS) {
     const value = config[name];
     if (typeof value !== 'number' || !(value >= 0) || !Number.isFinite(value)) {
-      throw refuse(name, `expected a number of at least 0, got ${String(value)}`);
+      throw invalidField(name, `expected a number of at least 0, got ${String(value)}`);
     }
     if (WHOLE.includes(name) && !Number.isInteger(value))
-      throw refuse(name, `expected a whole number, got ${value}`);
+      throw invalidField(name, `expected a whole number, got ${value}`);
   }
   for (const check of config.skipChecks) {
     if (!CHECKS.includes(check))
-      throw refuse('skipChecks', `unknown check ${JSON.stringify(check)}; known are ${CHECKS.join(', ')}`);
+      throw invalidField(
+        'skipChecks',
+        `unknown check ${JSON.stringify(check)}; known are ${CHECKS.join(', ')}`,
+      );
   }
   return config;
 }
 
-function refuse(name: string, problem: string): PayloadError {
+function invalidField(name: string, problem: string): PayloadError {
   return new PayloadError('invalid-payload', `config.${name}: ${problem}`, { field: `config.${name}` });
 }

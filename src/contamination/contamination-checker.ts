@@ -10,5 +10,5 @@ export interface ContaminationCase {
 
 /** Checks outputs against a set of known solutions that lives somewhere. */
 export interface ContaminationChecker {
-  check(given: ContaminationCase): Promise<ContaminationResult>;
+  check(input: ContaminationCase): Promise<ContaminationResult>;
 }

@@ -15,23 +15,23 @@ export interface KnownSolutionStore {
 }
 
 /** Checks a known solution as handed in and works out what it leaves out. @throws PayloadError */
-export function completeKnownSolution(given: KnownSolutionInput): KnownSolution {
-  if (typeof given.testCaseId !== 'string' || given.testCaseId === '') {
+export function completeKnownSolution(input: KnownSolutionInput): KnownSolution {
+  if (typeof input.testCaseId !== 'string' || input.testCaseId === '') {
     throw new PayloadError('invalid-payload', 'expected testCaseId to be a non-empty string', {
       field: 'testCaseId',
     });
   }
-  if (typeof given.solution !== 'string' || given.solution.trim() === '') {
-    throw new PayloadError('invalid-payload', `the known solution of ${given.testCaseId} is empty`, {
+  if (typeof input.solution !== 'string' || input.solution.trim() === '') {
+    throw new PayloadError('invalid-payload', `the known solution of ${input.testCaseId} is empty`, {
       field: 'solution',
     });
   }
   return {
-    testCaseId: given.testCaseId,
-    solution: given.solution,
+    testCaseId: input.testCaseId,
+    solution: input.solution,
     // Whatever hash was handed in: only one of the text itself can be looked up.
-    hash: contentHash(given.solution),
-    addedToTraining: given.addedToTraining ?? new Date().toISOString(),
+    hash: contentHash(input.solution),
+    addedToTraining: input.addedToTraining ?? new Date().toISOString(),
   };
 }
 

@@ -6,23 +6,23 @@ const ROOM = 4_000_000;
 
 /** Readings of known solutions that were used lately, so that one that is asked for again is not read again. */
 export class PreparedTexts {
-  private readonly kept = new Map<string, PreparedText>();
+  private readonly cached = new Map<string, PreparedText>();
   private used = 0;
 
   of(known: KnownSolution): PreparedText {
-    const kept = this.kept.get(known.hash);
-    if (kept !== undefined && kept.original === known.solution) {
-      this.kept.delete(known.hash);
-      this.kept.set(known.hash, kept);
-      return kept;
+    const cached = this.cached.get(known.hash);
+    if (cached !== undefined && cached.original === known.solution) {
+      this.cached.delete(known.hash);
+      this.cached.set(known.hash, cached);
+      return cached;
     }
     const text = new PreparedText(known.solution);
-    if (kept !== undefined) this.used -= kept.original.length;
-    this.kept.set(known.hash, text);
+    if (cached !== undefined) this.used -= cached.original.length;
+    this.cached.set(known.hash, text);
     this.used += text.original.length;
-    for (const [hash, oldest] of this.kept) {
+    for (const [hash, oldest] of this.cached) {
       if (this.used <= ROOM || oldest === text) break;
-      this.kept.delete(hash);
+      this.cached.delete(hash);
       this.used -= oldest.original.length;
     }
     return text;

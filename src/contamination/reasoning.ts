@@ -57,9 +57,9 @@ export function analyzeReasoning(
   return {
     thoughtCount: thoughts.length,
     explorationDepth,
-    jumpsToSolution: found.place !== undefined && found.place < early,
+    jumpsToSolution: found.position !== undefined && found.position < early,
     suspiciousPatterns,
-    ...(found.place === undefined ? {} : { solutionAt: thoughts[found.place]?.index }),
+    ...(found.position === undefined ? {} : { solutionAt: thoughts[found.position]?.index }),
     ...(known.length === 0 ? {} : { containment: found.containment }),
   };
 }
@@ -80,7 +80,7 @@ function distinctThoughts(chain: readonly string[]): Thought[] {
 }
 
 interface FoundSolution {
-  readonly place: number | undefined;
+  readonly position: number | undefined;
   readonly containment: number;
 }
 
@@ -89,7 +89,7 @@ function findSolution(
   known: readonly PreparedText[],
   settings: ReasoningSettings,
 ): FoundSolution {
-  let place: number | undefined;
+  let position: number | undefined;
   let containment = 0;
   for (const solution of known) {
     const shortest = foldedText(solution.original).length * MIN_LENGTH_RATIO;
@@ -104,10 +104,10 @@ function findSolution(
       containment = Math.max(containment, measure?.value ?? 0);
       const isContained =
         measure !== undefined && measure.value >= Math.max(measure.threshold, settings.containmentThreshold);
-      if ((isSimilar || isContained) && (place === undefined || at < place)) place = at;
+      if ((isSimilar || isContained) && (position === undefined || at < position)) position = at;
     }
   }
-  return { place, containment };
+  return { position, containment };
 }
 
 /** A thought that holds most of a solution is at least this long beside it, however tightly it is written. */

@@ -22,8 +22,8 @@ function roomLeft({ output, testCase }: ContaminationCase): number {
 }
 
 /** Whether a case may be small: its own texts are. */
-export function maybeSmall(given: ContaminationCase): boolean {
-  return roomLeft(given) >= 0;
+export function maybeSmall(input: ContaminationCase): boolean {
+  return roomLeft(input) >= 0;
 }
 
 /**
@@ -41,9 +41,9 @@ export class SmallCaseChecker {
   }
 
   /** The verdict; undefined where the case is no small one. The set is as it is at the call, or later. */
-  async check(given: ContaminationCase): Promise<ContaminationResult | undefined> {
-    const { output, testCase, config } = given;
-    let left = roomLeft(given);
+  async check(input: ContaminationCase): Promise<ContaminationResult | undefined> {
+    const { output, testCase, config } = input;
+    let left = roomLeft(input);
     if (left < 0 || this.#setTooLarge) return undefined;
     if (!this.#follower.started && (await this.#store.size()) > MAX_KNOWN) return this.#giveUp();
     const index = await this.#follower.current();

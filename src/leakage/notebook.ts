@@ -44,7 +44,7 @@ const MAY_TRAIN = /python|\.\s*(?:partial_)?fit\w*\s*\(/i;
 export function readNotebook(text: string): NotebookCode {
   const { cells } = parseNotebook(text);
   const parts: string[] = [];
-  const places: NotebookCell[] = [];
+  const joined: NotebookCell[] = [];
   const leftOut: { cell: number; magic: string; mayTrain: boolean }[] = [];
   let at = 0;
   let line = 1;
@@ -56,12 +56,12 @@ export function readNotebook(text: string): NotebookCode {
       leftOut.push({ cell: index + 1, magic, mayTrain: MAY_TRAIN.test(code) });
       return;
     }
-    places.push({ cell: index + 1, start: at, end: at + code.length, firstLine: line });
+    joined.push({ cell: index + 1, start: at, end: at + code.length, firstLine: line });
     parts.push(code);
     at += code.length + 1;
     line += code.split('\n').length;
   });
-  return { source: parts.join('\n'), cells: places, leftOut };
+  return { source: parts.join('\n'), cells: joined, leftOut };
 }
 
 /** The cell and the line within it, both counted from 1, of a line of the joined source. */
@@ -89,15 +89,15 @@ function replaceInCells(text: string, block: Block, replacement: string): string
   // The line break that joins a cell to the next one is in the joined source alone.
   const endsWithJoint = cells.some(({ end }) => end + 1 === block.end);
   const fitted = endsWithJoint ? replacement.replace(/\n$/, '') : replacement;
-  let isPlaced = false;
+  let isWritten = false;
   for (const { cell, start, end } of cells) {
     const target = notebook.cells[cell - 1];
     if (target === undefined || end < block.start || start >= block.end) continue;
     const code = textOf(target);
     const before = code.slice(0, Math.max(0, block.start - start));
     const after = code.slice(Math.max(0, Math.min(code.length, block.end - start)));
-    const changed = isPlaced ? after.replace(/^\n/, '') : `${before}${fitted}${after}`;
-    isPlaced = true;
+    const changed = isWritten ? after.replace(/^\n/, '') : `${before}${fitted}${after}`;
+    isWritten = true;
     target.source = Array.isArray(target.source) ? linesOf(changed) : changed;
   }
   const indent = /^\{\r?\n([ \t]+)/.exec(text)?.[1] ?? (text.includes('\n') ? 1 : 0);

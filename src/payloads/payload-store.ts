@@ -27,8 +27,8 @@ const COMPRESSION = { level: 1 };
 /** Texts above this many bytes of UTF-8 are stored apart from their job. */
 export const DEFAULT_OFFLOAD_BYTES = 65_536;
 
-/** Most places of one job's data in which a stored text may be. */
-const MAX_PLACES = 10_000;
+/** Most occurrences of stored texts in the data of one job. */
+const MAX_OCCURRENCES = 10_000;
 
 /** Texts that are asked for in one round trip. */
 const READ_CHUNK = 16;
@@ -121,7 +121,7 @@ export class RedisPayloadStore implements PayloadStore {
     if (held.size === 0) return data;
     const isHeld = (found: string | TextReference): found is TextReference =>
       typeof found !== 'string' && held.has(referencedDigest(found));
-    this.#refuseTooMuch(data, isHeld, holder);
+    this.#assertSize(data, isHeld, holder);
     const texts = new Map<string, string>();
     for (const [digest, [reference]] of references) {
       if (reference !== undefined && held.has(digest)) texts.set(digest, await this.#read(reference));
@@ -143,24 +143,24 @@ export class RedisPayloadStore implements PayloadStore {
   }
 
   /** @throws PayloadError `payload-too-large` before any text is read. */
-  #refuseTooMuch(
+  #assertSize(
     data: unknown,
     isHeld: (found: string | TextReference) => found is TextReference,
     holder: string,
   ): void {
-    let places = 0;
+    let occurrences = 0;
     let bytes = 0;
     eachText(data, (found) => {
       if (!isHeld(found)) return;
-      places += 1;
+      occurrences += 1;
       // What a reference claims bounds how far its text may expand.
       bytes += Math.max(found.bytes, 0);
     });
-    if (places <= MAX_PLACES && bytes <= this.#dataBytes) return;
+    if (occurrences <= MAX_OCCURRENCES && bytes <= this.#dataBytes) return;
     throw new PayloadError(
       'payload-too-large',
-      `the stored texts of job ${holder} are in ${places} places with ${bytes} bytes together; ` +
-        `the limits are ${MAX_PLACES} and ${this.#dataBytes}`,
+      `the stored texts of job ${holder} occur ${occurrences} times with ${bytes} bytes together; ` +
+        `the limits are ${MAX_OCCURRENCES} and ${this.#dataBytes}`,
     );
   }
 

@@ -5,7 +5,7 @@ import { type CallRecord, readCallRecords } from '../queues/call-record.js';
 import { brokenJob, isTooDeep } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import type { KindName } from '../queues/registry.js';
-import { findJob, placeOf } from './find-job.js';
+import { findJob, locationOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { kindOfJobId } from './job-id.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
@@ -109,7 +109,7 @@ export async function retryDead(fleet: FleetConnection, filter: DeadFilter): Pro
 export async function dropDead(fleet: FleetConnection, filter: DeadFilter): Promise<DeadAction> {
   demandFilter(filter, 'drop');
   return forEachDead(fleet, filter, async (id) => {
-    const { queue } = placeOf(fleet, id);
+    const { queue } = locationOf(fleet, id);
     // One that cannot be read can be removed as well.
     const removed = await queue.remove(id, { removeChildren: false });
     if (removed === 0) throw new UsageError('usage', `job ${id} is held by a worker`, { jobId: id });

@@ -26,7 +26,7 @@ export function jobNotFound(id: string): JobError {
  * Where a job with this id would be: in the queue of its kind, or in the pipeline's own one where it is named.
  * @throws JobError `job-not-found` for an id that no job can have.
  */
-export function placeOf(fleet: FleetConnection, id: string, queueName?: string): JobPlace {
+export function locationOf(fleet: FleetConnection, id: string, queueName?: string): JobPlace {
   // Any other id could be one of BullMQ's own keys, such as `meta`.
   const kind = queueName ?? kindOfJobId(id);
   if (kind === undefined) throw jobNotFound(id);
@@ -47,7 +47,7 @@ export async function existingPlace(
   if (!isKindName(kind) && (await readEnd(fleet.client, fleet.jobKey(kind, id))) === 'gone') {
     throw jobNotFound(id);
   }
-  return placeOf(fleet, id, kind);
+  return locationOf(fleet, id, kind);
 }
 
 /**

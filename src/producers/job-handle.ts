@@ -1,7 +1,7 @@
 import { failureError } from '../queues/failure.js';
 import { KINDS, type KindName, type ResultOf } from '../queues/registry.js';
 import { cancelJob } from './cancel-job.js';
-import { placeOf } from './find-job.js';
+import { locationOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { summarizeJob } from './job-summaries.js';
 import { type JobState, type JobView, viewJob } from './job-view.js';
@@ -25,12 +25,12 @@ export class QueuedJob {
 
   /** The job as it is now. */
   async view(): Promise<JobView> {
-    return viewJob(this.fleet, placeOf(this.fleet, this.id, this.queue));
+    return viewJob(this.fleet, locationOf(this.fleet, this.id, this.queue));
   }
 
   /** Its state now, without a look at its data and its result. */
   async state(): Promise<JobState> {
-    return (await summarizeJob(this.fleet, placeOf(this.fleet, this.id, this.queue))).state;
+    return (await summarizeJob(this.fleet, locationOf(this.fleet, this.id, this.queue))).state;
   }
 
   /** Waits for the end, whatever it is. */

@@ -1,6 +1,6 @@
 import { parseJobKey } from '../queues/job-key.js';
 import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
-import { placeOf } from './find-job.js';
+import { locationOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { type JobSummary, SUMMARY_CHUNK, summarizeJobs } from './job-summaries.js';
 import { JOB_STATES, type JobState, type JobView } from './job-view.js';
@@ -85,7 +85,7 @@ async function* summariesOf(
     const places = fresh.map(parseJobKey).filter(({ queue }) => kind === undefined || queue === kind);
     const summaries = await summarizeJobs(
       fleet,
-      places.map(({ queue, id }) => placeOf(fleet, id, queue)),
+      places.map(({ queue, id }) => locationOf(fleet, id, queue)),
     );
     // One that is gone was never submitted, or its retention time is over.
     yield summaries.filter((summary) => summary !== undefined);

@@ -5,7 +5,7 @@ import { isWrongType, wrongType } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import { readEnd } from '../queues/job-marks.js';
 import type { CompletedEvent } from './end-events.js';
-import { type JobPlace, jobNotFound, placeOf } from './find-job.js';
+import { type JobPlace, jobNotFound, locationOf } from './find-job.js';
 import type { FleetConnection } from './fleet-connection.js';
 import { kindOfJobId } from './job-id.js';
 import { type JobSummary, summarizeJob } from './job-summaries.js';
@@ -86,13 +86,13 @@ async function waitForView<T extends { readonly state: JobState }>(
   const kind = queueName ?? kindOfJobId(id);
   if (kind === undefined) throw jobNotFound(id);
   const look = async () => {
-    const view = await read(placeOf(fleet, id, kind));
+    const view = await read(locationOf(fleet, id, kind));
     return hasEnded(view.state) ? view : undefined;
   };
   options.signal?.throwIfAborted();
   // Nobody listens for a job that is not there, or has ended already.
   const ended = await lookBefore(fleet, fleet.jobKey(kind, id), id, look);
-  return ended ?? waitForEnd(fleet, placeOf(fleet, id, kind), options, look);
+  return ended ?? waitForEnd(fleet, locationOf(fleet, id, kind), options, look);
 }
 
 /**
@@ -105,7 +105,7 @@ export async function waitForReturn(
   options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobReturn> {
-  const place = placeOf(fleet, id, queueName);
+  const place = locationOf(fleet, id, queueName);
   return waitForEnd<JobReturn>(fleet, place, options, async (completed) => {
     if (completed !== undefined) {
       const { kind, queue } = place;

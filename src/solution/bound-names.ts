@@ -17,7 +17,7 @@ const IMPORTS: ReadonlySet<string> = new Set(['import_statement', 'import_from_s
 const SCOPES: ReadonlySet<string> = new Set(['function_definition', 'class_definition', 'lambda']);
 
 /** What the names below a node are. */
-interface Place {
+interface Position {
   /** They are bound. */
   readonly target: boolean;
   /** Names of a scope of their own, but for its own name. */
@@ -58,7 +58,7 @@ async function boundNames(code: string): Promise<Set<string>> {
   const tree = await parsePython(text);
   const bound = new Set<string>();
   const nameAt = ({ startIndex, endIndex }: SyntaxCursor) => text.slice(startIndex, endIndex);
-  visitNamed<Place>(tree, { target: false, scope: false }, (cursor, parent, { target, scope }) => {
+  visitNamed<Position>(tree, { target: false, scope: false }, (cursor, parent, { target, scope }) => {
     const { nodeType, currentFieldName } = cursor;
     const isNamed = currentFieldName !== null && BINDING_FIELDS[parent] === currentFieldName;
     if (scope) {

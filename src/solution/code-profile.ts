@@ -162,12 +162,12 @@ const NUMBER = /\W\d/;
 
 /** Whether a call's arguments hold a number that may pass for a score, and no name. */
 function printsFixedNumber(cursor: SyntaxCursor): boolean {
-  const given = cursor.currentNode.childForFieldName('arguments');
-  if (given === null) return false;
-  const { text } = given;
+  const args = cursor.currentNode.childForFieldName('arguments');
+  if (args === null) return false;
+  const { text } = args;
   const named = text.search(SCORE);
   if (!FIXED_NUMBER.test(text) && (named < 0 || !NUMBER.test(text.slice(named)))) return false;
-  const values = given.namedChildren.map((each) =>
+  const values = args.namedChildren.map((each) =>
     each?.type === 'keyword_argument' ? each.childForFieldName('value') : each,
   );
   return values.every((each) => each === null || each.descendantsOfType('identifier').length === 0);

@@ -10,7 +10,7 @@ export { solutionLineEnding } from './physical-lines.js';
 export { introducesPlaceholder } from './placeholder.js';
 export { parsePython, type SyntaxNode, type SyntaxTree } from './python-syntax.js';
 export { replaceBlock, replaceSpan } from './replace-block.js';
-export { placesOf } from './search.js';
+export { occurrencesOf } from './search.js';
 export { firstSyntaxError } from './syntax-error.js';
 export { type TakenCorrection, takeCorrection } from './take-correction.js';
 export { blockFromWholeScript, type WholeScriptAnswer } from './whole-script.js';

@@ -65,6 +65,6 @@ export function searchText(needle: string, haystack: string): SearchResult | nul
 }
 
 /** Every offset at which a text is, also where it overlaps itself. */
-export function placesOf(needle: string, haystack: string): Iterable<number> {
+export function occurrencesOf(needle: string, haystack: string): Iterable<number> {
   return needle.length > haystack.length ? [] : offsetsOf(codeUnits(needle), codeUnits(haystack), true);
 }

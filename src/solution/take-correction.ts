@@ -10,7 +10,7 @@ export type TakenCorrection =
   | { readonly ok: true; readonly block: string }
   | { readonly ok: false; readonly problem: string };
 
-const refused = (problem: string): TakenCorrection => ({ ok: false, problem });
+const rejected = (problem: string): TakenCorrection => ({ ok: false, problem });
 
 const FENCE = /^ {0,3}(?:`{3}|~{3})/m;
 
@@ -35,12 +35,12 @@ export async function takeCorrection(
 
 /** The code of an answer. */
 function extractAnswer(answer: string, isPython: boolean): TakenCorrection {
-  if (!isPython && !FENCE.test(answer)) return refused('the answer has no fenced code block');
+  if (!isPython && !FENCE.test(answer)) return rejected('the answer has no fenced code block');
   try {
     return { ok: true, block: extractCodeBlock(answer) };
   } catch (thrown) {
     if (!(thrown instanceof UnclosedFenceError)) throw thrown;
-    return refused('the answer was cut off inside its code block; answer with the block alone');
+    return rejected('the answer was cut off inside its code block; answer with the block alone');
   }
 }
 
@@ -48,18 +48,18 @@ function extractAnswer(answer: string, isPython: boolean): TakenCorrection {
 function takeBlock(code: string, located: Span, content: string): TakenCorrection {
   const whole = blockFromWholeScript(content, located, code);
   if (whole.kind === 'changes-more') {
-    return refused(
+    return rejected(
       'the answer is the whole script and changes lines outside of the block; give only the block',
     );
   }
   const block = whole.kind === 'block' ? whole.block : withoutSurroundings(code, located, content);
-  if (block.trim() === '') return refused('the correction is empty');
+  if (block.trim() === '') return rejected('the correction is empty');
   if (normalized(block) === normalized(located.text)) {
-    return refused('the correction is the same as the leaky block');
+    return rejected('the correction is the same as the leaky block');
   }
-  if (isDiff(block)) return refused('the correction is a diff; write the lines as they should be');
+  if (isDiff(block)) return rejected('the correction is a diff; write the lines as they should be');
   if (introducesPlaceholder(located.text, block)) {
-    return refused('the correction replaces code by a placeholder; write out every line of the block');
+    return rejected('the correction replaces code by a placeholder; write out every line of the block');
   }
   return { ok: true, block };
 }

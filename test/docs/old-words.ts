@@ -94,6 +94,10 @@ export const OLD_WORDS: readonly OldWord[] = [
     use: 'is, occurs, comes',
     notYet: OTHERS,
   },
+  { old: 'refuse (?:[a-z]+ )*[a-z]+', use: 'assert, reject', in: 'names', notYet: OTHERS },
+  { old: 'given', use: 'input, args', in: 'names', notYet: OTHERS },
+  { old: 'places? of', use: 'location of, occurrences of', in: 'names', notYet: [...OTHERS, 'examples/'] },
+  { old: 'place key', use: 'site key', in: 'names' },
   { old: 'machine', use: 'interpreter', in: 'names', at: 'src/leakage/' },
   ...SPELLING,
 ];

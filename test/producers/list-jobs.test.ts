@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addJob } from '../../src/producers/add-job.js';
-import { placeOf } from '../../src/producers/find-job.js';
+import { locationOf } from '../../src/producers/find-job.js';
 import { viewJob } from '../../src/producers/job-view.js';
 import { listJobs } from '../../src/producers/list-jobs.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -79,7 +79,7 @@ describe('a completed job without the time of its end', () => {
       .zrem(queue.toKey('prioritized'), id)
       .zadd(queue.toKey('completed'), 1, id)
       .exec();
-    const view = await viewJob(test.fleet, placeOf(test.fleet, id));
+    const view = await viewJob(test.fleet, locationOf(test.fleet, id));
     expect(view).toMatchObject({ id, state: 'completed' });
     expect((await listJobs(test.fleet))[0]).toMatchObject({ id, state: 'completed' });
     await test.fleet.client.multi().del(key).zrem(queue.toKey('completed'), id).exec();

@@ -8,7 +8,7 @@ import { checkFile } from '../check/check-file.js';
 import { type CheckOutcome, leaksOf } from '../check/checked-file.js';
 import { FORMATS, type Format, printOutcomes } from '../check/print-outcomes.js';
 import { Interrupted } from '../interruption.js';
-import { refuseNoFolder, refuseSameFiles } from '../named-files.js';
+import { assertDirectory, rejectDuplicateFiles } from '../named-files.js';
 import { printError } from '../print-error.js';
 import { withSession } from '../session.js';
 import { ProgressLine } from '../terminal/progress-line.js';
@@ -74,8 +74,8 @@ async function checkAll(
   const stream = options.write ? files.find((file) => namedDescriptor(file) !== undefined) : undefined;
   if (stream !== undefined)
     throw new UsageError('usage', `--write cannot write ${stream} back: it is a pipe`);
-  await refuseSameFiles(files);
-  if (options.workspace !== undefined) await refuseNoFolder('--workspace', options.workspace);
+  await rejectDuplicateFiles(files);
+  if (options.workspace !== undefined) await assertDirectory('--workspace', options.workspace);
   const progress = new ProgressLine();
   let done = 0;
   try {

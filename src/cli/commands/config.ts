@@ -26,7 +26,7 @@ export function addConfigCommand(program: Command): void {
       const agent = chooseRunner(config.agent);
       const model = redactSecrets(config.model ?? DEFAULT_MODEL);
       const embeddedRedis =
-        config.redisUrl === undefined ? redactSecrets(placeOfData(config.dataDirectory)) : null;
+        config.redisUrl === undefined ? redactSecrets(dataLocation(config.dataDirectory)) : null;
       if (options.json) {
         const shown = { settings: entries, agent: agent.name, model, embeddedRedis };
         printJson(shown, 2);
@@ -56,7 +56,7 @@ function shownValue(variable: string, value: unknown): unknown {
 }
 
 /** Where the embedded Redis of a project keeps its data, or why it has no place. */
-function placeOfData(project: string): string {
+function dataLocation(project: string): string {
   try {
     return projectStatePath(project);
   } catch (thrown) {

@@ -8,9 +8,9 @@ import type { ContaminationResult, Difficulty, TestCase } from '../../contaminat
 import { UsageError } from '../../errors.js';
 import { readKnownFile } from '../../known/read-known-file.js';
 import { contaminationLane } from '../contamination-lane.js';
-import { refuseSecondDash } from '../named-files.js';
+import { rejectDuplicateStdin } from '../named-files.js';
 import { errorJson, printError } from '../print-error.js';
-import { refuseUnclearName } from '../read-file.js';
+import { assertUnambiguousName } from '../read-file.js';
 import { formatLimit, outputLimit, readJson, readText } from '../read-input.js';
 import { writeOutput } from '../replace-file.js';
 import { colorsFor } from '../terminal/colors.js';
@@ -70,12 +70,12 @@ function milliseconds(text: string): number {
 }
 
 async function checkAll(options: ContaminationOptions): Promise<number> {
-  refuseSecondDash([
+  rejectDuplicateStdin([
     options.known,
     ...options.output,
     ...(options.thoughts === undefined ? [] : [options.thoughts]),
   ]);
-  for (const name of [options.known, options.html ?? '']) refuseUnclearName(name);
+  for (const name of [options.known, options.html ?? '']) assertUnambiguousName(name);
   const { solutions, broken } = await readKnownFile(options.known);
   for (const { line, reason } of broken)
     printNote(escapeControlCharsInLine(`${options.known}:${line}: ${reason}`));

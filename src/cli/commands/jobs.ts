@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { cancelJob } from '../../producers/cancel-job.js';
-import { placeOf } from '../../producers/find-job.js';
+import { locationOf } from '../../producers/find-job.js';
 import type { FleetConnection } from '../../producers/fleet-connection.js';
 import { JOB_STATES, type JobState, type JobView, viewJob } from '../../producers/job-view.js';
 import { listJobs } from '../../producers/list-jobs.js';
@@ -43,7 +43,7 @@ function oneJob(
     .action(async (id: string, options: JsonOption) => {
       const view = await withSession(loadConfig(), session, async (fleet): Promise<JobView> => {
         await action(fleet, id);
-        return viewJob(fleet, placeOf(fleet, id));
+        return viewJob(fleet, locationOf(fleet, id));
       });
       printJob(view, options.json === true);
       const hasResult = view.state === 'completed' && view.error === undefined;

@@ -9,7 +9,7 @@ import {
   removeKnownSolutions,
 } from '../../producers/known-solutions.js';
 import { sizeOf } from '../../producers/memory-admission.js';
-import { refuseUnclearName } from '../read-file.js';
+import { assertUnambiguousName } from '../read-file.js';
 import { outputLimit, readText } from '../read-input.js';
 import { withSession } from '../session.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
@@ -77,7 +77,7 @@ async function importFile(
   file: string,
   options: { readonly strict?: true; readonly json?: true },
 ): Promise<void> {
-  refuseUnclearName(file);
+  assertUnambiguousName(file);
   const progress = new ProgressLine();
   const report = await session((fleet) =>
     importKnown(

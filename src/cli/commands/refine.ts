@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
-import { refuseSecondDash } from '../named-files.js';
+import { rejectDuplicateStdin } from '../named-files.js';
 import { outputLimit, readOutput, readText, textLimit } from '../read-input.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
@@ -35,7 +35,7 @@ export function addRefineCommand(program: Command): void {
 
 async function refine(options: RefineOptions): Promise<number> {
   const config = loadConfig();
-  refuseSecondDash([options.solution, options.ablation, options.output, ...(options.previous ?? [])]);
+  rejectDuplicateStdin([options.solution, options.ablation, options.output, ...(options.previous ?? [])]);
   const solution = { content: await readText(options.solution, textLimit(config)) };
   const step = {
     solution,

@@ -25,7 +25,7 @@ function outcomeColor(finding: Finding, colors: Colors): string {
 }
 
 /** Where a finding is: lines of the script, or cell and lines of a notebook. */
-function placeOf(lines: { first: number; last: number }, { notebook }: Shown): string {
+function locationOf(lines: { first: number; last: number }, { notebook }: Shown): string {
   const cell = notebook && cellOfLine(notebook, lines.first);
   if (cell === undefined) return lineRange(lines);
   return `cell ${cell.cell} ${lineRange({ first: cell.line, last: cell.line + lines.last - lines.first })}`;
@@ -41,7 +41,7 @@ function renderFinding(
   const what = [
     finding.severity === undefined ? undefined : colors.bold(finding.severity),
     escapeControlCharsInLine(finding.kind ?? 'data leakage'),
-    lines === undefined ? undefined : placeOf(lines, shown),
+    lines === undefined ? undefined : locationOf(lines, shown),
   ].filter(Boolean);
   const isAdded = finding.source === 'analysis' && shown.result.agent.runner !== 'offline';
   const reason =

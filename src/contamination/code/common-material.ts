@@ -81,8 +81,8 @@ function takeOffStarter(factors: Float32Array, known: Program, starter: Program)
     covered.fill(1, from, from + length);
   }
   known.statements.forEach((statement: NormalStatement, index) => {
-    let given = 0;
-    for (let i = statement.from; i < statement.to; i++) given += covered[i] as number;
-    if (given >= STARTER_FRACTION * (statement.to - statement.from)) factors[index] = 0;
+    let starterTokens = 0;
+    for (let i = statement.from; i < statement.to; i++) starterTokens += covered[i] as number;
+    if (starterTokens >= STARTER_FRACTION * (statement.to - statement.from)) factors[index] = 0;
   });
 }

@@ -8,31 +8,32 @@ import { type Token, TokenKind } from './token.js';
 export function comprehensions(statements: readonly Statement[]): Statement[] {
   const rebuilt = new Rebuilt();
   statements.forEach((statement, index) => {
-    const place = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
+    const location = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
     const found = statement.role === 'plain' ? comprehensionIn(statement.tokens) : undefined;
     if (found === undefined) {
-      rebuilt.add({ ...statement, ...place });
+      rebuilt.add({ ...statement, ...location });
       rebuilt.maps(index);
       return;
     }
     const { target, open, close, element, clauses, before, after } = found;
     const list = target ?? made('$list', open, TokenKind.name);
-    rebuilt.add({ role: 'plain', tokens: [list, made('=', open), open, close], ...place });
-    let { parent } = place;
+    rebuilt.add({ role: 'plain', tokens: [list, made('=', open), open, close], ...location });
+    let { parent } = location;
     for (const clause of clauses) {
       const [word, ...rest] = clause;
       const role = word?.text === 'if' ? 'branch' : 'each';
       const range = role === 'each' ? rangeLoop(rest) : undefined;
       if (range !== undefined)
-        rebuilt.add({ role: 'plain', tokens: range.start, parent, scope: place.scope });
+        rebuilt.add({ role: 'plain', tokens: range.start, parent, scope: location.scope });
       rebuilt.add({
         role: range === undefined ? role : 'loop',
         tokens: range?.condition ?? rest,
         parent,
-        scope: place.scope,
+        scope: location.scope,
       });
       parent = rebuilt.statements.length - 1;
-      if (range !== undefined) rebuilt.add({ role: 'plain', tokens: range.step, parent, scope: place.scope });
+      if (range !== undefined)
+        rebuilt.add({ role: 'plain', tokens: range.step, parent, scope: location.scope });
     }
     const append = [
       list,
@@ -42,8 +43,9 @@ export function comprehensions(statements: readonly Statement[]): Statement[] {
       ...element,
       made(')', close),
     ];
-    rebuilt.add({ role: 'plain', tokens: append, parent, scope: place.scope });
-    if (target === undefined) rebuilt.add({ role: 'plain', tokens: [...before, list, ...after], ...place });
+    rebuilt.add({ role: 'plain', tokens: append, parent, scope: location.scope });
+    if (target === undefined)
+      rebuilt.add({ role: 'plain', tokens: [...before, list, ...after], ...location });
     rebuilt.maps(index);
   });
   return rebuilt.statements;

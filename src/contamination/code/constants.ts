@@ -13,8 +13,8 @@ export function withoutNamedConstants<S extends Statement>(statements: readonly 
     const [name] = statement.tokens;
     if (name !== undefined && constants.get(name.text)?.statement === index) return;
     const tokens = constants.size === 0 ? statement.tokens : inlined(statement.tokens, constants);
-    const place = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
-    rebuilt.add({ ...statement, ...place, tokens: folded(tokens) });
+    const location = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
+    rebuilt.add({ ...statement, ...location, tokens: folded(tokens) });
     rebuilt.maps(index);
   });
   return rebuilt.statements;

@@ -14,21 +14,21 @@ export function countingLoops(statements: readonly Statement[]): Statement[] {
       rebuilt.add(open.step);
       openSteps.pop();
     }
-    const place = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
+    const location = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
     const range = statement.role === 'each' ? rangeLoop(statement.tokens) : undefined;
     if (range === undefined) {
-      rebuilt.add({ ...statement, ...place });
+      rebuilt.add({ ...statement, ...location });
       rebuilt.maps(index);
       return;
     }
-    rebuilt.add({ role: 'plain', tokens: range.start, ...place });
-    rebuilt.add({ role: 'loop', tokens: range.condition, ...place });
+    rebuilt.add({ role: 'plain', tokens: range.start, ...location });
+    rebuilt.add({ role: 'loop', tokens: range.condition, ...location });
     rebuilt.maps(index);
     const step: Statement = {
       role: 'plain',
       tokens: range.step,
       parent: rebuilt.at(index),
-      scope: place.scope,
+      scope: location.scope,
     };
     openSteps.push({ header: index, step });
   });

@@ -34,18 +34,23 @@ type Settled = ReadonlyMap<string, Value>;
 
 /** Names that are given a constant once and never changed, with the constant. */
 function settledNames(statements: readonly Statement[]): Settled {
-  const given = new Map<string, number>();
+  const assignments = new Map<string, number>();
   for (const statement of statements) {
     const end = targetsEnd(statement);
     statement.tokens.forEach((token, at) => {
       if (token.kind !== TokenKind.name || !isTarget(statement, at, end)) return;
-      given.set(token.text, (given.get(token.text) ?? 0) + 1);
+      assignments.set(token.text, (assignments.get(token.text) ?? 0) + 1);
     });
   }
   const settled = new Map<string, Value>();
   for (const { role, tokens } of statements) {
     const [name, sign, ...value] = tokens;
-    if (role !== 'plain' || name?.kind !== TokenKind.name || sign?.text !== '=' || given.get(name.text) !== 1)
+    if (
+      role !== 'plain' ||
+      name?.kind !== TokenKind.name ||
+      sign?.text !== '=' ||
+      assignments.get(name.text) !== 1
+    )
       continue;
     const constant = constantValue(value, settled);
     if (constant !== undefined) settled.set(name.text, constant);

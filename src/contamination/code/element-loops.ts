@@ -46,8 +46,8 @@ export function indexedLoops(statements: readonly Statement[]): Statement[] {
   const rebuilt = new Rebuilt();
   statements.forEach((statement, index) => {
     if (dropped.has(index)) return;
-    const place = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
-    rebuilt.add({ ...(loops.get(index)?.header ?? statement), ...place });
+    const location = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
+    rebuilt.add({ ...(loops.get(index)?.header ?? statement), ...location });
     rebuilt.maps(index);
   });
   return rebuilt.statements;

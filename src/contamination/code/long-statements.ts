@@ -16,12 +16,12 @@ export function splitLongStatements<S extends Statement>(statements: readonly S[
   if (!statements.some(({ tokens }) => tokens.length > LONG)) return [...statements];
   const rebuilt = new Rebuilt<S>();
   statements.forEach((statement, index) => {
-    const place = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
+    const location = { parent: rebuilt.at(statement.parent), scope: rebuilt.at(statement.scope) };
     const split = statement.tokens.length > LONG ? longestList(statement.tokens) : undefined;
-    rebuilt.add({ ...statement, ...place, tokens: split?.frame ?? statement.tokens });
+    rebuilt.add({ ...statement, ...location, tokens: split?.frame ?? statement.tokens });
     rebuilt.maps(index);
     for (const tokens of split?.parts ?? []) {
-      rebuilt.add({ ...statement, role: 'plain', tokens, parent: rebuilt.at(index), scope: place.scope });
+      rebuilt.add({ ...statement, role: 'plain', tokens, parent: rebuilt.at(index), scope: location.scope });
     }
   });
   return rebuilt.statements;

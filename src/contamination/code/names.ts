@@ -48,14 +48,14 @@ export class NameTable {
     const before = tokens[at - 1]?.text;
     if (before === '.' || before === '?.') {
       const isOwn = OBJECT_ITSELF.has(tokens[at - 2]?.text ?? '') || this.defined.has(text);
-      const isGiven = this.vocabulary.attributes.has(text) && !isOwn;
-      return isGiven ? undefined : this.number('.', text);
+      const isOfTheLanguage = this.vocabulary.attributes.has(text) && !isOwn;
+      return isOfTheLanguage ? undefined : this.number('.', text);
     }
     if (this.vocabulary.builtins.has(text) && !this.defined.has(text)) return undefined;
     const isKey = tokens[at + 1]?.text === ':' && (before === '{' || before === ',');
     const isArgumentName = tokens[at + 1]?.text === '=' && (before === '(' || before === ',') && at > 2;
     if ((isKey || isArgumentName) && statement.role === 'plain') return this.number('.', text);
-    const scope = isParameterPlace(statement, at) ? index : statement.scope;
+    const scope = isParameterPosition(statement, at) ? index : statement.scope;
     return this.number(this.owner(scope, text), text);
   }
 
@@ -83,7 +83,7 @@ export class NameTable {
       const name = definedName(statement);
       if (name !== undefined && !NEVER_RENAMED.test(name)) this.defined.add(name);
       tokens.forEach((token, at) => {
-        if (token.kind === TokenKind.name && isParameterPlace(statement, at)) this.add(index, token.text);
+        if (token.kind === TokenKind.name && isParameterPosition(statement, at)) this.add(index, token.text);
       });
     }
     tokens.forEach((token, at) => {
@@ -118,7 +118,7 @@ function definedName({ tokens }: Statement): string | undefined {
 }
 
 /** Whether a name of a function's header is among its parameters (and is not a default value's call). */
-function isParameterPlace(statement: Statement, at: number): boolean {
+function isParameterPosition(statement: Statement, at: number): boolean {
   if (statement.role !== 'define') return false;
   const before = statement.tokens[at - 1]?.text;
   const after = statement.tokens[at + 1]?.text;

@@ -74,8 +74,9 @@ export function readProgram(text: string, language: CodeLanguage): Program {
     let start = statement.tokens[0]?.start ?? 0;
     let end = start;
     const fraction = statement.dead === true ? 0 : ROLE_WEIGHT[statement.role];
-    statement.tokens.forEach((token, place) => {
-      const variable = token.kind === TokenKind.name ? table.variableAt(statement, index, place) : undefined;
+    statement.tokens.forEach((token, position) => {
+      const variable =
+        token.kind === TokenKind.name ? table.variableAt(statement, index, position) : undefined;
       let leveled = token.text;
       let part = leveled;
       if (variable !== undefined) {

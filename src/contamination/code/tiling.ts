@@ -15,26 +15,26 @@ const WORK_A_TOKEN = 200;
  * either side (greedy string tiling; Wise 1993). Stretches shorter than `shortest` are left out.
  */
 export function tile(output: Int32Array, known: Int32Array, shortest: number): Tile[] {
-  const seeds = seedPlaces(known, shortest);
+  const seeds = seedPositions(known, shortest);
   const found: Tile[] = [];
   const diagonalEnd = new Map<number, number>();
   let work = WORK_A_TOKEN * (output.length + known.length);
   for (let at = 0; at + shortest <= output.length && work > 0; at++) {
-    for (const place of seeds.get(seedHash(output, at, shortest)) ?? []) {
-      const diagonal = at - place;
+    for (const position of seeds.get(seedHash(output, at, shortest)) ?? []) {
+      const diagonal = at - position;
       if ((diagonalEnd.get(diagonal) ?? 0) > at) continue;
       let length = 0;
       while (
         at + length < output.length &&
-        place + length < known.length &&
-        output[at + length] === known[place + length]
+        position + length < known.length &&
+        output[at + length] === known[position + length]
       ) {
         length += 1;
       }
       work -= length;
       if (length < shortest) continue;
       diagonalEnd.set(diagonal, at + length);
-      found.push({ output: at, known: place, length });
+      found.push({ output: at, known: position, length });
     }
   }
   found.sort((x, y) => y.length - x.length || x.output - y.output);
@@ -76,13 +76,13 @@ function seedHash(tokens: Int32Array, at: number, length: number): number {
   return hash;
 }
 
-function seedPlaces(tokens: Int32Array, length: number): Map<number, number[]> {
-  const places = new Map<number, number[]>();
+function seedPositions(tokens: Int32Array, length: number): Map<number, number[]> {
+  const positions = new Map<number, number[]>();
   for (let at = 0; at + length <= tokens.length; at++) {
     const hash = seedHash(tokens, at, length);
-    const list = places.get(hash);
-    if (list === undefined) places.set(hash, [at]);
+    const list = positions.get(hash);
+    if (list === undefined) positions.set(hash, [at]);
     else if (list.length < MAX_PLACES) list.push(at);
   }
-  return places;
+  return positions;
 }

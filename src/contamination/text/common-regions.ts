@@ -25,8 +25,8 @@ interface SqueezedText {
 export function commonRegions(output: string, known: string, atMost: number): SpanPair[] {
   const a = squeeze(output);
   const b = squeeze(known);
-  const places = windowPlaces(b.units);
-  const found = matchesAlong(a.units, b.units, places);
+  const positions = windowPositions(b.units);
+  const found = matchesAlong(a.units, b.units, positions);
   found.sort((x, y) => y.length - x.length || x.a - y.a);
   const chosen: UnitMatch[] = [];
   for (const match of found) {
@@ -86,19 +86,19 @@ function windowHash(units: Uint16Array, from: number): number {
   return hash;
 }
 
-function windowPlaces(units: Uint16Array): Map<number, number[]> {
-  const places = new Map<number, number[]>();
+function windowPositions(units: Uint16Array): Map<number, number[]> {
+  const positions = new Map<number, number[]>();
   for (let from = 0; from + WINDOW <= units.length; from += STRIDE) {
     const hash = windowHash(units, from);
-    const list = places.get(hash);
-    if (list === undefined) places.set(hash, [from]);
+    const list = positions.get(hash);
+    if (list === undefined) positions.set(hash, [from]);
     else if (list.length < MAX_PLACES) list.push(from);
   }
-  return places;
+  return positions;
 }
 
 /** Slides over `a` and takes, wherever a window of `b` is met, the longest match through it. */
-function matchesAlong(a: Uint16Array, b: Uint16Array, places: Map<number, number[]>): UnitMatch[] {
+function matchesAlong(a: Uint16Array, b: Uint16Array, positions: Map<number, number[]>): UnitMatch[] {
   const found: UnitMatch[] = [];
   if (a.length < WINDOW) return found;
   let leading = 1;
@@ -107,12 +107,12 @@ function matchesAlong(a: Uint16Array, b: Uint16Array, places: Map<number, number
   for (let from = 0; from + WINDOW <= a.length; ) {
     let next = from + 1;
     let longest: UnitMatch | undefined;
-    for (const place of places.get(hash) ?? []) {
+    for (const position of positions.get(hash) ?? []) {
       const last = found[found.length - 1];
       const inLast =
-        last !== undefined && from - place === last.a - last.b && from + WINDOW <= last.a + last.length;
+        last !== undefined && from - position === last.a - last.b && from + WINDOW <= last.a + last.length;
       if (inLast) continue;
-      const match = extend(a, b, from, place);
+      const match = extend(a, b, from, position);
       if (match.length >= MIN_REGION_LENGTH && match.length > (longest?.length ?? 0)) longest = match;
     }
     if (longest !== undefined) {

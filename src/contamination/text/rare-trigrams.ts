@@ -1,7 +1,7 @@
 /** Fewer slots are not worth it; they fit the fastest cache. */
 const MIN_SLOTS = 2 ** 10;
 /** So many slots (2 MB) stay from one pair of texts to the next: fresh memory costs more than the counting. */
-const KEPT_SLOTS = 2 ** 18;
+const REUSED_SLOTS = 2 ** 18;
 /** Slots for each trigram that may come. */
 const ROOM = 5 / 4;
 const MARK = 3;
@@ -14,8 +14,8 @@ const LAST_GENERATION = 2 ** 31 - GENERATION;
  * generation, and its slot is empty: so nothing has to be wiped between two pairs.
  */
 export class RareTrigrams {
-  private readonly kept = new Int32Array(2 * KEPT_SLOTS);
-  table = this.kept;
+  private readonly reused = new Int32Array(2 * REUSED_SLOTS);
+  table = this.reused;
   /** Place of the last slot, which is also the mask for places. */
   lastSlot = 0;
   generation = 0;
@@ -24,14 +24,14 @@ export class RareTrigrams {
   /** Starts over for texts of so many units. */
   startPair(units: number): void {
     if (this.generation === LAST_GENERATION) {
-      this.kept.fill(0);
+      this.reused.fill(0);
       this.generation = 0;
     }
     this.generation += GENERATION;
     this.taken = 0;
-    this.table = this.kept;
+    this.table = this.reused;
     let slots = MIN_SLOTS;
-    while (slots < KEPT_SLOTS && slots < ROOM * units) slots *= 2;
+    while (slots < REUSED_SLOTS && slots < ROOM * units) slots *= 2;
     this.lastSlot = 2 * (slots - 1);
   }
 

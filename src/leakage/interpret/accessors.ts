@@ -41,12 +41,12 @@ export function accessorMethod(
   const table = asColumn(interp, receiver);
   if (MASK_METHODS.has(name)) return tableMethod(interp, table, name, args, call);
   const state = table.cell.value;
-  const given = args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
-  const scores = meetLabels(interp, factsOf(table), given, call);
+  const argumentFacts = args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
+  const scores = meetLabels(interp, factsOf(table), argumentFacts, call);
   return newTable({
     ...state,
-    fits: union(state.fits, given.fits),
-    predictions: union(state.predictions, given.predictions),
+    fits: union(state.fits, argumentFacts.fits),
+    predictions: union(state.predictions, argumentFacts.predictions),
     scores: union(state.scores, scores),
   });
 }
@@ -59,8 +59,8 @@ export function accessorProperty(interp: Interpreter, receiver: Value): Value {
 function expression(receiver: Opaque, accessor: string, args: Arguments): Opaque {
   const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, receiver.facts);
   // What is evaluated inside each list (`list.eval(pl.element().mean())`) stays inside it.
-  const given = ELEMENT_ACCESSORS.has(accessor) ? [] : args.all.flatMap((value) => pendingOf(value));
-  return { type: 'opaque', facts, pending: pendingTogether(receiver.pending ?? [], given) };
+  const argumentSteps = ELEMENT_ACCESSORS.has(accessor) ? [] : args.all.flatMap((value) => pendingOf(value));
+  return { type: 'opaque', facts, pending: pendingTogether(receiver.pending ?? [], argumentSteps) };
 }
 
 function asColumn(interp: Interpreter, receiver: Value): Table {

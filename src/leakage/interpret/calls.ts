@@ -204,8 +204,8 @@ export function unknownCall(interp: Interpreter, args: Arguments, call: Call): V
   for (const value of args.all) runCallback(interp, value, call);
   const result = { ...facts, scores: union(facts.scores, scored) };
   if (facts === NO_FACTS) {
-    const place = interp.placeKey(call);
-    return { type: 'opaque', facts, source: interp.source(`call:${place}`, interp.label(call)) };
+    const siteKey = interp.siteKey(call);
+    return { type: 'opaque', facts, source: interp.source(`call:${siteKey}`, interp.label(call)) };
   }
   const single = args.all.find((value) => value.type === 'table');
   if (single?.type !== 'table' || facts.rows.length === 0) return opaque(result);
@@ -245,18 +245,18 @@ export function callFunction(interp: Interpreter, fn: FunctionOf, args: Argument
 }
 
 function bindParameters(interp: Interpreter, fn: FunctionOf, args: Arguments): void {
-  const given = [...(fn.self === undefined ? [] : [fn.self]), ...(fn.bound ?? []), ...args.positional];
+  const positional = [...(fn.self === undefined ? [] : [fn.self]), ...(fn.bound ?? []), ...args.positional];
   let position = 0;
   const used = new Set<string>();
   for (const parameter of fn.definition.params) {
     let value: Value;
     if (parameter.star === '*') {
-      value = list(given.slice(position), true);
-      position = given.length;
+      value = list(positional.slice(position), true);
+      position = positional.length;
     } else if (parameter.star === '**') {
       value = newMapping({ entries: new Map([...args.keywords].filter(([name]) => !used.has(name))) });
     } else {
-      value = given[position] ?? args.keywords.get(parameter.name) ?? fallback(interp, fn, parameter);
+      value = positional[position] ?? args.keywords.get(parameter.name) ?? fallback(interp, fn, parameter);
       used.add(parameter.name);
       position += 1;
     }

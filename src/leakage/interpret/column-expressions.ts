@@ -22,11 +22,12 @@ export function polarsExpression(
   if (!/^polars\.(selectors\.)?[a-z_]+$/.test(path) || TABLE_FUNCTIONS.test(path)) return undefined;
   const name = path.split('.').at(-1) ?? '';
   const facts = args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
-  const given = pendingTogether(...args.all.map((value) => pendingOf(value)));
+  const pendingOfArguments = pendingTogether(...args.all.map((value) => pendingOf(value)));
   const names = args.positional.flatMap((value) => namesOf(value) ?? []);
   // `pl.median('a')` is `pl.col('a').median()`; `pl.sum_horizontal` goes along the row.
   const kind = names.length > 0 ? STATISTIC_METHODS.get(name) : undefined;
-  const pending = kind === undefined ? given : [...given, statistic(interp, kind, call)];
+  const pending =
+    kind === undefined ? pendingOfArguments : [...pendingOfArguments, statistic(interp, kind, call)];
   const [only] = names;
   return {
     type: 'opaque',

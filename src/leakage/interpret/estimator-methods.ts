@@ -237,7 +237,7 @@ function scored(interp: Interpreter, cell: Cell<EstimatorState>, args: Arguments
 
 /** Folds: the same two sides for every fold, since what holds for one fold holds for all. */
 export function foldSteps(interp: Interpreter, call: Call): { train: Step; test: Step } {
-  const partition = interp.partition(`folds:${interp.placeKey(call)}`, 'folds', call);
+  const partition = interp.partition(`folds:${interp.siteKey(call)}`, 'folds', call);
   return {
     train: { partition, side: 'train', role: 'train' },
     test: { partition, side: 'test', role: 'test' },
@@ -352,7 +352,7 @@ export function crossScore(
   } = {},
 ): Value {
   const { labels = [] } = options;
-  const partition = interp.partition(`folds:${interp.placeKey(node)}`, 'folds', node);
+  const partition = interp.partition(`folds:${interp.siteKey(node)}`, 'folds', node);
   if (options.random === true) partition.random = true;
   if (options.keepsGroups === true) partition.keepsGroups = true;
   if (options.groups !== undefined) partition.ignoredGroups = { text: options.groups };

@@ -69,8 +69,8 @@ function evaluated(interp: Interpreter, expression: Expr): Value {
     case 'binary': {
       const left = evaluate(interp, expression.left);
       const right = evaluate(interp, expression.right);
-      const place = { node: expression, left: expression.left, right: expression.right };
-      return binaryValue(interp, expression.operator, left, right, place);
+      const nodes = { node: expression, left: expression.left, right: expression.right };
+      return binaryValue(interp, expression.operator, left, right, nodes);
     }
     case 'compare':
       return compareValue(interp, expression);

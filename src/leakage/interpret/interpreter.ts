@@ -184,9 +184,9 @@ export class Interpreter {
   }
 
   /** Goes one level down, unless that is too deep; whoever went down comes up by `leave`. */
-  enter(place: Span): boolean {
+  enter(span: Span): boolean {
     if (this.nesting >= MAX_NESTING) {
-      this.skip(place, 'code that is nested too deeply');
+      this.skip(span, 'code that is nested too deeply');
       return false;
     }
     this.nesting += 1;
@@ -261,7 +261,7 @@ export class Interpreter {
         certain: rows.certain,
         rowsText,
         ...(columns === undefined ? {} : { columns }),
-        ...(statement === undefined ? this.placeOf(node) : { node, statement }),
+        ...(statement === undefined ? this.nodesOf(node) : { node, statement }),
         joinedBy: this.joinOf(rows.rows),
       };
       this.fits.set(key, event);
@@ -286,7 +286,7 @@ export class Interpreter {
   }
 
   /** Key of a place in the code as it is reached through the current calls. */
-  placeKey(node: Span): string {
+  siteKey(node: Span): string {
     const calls = this.frames.map((frame) => frame.site).join('.');
     return `${node.start}-${node.end}@${calls}`;
   }
@@ -342,7 +342,7 @@ export class Interpreter {
    * Where a computation is to be named: the `fit` method of a class in the script is right as it is, so the
    * leak is where it is called.
    */
-  private placeOf(node: Expr): { node: Expr; statement: Stmt } {
+  private nodesOf(node: Expr): { node: Expr; statement: Stmt } {
     const caller = this.frames.find(
       ({ fn: { self, definition } }) =>
         self !== undefined && definition.type === 'function' && definition.name.startsWith('fit'),

@@ -12,7 +12,7 @@ export interface Elements {
 }
 
 /** What iterating over a value gives. */
-export function elementsOf(interp: Interpreter, value: Value, place: Span): Elements {
+export function elementsOf(interp: Interpreter, value: Value, span: Span): Elements {
   switch (value.type) {
     case 'sequence': {
       const { items, rest } = value.cell.value;
@@ -47,7 +47,7 @@ export function elementsOf(interp: Interpreter, value: Value, place: Span): Elem
     case 'opaque':
       return { common: value.source === undefined ? value : { ...value, element: true } };
     default:
-      interp.skip(place, 'iteration over an unknown object');
+      interp.skip(span, 'iteration over an unknown object');
       return { common: UNKNOWN };
   }
 }

@@ -97,9 +97,9 @@ export function callLibrary(interp: Interpreter, path: string, args: Arguments, 
       const subject = model === undefined ? 'the model' : `\`${interp.label(model)}\``;
       const labels = argument(args, 2, 'y');
       const options = validationOptions(argument(args, 9, 'cv', 'folds'));
-      const given = argumentExpression(args, 9, 'groups');
+      const groupsArgument = argumentExpression(args, 9, 'groups');
       const named = options.random ? namedGroups(interp, facts.rows) : undefined;
-      const groups = given === undefined ? named : interp.label(given);
+      const groups = groupsArgument === undefined ? named : interp.label(groupsArgument);
       return crossScore(interp, facts, subject, interp.label(expression), call, {
         labels: labels?.type === 'table' ? labels.cell.value.from : [],
         random: options.random,

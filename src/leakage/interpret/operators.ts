@@ -21,7 +21,7 @@ import { evaluate } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { handMadePrediction } from './products.js';
 
-export interface OperatorPlace {
+export interface OperatorNodes {
   readonly node: Expr;
   readonly left: Expr;
   readonly right: Expr;
@@ -70,7 +70,7 @@ export function binaryValue(
   operator: string,
   left: Value,
   right: Value,
-  place: OperatorPlace,
+  nodes: OperatorNodes,
 ): Value {
   if (left.type === 'constant' && right.type === 'constant') return foldConstants(operator, left, right);
   if (operator === 'or' || operator === 'and') {
@@ -90,15 +90,15 @@ export function binaryValue(
     });
   }
   if (operator === '@') {
-    const predicted = handMadePrediction(interp, left, right, place);
+    const predicted = handMadePrediction(interp, left, right, nodes);
     if (predicted !== undefined) return predicted;
   }
   // `np.arange(n) % 5`: a number for each row.
   if (left.type === 'positions' || right.type === 'positions')
     return newTable(emptyTable(NO_FACTS, 'column'));
   if (left.type === 'sequence' && operator === '*') return repeated(left, right);
-  const [a, b] = [withWeights(interp, factsOf(left), factsOf(right), place.node), factsOf(right)];
-  const scores = operator === '&' || operator === '|' ? [] : meetLabels(interp, a, b, place.node);
+  const [a, b] = [withWeights(interp, factsOf(left), factsOf(right), nodes.node), factsOf(right)];
+  const scores = operator === '&' || operator === '|' ? [] : meetLabels(interp, a, b, nodes.node);
   const pending = pendingTogether(pendingOf(left), pendingOf(right));
   const [stateA, stateB] = [stateOf(left), stateOf(right)];
   const facts = joinFacts(a, b);
@@ -118,7 +118,7 @@ export function binaryValue(
   if (base === undefined) return UNKNOWN;
   const mask =
     operator === '&'
-      ? (bothMasks(stateA?.mask ?? [], stateB?.mask ?? []) ?? [textStep(interp, place.node)])
+      ? (bothMasks(stateA?.mask ?? [], stateB?.mask ?? []) ?? [textStep(interp, nodes.node)])
       : [];
   const rows = joinFacts({ ...NO_FACTS, ...rowsOf(stateA) }, { ...NO_FACTS, ...rowsOf(stateB) });
   return newTable({
@@ -129,7 +129,7 @@ export function binaryValue(
     ...(mask.length > 0
       ? { mask }
       : operator === '|' && stateA?.mask !== undefined
-        ? { mask: [textStep(interp, place.node)] }
+        ? { mask: [textStep(interp, nodes.node)] }
         : {}),
   });
 }

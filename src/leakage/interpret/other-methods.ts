@@ -266,7 +266,7 @@ export function opaqueMethod(
   if (REPORTING.has(name)) report(interp, args.all, call);
   const [population] = args.positional;
   if (name === 'choice' && population !== undefined && isRange(population)) {
-    const partition = interp.partition(`drawn:${interp.placeKey(call)}`, 'selection', call);
+    const partition = interp.partition(`drawn:${interp.siteKey(call)}`, 'selection', call);
     return { type: 'positions', steps: [{ partition, side: 'drawn' }] };
   }
   if (name === 'permutation' || name === 'randperm') return { type: 'positions', steps: [] };

@@ -23,7 +23,7 @@ export function handMadePrediction(
   interp: Interpreter,
   left: Value,
   right: Value,
-  places: { readonly node: Expr; readonly left: Expr; readonly right: Expr },
+  nodes: { readonly node: Expr; readonly left: Expr; readonly right: Expr },
 ): Value | undefined {
   const [rows, weights] = [interp.dataOf(left), interp.dataOf(right)];
   if (rows.predictions.length > 0 || weights.predictions.length > 0 || rows.single === true) return undefined;
@@ -40,10 +40,10 @@ export function handMadePrediction(
     fits: weights.fits,
     held: NO_FACTS,
   });
-  const text = interp.label(places.right);
-  const training = trainingOf(interp, `\`${text}\``, weights, text, [], places.node);
+  const text = interp.label(nodes.right);
+  const training = trainingOf(interp, `\`${text}\``, weights, text, [], nodes.node);
   model.cell.value = { ...model.cell.value, training };
-  const prediction = predictionOf(model.cell, rows, interp.label(places.left), places.node);
+  const prediction = predictionOf(model.cell, rows, interp.label(nodes.left), nodes.node);
   const facts = joinFacts(rows, { ...NO_FACTS, fits: weights.fits });
   return newTable(emptyTable({ ...facts, predictions: [prediction] }));
 }

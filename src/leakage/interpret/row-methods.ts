@@ -17,14 +17,14 @@ export function sampled(interp: Interpreter, state: TableState, args: Arguments,
   if (replace && tableFacts(state).predictions.length === 0)
     return withRowEvent(interp, state, 'duplicated-rows', call);
   if (fraction?.type === 'constant' && Number(fraction.value) >= 1) return newTable(state);
-  const partition = interp.partition(`sample:${interp.placeKey(call)}`, 'selection', call);
+  const partition = interp.partition(`sample:${interp.siteKey(call)}`, 'selection', call);
   return newTable(pickRows(interp, state, [{ partition, side: 'taken' }]));
 }
 
 /** `explode`: several rows for each row, which belong together. */
 export function exploded(interp: Interpreter, state: TableState, call: Call): Value {
   const partition = interp.partition(
-    `pieces:${interp.placeKey(call)}`,
+    `pieces:${interp.siteKey(call)}`,
     'selection',
     call,
     `\`${interp.label(call)}\``,

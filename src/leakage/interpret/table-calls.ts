@@ -27,7 +27,7 @@ export function sourceTable(interp: Interpreter, path: string, args: Arguments, 
   const [first] = args.positional;
   nameSecondReading(interp, args, call);
   const name = first?.type === 'constant' ? String(first.value) : '';
-  const region = interp.source(`${interp.placeKey(call)}:${name}`, name || interp.label(call));
+  const region = interp.source(`${interp.siteKey(call)}:${name}`, name || interp.label(call));
   if (!/^(pandas|polars|cudf|dask|seaborn)\./.test(path)) {
     return { type: 'opaque', facts: NO_FACTS, source: region };
   }
@@ -74,7 +74,7 @@ function seedKey(interp: Interpreter, args: Arguments): string | undefined {
 }
 
 export function holdout(interp: Interpreter, args: Arguments, call: Call): Value {
-  const key = seedKey(interp, args) ?? interp.placeKey(call);
+  const key = seedKey(interp, args) ?? interp.siteKey(call);
   const partition = interp.partition(`holdout:${key}`, 'holdout', call);
   partition.random = flag(args, 'shuffle') !== false;
   const [divided] = args.positional;
@@ -101,7 +101,7 @@ export function holdout(interp: Interpreter, args: Arguments, call: Call): Value
 export function parts(interp: Interpreter, args: Arguments, call: Call): Value {
   const [value, cuts] = args.positional;
   if (value === undefined) return UNKNOWN;
-  const partition = interp.partition(`parts:${interp.placeKey(call)}`, 'holdout', call);
+  const partition = interp.partition(`parts:${interp.siteKey(call)}`, 'holdout', call);
   const count = cuts?.type === 'sequence' ? cuts.cell.value.items.length : 1;
   const isRandom = call.callee.type === 'name' || interp.text(call.callee).endsWith('random_split');
   const state = asTable(interp, value);
@@ -285,7 +285,7 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
     const joined = interp.dataOf(list(contents));
     // Columns that are made on the spot belong to rows of their own.
     const isMade = !joined.certain && contents.every((value) => value.type !== 'table');
-    const made = interp.source(interp.placeKey(call), interp.label(call));
+    const made = interp.source(interp.siteKey(call), interp.label(call));
     const rows = isMade ? { ...joined, rows: [made], certain: true } : joined;
     if (rows.rows.length > 0) {
       const columns = new Map(
@@ -314,7 +314,7 @@ export function container(interp: Interpreter, path: string, args: Arguments, ca
   }
   if (facts.rows.length > 0 || facts.scores.length > 0) return newTable(emptyTable(facts, shape));
   if (first?.type === 'mapping' || first?.type === 'sequence') {
-    const source = interp.source(interp.placeKey(call), interp.label(call));
+    const source = interp.source(interp.siteKey(call), interp.label(call));
     return shape === 'frame'
       ? newTable(emptyTable({ ...facts, rows: [source] }, shape))
       : { type: 'opaque', facts, source };

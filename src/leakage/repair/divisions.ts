@@ -119,16 +119,11 @@ export function changesBetween(
 
 /** Whether a statement between two places of the script changes a variable. */
 export function isChangedBetween(module: Module, start: number, end: number, name: string): boolean {
-  return !changesBetweenPlaces(module, start, end, name).next().done;
+  return !changesIn(module, start, end, name).next().done;
 }
 
 /** Changes of a variable between two places of the script. */
-export function* changesBetweenPlaces(
-  module: Module,
-  start: number,
-  end: number,
-  name: string,
-): Generator<Change> {
+export function* changesIn(module: Module, start: number, end: number, name: string): Generator<Change> {
   for (const statement of module.body.statements) {
     for (const inner of statementsIn(statement)) {
       if (inner.start < start || inner.end > end) continue;

@@ -76,13 +76,13 @@ export function landmarksOf(root: RawNode, source: string): Landmarks {
       const object = fieldOf(node, 'object');
       if (/^(ex|ev|push|magic|run_line_magic)$/.test(method) && object?.type === 'call') {
         // `%matplotlib` of an exported notebook runs nothing.
-        const [of, given] = [
+        const [of, argument] = [
           source.slice(object.start, object.start + 40),
           source.slice(node.end, node.end + 40),
         ];
         if (
           /get_ipython/.test(of) &&
-          !/^\(\s*['"]%?(matplotlib|config|load_ext|autoreload|pip|cd|env)\b/.test(given)
+          !/^\(\s*['"]%?(matplotlib|config|load_ext|autoreload|pip|cd|env)\b/.test(argument)
         ) {
           hide(node, 'code that IPython runs');
         }

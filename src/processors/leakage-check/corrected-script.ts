@@ -1,4 +1,4 @@
-import { type LocatedBlock, locateBlock, placesOf, replaceSpan } from '../../solution/index.js';
+import { type LocatedBlock, locateBlock, occurrencesOf, replaceSpan } from '../../solution/index.js';
 
 interface Region {
   start: number;
@@ -95,7 +95,7 @@ export class CorrectedScript {
 function locateWhole(block: string, content: string): LocatedBlock | null {
   const located = locateBlock(block, content);
   if (located === null || located.matched === 'whitespace') return located;
-  for (const at of placesOf(located.text, content)) {
+  for (const at of occurrencesOf(located.text, content)) {
     const end = at + located.text.length;
     if (!joins(content, at) && !joins(content, end)) return { ...located, start: at, end };
   }

@@ -4,7 +4,7 @@ import type { AnnotatedLeakageAnswer } from '../../agents/outputs.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { LeakFinding } from '../../leakage/index.js';
 import type { Finding, FindingSource } from '../../queues/solution-check.js';
-import { locateBlock, placesOf } from '../../solution/index.js';
+import { locateBlock, occurrencesOf } from '../../solution/index.js';
 
 /** An answer, and whose it is. */
 export type SourcedAnswer = AnnotatedLeakageAnswer & { readonly source: FindingSource };
@@ -61,7 +61,7 @@ async function leaksOutside<Leak extends Span>(
   for (const block of blocks) {
     if (left.length === 0) break;
     const text = locateBlock(block, content)?.text ?? '';
-    for (const start of placesOf(text, content)) {
+    for (const start of occurrencesOf(text, content)) {
       const place = { start, end: start + text.length };
       if (left.some((leak) => overlaps(place, leak))) left = left.filter((leak) => !overlaps(place, leak));
       if (left.length === 0) break;

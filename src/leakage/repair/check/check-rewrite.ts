@@ -6,7 +6,7 @@ import { columnNotDivided } from './lost-columns.js';
 import { shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import type { ScriptChange } from './script-change.js';
-import { refusesCategories } from './unknown-categories.js';
+import { rejectsCategories } from './unknown-categories.js';
 import { leavesGroupsOut } from './unknown-groups.js';
 
 /** What a rewrite must not do, each with the reason where it does; none of them asks which strategy wrote it. */
@@ -16,7 +16,7 @@ const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [
   repeated,
   stalePositions,
   shortened,
-  refusesCategories,
+  rejectsCategories,
   leavesGroupsOut,
   columnNotDivided,
 ];

@@ -47,7 +47,7 @@ export function strictEncoders(change: ScriptChange): StrictEncoder[] {
   return [...found.values()];
 }
 
-export function refusesCategories(change: ScriptChange): string | undefined {
+export function rejectsCategories(change: ScriptChange): string | undefined {
   const [strict] = strictEncoders(change);
   return strict === undefined
     ? undefined
@@ -61,7 +61,7 @@ function strictIn(module: Module, variable: string): StrictEncoder | undefined {
     if (statement.type !== 'assign') continue;
     if (!statement.targets.some((target) => target.type === 'name' && target.id === variable)) continue;
     for (const part of expressionsIn(statement.value)) {
-      const encoder = part.type === 'call' ? refusing(module, part) : undefined;
+      const encoder = part.type === 'call' ? rejecting(module, part) : undefined;
       if (encoder === undefined || part.type !== 'call') continue;
       const isStep = part !== statement.value;
       return { variable, encoder, constructed: part, isStep, tolerant: TOLERANT[encoder] };
@@ -76,7 +76,7 @@ function isTold(module: Module, statement: Stmt, variable: string): boolean {
   return textOf(module, statement).startsWith(`${variable}.set_params(handle_unknown=`);
 }
 
-function refusing(module: Module, call: Call): string | undefined {
+function rejecting(module: Module, call: Call): string | undefined {
   const name = textOf(module, call.callee).split('.').at(-1) ?? '';
   if (!Object.hasOwn(TOLERANT, name) || !isOfSklearn(module, rootName(call.callee) ?? '')) return undefined;
   const isTolerant = call.args.some(

@@ -100,11 +100,11 @@ class Choice {
   private substituted(statement: Stmt): TextEdit[] {
     const edits: TextEdit[] = [];
     const visit = (part: Expr, around: Call | undefined): void => {
-      const place = part.type === 'constant' ? undefined : this.part.placeOf(part);
-      if (place !== undefined) {
+      const replacement = part.type === 'constant' ? undefined : this.part.replacementFor(part);
+      if (replacement !== undefined) {
         // Whoever is given the features predicts for them, and must not have seen these rows.
-        if (place === this.part.chooseX) this.needsOwnFit(modelOf(around));
-        edits.push({ start: part.start, end: part.end, text: place });
+        if (replacement === this.part.chooseX) this.needsOwnFit(modelOf(around));
+        edits.push({ start: part.start, end: part.end, text: replacement });
         return;
       }
       const features = part.type === 'call' ? this.part.featuresOf(part) : undefined;
@@ -195,7 +195,7 @@ class Choice {
   /** The chosen candidate on the validation rows, where its score or its model is read later. */
   private restated(): Restated {
     if (this.leak.kind === 'stacking') return { lines: [], kept: [] };
-    this.refuseOtherBest();
+    this.rejectOtherBest();
     const loop = this.statements.find((statement): statement is For => statement.type === 'for');
     if (loop === undefined) return this.copied.length > 0 ? this.afterSearch() : this.withoutLoop();
     const choice = this.leak.statement;
@@ -204,7 +204,7 @@ class Choice {
   }
 
   /** Collected scores are those of the training part now, but for the chosen candidate: no best of them is read later. */
-  private refuseOtherBest(): void {
+  private rejectOtherBest(): void {
     const rest = this.context.source.slice(this.context.block.end);
     const collected = this.all().flatMap((inner) => {
       if (inner.type === 'assign')

@@ -95,7 +95,7 @@ export class SelectionPart {
   }
 
   /** What takes the place of an expression over the rows of either part; nothing where it is not known. */
-  placeOf(expression: Expr): string | undefined {
+  replacementFor(expression: Expr): string | undefined {
     const text = this.text(expression);
     if (text === this.text(this.trained.x)) return this.fitX;
     if (text === this.text(this.trained.y)) return this.fitY;
@@ -125,8 +125,8 @@ export class SelectionPart {
     if (depth > 6) throw new NotChosen('how the predictions are made is not known');
     const edits: { start: number; end: number; text: string }[] = [];
     const visit = (part: Expr): void => {
-      const place = part.type === 'call' ? this.featuresOf(part) : undefined;
-      if (part.type === 'call' && part.callee.type === 'attribute' && place !== undefined) {
+      const replacement = part.type === 'call' ? this.featuresOf(part) : undefined;
+      if (part.type === 'call' && part.callee.type === 'attribute' && replacement !== undefined) {
         const [features] = part.args;
         edits.push({
           start: part.callee.object.start,
@@ -134,7 +134,7 @@ export class SelectionPart {
           text: this.cloned(part.callee.object, bound),
         });
         if (features !== undefined)
-          edits.push({ start: features.value.start, end: features.value.end, text: place });
+          edits.push({ start: features.value.start, end: features.value.end, text: replacement });
         return;
       }
       if (part.type === 'name' && this.isScored(part)) {

@@ -28,17 +28,17 @@ const TAKING = /^(drop|copy|select_dtypes|reset_index|join|merge|rename|astype|t
 const HARMLESS_ATTRIBUTES =
   /^(height|width|columns|shape|index|dtypes|size|head|info|describe|isna|isnull|nunique)$/;
 
-interface Place {
+interface Occurrence {
   readonly node: Expr;
   readonly parents: readonly Expr[];
 }
 
 /** Where a name is in an expression, with the expressions around it, innermost first. */
-function placesOf(expression: Expr, id: string, parents: readonly Expr[] = []): Place[] {
+function occurrencesOf(expression: Expr, id: string, parents: readonly Expr[] = []): Occurrence[] {
   countWork(1 + parents.length);
   if (parents.length > 60) return [];
   if (expression.type === 'name') return expression.id === id ? [{ node: expression, parents }] : [];
-  return partsOf(expression).flatMap((part) => placesOf(part, id, [expression, ...parents]));
+  return partsOf(expression).flatMap((part) => occurrencesOf(part, id, [expression, ...parents]));
 }
 
 export function dependenceOn(
@@ -52,8 +52,8 @@ export function dependenceOn(
   let result = NONE;
   for (const inner of statementsIn(statement)) {
     for (const own of ownExpressions(inner)) {
-      for (const place of placesOf(own, frame)) {
-        const next = dependenceAt(place, inner, columns, created, resolver);
+      for (const occurrence of occurrencesOf(own, frame)) {
+        const next = dependenceAt(occurrence, inner, columns, created, resolver);
         // What a loop or a branch takes over is not followed.
         if (next.is === 'computes' || (next.is === 'takes' && inner !== statement)) return COMPUTES;
         if (next.is === 'takes') result = next;
@@ -70,7 +70,7 @@ function isOutput(value: Expr): boolean {
 }
 
 function dependenceAt(
-  { parents }: Place,
+  { parents }: Occurrence,
   statement: Stmt,
   columns: Columns,
   created: ReadonlySet<string>,

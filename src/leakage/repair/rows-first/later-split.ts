@@ -9,7 +9,7 @@ import {
 } from '../../syntax/walk.js';
 import { sameRows } from '../../values/region.js';
 import { freshName, type RepairContext } from '../context.js';
-import { changesBetweenPlaces, isChangedBetween } from '../divisions.js';
+import { changesIn, isChangedBetween } from '../divisions.js';
 import { calleeName, rowChangeBetween } from './row-order.js';
 import { functionAround } from './table-kind.js';
 
@@ -281,7 +281,7 @@ function isKnownBefore(
 ): boolean {
   if (!isAssignedBefore(module, id, anchor)) return false;
   if (column === undefined) return !isChangedBetween(module, anchor.start, split.start, id);
-  for (const change of changesBetweenPlaces(module, anchor.start, split.start, id)) {
+  for (const change of changesIn(module, anchor.start, split.start, id)) {
     const fills = /\.fillna\(/.test(module.source.slice(change.statement.start, change.statement.end));
     const isOther =
       change.index !== undefined &&

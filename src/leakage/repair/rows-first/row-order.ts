@@ -38,8 +38,8 @@ export function rowChangeBetween(
 /** Statements between two places, without the bodies of functions that are only defined there. */
 function* statementsOutsideFunctions(within: readonly Stmt[], from: number, to: number): Generator<Stmt> {
   for (const outer of within) {
-    const holdsPlace = outer.start < from && outer.end > from;
-    if ((outer.type === 'function' || outer.type === 'class') && !holdsPlace) continue;
+    const holdsPosition = outer.start < from && outer.end > from;
+    if ((outer.type === 'function' || outer.type === 'class') && !holdsPosition) continue;
     for (const statement of statementsIn(outer)) {
       if (statement.start >= from && statement.end <= to) yield statement;
     }
