@@ -57,7 +57,7 @@ export const ERROR_TABLE = {
     false,
     500,
     2,
-    'Correct the named variable; `fleet config` shows what is in force and from where.',
+    'Correct the named variable; `fleet config` shows the values in use and where they come from.',
   ),
 
   // Pure functions
@@ -68,7 +68,7 @@ export const ERROR_TABLE = {
     false,
     500,
     2,
-    'Give every variable of the prompt exactly once, and no other.',
+    'Pass every variable of the prompt exactly once, and no other.',
   ),
   'prompt-not-found': entry(
     'PromptError',
@@ -84,7 +84,7 @@ export const ERROR_TABLE = {
     false,
     502,
     2,
-    'Raise FLEET_MAX_TOKENS, or hand in a shorter script.',
+    'Raise FLEET_MAX_TOKENS, or submit a shorter script.',
   ),
   'answer-refused': entry(
     'AgentError',
@@ -98,7 +98,7 @@ export const ERROR_TABLE = {
     false,
     502,
     2,
-    'Read the raw answer kept with the error; a stronger model may keep to the schema.',
+    'Read the raw answer stored with the error; a stronger model may follow the schema.',
   ),
   'answer-incomplete': entry('AgentError', true, 502, 2, 'Nothing: the call is tried again.'),
   'answer-unknown-stop': entry(
@@ -134,7 +134,7 @@ export const ERROR_TABLE = {
     false,
     422,
     2,
-    'Hand in a shorter text, or use a model with a larger window.',
+    'Submit a shorter text, or use a model with a larger window.',
   ),
   'call-idle': entry('AgentError', true, 504, 2, 'Nothing: the call is tried again.'),
   'call-timeout': entry(
@@ -183,7 +183,7 @@ export const ERROR_TABLE = {
     false,
     429,
     2,
-    'Raise the limit at the provider; `fleet retry ID` then goes on where the job stopped.',
+    'Raise the limit at the provider; `fleet retry ID` then continues where the job stopped.',
   ),
   'call-unknown': entry(
     'CallRefusedError',
@@ -209,7 +209,7 @@ export const ERROR_TABLE = {
     2,
     'Check the id; finished jobs are removed after the retention time.',
   ),
-  'job-cancelled': entry('JobError', false, 409, 2, 'Submit the job again if it is wanted after all.'),
+  'job-cancelled': entry('JobError', false, 409, 2, 'Submit the job again if you still need it.'),
   'job-already-ended': entry(
     'JobError',
     false,
@@ -231,7 +231,7 @@ export const ERROR_TABLE = {
     2,
     'Only a failed job can be run again; submit a new one.',
   ),
-  'child-failed': entry('JobError', true, 502, 2, 'Run the failed child job again; this job then goes on.'),
+  'child-failed': entry('JobError', true, 502, 2, 'Run the failed child job again; this job then continues.'),
   'key-conflict': entry(
     'JobError',
     false,
@@ -244,28 +244,28 @@ export const ERROR_TABLE = {
     false,
     504,
     2,
-    'Raise FLEET_JOB_TIMEOUT_MS if jobs really take this long; `fleet retry ID` goes on with the answers it has.',
+    'Raise FLEET_JOB_TIMEOUT_MS if jobs really take this long; `fleet retry ID` continues with the recorded answers.',
   ),
   'handler-ignored-abort': entry(
     'JobError',
     false,
     500,
     2,
-    'This is a defect of what ran the job: its slot was freed without it; restart the worker.',
+    'The code that ran the job did not stop when it was aborted, and its slot was freed; restart the worker.',
   ),
   'payload-missing': entry(
     'JobError',
     true,
     500,
     2,
-    'Look at Redis: a text of the job is gone or was changed; submit the job again with `force`.',
+    'Check Redis: a text of the job is missing or was changed; submit the job again with `force`.',
   ),
   'broken-record': entry(
     'JobError',
     true,
     500,
     2,
-    'Look at Redis: the record that the message names is damaged; submit the job again with `force`.',
+    'Check Redis: the record that the message names is damaged; submit the job again with `force`.',
   ),
   'unchecked-solution': entry(
     'UncheckedSolutionError',
@@ -274,7 +274,13 @@ export const ERROR_TABLE = {
     2,
     'Create evaluation jobs with addGuardedEvaluation, and take the script from checkedSolution alone.',
   ),
-  'wait-timeout': entry('JobError', true, 504, 2, 'The job goes on: wait longer, or ask later with its id.'),
+  'wait-timeout': entry(
+    'JobError',
+    true,
+    504,
+    2,
+    'The job continues: wait longer, or ask later with its id.',
+  ),
   internal: entry(
     'InternalError',
     true,
@@ -296,7 +302,7 @@ export const ERROR_TABLE = {
     false,
     401,
     2,
-    'Send a token that is in force (Authorization: Bearer …); `fleet token add` makes one.',
+    'Send a valid token (Authorization: Bearer …); `fleet token add` creates one.',
   ),
   forbidden: entry(
     'RequestError',
@@ -381,7 +387,7 @@ export const ERROR_TABLE = {
     false,
     409,
     2,
-    'Drop the work: the lease ran out and the evaluation is somebody else’s. Send heartbeats more often.',
+    'Drop the work: the lease ran out and the evaluation belongs to another worker. Send heartbeats more often.',
   ),
 
   // Parts that the fleet depends on
