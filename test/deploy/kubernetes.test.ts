@@ -111,9 +111,13 @@ function typeProblems(data: readonly Resource[]): string {
     types: [],
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['resources.ts'] }));
-  const { stdout } = spawnSync(packagePath('node_modules', '.bin', 'tsc'), ['-p', folder], {
-    encoding: 'utf8',
-  });
+  const { stdout } = spawnSync(
+    packagePath('node_modules', '.bin', 'tsc'),
+    ['--checkers', '1', '-p', folder],
+    {
+      encoding: 'utf8',
+    },
+  );
   return stdout;
 }
 

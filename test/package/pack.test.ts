@@ -113,6 +113,8 @@ describe('importing the installed package', () => {
       '--types',
       '',
       '--skipLibCheck',
+      '--checkers',
+      '1',
     ];
     const { status, stdout } = installed.run(process.execPath, [compiler, '--noEmit', ...options, 'use.ts']);
     expect([status, stdout]).toEqual([0, '']);

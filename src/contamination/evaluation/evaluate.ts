@@ -1,6 +1,6 @@
-import { ContaminationDetector, type KnownSource } from '../detector.js';
+import { ContaminationDetector } from '../detector.js';
 import { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from '../known-set.js';
-import type { ContaminationResult } from '../types.js';
+import type { ContaminationResult, KnownSolution } from '../types.js';
 
 /** One labeled pair: is `output` a copy of `known`? */
 export interface LabeledPair {
@@ -25,8 +25,15 @@ export async function evaluatePairs(
   background: MemoryKnownSet = new MemoryKnownSet(),
 ): Promise<EvaluatedPair[]> {
   const evaluated: EvaluatedPair[] = [];
+  let own: KnownSolution[] = [];
+  const store: KnownSolutionStore = {
+    ofTestCase: () => Promise.resolve(own),
+    byReference: (references) => background.byReference(references),
+  };
+  // One detector for all pairs: it reads a solution once that several of them copy.
+  const detector = new ContaminationDetector({}, { store, index: background.index });
   for (const pair of pairs) {
-    const detector = new ContaminationDetector({}, sourceFor(pair, background));
+    own = [completeKnownSolution({ testCaseId: pair.id, solution: pair.known })];
     const result = await detector.checkContamination(pair.output, {
       id: pair.id,
       name: pair.kind,
@@ -35,15 +42,6 @@ export async function evaluatePairs(
     evaluated.push({ pair, result, right: result.contaminated === (pair.label === 'contaminated') });
   }
   return evaluated;
-}
-
-function sourceFor(pair: LabeledPair, background: MemoryKnownSet): KnownSource {
-  const own = completeKnownSolution({ testCaseId: pair.id, solution: pair.known });
-  const store: KnownSolutionStore = {
-    ofTestCase: () => Promise.resolve([own]),
-    byReference: (references) => background.byReference(references),
-  };
-  return { store, index: background.index };
 }
 
 /** A fraction with its 95 % interval (Wilson 1927), which also holds for fractions of 0 and 1. */
