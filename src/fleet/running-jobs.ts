@@ -3,7 +3,7 @@ import { messageOf } from '../errors.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { readMarks } from '../queues/job-marks.js';
 import { runScript, script } from '../queues/run-script.js';
-import type { AbortReason } from './abort-reasons.js';
+import { ABORT_REASONS, type AbortReason } from './abort-reasons.js';
 import type { JobDeadline } from './job-deadline.js';
 import type { Logger } from './logger.js';
 import { forgiveRun } from './run-marks.js';
@@ -47,32 +47,49 @@ export class RunningJobs {
   readonly #ended = new Map<string, string>();
   /** Jobs that were told to come again, since another one like them runs here. */
   readonly #putOff = new Set<string>();
-  /** What tells jobs to stop, by their keys; also of those that have not begun yet. */
-  readonly #deadlines = new Map<string, JobDeadline>();
+  /**
+   * What tells jobs to stop, by their keys, the earliest first; also of those that have not begun yet. A job has two where
+   * its lock ran out and this process took it again.
+   */
+  readonly #deadlines = new Map<string, readonly JobDeadline[]>();
   #draining = false;
 
   constructor(private readonly client: Redis) {}
 
-  /**
-   * Lets a job be told to stop, until `release`. Of two runs of it in this process the later one is told: the earlier has
-   * lost the job, and what its call brings is for the next run.
-   */
+  /** Lets a job be told to stop, until `release`. */
   hear(key: string, deadline: JobDeadline): void {
-    this.#deadlines.set(key, deadline);
+    this.#deadlines.set(key, [...this.#deadlinesOf(key), deadline]);
   }
 
   release(key: string, deadline: JobDeadline): void {
     deadline.release();
-    if (this.#deadlines.get(key) === deadline) this.#deadlines.delete(key);
+    const others = this.#deadlinesOf(key).filter((other) => other !== deadline);
+    if (others.length > 0) this.#deadlines.set(key, others);
+    else this.#deadlines.delete(key);
+  }
+
+  #deadlinesOf(key: string): readonly JobDeadline[] {
+    return this.#deadlines.get(key) ?? [];
   }
 
   /** Tells a job to stop, if it is here. */
   stop(key: string, reason: AbortReason): void {
-    this.#deadlines.get(key)?.stop(reason);
+    for (const deadline of this.#deadlinesOf(key)) deadline.stop(reason);
+  }
+
+  /**
+   * Tells a job to stop whose lock is lost to another worker.
+   * @returns false where this process has taken the job again itself. Its earlier attempt goes on: the next one waits for
+   *   it, and reads what its call brought.
+   */
+  stopLost(key: string): boolean {
+    if (this.#deadlinesOf(key).length > 1) return false;
+    this.stop(key, ABORT_REASONS.lockLost);
+    return true;
   }
 
   stopAll(reason: AbortReason): void {
-    for (const deadline of this.#deadlines.values()) deadline.stop(reason);
+    for (const key of this.#deadlines.keys()) this.stop(key, reason);
   }
 
   /**

@@ -1,7 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Worker } from 'bullmq';
 import { messageOf } from '../errors.js';
-import { ABORT_REASONS } from './abort-reasons.js';
 import type { Logger } from './logger.js';
 import type { RunningJobs } from './running-jobs.js';
 
@@ -41,9 +40,10 @@ export function watchLocks(
         (kept) => {
           const what = kept
             ? 'the lock of a job ran out; nobody had taken the job, so it goes on here'
-            : 'the lock of a job is lost to another worker; its run here is aborted';
+            : running.stopLost(`${queueKey}:${jobId}`)
+              ? 'the lock of a job is lost to another worker; its attempt here is aborted'
+              : 'the lock of a job ran out, and this worker took it again; its first attempt goes on';
           logger.warn({ jobId, eventLoopLagMs }, `${what} (event loop lag: up to ${eventLoopLagMs} ms)`);
-          if (!kept) running.stop(`${queueKey}:${jobId}`, ABORT_REASONS.lockLost);
         },
         (thrown: unknown) => {
           logger.warn({ jobId, reason: messageOf(thrown) }, 'the lock of a job could not be looked after');

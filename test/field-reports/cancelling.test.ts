@@ -52,7 +52,7 @@ describe('a job that runs in another process', () => {
 
 describe('one of hundreds of running jobs', () => {
   it('is found by its id, however many there are, and the others go on', async () => {
-    const RUNNING = 400;
+    const RUNNING = 200;
     prefixes += 1;
     const test = await startTestFleet(redis, `cancelling-${prefixes}`);
     onTestFinished(() => test.close());

@@ -23,7 +23,7 @@ async function start(reply: Script, env: Readonly<Record<string, string>> = {}):
 
 describe('a worker that is stopped at any moment', () => {
   it('leaves no job that is active and belongs to nobody, and each job is asked about once', async () => {
-    const JOBS = 200;
+    const JOBS = 60;
     const { fleet, api, worker } = await start(() => ({ ...leaks(), delayMs: 20 }), {
       FLEET_CONCURRENCY: '3',
     });

@@ -4,7 +4,7 @@ import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet } from '../support/fleet.js';
-import { startMessagesApi } from '../support/messages-api.js';
+import { type Script, startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
@@ -22,24 +22,32 @@ async function loseAgainAndAgain(client: Redis, lock: string): Promise<() => Pro
   };
 }
 
-it('a worker that stood still for longer than the lease and takes its own job over makes the call once, and has not died', async () => {
-  let answer: () => void = () => undefined;
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  const api = await startMessagesApi({ reply: () => answered.then(() => leaks()) });
-  const test = await startTestFleet(redis, 'own');
+const LOCK_MS = 1_000;
+
+/** A worker that has taken its own job again, while the call of its first attempt is under way. */
+async function startTakenOver(prefix: string, reply: Script) {
+  const api = await startMessagesApi({ reply });
+  const test = await startTestFleet(redis, prefix);
   onTestFinished(async () => {
     await test.close();
     await api.close();
   });
-  await test.worker(runnerFor(api), { lockMs: 1_000 });
+  const worker = await test.worker(runnerFor(api), { lockMs: LOCK_MS });
   const handle = await addSolutionCheck(test.fleet, { solution: { content: 'x = 1\n' } });
   await api.arrived(1);
   const key = test.fleet.queue('solution-check').toKey(handle.id);
   const stopLosing = await loseAgainAndAgain(test.fleet.client, `${key}:lock`);
   await test.logged('gives its slot back');
   await stopLosing();
+  return { api, test, worker, handle, key };
+}
+
+it('a worker that stood still for longer than the lease and takes its own job over makes the call once, and has not died', async () => {
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { api, test, handle, key } = await startTakenOver('own', () => answered.then(() => leaks()));
   expect(await test.fleet.client.hmget(key, 'fleet:run', 'fleet:deaths')).toEqual([null, null]);
   answer();
   const result = await handle.result();
@@ -47,4 +55,16 @@ it('a worker that stood still for longer than the lease and takes its own job ov
   expect(api.requests).toHaveLength(1);
   expect((await readCallRecords(test.fleet.client, key)).map(({ state }) => state)).toEqual(['answered']);
   expect(await test.fleet.client.hget(key, 'fleet:deaths')).toBeNull();
+});
+
+it('such a worker ends in order when it is told to stop, and its job is done by the next one', async () => {
+  const { test, worker, handle } = await startTakenOver('stopped', (_request, index) =>
+    index === 0 ? { kind: 'hang' } : leaks(),
+  );
+  await worker.stop(0);
+  expect(test.logLines.filter(({ msg }) => String(msg).includes('could not end in order'))).toEqual([]);
+  const server = await startMessagesApi({ reply: () => leaks() });
+  onTestFinished(() => server.close());
+  await test.worker(runnerFor(server), { lockMs: LOCK_MS });
+  expect((await handle.result()).status).toBe('clean');
 });

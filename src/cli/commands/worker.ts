@@ -51,14 +51,19 @@ async function work(options: WorkerCommandOptions): Promise<void> {
     if (unwell !== undefined) {
       logger.fatal(`the worker ends: ${unwell}`);
       process.exitCode = 1;
-      // Whatever still waits for a connection that does not come must not keep the process.
-      setTimeout(() => process.exit(), LAST_WORD_MS).unref();
+      endLater();
     }
     await worker.stop(unwell === undefined ? drainMs : 0);
     logger.info('worker stopped');
+    endLater();
   } finally {
     await redis.release();
   }
+}
+
+/** Whatever still waits, for a connection or for a job that does not end, must not keep the process. */
+function endLater(): void {
+  setTimeout(() => process.exit(), LAST_WORD_MS).unref();
 }
 
 /** Resolves at the first stop signal; later ones are only reported. */
