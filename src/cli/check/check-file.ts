@@ -56,7 +56,7 @@ function withLeftOut(result: SolutionCheckResult, notebook: NotebookCode | undef
   if (cells.length === 0) return result;
   const notes = cells
     .slice(0, MAX_NOTES)
-    .map(({ cell, magic }) => `cell ${cell} (%%${magic}) was left out: nobody checked what it runs`);
+    .map(({ cell, magic }) => `cell ${cell} (%%${magic}) was left out: what it runs was not checked`);
   return { ...result, notes: [...(result.notes ?? []), ...notes] };
 }
 

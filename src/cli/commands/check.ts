@@ -36,7 +36,7 @@ export function addCheckCommand(program: Command): void {
     .addOption(
       new Option(
         '--fail-on <severity>',
-        'least severe leak that makes the exit code 1 (default: FLEET_MIN_SEVERITY)',
+        'lowest severity of a leak that makes the exit code 1 (default: FLEET_MIN_SEVERITY)',
       ).choices([...SEVERITIES].reverse()),
     )
     .addHelpText('after', '\nExit code: 0 clean, 1 leakage found, 2 a file could not be checked.')

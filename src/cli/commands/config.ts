@@ -14,7 +14,7 @@ import { shownAddress, withoutPasswords } from '../without-passwords.js';
 export function addConfigCommand(program: Command): void {
   program
     .command('config')
-    .description('Show the configuration that is in force, and where each value comes from.')
+    .description('Show the configuration in use, and where each value comes from.')
     .option('--json', 'print JSON')
     .action((options: { readonly json?: true }) => {
       const entries = describeConfig().map(({ variable, value, source }) => ({

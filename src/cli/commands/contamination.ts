@@ -55,7 +55,7 @@ export function addContaminationCommand(program: Command): void {
     )
     .option('--solve-time <ms>', 'milliseconds that the answer took', milliseconds)
     .option('--thoughts <file>', 'thought chain of the answer, a JSON array of strings')
-    .option('--html <file>', 'write a report that any browser shows')
+    .option('--html <file>', 'write an HTML report')
     .option('--json', 'print JSON, an entry an output')
     .addHelpText('after', '\nExit code: 0 none is contaminated, 1 one is, 2 error.')
     .action(async (options: ContaminationOptions) => {

@@ -11,9 +11,9 @@ export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
     .description(
-      'Hold the data of the fleet against its invariants: stuck, lost and doubled jobs, idle money, texts.',
+      'Check the data of the fleet for stuck, lost and duplicated jobs, idle reservations and missing texts.',
     )
-    .option('--repair', 'put right what can be put right')
+    .option('--repair', 'repair what can be repaired')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit code: 0 nothing is wrong (any more), 1 something is.')
     .action(doctor);
@@ -39,5 +39,5 @@ async function doctor(options: { readonly repair?: true; readonly json?: true })
       `${what} ${escapeControlCharsInLine(id)}${where}: ${PROBLEMS[found.problem]}: ${escapeControlCharsInLine(detail)}`,
     );
   }
-  if (left.length > 0 && !repair) print('put it right with: fleet doctor --repair');
+  if (left.length > 0 && !repair) print('repair it with: fleet doctor --repair');
 }

@@ -18,7 +18,7 @@ import { ProgressLine } from '../terminal/progress-line.js';
 
 /** `fleet known …`: the fleet's set of known solutions. */
 export function addKnownCommand(program: Command): void {
-  const known = program.command('known').description("Keep the fleet's set of known solutions.");
+  const known = program.command('known').description("Manage the fleet's set of known solutions.");
   known
     .command('add')
     .description('Add one known solution from a file.')
@@ -27,7 +27,7 @@ export function addKnownCommand(program: Command): void {
     .action(async (testCaseId: string, file: string) => {
       const solution = await readText(file, outputLimit(loadConfig()));
       const added = await session((fleet) => addKnownSolutions(fleet, [{ testCaseId, solution }]));
-      print(added === 1 ? 'added' : 'is known already');
+      print(added === 1 ? 'added' : 'already known');
     });
   known
     .command('import')

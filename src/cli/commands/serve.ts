@@ -37,7 +37,7 @@ function wholeNumber(from: number, to: number): (text: string) => number {
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
-    .description('Serve the HTTP API, the overview, Bull Board and metrics until told to stop.')
+    .description('Serve the HTTP API, the overview, Bull Board and metrics until stopped.')
     .option('--port <n>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8080)
     .option('--host <host>', 'address to listen on; other than loopback needs a token', '127.0.0.1')
     .option('--workers <n>', 'workers to run inside, for small set-ups', wholeNumber(0, 64), 0)

@@ -19,9 +19,9 @@ interface SubmitOptions extends AddOptions {
 
 /** What a key found, where it did not make a new job. */
 const FOUND: Readonly<Record<Exclude<SubmitOutcome, 'created'>, string>> = {
-  existing: 'the key names this job, which is left as it is; --force runs an ended one anew',
+  existing: 'the key names this job, which is unchanged; --force runs an ended job again',
   retried: 'the key names this job, which had failed or was cancelled; it runs again',
-  replaced: 'the key named an ended job; it runs anew',
+  replaced: 'the key named an ended job; it runs again',
 };
 
 export function addSubmitCommand(program: Command): void {
@@ -30,9 +30,9 @@ export function addSubmitCommand(program: Command): void {
     .description('Submit one job.')
     .argument('<kind>', PROCESSED_KINDS.join(', '))
     .requiredOption('--data <file>', 'payload as JSON; - reads standard input')
-    .option('--key <key>', 'your own name for the work: submitted again, it is the same job')
-    .option('--force', 'run a job anew although the one that the key names has ended')
-    .option('--tenant <name>', 'for whom the job is done; tenants take turns')
+    .option('--key <key>', 'idempotency key: submitted again, it is the same job')
+    .option('--force', 'run the job again even if the job with this key has ended')
+    .option('--tenant <name>', 'tenant of the job; jobs of several tenants are scheduled fairly')
     .option('--priority <n>', '1 is the most urgent; orders the jobs of one tenant', decimal)
     .option('--delay-ms <n>', 'wait before the job may start, in milliseconds', decimal)
     .option('--budget-usd <n>', 'what the agent calls of its run may cost, in US dollars', decimal)

@@ -17,7 +17,7 @@ export function addTokenCommand(program: Command): void {
   const token = program.command('token').description('Tokens of the HTTP gateway.').exitOverride();
   token
     .command('add')
-    .description('Make a token, and print it: it cannot be shown again.')
+    .description('Create a token, and print it: it cannot be shown again.')
     .argument('<name>', 'whose or what for')
     .addOption(
       new Option('--role <role>', 'read: look; submit: also submit and cancel; admin: also change queues')
@@ -39,7 +39,7 @@ export function addTokenCommand(program: Command): void {
     .action(list);
   token
     .command('revoke')
-    .description('Take a token out of force, at once and for every gateway.')
+    .description('Revoke a token, at once and for every gateway.')
     .argument('<id>', 'id that list shows')
     .exitOverride()
     .action(revoke);

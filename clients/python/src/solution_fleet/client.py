@@ -203,7 +203,7 @@ class FleetClient:
                 raise WaitTimeout(job_id, timeout)
 
     def events(self, job_id: str, *, after: str | None = None) -> Iterator[JobEvent]:
-        """What happens to a job, until its end. ``after``: id of the last event that is known already."""
+        """What happens to a job, until its end. ``after``: id of the last event that is already known."""
         return follow(self._transport, f"/v1/jobs/{_part(job_id)}/events", after)
 
     def cancel(self, job_id: str) -> Job:
