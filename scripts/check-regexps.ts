@@ -10,7 +10,7 @@ const USAGE = `usage: npm run check:regexps [-- --all] [-- --record]
 Whether every regular expression of the compiled code takes a time in proportion to its text, whatever the text
 is. Expressions of scripts/regexps/verdicts.json were decided before; others are decided now, each in up to half
 a minute.
-  --all     decides all of them anew, in some ten minutes, and compares the recorded verdicts
+  --all     decides all of them again, in some ten minutes, and compares the recorded verdicts
   --record  writes the verdicts down
 `;
 const root = new URL('..', import.meta.url);

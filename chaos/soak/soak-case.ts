@@ -31,7 +31,7 @@ export class Place {
     return place;
   }
 
-  /** Worker processes with the settings that a fleet has by default, but for those that are named. */
+  /** Worker processes with the settings that a fleet has by default, except for those that are named. */
   async processes(reply: Script, env: Readonly<Record<string, string>> = {}): Promise<FleetProcesses> {
     const processes = await startFleetProcesses(this.redis, this.name, reply, {
       FLEET_LOCK_MS: '20000',

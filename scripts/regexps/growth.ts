@@ -98,7 +98,7 @@ async function searched(source: string, flags: string): Promise<Verdict> {
   return slow === undefined ? { evidence: 'searched' } : { objection: `slow on ${slow}` };
 }
 
-/** Reports of scslre. It is quick and knows the work of starting anew at each position ("Move"). */
+/** Reports of scslre. It is quick and knows the work of starting again at each position ("Move"). */
 function competingRepetitions(source: string, flags: string): string | undefined {
   const { reports } = analyse(new RegExp(source, flags));
   if (reports.length === 0) return undefined;

@@ -53,7 +53,7 @@ const EXTERNAL = ['@bull-board/*', 'bullmq-otel', 'piscina', 'undici', 'web-tree
 const BANNER = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(import.meta.url);`;
 
-/** All files that a bundle can hold, but for those of packages. */
+/** All files that a bundle can hold, except for those of packages. */
 function sources() {
   const folders = ['src', 'fuzz', join('test', 'support'), join('examples', 'pipeline-ts')];
   const files = folders.flatMap((folder) =>

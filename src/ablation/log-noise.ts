@@ -51,7 +51,7 @@ const HOUSEKEEPING =
 const BEFORE_NUMBER =
   /\b(?:time taken|elapsed|took|runtime|wall time|execution time|duration|loaded|loading|saved|saving|reading|wrote|written|read)\b/i;
 
-/** Whether `second` matches after the first match of `first`; `first.*second` would look anew after each. */
+/** Whether `second` matches after the first match of `first`; `first.*second` would search again after each. */
 function matchesInOrder(text: string, first: RegExp, second: RegExp): boolean {
   const match = first.exec(text);
   return match !== null && second.test(text.slice(match.index + match[0].length));

@@ -71,7 +71,7 @@ export function cutLine(line: string): string {
   return `${line.slice(0, MAX_LINE_LENGTH / 2)} … ${line.slice(-MAX_LINE_LENGTH / 2)}`;
 }
 
-/** The text a terminal shows for one line: a carriage return starts it anew. */
+/** The text a terminal shows for one line: a carriage return restarts it. */
 function* terminalLines(raw: string): Generator<OutputLine> {
   let start = 0;
   let index = 0;

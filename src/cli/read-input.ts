@@ -35,7 +35,7 @@ export async function readText(file: string, limit: ReadLimit): Promise<string> 
 
 /**
  * Reads what a program printed, which may be nothing.
- * @throws As `readText`, but for an empty one.
+ * @throws As `readText`, except for an empty one.
  */
 export function readOutput(file: string, limit: ReadLimit): Promise<string> {
   return readUtf8(file, limit);

@@ -2,7 +2,7 @@
  * Probability that an output is a copy, given how far its strongest check is from its threshold (1 is the threshold).
  * A logistic curve through one half at the threshold, its slope fitted to the tuning pairs with smoothed targets
  * (Platt 1999), which keeps it from certainty where few pairs lie; docs/contamination.md has the reliability
- * table, and a test reckons it anew.
+ * table, and a test computes it again.
  */
 export function copyProbability(margin: number): number {
   return 1 / (1 + Math.exp(-SLOPE * (margin - MIDDLE)));

@@ -110,7 +110,7 @@ export class KnownStore {
     return this.#read(await this.#client.smembers(this.#keys.ofCase(testCaseId)));
   }
 
-  /** The entries of references, but for those that were removed meanwhile. */
+  /** The entries of references, except for those that were removed meanwhile. */
   entries(references: readonly { hash: string; testCaseId: string }[]): Promise<KnownEntry[]> {
     return this.#read(references.map(entryField));
   }

@@ -20,7 +20,7 @@ const SCOPES: ReadonlySet<string> = new Set(['function_definition', 'class_defin
 interface Position {
   /** They are bound. */
   readonly target: boolean;
-  /** Names of a scope of their own, but for its own name. */
+  /** Names of a scope of their own, except for its own name. */
   readonly scope: boolean;
 }
 

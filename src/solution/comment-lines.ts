@@ -19,7 +19,7 @@ function hasManyCommentLines(source: string): boolean {
 }
 
 /**
- * The source with long rows of comment lines blanked, but for the first and the last ones, and every offset as it was. The
+ * The source with long rows of comment lines blanked, except for the first and the last ones, and every offset as it was. The
  * scanner of the grammar reads all comments up to the next code again after each of them, so that a commented-out part of
  * a script takes time by the square of its length.
  */

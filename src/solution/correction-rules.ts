@@ -76,7 +76,7 @@ const REACHES_OUT = [
   ...['Formatter', 'DataSource', 'load_dataset', 'load_model', 'gfile', 'sleep'],
   // Attributes alone: of variables of these names nobody knows what they are.
   ...['.load', '.loads', '.dump', '.save', '.abort'],
-  // Also as an attribute, but for a call without arguments, which is PyTorch's.
+  // Also as an attribute, except for a call without arguments, which is PyTorch's.
   '.eval',
 ];
 

@@ -77,7 +77,7 @@ function commandProblem(old: string, block: string): string | undefined {
 }
 
 /**
- * Characters that show a reader other code than Python reads: control characters but for white space, separators of lines
+ * Characters that show a reader other code than Python reads: control characters except for white space, separators of lines
  * that are none in Python, and marks that change the direction of what follows.
  */
 const MISLEADING = /[^\P{Cc}\t\n\f\r]|[\u2028-\u202e\u2066-\u2069]/gu;

@@ -7,7 +7,7 @@ export interface LocatedBlock {
   /** Offset after the last code unit. */
   readonly end: number;
   readonly text: string;
-  /** `exact`: the block is a substring. `whitespace`: its whole lines match but for trailing whitespace. */
+  /** `exact`: the block is a substring. `whitespace`: its whole lines match except for trailing whitespace. */
   readonly matched: 'exact' | 'whitespace';
   /** How often the block is in the script when matched in this way, overlaps not counted; at least 1. */
   readonly occurrences: number;

@@ -14,7 +14,7 @@ const RUNS_CODE =
   /%(run|load|loadpy|rerun|recall|rep|macro|store|autocall|edit|ed|hist|pycat|notebook|alias_magic|ipython)\b/;
 const CELL_MARKER = /^# ?(?:%%|In ?\[)/;
 
-/** A form feed starts the count of indentation anew, so the statement may keep its place in the line. */
+/** A form feed restarts the count of indentation, so the statement may keep its place in the line. */
 function statementInPlace(indentation: string, magicLength: number): string {
   return `${' '.repeat(magicLength - 1)}\f${indentation}`;
 }

@@ -5,7 +5,7 @@ import type { SyntaxNode } from './python-syntax.js';
 const ESCAPE =
   /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|N\{([^{}\\]{1,100})\}|\r?\n)/g;
 
-/** The text of a string literal as Python reads it, but for escapes of single signs. Those by name stand for a slash. */
+/** The text of a string literal as Python reads it, except for escapes of single signs. Those by name stand for a slash. */
 export function decoded(literal: string): string {
   return literal.replace(
     ESCAPE,

@@ -14,7 +14,7 @@ describe('wrapped text', () => {
     expect(wrapped(`a ${'b'.repeat(40)} c`, '', 20)).toEqual(['a', 'b'.repeat(40), 'c']);
   });
 
-  it('loses no character and fits, but for long words', () => {
+  it('loses no character and fits, except for long words', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'ü', '𝒳', ' ', '\n') }),

@@ -25,7 +25,7 @@ describe('configuration', () => {
     });
   });
 
-  it('treats an empty variable as unset, but for the one where empty means none', () => {
+  it('treats an empty variable as unset, except for the one where empty means none', () => {
     const config = loadConfig({ FLEET_REDIS_URL: '', FLEET_CONCURRENCY: '', FLEET_PYTHON: '' });
     expect(config.redisUrl).toBeUndefined();
     expect(config.concurrency).toBe(10);

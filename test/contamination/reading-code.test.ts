@@ -197,7 +197,7 @@ describe('SPEC-SIL-009: one form for the same thing', () => {
     ],
     ['swapped comparisons', 'if a + 1 > b and c >= 2:\n    f()\n', 'if b < a + 1 and 2 <= c:\n    f()\n'],
     ['named literals', 'LIMIT = 26\nx = [0] * LIMIT\n', 'x = [0] * 26\n'],
-    ['reckoned literals', 'x = y + 60 * 60 * 24\n', 'x = y + 86_400\n'],
+    ['computed literals', 'x = y + 60 * 60 * 24\n', 'x = y + 86_400\n'],
     ['needless brackets', 'if (a):\n    return (b)\n', 'if a:\n    return b\n'],
     [
       'declared types',

@@ -98,6 +98,9 @@ export const OLD_WORDS: readonly OldWord[] = [
   { old: 'given', use: 'input, args', in: 'names', notYet: OTHERS },
   { old: 'places? of', use: 'location of, occurrences of', in: 'names', notYet: [...OTHERS, 'examples/'] },
   { old: 'place key', use: 'site key', in: 'names' },
+  { old: 'but for', use: 'except for', in: 'prose', notYet: [...OTHERS, 'docs/field-reports.md'] },
+  { old: 'anew', use: 'again', notYet: [...OTHERS, 'docs/field-reports.md'] },
+  { old: 'reckon\\w*', use: 'compute' },
   { old: 'machine', use: 'interpreter', in: 'names', at: 'src/leakage/' },
   ...SPELLING,
 ];

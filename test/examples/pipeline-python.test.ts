@@ -14,7 +14,7 @@ if (interpreter === undefined) {
 }
 
 const EXAMPLE = packagePath('examples', 'pipeline-python');
-/** What a run prints, but for its figures. */
+/** What a run prints, except for its figures. */
 const withoutFigures = (text: string) => text.replaceAll(/\d\.\d+/g, '#');
 
 describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {

@@ -90,7 +90,7 @@ describe('examples/pipeline-ts', () => {
 
   it('has an output for every script of its recorded run', () => {
     const missing = 'no output of this script was recorded';
-    expect(recorded.stdout + recorded.stderr, 'record anew with --record').not.toContain(missing);
+    expect(recorded.stdout + recorded.stderr, 'record again with --record').not.toContain(missing);
   });
 
   it('prints what its README shows', () => {

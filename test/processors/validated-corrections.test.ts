@@ -19,7 +19,7 @@ describe('validating a correction', () => {
   it.each([
     ['empty', ''],
     ['the same as the block', 'a = fit(all)'],
-    ['the same but for white space', 'a = fit(all)   '],
+    ['the same except for white space', 'a = fit(all)   '],
     ['no Python any more', 'a = fit('],
     ['a placeholder', '# rest unchanged'],
     ['a comment alone', '# the leaky line was removed'],

@@ -37,7 +37,7 @@ describe('locateBlock, exact substring', () => {
     expect(locateBlock('x = 1\n', 'x = 1\ny\nx = 1\nx = 1\n')).toMatchObject({ start: 0, occurrences: 3 });
   });
 
-  it('prefers the exact place to an earlier one that matches but for whitespace', () => {
+  it('prefers the exact place to an earlier one that matches except for whitespace', () => {
     expect(locateBlock('a\nb', 'a \nb\na\nb')).toMatchObject({ start: 5, matched: 'exact', occurrences: 1 });
   });
 

@@ -197,7 +197,7 @@ describe('parsesAsPython without a python3', () => {
 const GENEROUS = { shortMs: WAIT_LIMIT_MS, longMs: WAIT_LIMIT_MS };
 
 describe.skipIf(!withPython)('PythonParser', () => {
-  /** Answers as the child does, but for texts that say otherwise. */
+  /** Answers as the child does, except for texts that say otherwise. */
   const obedient = `exec python3 -c '
 import os, struct, sys, time
 source = sys.stdin.buffer

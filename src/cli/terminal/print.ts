@@ -7,7 +7,7 @@ import {
 } from './escape-control-chars.js';
 
 /**
- * Prints lines for people. Whatever is in them reaches no terminal as a control sequence (but for the colors that
+ * Prints lines for people. Whatever is in them reaches no terminal as a control sequence (except for the colors that
  * this program adds), and no runner of a continuous integration as a command.
  */
 export function print(text: string, stream: NodeJS.WriteStream = process.stdout): boolean {

@@ -67,11 +67,11 @@ class Reader {
   }
 
   private sum(): Value | undefined {
-    return this.chain(['+', '-'], () => this.product(), reckon);
+    return this.chain(['+', '-'], () => this.product(), compute);
   }
 
   private product(): Value | undefined {
-    return this.chain(['*', '%'], () => this.operand(), reckon);
+    return this.chain(['*', '%'], () => this.operand(), compute);
   }
 
   private operand(): Value | undefined {
@@ -125,7 +125,7 @@ function compare(sign: string, left: Value, right: Value): Value | undefined {
   return sign === '>' ? left > right : left >= right;
 }
 
-function reckon(sign: string, left: Value, right: Value): Value | undefined {
+function compute(sign: string, left: Value, right: Value): Value | undefined {
   if (typeof left !== 'number' || typeof right !== 'number') return undefined;
   if (sign === '+') return left + right;
   if (sign === '-') return left - right;

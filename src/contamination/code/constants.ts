@@ -4,7 +4,7 @@ import { type Token, TokenKind } from './token.js';
 
 /**
  * Puts literals back where they were taken from: a name at the top (or in capitals) that is given one number
- * or string, once, and never changed, stands for that literal. Then literals that are only reckoned with each other become one.
+ * or string, once, and never changed, stands for that literal. Then literals that are only combined with each other become one.
  */
 export function withoutNamedConstants<S extends Statement>(statements: readonly S[]): S[] {
   const constants = namedConstants(statements);
@@ -102,7 +102,7 @@ function inlined(tokens: readonly Token[], constants: ReadonlyMap<string, Consta
   });
 }
 
-const RECKONING = new Set(['+', '-', '*', '/', '%', '//', '**', '<<', '>>', '|', '&', '^']);
+const OPERATORS = new Set(['+', '-', '*', '/', '%', '//', '**', '<<', '>>', '|', '&', '^']);
 
 /** `60 * 60` and `"a" + "b"` as one literal, `-1` as a literal. */
 function folded(tokens: readonly Token[]): readonly Token[] {
@@ -112,7 +112,7 @@ function folded(tokens: readonly Token[]): readonly Token[] {
     for (;;) {
       const [left, sign, right] = kept.slice(-3);
       const last = kept[kept.length - 1];
-      if (kept.length >= 3 && isLiteral(left) && RECKONING.has(sign?.text ?? '') && isLiteral(right)) {
+      if (kept.length >= 3 && isLiteral(left) && OPERATORS.has(sign?.text ?? '') && isLiteral(right)) {
         kept.splice(-3, 3, { ...(left as Token), end: (right as Token).end });
         continue;
       }

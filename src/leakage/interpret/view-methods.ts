@@ -59,7 +59,7 @@ export function viewMethod(
   return statistics();
 }
 
-/** Rows put together by group, column by column; `agg(p=('proba', 'mean'))` names the columns anew. */
+/** Rows put together by group, column by column; `agg(p=('proba', 'mean'))` names the columns again. */
 function grouped(state: TableState, args: Arguments): Value {
   const columns = new Map(state.columns);
   for (const [name, value] of args.keywords) {

@@ -106,7 +106,7 @@ export function changesBetween(
   if (isChangedBetween(context.module, division.statement.end, leak.statement.start, name)) return true;
   for (let owner = leak.statement.suite.owner; owner !== undefined; owner = owner.suite.owner) {
     if (owner.type !== 'for' && owner.type !== 'while') continue;
-    // The division itself is in the loop: every turn divides anew.
+    // The division itself is in the loop: every turn divides again.
     if (division.statement.start >= owner.start) break;
     const turn = owner.type === 'for' && owner.target.type === 'name' ? owner.target.id : undefined;
     for (const change of changesOf(owner)) {

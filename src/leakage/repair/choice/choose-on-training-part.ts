@@ -203,7 +203,7 @@ class Choice {
     return this.afterLookUp(loop, choice);
   }
 
-  /** Collected scores are those of the training part now, but for the chosen candidate: no best of them is read later. */
+  /** Collected scores are those of the training part now, except for the chosen candidate: no best of them is read later. */
   private rejectOtherBest(): void {
     const rest = this.context.source.slice(this.context.block.end);
     const collected = this.all().flatMap((inner) => {

@@ -59,7 +59,7 @@ async function preparedInFold(
   if (conflict !== undefined) throw new NotFollowed(conflict);
   for (const name of preparation.fitted) {
     if (!CLONED.test(importOf(context, name) ?? ''))
-      throw new NotFollowed(`whether \`${name}\` can be made anew for each fold is not known`);
+      throw new NotFollowed(`whether \`${name}\` can be made again for each fold is not known`);
   }
 
   const taken = new Set<string>();

@@ -6,7 +6,7 @@ import type { SplitStatement } from '../split-parts.js';
 import type { Mapping } from './mapping.js';
 import type { Plan } from './plan.js';
 
-/** Tables of other rows that every fold has to change anew: what is put before the loop, and the first lines in it. */
+/** Tables of other rows that every fold has to change again: what is put before the loop, and the first lines in it. */
 export interface CopiedTables {
   readonly edits: readonly TextEdit[];
   readonly lines: readonly string[];

@@ -173,7 +173,7 @@ export class Replay {
         throw new NotReplayable('the statistic is computed inside a lambda, group by group');
       if (!nodes.some((other) => other.start <= node.start && other.end >= node.end)) nodes.push(node);
     }
-    // Statistics that the analysis did not report for this block alone are computed anew for each part otherwise.
+    // Statistics that the analysis did not report for this block alone are computed again for each part otherwise.
     return nodes.map((node) => withSuffix(statement, node));
   }
 
