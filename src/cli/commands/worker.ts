@@ -18,8 +18,8 @@ interface WorkerCommandOptions {
 export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
-    .description('Work on jobs until told to stop (SIGTERM or SIGINT; a second one stops at once).')
-    .option('--kinds <kinds>', 'kinds to work on, separated by commas (default: all)', (text) =>
+    .description('Process jobs until stopped (SIGTERM or SIGINT; a second one stops at once).')
+    .option('--kinds <kinds>', 'kinds to process, separated by commas (default: all)', (text) =>
       text.split(',').map((kind) => processedKind(kind.trim())),
     )
     .option(
@@ -29,7 +29,7 @@ export function addWorkerCommand(program: Command): void {
     )
     .option(
       '--drain <seconds>',
-      'how long running jobs may go on when stopping (default: FLEET_DRAIN_SECONDS)',
+      'how long running jobs may continue when stopping (default: FLEET_DRAIN_SECONDS)',
       flagLike('drainSeconds'),
     )
     .action(work);
