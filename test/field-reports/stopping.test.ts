@@ -8,6 +8,8 @@ import { errorReply, type Reply, type Script } from '../support/messages-api.js'
 import { redisOfFile } from '../support/redis.js';
 import { type FleetProcesses, startFleetProcesses } from './fleet-processes.js';
 
+/** A busy worker keeps its jobs. */
+const LONG_LOCK = { FLEET_LOCK_MS: '30000' };
 const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
 
 const redis = redisOfFile();
@@ -26,6 +28,7 @@ describe('a worker that is stopped at any moment', () => {
     const JOBS = 60;
     const { fleet, api, worker } = await start(() => ({ ...leaks(), delayMs: 20 }), {
       FLEET_CONCURRENCY: '3',
+      ...LONG_LOCK,
     });
     const queue = fleet.queue('solution-check');
     const outcomes = await addJobs(
@@ -60,7 +63,7 @@ describe('a call that fails while its worker stops', () => {
     const answered = new Promise<Reply>((resolve) => {
       answer = resolve;
     });
-    const { fleet, api, worker } = await start(() => answered, { FLEET_DRAIN_SECONDS: '60' });
+    const { fleet, api, worker } = await start(() => answered, { FLEET_DRAIN_SECONDS: '60', ...LONG_LOCK });
     const stopping = await worker();
     const handle = await addSolutionCheck(fleet, script('failing'));
     await api.arrived(1);
