@@ -1,6 +1,6 @@
 import { JobError } from '../src/errors.js';
 import { locationOf } from '../src/producers/find-job.js';
-import type { FleetConnection } from '../src/producers/fleet-connection.js';
+import type { FleetClient } from '../src/producers/fleet-client.js';
 import { hasEnded, type JobView, viewJob } from '../src/producers/job-view.js';
 import { type CallRecord, readCallRecords } from '../src/queues/call-record.js';
 import { brokenInvariants } from '../test/support/invariants.js';
@@ -49,7 +49,7 @@ export interface Evaluation {
   /** How many jobs failed, by code: the provider truncates, refuses and babbles. */
   readonly failed: Readonly<Record<string, number>>;
   /** Calls of which nobody knows the end. */
-  readonly unknownCalls: number;
+  readonly callsInDoubt: number;
   /** Good answers that were paid for more than once. */
   readonly paidAgain: number;
 }
@@ -81,7 +81,7 @@ export async function evaluate(
   for (const { view } of outcomes) {
     if (view?.error !== undefined) failed[view.error.code] = (failed[view.error.code] ?? 0) + 1;
   }
-  const unknown = outcomes.flatMap(({ calls }) => calls.filter(({ state }) => state === 'unknown'));
+  const inDoubt = outcomes.flatMap(({ calls }) => calls.filter(({ state }) => state === 'in-doubt'));
   const brokenByProvider = billed.filter(({ broken }) => broken).length;
   const inFlightAtFaults = billed.filter((entry) => !entry.broken && inFlight(entry, windows)).length;
   const repeats = paidRepeats(
@@ -94,7 +94,7 @@ export async function evaluate(
   return {
     completed: outcomes.filter(({ view }) => view?.state === 'completed').length,
     failed,
-    unknownCalls: unknown.length,
+    callsInDoubt: inDoubt.length,
     paidAgain: repeats.paidAgain,
     forgottenJobs: mayBeGone.length,
     inFlightAtFaults,
@@ -117,8 +117,8 @@ export async function evaluate(
       promise('calls paid again whose answer the ledger held', repeats.heldByLedger),
       promise('calls paid again that the ledger does not show', repeats.unexplained),
       promise(
-        'calls whose end is unknown, of those in flight at a fault or broken off by the provider',
-        unknown.map(({ step }) => step),
+        'calls in doubt, of those in flight at a fault or broken off by the provider',
+        inDoubt.map(({ step }) => step),
         inFlightAtFaults + brokenByProvider,
       ),
       promise(
@@ -168,7 +168,7 @@ function isChanged({ job, view }: Outcome): boolean {
   return (view.result as { solution?: { content?: unknown } }).solution?.content !== job.script;
 }
 
-async function outcomeOf(fleet: FleetConnection, job: Accepted): Promise<Outcome> {
+async function outcomeOf(fleet: FleetClient, job: Accepted): Promise<Outcome> {
   try {
     const view = await viewJob(fleet, locationOf(fleet, job.id, job.queue));
     return { job, view, calls: await readCallRecords(fleet.client, fleet.queue(job.queue).toKey(job.id)) };
@@ -219,7 +219,7 @@ function paidRepeats(
         );
       }
       const again = repeatsOf(asked);
-      const notUsed = records.filter(({ state }) => state === 'unknown' || state === 'failed').length;
+      const notUsed = records.filter(({ state }) => state === 'in-doubt' || state === 'failed').length;
       // An entry that Redis forgot is not there to explain a repeat.
       const unwritten = asked.filter(
         ({ endedAt }) => endedAt !== undefined && isIn(endedAt, forgotten),

@@ -37,7 +37,7 @@ function render(report: ChaosReport): string {
     `seed ${report.seed}: ${accepted} jobs accepted, ${completed} completed; failed: ${list(failed) || 'none'}`,
     `${requests} requests at the provider; ${report.refusedSubmissions} submissions sent again`,
     `faults: ${list(faults)}; ${report.inFlightAtFaults} calls were in flight at them; the provider broke ${report.brokenByProvider} off`,
-    `calls whose end is unknown: ${report.unknownCalls}; answers paid for again: ${report.paidAgain}`,
+    `calls in doubt: ${report.callsInDoubt}; answers paid for again: ${report.paidAgain}`,
     ...(report.forgottenJobs === 0
       ? []
       : [`jobs that Redis had accepted and not written: ${report.forgottenJobs}`]),

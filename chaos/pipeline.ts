@@ -1,5 +1,5 @@
 import { type Job, Worker } from 'bullmq';
-import { FleetConnection } from '../src/producers/fleet-connection.js';
+import { FleetClient } from '../src/producers/fleet-client.js';
 import { checkedSolution } from '../src/producers/flows/checked-solution.js';
 import { addGuardedEvaluation } from '../src/producers/flows/guarded-evaluation.js';
 import { addRefinementStep } from '../src/producers/flows/refinement-step.js';
@@ -31,19 +31,19 @@ export class Pipeline {
   /** Scripts that an evaluation ran, by the marker of its job. */
   readonly evaluated: readonly Evaluated[];
   refusedSubmissions = 0;
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #evaluating: Worker;
   #stopped = false;
   #submitting: Promise<void> = Promise.resolve();
 
-  private constructor(fleet: FleetConnection, evaluating: Worker, evaluated: readonly Evaluated[]) {
+  private constructor(fleet: FleetClient, evaluating: Worker, evaluated: readonly Evaluated[]) {
     this.evaluated = evaluated;
     this.#fleet = fleet;
     this.#evaluating = evaluating;
   }
 
   static async open(redisUrl: string, prefix: string): Promise<Pipeline> {
-    const fleet = await FleetConnection.open({ redisUrl, prefix });
+    const fleet = await FleetClient.open({ redisUrl, prefix });
     const evaluated: Evaluated[] = [];
     const evaluating = new Worker(
       'evaluate',
@@ -64,7 +64,7 @@ export class Pipeline {
     return new Pipeline(fleet, evaluating, evaluated);
   }
 
-  get fleet(): FleetConnection {
+  get fleet(): FleetClient {
     return this.#fleet;
   }
 

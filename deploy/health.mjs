@@ -1,5 +1,5 @@
-// The health of the container that this runs in: exit code 0 for well, 1 and a reason on standard error for unwell.
-// A gateway is well when its own /healthz says so; any other command when its Redis answers.
+// The health of the container that this runs in: exit code 0 for healthy, 1 and a reason on standard error for unhealthy.
+// A gateway is healthy when its own /healthz says so; any other command when its Redis answers.
 import { readFileSync } from 'node:fs';
 
 const LIMIT_MS = 8_000;

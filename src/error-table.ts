@@ -185,7 +185,7 @@ export const ERROR_TABLE = {
     2,
     'Raise the limit at the provider; `fleet retry ID` then continues where the job stopped.',
   ),
-  'call-unknown': entry(
+  'call-in-doubt': entry(
     'CallRefusedError',
     false,
     409,

@@ -39,16 +39,16 @@ export { addJobs, type BatchItem, type BatchItemOutcome } from './producers/add-
 export { cancelJob } from './producers/cancel-job.js';
 export { addContamination } from './producers/contamination.js';
 export {
-  type DeadAction,
-  type DeadFilter,
   type DeadLetter,
-  dropDead,
-  listDead,
-  retryDead,
-  showDead,
+  type DeadLetterAction,
+  type DeadLetterFilter,
+  discardDeadLetters,
+  getDeadLetter,
+  listDeadLetters,
+  retryDeadLetters,
 } from './producers/dead-letters.js';
 export { addExtract } from './producers/extract.js';
-export { FleetConnection, type FleetConnectionOptions } from './producers/fleet-connection.js';
+export { FleetClient, type FleetClientOptions } from './producers/fleet-client.js';
 export {
   addCandidateBatch,
   type BatchOutcome,

@@ -6,13 +6,13 @@ import { pino } from 'pino';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { logDestination } from '../../src/fleet/logger.js';
 import { FleetWorker } from '../../src/fleet/worker.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import type { KindName } from '../../src/queues/registry.js';
 import type { RowContext } from './row.js';
 
 /** A worker as `fleet worker` starts it, with its log in a file, and a producer's connection. */
 export interface BenchFleet {
-  readonly fleet: FleetConnection;
+  readonly fleet: FleetClient;
   readonly worker: FleetWorker;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startBenchFleet(
     concurrency: options.concurrency,
     lockMs: 20_000,
   });
-  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: context.redis.url, prefix });
   return {
     fleet,
     worker,
@@ -55,7 +55,7 @@ export async function startBenchFleet(
 const LOOK_MS = 20;
 
 /** Resolves when so many jobs of a kind have completed; by the queue's own count, which one event a job refreshes. */
-export async function untilCompleted(fleet: FleetConnection, kind: KindName, count: number): Promise<void> {
+export async function untilCompleted(fleet: FleetClient, kind: KindName, count: number): Promise<void> {
   const queue = fleet.queue(kind);
   while ((await queue.getCompletedCount()) < count) {
     if ((await queue.getFailedCount()) > 0) {

@@ -1,5 +1,5 @@
 import { addJobs } from '../../src/producers/add-jobs.js';
-import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
 
 /** A small solution check. */
 export const CHECK_PAYLOAD = { solution: { content: 'print(1)\n' } };
@@ -14,7 +14,7 @@ const BATCH = 5_000;
 
 /** Submits so many jobs of a kind. @throws where one is refused. */
 export async function fill(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   kind: 'solution-check' | 'contamination',
   count: number,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { startBenchFleet, untilCompleted } from './bench-fleet.js';
 import { fill } from './fill.js';
 import { CLEAN, instantRunner } from './instant-runner.js';
@@ -12,7 +12,7 @@ const PROBE = 1_000;
 export interface FilledFleet {
   readonly prefix: string;
   readonly kind: 'solution-check' | 'contamination';
-  readonly fleet: FleetConnection;
+  readonly fleet: FleetClient;
 }
 
 export async function openFilled(
@@ -21,7 +21,7 @@ export async function openFilled(
   waiting: number,
 ): Promise<FilledFleet> {
   const prefix = context.prefix();
-  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: context.redis.url, prefix });
   await fill(fleet, kind, waiting);
   return { prefix, kind, fleet };
 }

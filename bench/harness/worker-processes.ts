@@ -1,5 +1,5 @@
 import { addJobs } from '../../src/producers/add-jobs.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import type { KindName } from '../../src/queues/registry.js';
 import { type RunningCommand, startFleetCommand } from '../../test/support/fleet-command.js';
 import { type Script, startMessagesApi } from '../../test/support/messages-api.js';
@@ -47,7 +47,7 @@ export async function killAll(commands: readonly RunningCommand[]): Promise<void
 
 /** A fleet without workers, and a Messages API in this process. */
 export interface ProcessBench {
-  readonly fleet: FleetConnection;
+  readonly fleet: FleetClient;
   readonly api: Awaited<ReturnType<typeof startMessagesApi>>;
   readonly prefix: string;
 }
@@ -59,7 +59,7 @@ export async function withProcessBench<T>(
 ): Promise<T> {
   const prefix = context.prefix();
   const api = await startMessagesApi({ reply });
-  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: context.redis.url, prefix });
   try {
     return await action({ fleet, api, prefix });
   } finally {
@@ -69,7 +69,7 @@ export async function withProcessBench<T>(
 }
 
 /** Submits so many different solution checks; the script of each prints its number. */
-export async function submitChecks(fleet: FleetConnection, count: number): Promise<void> {
+export async function submitChecks(fleet: FleetClient, count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, index) => ({
     kind: 'solution-check' as const,
     payload: { solution: { content: `print(${index})\n` } },

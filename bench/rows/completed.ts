@@ -1,4 +1,4 @@
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { fill } from '../harness/fill.js';
 import { compareCosts, type FilledFleet, openFilled } from '../harness/probe-cost.js';
 import { megabytes, residentSize } from '../harness/resident-size.js';
@@ -44,7 +44,7 @@ async function complete(filled: FilledFleet, from: number, to: number): Promise<
 
 /** Lets the retention of what is kept pass: a finished job of a shorter one takes the older ones with it. */
 async function forgetCompleted(context: RowContext, { prefix, fleet }: FilledFleet): Promise<void> {
-  const brief = await FleetConnection.open({
+  const brief = await FleetClient.open({
     redisUrl: context.redis.url,
     prefix,
     retentionDays: AT_ONCE_DAYS,

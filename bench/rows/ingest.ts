@@ -1,5 +1,5 @@
 import { addJobs } from '../../src/producers/add-jobs.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { BareBullmq } from '../harness/bare-bullmq.js';
 import type { BenchRow } from '../harness/row.js';
 import { timed } from '../harness/statistics.js';
@@ -14,7 +14,7 @@ export const ingest: BenchRow = {
   runs: 9,
   run: async (context) => {
     const count = context.short ? 1_000 : 10_000;
-    const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix: context.prefix() });
+    const fleet = await FleetClient.open({ redisUrl: context.redis.url, prefix: context.prefix() });
     const bare = new BareBullmq(context.redis.url, context.prefix());
     await bare.queue.add('warm', PAYLOAD);
     await addJobs(fleet, [{ kind: 'solution-check', payload: PAYLOAD }]);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { FleetWorker } from '../../src/fleet/worker.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { BareBullmq } from '../harness/bare-bullmq.js';
 import { CLEAN, instantRunner } from '../harness/instant-runner.js';
@@ -22,7 +22,7 @@ async function fleetLatencies(context: RowContext, structured: unknown, count: n
     concurrency: 1,
     lockMs: 30_000,
   });
-  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: context.redis.url, prefix });
   const one = async () => (await addSolutionCheck(fleet, { solution: { content: SCRIPT } })).result();
   await one();
   const latencies: number[] = [];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jobOptions } from '../../src/producers/add-job.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import { BareBullmq } from '../harness/bare-bullmq.js';
 import { startBenchProcess } from '../harness/child-process.js';
@@ -49,7 +49,7 @@ export const memoryWaiting: BenchRow = {
   runs: 3,
   run: async (context) => {
     const count = context.short ? 2_000 : 20_000;
-    const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix: context.prefix() });
+    const fleet = await FleetClient.open({ redisUrl: context.redis.url, prefix: context.prefix() });
     const bare = new BareBullmq(context.redis.url, context.prefix());
     await bare.queue.waitUntilReady();
     const empty = await context.redis.memory();

@@ -1,7 +1,7 @@
 import { AgentConfig } from '../../src/agents/agent-config.js';
 import { AgentType } from '../../src/agents/agent-type.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { seeded } from '../../test/contamination/pairs/corpus.js';
 import { type BenchProcess, startBenchProcess } from '../harness/child-process.js';
 import type { RowContext, RowGroup, Sample } from '../harness/row.js';
@@ -87,7 +87,7 @@ async function callsAfter(url: string, seconds: number, provider: BenchProcess):
 function fleetSeen(context: RowContext, scripts: readonly string[], seconds: number): Promise<Seen> {
   return against(seconds, async (apiUrl) => {
     const prefix = context.prefix();
-    const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+    const fleet = await FleetClient.open({ redisUrl: context.redis.url, prefix });
     const options = { prefix, apiUrl, concurrency: CONCURRENCY };
     const workers = await startWorkerProcesses(context, WORKERS, options);
     await addJobs(

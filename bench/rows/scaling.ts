@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { untilCompleted } from '../harness/bench-fleet.js';
 import { type BenchProcess, startBenchProcess } from '../harness/child-process.js';
 import { processorMs } from '../harness/processor-time.js';
@@ -33,7 +33,7 @@ async function steadyStateOf(
   const prefix = context.prefix();
   const slots = processes * CONCURRENCY;
   const rounds = context.short ? 2 : ROUNDS;
-  const fleet = await FleetConnection.open({ redisUrl: context.redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: context.redis.url, prefix });
   const workers = await startWorkerProcesses(context, processes, {
     prefix,
     apiUrl: provider.firstLine,

@@ -2,7 +2,7 @@ import { type Job, Worker } from 'bullmq';
 import {
   addGuardedEvaluation,
   checkedSolution,
-  type FleetConnection,
+  type FleetClient,
   type SolutionCheckResult,
 } from '../../src/index.js';
 import type { ScriptRuns } from './script-runs.js';
@@ -41,7 +41,7 @@ export interface Unscored {
 
 /** Has a script checked and then evaluated. One with a leak that cannot be corrected is refused. */
 export async function evaluate(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   content: string,
   tags: Readonly<Record<string, string>>,
 ): Promise<Scored | Unscored> {

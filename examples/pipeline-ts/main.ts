@@ -4,7 +4,7 @@
  *   npx tsx examples/pipeline-ts/main.ts [--real | --recorded | --record] [--steps N]
  */
 import { parseArgs } from 'node:util';
-import { FleetConnection, loadConfig } from '../../src/index.js';
+import { FleetClient, loadConfig } from '../../src/index.js';
 import {
   acquireThrowawayRedis,
   chooseRunner,
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
     closers.push(() => worker.stop(5_000));
     const evaluator = startEvaluator(redis.url, PREFIX, runs);
     closers.push(() => evaluator.close());
-    const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
+    const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX });
     closers.push(() => fleet.close());
 
     await refineSolution(fleet, runs, report, steps);

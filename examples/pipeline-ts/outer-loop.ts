@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { addRefinementStep, type FleetConnection, replaceBlock } from '../../src/index.js';
+import { addRefinementStep, type FleetClient, replaceBlock } from '../../src/index.js';
 import { evaluate, type Scored } from './evaluation.js';
 import type { Report } from './report.js';
 import type { ScriptRuns } from './script-runs.js';
@@ -18,7 +18,7 @@ interface Best {
  * and kept if it is better.
  */
 export async function refineSolution(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   runs: ScriptRuns,
   report: Report,
   steps: number,
@@ -66,7 +66,7 @@ export async function refineSolution(
   report.end(first.score, best.score);
 }
 
-async function firstSolution(fleet: FleetConnection, report: Report): Promise<Best> {
+async function firstSolution(fleet: FleetClient, report: Report): Promise<Best> {
   const evaluated = await evaluate(fleet, await readPython('solution.py'), { run: 'digits', step: '0' });
   if (!('score' in evaluated)) throw new Error(`the first solution has no score: ${evaluated.reason}`);
   report.start(evaluated);

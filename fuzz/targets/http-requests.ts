@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { costReader } from '../../src/cli/cost-reader.js';
 import { ProblemSchema } from '../../src/gateway/http/problem.js';
 import { startGateway } from '../../src/gateway/server.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { TEST_SETTINGS } from '../../test/gateway/gateway-fixture.js';
 import { startTestRedis } from '../../test/support/redis.js';
@@ -78,7 +78,7 @@ export const httpRequests: Target = {
   stateful: true,
   open: async () => {
     const redis = await startTestRedis();
-    const openFleet = () => FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
+    const openFleet = () => FleetClient.open({ redisUrl: redis.url, prefix: PREFIX });
     const gateway = await startGateway({
       host: '127.0.0.1',
       port: 0,

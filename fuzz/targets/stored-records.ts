@@ -8,7 +8,7 @@ import { KnownStore } from '../../src/known/known-store.js';
 import { payloadJobsKey, payloadKey } from '../../src/payloads/payload-keys.js';
 import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { encodeText, referenceTo } from '../../src/payloads/text-reference.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { knownSolutionsOf } from '../../src/producers/known-solutions.js';
 import { listJobs } from '../../src/producers/list-jobs.js';
 import { viewRun } from '../../src/producers/run-view.js';
@@ -44,7 +44,7 @@ export const storedRecords: Target = {
   stateful: true,
   open: async () => {
     const redis = await startTestRedis();
-    const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
+    const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX });
     const { client } = fleet;
     return {
       run: async ([field = '', value = '', bytes = '']) => {

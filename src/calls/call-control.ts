@@ -8,8 +8,8 @@ export interface CallControlOptions {
   readonly prefix?: string;
   /** What the calls of one day (UTC) may cost, in US dollars; default: no limit. */
   readonly budgetUsd?: number;
-  /** What becomes of a call whose end nobody knows; default: it is sent again. */
-  readonly unknownCalls?: 'resend' | 'park';
+  /** What becomes of a call in doubt; default: it is sent again. */
+  readonly callsInDoubt?: 'resend' | 'park';
   /** Whether answers also serve other jobs that ask exactly the same; default: no. */
   readonly cache?: boolean;
   /** Limits a minute by model, besides what the provider says. */
@@ -31,7 +31,7 @@ export interface CallControl {
   readonly client: Redis;
   readonly prefix: string;
   readonly budgetUsd: number | undefined;
-  readonly unknownCalls: 'resend' | 'park';
+  readonly callsInDoubt: 'resend' | 'park';
   readonly cache: boolean;
   readonly limits: ModelLimits;
   readonly quotaParkMs: number;
@@ -49,7 +49,7 @@ export function callControl(client: Redis, prefix: string, options: CallControlO
     client,
     prefix: options.prefix ?? prefix,
     budgetUsd: options.budgetUsd,
-    unknownCalls: options.unknownCalls ?? 'resend',
+    callsInDoubt: options.callsInDoubt ?? 'resend',
     cache: options.cache ?? false,
     limits: options.limits ?? {},
     quotaParkMs: options.quotaParkMs ?? 600_000,

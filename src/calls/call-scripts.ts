@@ -20,7 +20,7 @@ end
 `;
 
 /**
- * Opens a job's ledger for a new run of the job: what an earlier run sent and never saw answered becomes `unknown`.
+ * Opens a job's ledger for a new run of the job: what an earlier run sent and never saw answered becomes `in-doubt`.
  *
  * KEYS: 1 job hash, 2 job lock, 3 calls under way.
  * ARGV: 1 lock token, 2 run (`by`), 3 base of the spending keys, 4 time or ''.
@@ -40,7 +40,7 @@ for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   local by = redis.call('HGET', KEYS[1], field .. ':by')
   if by and by ~= ARGV[2] and ledger_forget(KEYS[1], number, by, now) then
     local flight = spend_land(KEYS[3], number .. ' ' .. KEYS[1])
-    if flight then spend_unknown(ARGV[3], flight) end
+    if flight then spend_in_doubt(ARGV[3], flight) end
   end
   for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':end', field .. ':answer')) do
     found[#found + 1] = value
@@ -91,11 +91,11 @@ local before = ledger_read(KEYS[1], call.number)
 if before.by == ARGV[2] and before.content == ARGV[6] then return {'sent', now, 0} end
 -- The first write decides whether a Redis that is full takes a script. Each one below asks for memory, so no call leaves.
 limiter_load(KEYS[4])
-local wait, why, closed = limiter_check(now, call.booked, call.limits)
+local wait, why, blocked_until = limiter_check(now, call.booked, call.limits)
 if wait > 0 then
   if not before.held then redis.call('HSET', KEYS[1], 'fleet:held', string.format('%.0f', now)) end
-  -- The time for which the model was closed is not held against a job that never had its turn.
-  local since = math.max(tonumber(before.held or now), closed)
+  -- The time for which the circuit was open does not count for a job that could not send a call.
+  local since = math.max(tonumber(before.held or now), blocked_until)
   if call.patienceMs and now - since > call.patienceMs then return {'late', now - since} end
   return {'wait', math.ceil(wait), why}
 end
@@ -116,7 +116,7 @@ spend_reserve(ARGV[3], books, KEYS[3], call.number .. ' ' .. KEYS[1], {
   token = ARGV[1], by = ARGV[2], amount = string.format('%.0f', call.most), likely = string.format('%.0f', call.likely),
   day = day, run = ARGV[7],
 }, call.budgets)
-local probe = limiter_take(now, call.booked, call.limits, ARGV[2])
+local probe = limiter_admit(now, call.booked, call.limits, ARGV[2])
 limiter_store(KEYS[4], now)
 return {'sent', now, probe}`,
 );
@@ -125,17 +125,17 @@ return {'sent', now, probe}`,
 export interface SettledNumbers {
   /** Number of the call in the job's ledger. */
   readonly number: number;
-  readonly billed: 'paid' | 'free' | 'unknown';
+  readonly billed: 'paid' | 'free' | 'in-doubt';
   /** In nano-dollars. */
   readonly cost: number | false;
   /** What a budget counts instead where no cost is known; false: the most that the call could cost. */
   readonly assumed: number | false;
   /** Input, output, cache read, cache write. */
   readonly tokens: readonly number[];
-  /** What it says about the model: open, closed to all, or neither. */
-  readonly says: 'answered' | 'closed' | 'other';
-  /** How long the model is closed, where the provider said so. */
-  readonly closedMs: number | false;
+  /** What it says about the model: it answers, its circuit opens, or neither. */
+  readonly says: 'answered' | 'blocked' | 'other';
+  /** How long calls of the model are blocked, if the provider said so. */
+  readonly blockedMs: number | false;
   /** Class of the outcome. */
   readonly outcome: string;
   /** When it was sent, by the clock of the scripts. */
@@ -189,14 +189,14 @@ limiter_load(KEYS[4])
 limiter_learn(now, call.learned, call.booked, call.used, call.limits)
 if call.says == 'answered' then
   limiter_accepted(now, call.sentAt)
-elseif call.says == 'closed' then
-  limiter_close(now, call.sentAt, call.closedMs, call.outcome)
+elseif call.says == 'blocked' then
+  limiter_open_circuit(now, call.sentAt, call.blockedMs, call.outcome)
 else
   limiter_end_probe(ARGV[2])
 end
 limiter_store(KEYS[4], now)
 if not ours then return {'lost'} end
-if call.says == 'closed' then
+if call.says == 'blocked' then
   if not held then redis.call('HSET', KEYS[1], 'fleet:held', string.format('%.0f', now)) end
   local waited = now - tonumber(held or now)
   if call.patienceMs and waited > call.patienceMs then return {'late', waited} end
@@ -205,7 +205,7 @@ return {'kept'}`,
 );
 
 /**
- * The response of a probe has begun: the fleet need not wait for its end.
+ * The response of a half-open probe has begun: the fleet need not wait for its end.
  *
  * KEYS: 1 limiter of the model. ARGV: 1 when the probe was sent, 2 time or ''. Returns nothing of use.
  */
@@ -220,7 +220,7 @@ return 1`,
 );
 
 /**
- * Keeps the probe's turn for a worker that lives and waits for it.
+ * Renews a half-open probe for a worker that is alive and waits for its answer.
  *
  * KEYS: 1 limiter of the model. ARGV: 1 run that sent the probe, 2 time or ''. Returns 1, or 0 where it is the probe no longer.
  */
@@ -235,7 +235,7 @@ return renewed and 1 or 0`,
 );
 
 /**
- * Writes that a person is asked about a call whose end is unknown, and how often the job had been taken over by then; a
+ * Writes that a person is asked about a call in doubt, and how often the job had been taken over by then; a
  * later run then sends it again.
  *
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 number of the call. Returns 1, or 0 where the job is lost.

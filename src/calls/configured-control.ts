@@ -11,7 +11,7 @@ export function configuredControl(config: Config): CallControlOptions {
   return {
     ...(config.budgetUsd === undefined ? {} : { budgetUsd: config.budgetUsd }),
     ...(config.modelLimits === undefined ? {} : { limits: parseLimits(config.modelLimits) }),
-    unknownCalls: config.unknownCalls,
+    callsInDoubt: config.callsInDoubt,
     cache: config.callCache === 'on',
     quotaParkMs: config.quotaParkMs,
     callWaitMs: config.callWaitMs,

@@ -21,11 +21,11 @@ import { identityOf, JobLedger } from './ledger/job-ledger.js';
 import { packAnswer } from './ledger/kept-answer.js';
 import { holdProbe } from './limiter/hold-probe.js';
 import { limitsOf } from './limiter/model-limits.js';
+import { opensCircuit } from './limiter/opens-circuit.js';
 import { DIMENSIONS, learnedLimits, stayAwayMs } from './limiter/rate-headers.js';
-import { closesModel } from './limiter/turned-away.js';
 import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
-import { lostJob, overBudget, unknownCall, waitedTooLong } from './refusals.js';
+import { callInDoubt, lostJob, overBudget, waitedTooLong } from './refusals.js';
 import { settledCall } from './settled-call.js';
 
 /** The job that a gate stands for. */
@@ -51,7 +51,7 @@ interface Flight {
   readonly sent: SentCall;
   readonly sentAt: number;
   readonly probe: boolean;
-  /** Lets the turn of a probe go. */
+  /** Stops renewing a half-open probe. */
   readonly letGo: () => void;
   readonly estimate: CallEstimate;
 }
@@ -87,7 +87,7 @@ export class JobGate implements CallGate {
   }
 
   /**
-   * @throws CallRefusedError `budget-exhausted`, `quota-exhausted`, `call-unknown`; JobError `lock-lost`; RedisError
+   * @throws CallRefusedError `budget-exhausted`, `quota-exhausted`, `call-in-doubt`; JobError `lock-lost`; RedisError
    *   `redis-full`; CallDeferred where the job shall come again later; the signal's reason when it is aborted.
    */
   async admit(
@@ -98,7 +98,7 @@ export class JobGate implements CallGate {
     const ledger = await this.#ledger;
     const kept = ledger.takeAnswer(call);
     if (kept !== undefined) return kept;
-    await this.#askAboutUnknown(call, ledger, signal);
+    await this.#parkCallInDoubt(call, ledger, signal);
     const estimate = estimateCall(call.request);
     const plan = ledger.plan(call, estimate.likelyUsd);
     let patience = this.control.shortWaitMs;
@@ -132,13 +132,15 @@ export class JobGate implements CallGate {
     const keys = [limiterKey(this.control.prefix, call.model)];
     runScript(this.control.client, PROBE_ACCEPTED, keys, [flight.sentAt, this.#time()]).catch(
       (thrown: unknown) => {
-        this.job.warn(`the fleet could not be told that ${call.model} is open again: ${messageOf(thrown)}`);
+        this.job.warn(
+          `the fleet could not record that ${call.model} takes calls again: ${messageOf(thrown)}`,
+        );
       },
     );
   }
 
   paces(outcome: CallOutcome): boolean {
-    return closesModel(outcome);
+    return opensCircuit(outcome);
   }
 
   /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`. */
@@ -177,26 +179,26 @@ export class JobGate implements CallGate {
     if (replyText(verdict) !== 'open') throw lostJob();
     const ledger = new JobLedger(fields, (record, why) =>
       this.job.warn(
-        `the record ${record} of the job ${key} cannot be understood: ${why}; its call counts as unknown, and is sent again where it is needed`,
+        `the record ${record} of the job ${key} cannot be understood: ${why}; the call is in doubt, and is sent again where it is needed`,
       ),
     );
-    for (const { step, ask, likelyUsd } of ledger.unknown) {
+    for (const { step, ask, likelyUsd } of ledger.inDoubt) {
       const price = likelyUsd === null ? 'at an unknown price' : `at about $${likelyUsd.toFixed(4)}`;
       this.job.warn(
-        `${step}: call ${ask} of an earlier run was sent and its end is unknown; it may be billed, ${price}`,
+        `${step}: call ${ask} of an earlier attempt is in doubt: it may have been billed, ${price}`,
       );
     }
     return ledger;
   }
 
-  async #askAboutUnknown(call: PlannedCall, ledger: JobLedger, signal: AbortSignal): Promise<void> {
-    if (this.control.unknownCalls !== 'park') return;
+  async #parkCallInDoubt(call: PlannedCall, ledger: JobLedger, signal: AbortSignal): Promise<void> {
+    if (this.control.callsInDoubt !== 'park') return;
     const number = ledger.unansweredQuestion(call);
     if (number === undefined) return;
     const { key, token } = this.job;
     const written = runScript(this.control.client, PARK_CALL, [key, `${key}:lock`], [token, number]);
     if ((await this.#orAborted(written, signal)) !== 1) throw lostJob();
-    throw unknownCall(call);
+    throw callInDoubt(call);
   }
 
   /** Undefined where the call may leave now; else what it waits for. */
@@ -284,11 +286,11 @@ export class JobGate implements CallGate {
   ): Omit<SettledNumbers, 'number' | 'billed' | 'cost' | 'assumed' | 'tokens'> {
     const headers = outcome.headers ?? {};
     const learned = learnedLimits(headers);
-    const closed = closesModel(outcome);
+    const blocked = opensCircuit(outcome);
     const input = tokens === undefined ? 0 : tokens.inputTokens + tokens.cacheWriteTokens;
     return {
-      says: closed ? 'closed' : wasTaken(outcome) ? 'answered' : 'other',
-      closedMs: limit(closed ? stayAwayMs(headers, this.control.clock.now()) : undefined),
+      says: blocked ? 'blocked' : wasTaken(outcome) ? 'answered' : 'other',
+      blockedMs: limit(blocked ? stayAwayMs(headers, this.control.clock.now()) : undefined),
       outcome: outcome.class,
       sentAt,
       learned: DIMENSIONS.flatMap((name) => [limit(learned[name].limit), limit(learned[name].remaining)]),

@@ -35,10 +35,10 @@ export function waitedTooLong(call: PlannedCall, waitedMs: number): CallRefusedE
   );
 }
 
-export function unknownCall(call: PlannedCall): CallRefusedError {
+export function callInDoubt(call: PlannedCall): CallRefusedError {
   return new CallRefusedError(
-    'call-unknown',
-    `${call.step}: call ${call.ask} was sent before and nobody knows whether it was answered and billed; a person decides (FLEET_UNKNOWN=park).`,
+    'call-in-doubt',
+    `${call.step}: call ${call.ask} was sent before and nobody knows whether it was answered and billed; a person decides (FLEET_IN_DOUBT=park).`,
   );
 }
 

@@ -50,7 +50,7 @@ export const CALL_RETRIES = {
   overloaded: row(
     'back-off',
     'attempt',
-    'The provider failed inside; 529 or a named time closes the limiter instead.',
+    'The provider failed inside; 529 or a named time opens the circuit instead.',
   ),
   unreachable: row('back-off', 'attempt', 'No answer came.'),
   unauthorized: row('never', 'end', 'The key stays wrong.'),

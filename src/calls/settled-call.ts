@@ -6,8 +6,8 @@ import type { CallOutcome, OutcomeClass } from './outcome.js';
 /** How an outcome goes into the books. */
 export interface SettledCall {
   readonly end: EndedCall;
-  /** `paid`: the provider said what it used; `free`: it turned the call away; `unknown`: nobody knows. */
-  readonly billed: 'paid' | 'free' | 'unknown';
+  /** `paid`: the provider said what it used; `free`: it turned the call away; `in-doubt`: nobody knows. */
+  readonly billed: 'paid' | 'free' | 'in-doubt';
   /** In nano-dollars; undefined where nothing is known to be billed, or the model has no known price. */
   readonly costNano: number | undefined;
   /**
@@ -48,11 +48,11 @@ export function settledCall(outcome: CallOutcome, model: string, at: number): Se
 
 function billing({ class: outcome, tokens, status, neverSent }: CallOutcome): SettledCall['billed'] {
   if (tokens !== undefined) return 'paid';
-  return UNHEARD.has(outcome) && status === undefined && !neverSent ? 'unknown' : 'free';
+  return UNHEARD.has(outcome) && status === undefined && !neverSent ? 'in-doubt' : 'free';
 }
 
 function stateOf(outcome: CallOutcome, billed: SettledCall['billed']): EndedCall['state'] {
   if (outcome.class === 'answered') return 'answered';
   if (outcome.message !== undefined) return 'unusable';
-  return billed === 'unknown' ? 'unknown' : 'failed';
+  return billed === 'in-doubt' ? 'in-doubt' : 'failed';
 }

@@ -7,12 +7,12 @@ import type { CostReader } from '../gateway/costs.js';
 export const costReader: CostReader = {
   today: ({ client, prefix }) => costsOfDay(client, prefix, Date.now()),
   ofRun: ({ client, prefix }, run) => costsOfRun(client, prefix, run),
-  closedModels: async ({ client, prefix }) => {
+  blockedModels: async ({ client, prefix }) => {
     const now = Date.now();
     const { models } = await costsOfDay(client, prefix, now);
     const states = await Promise.all(
       Object.keys(models).map(async (model) => {
-        const [until, why] = await client.hmget(limiterKey(prefix, model), 'closedUntil', 'why');
+        const [until, why] = await client.hmget(limiterKey(prefix, model), 'blockedUntil', 'why');
         return { model, why: why ?? 'rate-limited', seconds: (Number(until ?? 0) - now) / 1_000 };
       }),
     );

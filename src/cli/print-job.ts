@@ -16,25 +16,23 @@ export function jobLine(view: JobView, colors: Colors): string {
 }
 
 /** What the calls of all runs of a job came to; nothing for one that made none. */
-function callLines({ usage, unknownCalls = [] }: JobView): string[] {
+function callLines({ usage, callsInDoubt = [] }: JobView): string[] {
   const lines: string[] = [];
   if (usage.calls + usage.reusedCalls > 0) {
     const cost = usage.costUsd === null ? 'at no known price' : `for ${usd(usage.costUsd)}`;
     const reused = usage.reusedCalls === 0 ? '' : `; ${usage.reusedCalls} answered before and used again`;
     lines.push(`calls: ${usage.calls} ${cost}${reused}`);
   }
-  if (unknownCalls.length === 0) return lines;
-  const priced = unknownCalls.flatMap(({ likelyUsd }) => (likelyUsd === null ? [] : [likelyUsd]));
+  if (callsInDoubt.length === 0) return lines;
+  const priced = callsInDoubt.flatMap(({ likelyUsd }) => (likelyUsd === null ? [] : [likelyUsd]));
   const price =
     priced.length === 0
       ? 'at no known price'
       : `probably ${usd(priced.reduce((sum, likely) => sum + likely, 0))} if billed`;
-  const unpriced = unknownCalls.length - priced.length;
+  const unpriced = callsInDoubt.length - priced.length;
   const rest = priced.length > 0 && unpriced > 0 ? `, and ${unpriced} at no known price` : '';
-  const which = unknownCalls.map(({ step, ask }) => `${step} ${ask}`).join(', ');
-  lines.push(
-    `unknown: ${plural(unknownCalls.length, 'call')} without a known end (${which}), ${price}${rest}`,
-  );
+  const which = callsInDoubt.map(({ step, ask }) => `${step} ${ask}`).join(', ');
+  lines.push(`in doubt: ${plural(callsInDoubt.length, 'call')} (${which}), ${price}${rest}`);
   return lines;
 }
 

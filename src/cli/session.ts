@@ -11,7 +11,7 @@ import { acquireEmbeddedRedis, acquireThrowawayRedis } from '../fleet/embedded-r
 import { createLogger, type Logger } from '../fleet/logger.js';
 import { loadTelemetry } from '../fleet/telemetry.js';
 import { FleetWorker } from '../fleet/worker.js';
-import { FleetConnection } from '../producers/fleet-connection.js';
+import { FleetClient } from '../producers/fleet-client.js';
 import type { MemoryLimits } from '../producers/memory-admission.js';
 import { asRedisError } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
@@ -59,7 +59,7 @@ export async function startWorker(
     retentionDays: config.retentionDays,
     jobTimeoutMs: config.jobTimeoutMs,
     analysis: { timeoutMs: config.analysisTimeoutMs, heapMb: config.analysisHeapMb },
-    unwellMs: config.unwellMs,
+    unhealthyMs: config.unhealthyMs,
     workspaces: {
       roots: (settings.workspaceRoots ?? config.workspaceRoots ?? []).map((root) => resolve(root)),
       allowSecrets: config.workspaceSecrets === 'allow',
@@ -122,7 +122,7 @@ export interface SessionOptions {
 }
 
 interface Session {
-  readonly fleet: FleetConnection;
+  readonly fleet: FleetClient;
   /** What a command says about something that was thrown in it: where its Redis is gone, that. */
   failureOf(thrown: unknown): Promise<unknown>;
   /** Aborted when what the session depends on is gone for good. */
@@ -148,7 +148,7 @@ async function openSession(
   const prefix = ownWorker && apart && !throwaway ? ownPrefix(config.prefix) : config.prefix;
   const failureOf = (thrown: unknown) => failureIn(redis, thrown);
   const open = async () => {
-    const fleet = await FleetConnection.open({
+    const fleet = await FleetClient.open({
       redisUrl: redis.url,
       waitForSlow: isSupervised(config),
       prefix,
@@ -247,7 +247,7 @@ async function stopWorker(
 export function withSession<T>(
   config: Config,
   options: SessionOptions,
-  action: (fleet: FleetConnection, submissions: Submissions, failureOf: Session['failureOf']) => Promise<T>,
+  action: (fleet: FleetClient, submissions: Submissions, failureOf: Session['failureOf']) => Promise<T>,
 ): Promise<T> {
   return interruptible(async (interrupted) => {
     const session = await openSession(config, options, interrupted);

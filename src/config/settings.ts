@@ -130,11 +130,11 @@ export const SETTINGS = {
     decimal.pipe(z.number().nonnegative().max(1_000_000)).optional(),
     'What the agent calls of one day (UTC) may cost, in US dollars; no call is sent that could exceed it.',
   ),
-  unknownCalls: setting(
-    'FLEET_UNKNOWN',
+  callsInDoubt: setting(
+    'FLEET_IN_DOUBT',
     'resend',
     z.enum(['resend', 'park']).default('resend'),
-    'A call of which nobody knows whether it was answered: `resend` it, or `park` the job until a person retries it.',
+    'A call in doubt (sent, and nobody knows whether it was answered): `resend` it, or `park` the job until a person retries it.',
   ),
   callCache: setting(
     'FLEET_CALL_CACHE',
@@ -214,8 +214,8 @@ export const SETTINGS = {
     count(512, 64, 65_536),
     'Heap of each thread in which a worker computes over texts, in MiB.',
   ),
-  unwellMs: setting(
-    'FLEET_UNWELL_MS',
+  unhealthyMs: setting(
+    'FLEET_UNHEALTHY_MS',
     '300000',
     count(300_000, 1_000, MAX_TIMER_MS),
     'A worker that cannot work for so long (Redis away, no job taken) ends with exit code 1.',

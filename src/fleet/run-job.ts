@@ -352,7 +352,7 @@ function errorOf(
  * and could not be used, or send a call about which a person is to decide.
  */
 function isVerdict(thrown: unknown): boolean {
-  if (thrown instanceof CallRefusedError) return thrown.code === 'call-unknown';
+  if (thrown instanceof CallRefusedError) return thrown.code === 'call-in-doubt';
   return thrown instanceof AgentError && !thrown.retryable;
 }
 

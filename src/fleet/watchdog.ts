@@ -6,8 +6,8 @@ import type { Logger } from './logger.js';
 import type { RunningJobs } from './running-jobs.js';
 import { allConnected, wakeWorker } from './worker-connections.js';
 
-/** A worker that is unwell for so long does not get well by itself, in milliseconds. */
-export const DEFAULT_UNWELL_MS = 300_000;
+/** A worker that is unhealthy for so long does not get healthy by itself, in milliseconds. */
+export const DEFAULT_UNHEALTHY_MS = 300_000;
 
 /** Jobs wait, slots are free, and nothing was taken for so long, in milliseconds: the worker does not look. */
 const IDLE_MS = 20_000;
@@ -24,34 +24,34 @@ export interface WatchdogParts {
 
 /**
  * Watches whether a worker can work: its connections stand, Redis answers, and jobs that wait are taken. One that stopped
- * looking for jobs is woken; one that stays unwell says so by `unwell`, so that whoever runs it can start another.
+ * looking for jobs is woken; one that stays unhealthy says so by `unhealthy`, so that whoever runs it can start another.
  */
 export class Watchdog {
-  /** Resolves with the reason when the worker has been unwell for too long. */
-  readonly unwell: Promise<string>;
+  /** Resolves with the reason when the worker has been unhealthy for too long. */
+  readonly unhealthy: Promise<string>;
   readonly #parts: WatchdogParts;
   readonly #timer: NodeJS.Timeout;
   readonly #idleMs: number;
   readonly #lastTaken = new Map<Worker, number>();
-  #wellAt = performance.now();
+  #healthyAt = performance.now();
   #looking = false;
 
   constructor(
     parts: WatchdogParts,
-    unwellMs: number,
-    lookMs = Math.min(5_000, unwellMs / 4),
+    unhealthyMs: number,
+    lookMs = Math.min(5_000, unhealthyMs / 4),
     idleMs = IDLE_MS,
   ) {
     this.#parts = parts;
     this.#idleMs = idleMs;
     for (const worker of parts.workers) this.#follow(worker);
     let giveUp: (reason: string) => void = () => undefined;
-    this.unwell = new Promise((resolve) => {
+    this.unhealthy = new Promise((resolve) => {
       giveUp = resolve;
     });
     this.#timer = setInterval(() => {
-      const since = performance.now() - this.#wellAt;
-      if (since >= unwellMs) giveUp(`not able to work for ${Math.round(since / 1_000)} s`);
+      const since = performance.now() - this.#healthyAt;
+      if (since >= unhealthyMs) giveUp(`not able to work for ${Math.round(since / 1_000)} s`);
       if (this.#looking) return;
       this.#looking = true;
       this.#look().then(
@@ -82,21 +82,21 @@ export class Watchdog {
     await ledger.ping();
     if (this.#parts.full?.reason !== undefined) {
       // Another worker would find Redis just as full, and would not have what this one holds in memory.
-      this.#wellAt = performance.now();
+      this.#healthyAt = performance.now();
       for (const worker of workers) this.#lastTaken.set(worker, performance.now());
       return;
     }
-    let well = true;
+    let healthy = true;
     for (const worker of workers) {
-      if (!worker.isRunning()) well = false;
+      if (!worker.isRunning()) healthy = false;
       else if (await this.#sleepsOverJobs(worker)) {
-        well = false;
+        healthy = false;
         logger.warn({ kind: worker.name }, 'jobs wait and none is taken; the worker is woken');
         this.#lastTaken.set(worker, performance.now());
         await wakeWorker(worker);
       }
     }
-    if (well) this.#wellAt = performance.now();
+    if (healthy) this.#healthyAt = performance.now();
   }
 
   async #sleepsOverJobs(worker: Worker): Promise<boolean> {

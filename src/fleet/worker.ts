@@ -29,7 +29,7 @@ import { RunStarter } from './run-starter.js';
 import { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS } from './two-lanes.js';
-import { DEFAULT_UNWELL_MS, Watchdog } from './watchdog.js';
+import { DEFAULT_UNHEALTHY_MS, Watchdog } from './watchdog.js';
 import { untilConnected } from './worker-connections.js';
 import { workerName } from './worker-name.js';
 import { WorkerReporter } from './worker-reporter.js';
@@ -55,8 +55,8 @@ export interface WorkerOptions extends RedisPatience {
   readonly analysis?: ComputeLimits;
   /** How long a job that was told to stop may take to do so, in milliseconds; default: ten seconds. */
   readonly abortGraceMs?: number;
-  /** How long the worker may be unable to work before `unwell` resolves, in milliseconds; default: five minutes. */
-  readonly unwellMs?: number;
+  /** How long the worker may be unable to work before `unhealthy` resolves, in milliseconds; default: five minutes. */
+  readonly unhealthyMs?: number;
   /** Texts of results above this many bytes are stored apart from their job; default 65,536. */
   readonly offloadBytes?: number;
   /** Limits of texts in payloads, as the producers have them. */
@@ -213,7 +213,7 @@ export class FleetWorker {
       reporter: new WorkerReporter(client, prefix, name, kinds, logger, () => full.reason),
       watchdog: new Watchdog(
         { workers, ledger, subscriber, logger, concurrency, running, full },
-        options.unwellMs ?? DEFAULT_UNWELL_MS,
+        options.unhealthyMs ?? DEFAULT_UNHEALTHY_MS,
       ),
     });
     await fleetWorker.#listenForCancellations(prefix);
@@ -222,8 +222,8 @@ export class FleetWorker {
   }
 
   /** Resolves with a reason when the worker has been unable to work for too long: it should end, and another start. */
-  get unwell(): Promise<string> {
-    return this.#parts.watchdog.unwell;
+  get unhealthy(): Promise<string> {
+    return this.#parts.watchdog.unhealthy;
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { FleetConnection } from '../producers/fleet-connection.js';
+import type { FleetClient } from '../producers/fleet-client.js';
 import type { CostReader } from './costs.js';
 import type { GatewaySettings } from './gateway.js';
 import type { TransferRate } from './http/transfer-watch.js';
@@ -27,7 +27,7 @@ export interface GatewayOptions {
   readonly logger: Logger;
   readonly redisUrl: string;
   /** Connects to the fleet, after checks of the Redis server as the caller sees fit. */
-  readonly openFleet: () => Promise<FleetConnection>;
+  readonly openFleet: () => Promise<FleetClient>;
   readonly costs: CostReader;
   /** Tells the person who started the gateway something that must not be overlooked. */
   readonly announce: (message: string) => void;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { EventFeed } from '../producers/event-feed.js';
-import type { FleetConnection } from '../producers/fleet-connection.js';
+import type { FleetClient } from '../producers/fleet-client.js';
 import type { Admission } from './admission/admission.js';
 import type { Access, AuthMode } from './auth/access.js';
 import type { TokenStore } from './auth/token-store.js';
@@ -43,7 +43,7 @@ export interface GatewaySettings {
 export interface Gateway {
   readonly settings: GatewaySettings;
   readonly logger: Logger;
-  readonly fleet: FleetConnection;
+  readonly fleet: FleetClient;
   readonly tokens: TokenStore;
   /** Whether requests must bring a token. */
   readonly access: Access;

@@ -2,7 +2,7 @@ import type { JobsOptions } from 'bullmq';
 import { CONTRACT_VERSION } from '../queues/common.js';
 import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
 import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { withTags } from './job-tags.js';
@@ -56,7 +56,7 @@ export interface FleetJobOptions {
  * @param bytes Size of its texts, where some of them are stored apart.
  */
 export function jobOptions(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   kindName: KindName,
   id: string,
   options: AddOptions = {},
@@ -87,7 +87,7 @@ export function jobOptions(
 }
 
 /** How long ended jobs are kept. */
-export function retention(fleet: FleetConnection): Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'> {
+export function retention(fleet: FleetClient): Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'> {
   return { removeOnComplete: { age: fleet.retentionSeconds }, removeOnFail: { age: fleet.retentionSeconds } };
 }
 
@@ -96,7 +96,7 @@ export function retention(fleet: FleetConnection): Pick<JobsOptions, 'removeOnCo
  * @throws PayloadError with the path of the field at fault.
  */
 export function preparePayload<K extends KindName>(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   kind: K,
   payload: unknown,
 ): PayloadOf<K> {
@@ -111,7 +111,7 @@ export function preparePayload<K extends KindName>(
  *   key names a job with another payload.
  */
 export async function addJob<K extends KindName>(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   kind: K,
   payload: PayloadOf<K>,
   options: AddOptions = {},
@@ -140,7 +140,7 @@ export async function addJob<K extends KindName>(
  * the pipeline's own queues are read by its own workers and carry everything.
  */
 export async function storedData(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   { queue, id, data }: Submission,
 ): Promise<Record<string, unknown>> {
   return isKindName(queue) ? fleet.payloads.offload(data, [`${fleet.prefix}:${queue}:${id}`]) : data;
@@ -152,7 +152,7 @@ export function bytesApart(data: unknown, stored: unknown): number | undefined {
 }
 
 async function submitByKey(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   submission: Submission,
   { force }: KeyOptions,
   create: () => Promise<void>,

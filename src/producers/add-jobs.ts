@@ -5,7 +5,7 @@ import { asRedisError } from '../queues/connection.js';
 import type { KindName, PayloadOf } from '../queues/registry.js';
 import { completePayload } from '../queues/validate.js';
 import { type AddOptions, addJob, bytesApart, jobOptions, preparePayload, storedData } from './add-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { withTags } from './job-tags.js';
@@ -49,18 +49,18 @@ const CHUNK = 1_000;
  * @returns the outcomes in the order of the items.
  * @throws RedisError where Redis went away; a batch with keys can be sent again as it is.
  */
-export function addJobs(fleet: FleetConnection, items: readonly BatchItem[]): Promise<BatchItemOutcome[]> {
+export function addJobs(fleet: FleetClient, items: readonly BatchItem[]): Promise<BatchItemOutcome[]> {
   return new Batch(fleet, items).submit();
 }
 
 class Batch {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #items: readonly BatchItem[];
   readonly #outcomes: BatchItemOutcome[] = [];
   readonly #firstOfId = new Map<string, Prepared>();
   readonly #repeated: Prepared[] = [];
 
-  constructor(fleet: FleetConnection, items: readonly BatchItem[]) {
+  constructor(fleet: FleetClient, items: readonly BatchItem[]) {
     this.#fleet = fleet;
     this.#items = items;
   }
@@ -186,18 +186,14 @@ function turnTaker({ queue, id, data, options }: Prepared): TurnTaker {
 }
 
 /** A job as BullMQ takes many of them. */
-function bulkJob(fleet: FleetConnection, kind: KindName, { job, stored, turn }: Ready) {
+function bulkJob(fleet: FleetClient, kind: KindName, { job, stored, turn }: Ready) {
   const { id, options, data } = job;
   const opts = withTags(jobOptions(fleet, kind, id, options, turn, bytesApart(data, stored)), data);
   const whenDue = isDelayed(job) ? turnOption(turnRequest(turnTaker(job))) : {};
   return { name: kind, data: stored, opts: { ...opts, ...whenDue } };
 }
 
-function prepare(
-  fleet: FleetConnection,
-  { kind, payload, options = {} }: BatchItem,
-  index: number,
-): Prepared {
+function prepare(fleet: FleetClient, { kind, payload, options = {} }: BatchItem, index: number): Prepared {
   checkSubmission(options);
   const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
   return { kind, queue: kind, id: chooseJobId(kind, options.key), data, options, index };

@@ -6,14 +6,14 @@ import { markCancelled } from '../queues/job-marks.js';
 import { runScript, script } from '../queues/run-script.js';
 import { CANCELLED_EVENT } from './end-events.js';
 import { findJob } from './find-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 
 /**
  * Cancels a job wherever it is, and the children it still waits for. The mark is final: a running call is aborted
  * by the worker that holds the job, a waiting one is never started, and neither is retried.
  * @throws JobError `job-not-found`, or `job-already-ended`.
  */
-export async function cancelJob(fleet: FleetConnection, id: string, queueName?: string): Promise<void> {
+export async function cancelJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
   const { queue, job } = await findJob(fleet, id, queueName);
   const outcome = await markCancelled(fleet.client, queue.toKey(id));
   if (outcome === 'gone') throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
@@ -44,12 +44,12 @@ const PUBLISH_END = script(`
 redis.call('XTRIM', KEYS[1], 'MAXLEN', '~', ARGV[3])
 return redis.call('XADD', KEYS[1], '*', 'event', ARGV[1], 'jobId', ARGV[2])`);
 
-async function announce(fleet: FleetConnection, queue: Queue, id: string): Promise<void> {
+async function announce(fleet: FleetClient, queue: Queue, id: string): Promise<void> {
   await fleet.client.publish(cancelChannel(fleet.prefix), id);
   await runScript(fleet.client, PUBLISH_END, [queue.toKey('events')], [CANCELLED_EVENT, id, MOST_EVENTS]);
 }
 
-async function cancelChild(fleet: FleetConnection, key: string): Promise<void> {
+async function cancelChild(fleet: FleetClient, key: string): Promise<void> {
   const { queue, id } = parseJobKey(key);
   try {
     await cancelJob(fleet, id, queue);

@@ -1,11 +1,11 @@
 import type { ContaminationPayload } from '../queues/contamination.js';
 import { type AddOptions, addJob } from './add-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 
 /** Submits one `contamination` job. @throws PayloadError where the payload breaks the contract. */
 export function addContamination(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   payload: ContaminationPayload,
   options?: AddOptions,
 ): Promise<JobHandle<'contamination'>> {

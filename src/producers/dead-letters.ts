@@ -6,14 +6,14 @@ import { brokenJob, isTooDeep } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import type { KindName } from '../queues/registry.js';
 import { findJob, locationOf } from './find-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { kindOfJobId } from './job-id.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import { type JobView, unreadable, viewJob } from './job-view.js';
 import { retryJob } from './retry-job.js';
 
 /** Which dead letters are meant; what is left out does not matter. */
-export interface DeadFilter {
+export interface DeadLetterFilter {
   readonly ids?: readonly string[];
   readonly kind?: KindName;
   /** Only jobs of this pipeline run (`tags.run`). */
@@ -38,7 +38,7 @@ export interface DeadLetter {
 }
 
 /** What became of the dead letters that a command was about. */
-export interface DeadAction {
+export interface DeadLetterAction {
   readonly done: readonly string[];
   /** Those that could not be treated, and why. */
   readonly refused: readonly { readonly id: string; readonly reason: string }[];
@@ -47,9 +47,9 @@ export interface DeadAction {
 const PAGE = 200;
 
 /** Jobs that failed for good and were not cancelled, newest first within their kind. */
-export async function listDead(
-  fleet: FleetConnection,
-  filter: DeadFilter = {},
+export async function listDeadLetters(
+  fleet: FleetClient,
+  filter: DeadLetterFilter = {},
   limit = 100,
 ): Promise<JobView[]> {
   const found: JobView[] = [];
@@ -61,7 +61,7 @@ export async function listDead(
 }
 
 /** @throws JobError `job-not-found`; UsageError where the job has not failed. */
-export async function showDead(fleet: FleetConnection, id: string): Promise<DeadLetter> {
+export async function getDeadLetter(fleet: FleetClient, id: string): Promise<DeadLetter> {
   const found = await findJob(fleet, id);
   const key = found.queue.toKey(id);
   const [job, calls, payload] = await Promise.all([
@@ -77,7 +77,7 @@ export async function showDead(fleet: FleetConnection, id: string): Promise<Dead
 
 /** The payload with its long texts; where these cannot be read it is as Redis holds it, and says why. */
 async function payloadOf(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   data: unknown,
   key: string,
   id: string,
@@ -97,7 +97,10 @@ async function payloadOf(
  * Runs dead letters again with a fresh set of attempts; calls that were answered are not paid again.
  * @throws UsageError where nothing says which ones.
  */
-export async function retryDead(fleet: FleetConnection, filter: DeadFilter): Promise<DeadAction> {
+export async function retryDeadLetters(
+  fleet: FleetClient,
+  filter: DeadLetterFilter,
+): Promise<DeadLetterAction> {
   demandFilter(filter, 'retry');
   return forEachDead(fleet, filter, (id) => retryJob(fleet, id));
 }
@@ -106,7 +109,10 @@ export async function retryDead(fleet: FleetConnection, filter: DeadFilter): Pro
  * Removes dead letters for ever.
  * @throws UsageError where nothing says which ones.
  */
-export async function dropDead(fleet: FleetConnection, filter: DeadFilter): Promise<DeadAction> {
+export async function discardDeadLetters(
+  fleet: FleetClient,
+  filter: DeadLetterFilter,
+): Promise<DeadLetterAction> {
   demandFilter(filter, 'drop');
   return forEachDead(fleet, filter, async (id) => {
     const { queue } = locationOf(fleet, id);
@@ -116,7 +122,7 @@ export async function dropDead(fleet: FleetConnection, filter: DeadFilter): Prom
   });
 }
 
-function demandFilter(filter: DeadFilter, verb: string): void {
+function demandFilter(filter: DeadLetterFilter, verb: string): void {
   const { ids, ...rest } = filter;
   if (ids !== undefined && ids.length > 0) return;
   if (Object.values(rest).some((value) => value !== undefined)) return;
@@ -125,10 +131,10 @@ function demandFilter(filter: DeadFilter, verb: string): void {
 
 /** The ids are collected first, since what is done to a job takes it out of the list that is read. */
 async function forEachDead(
-  fleet: FleetConnection,
-  filter: DeadFilter,
+  fleet: FleetClient,
+  filter: DeadLetterFilter,
   action: (id: string) => Promise<void>,
-): Promise<DeadAction> {
+): Promise<DeadLetterAction> {
   const ids: string[] = [];
   for await (const { id } of deadLetters(fleet, filter)) ids.push(id);
   const done: string[] = [];
@@ -147,7 +153,7 @@ async function forEachDead(
   return { done, refused };
 }
 
-async function* deadLetters(fleet: FleetConnection, filter: DeadFilter): AsyncGenerator<JobSummary> {
+async function* deadLetters(fleet: FleetClient, filter: DeadLetterFilter): AsyncGenerator<JobSummary> {
   for (const [kind, queue] of fleet.kindQueues) {
     if (filter.kind !== undefined && filter.kind !== kind) continue;
     for await (const ids of failedIds(queue, kind, filter.ids)) {
@@ -160,7 +166,7 @@ async function* deadLetters(fleet: FleetConnection, filter: DeadFilter): AsyncGe
   }
 }
 
-function isMeant(job: JobSummary, { tenant, run, code, olderThanMs }: DeadFilter): boolean {
+function isMeant(job: JobSummary, { tenant, run, code, olderThanMs }: DeadLetterFilter): boolean {
   if (job.state !== 'failed') return false;
   if (tenant !== undefined && (job.tenant ?? job.tags.run) !== tenant) return false;
   if (run !== undefined && job.tags.run !== run) return false;

@@ -1,11 +1,11 @@
 import type { ExtractPayload } from '../queues/extract.js';
 import { type AddOptions, addJob } from './add-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 
 /** Submits one `extract` job. @throws PayloadError where the payload breaks the contract. */
 export function addExtract(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   payload: ExtractPayload,
   options?: AddOptions,
 ): Promise<JobHandle<'extract'>> {

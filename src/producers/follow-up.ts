@@ -1,6 +1,6 @@
 import type { KindName, PayloadOf } from '../queues/registry.js';
 import { type AddOptions, addJob } from './add-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 
 /** The job that something follows: BullMQ's job, or a view of one. */
@@ -26,7 +26,7 @@ export function lineageTags(job: Predecessor): Record<string, string> {
  * @throws PayloadError, JobError as `addJob`.
  */
 export function addFollowUp<K extends KindName>(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   job: Predecessor,
   kind: K,
   payload: PayloadOf<K>,

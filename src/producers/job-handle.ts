@@ -2,7 +2,7 @@ import { failureError } from '../queues/failure.js';
 import { KINDS, type KindName, type ResultOf } from '../queues/registry.js';
 import { cancelJob } from './cancel-job.js';
 import { locationOf } from './find-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { summarizeJob } from './job-summaries.js';
 import { type JobState, type JobView, viewJob } from './job-view.js';
 import type { SubmitOutcome } from './submit-once.js';
@@ -10,13 +10,13 @@ import { type JobReturn, type WaitOptions, waitForJob, waitForReturn } from './w
 
 /** A job in any queue that was submitted: how to follow it. */
 export class QueuedJob {
-  protected readonly fleet: FleetConnection;
+  protected readonly fleet: FleetClient;
   readonly queue: string;
   readonly id: string;
   /** Whether the submission made the job, or found one by its key. */
   readonly outcome: SubmitOutcome;
 
-  constructor(fleet: FleetConnection, queue: string, id: string, outcome: SubmitOutcome) {
+  constructor(fleet: FleetClient, queue: string, id: string, outcome: SubmitOutcome) {
     this.fleet = fleet;
     this.queue = queue;
     this.id = id;
@@ -67,7 +67,7 @@ export class QueuedJob {
 export class JobHandle<K extends KindName = KindName> extends QueuedJob {
   readonly kind: K;
 
-  constructor(fleet: FleetConnection, kind: K, id: string, outcome: SubmitOutcome = 'existing') {
+  constructor(fleet: FleetClient, kind: K, id: string, outcome: SubmitOutcome = 'existing') {
     super(fleet, kind, id, outcome);
     this.kind = kind;
   }

@@ -6,9 +6,10 @@ import { readMarks } from '../queues/job-marks.js';
 import { readRecord } from '../queues/read-record.js';
 import { NO_USAGE } from '../queues/usage.js';
 import { type JobPlace, jobNotFound } from './find-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { tagsOf } from './job-tags.js';
 import {
+  callsInDoubt,
   defined,
   errorOf,
   isBetween,
@@ -16,7 +17,6 @@ import {
   MAX_REREADS,
   publicState,
   stateWith,
-  unknownCalls,
   usageOf,
 } from './job-view.js';
 
@@ -57,7 +57,7 @@ interface Summary {
  * read, so that a list costs the same however large these are.
  */
 export async function summarizeJobs(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   places: readonly JobPlace[],
 ): Promise<(JobSummary | undefined)[]> {
   const found: (JobSummary | undefined)[] = [];
@@ -82,14 +82,14 @@ export async function summarizeJobs(
 }
 
 /** What lists show of one job. @throws JobError `job-not-found`. */
-export async function summarizeJob(fleet: FleetConnection, place: JobPlace): Promise<JobSummary> {
+export async function summarizeJob(fleet: FleetClient, place: JobPlace): Promise<JobSummary> {
   const [summary] = await summarizeJobs(fleet, [place]);
   if (summary === undefined) throw jobNotFound(place.id);
   return summary;
 }
 
 async function summarize(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   place: JobPlace,
   rereads = MAX_REREADS,
 ): Promise<Summary | undefined> {
@@ -123,7 +123,7 @@ async function summarize(
       ...defined({
         progress: progressOf(progress),
         error: await errorOf(fleet, shown, failedReason ?? undefined, key),
-        unknownCalls: unknownCalls(calls),
+        callsInDoubt: callsInDoubt(calls),
         parent: parentOf(parentKey),
         startedAt: isoTime(storedNumber(processedOn)),
         endedAt: isoTime(endedAt),
@@ -144,7 +144,7 @@ function progressOf(field: string | null | undefined): string | undefined {
 
 /** Labels of jobs that were submitted before these stood in the options: in their data, a bounded part at a time. */
 async function tagsInData(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   summaries: readonly (Summary | undefined)[],
 ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
   const tags = new Map<string, Readonly<Record<string, string>>>();

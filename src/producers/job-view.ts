@@ -8,7 +8,7 @@ import { readMarks } from '../queues/job-marks.js';
 import { isKindName } from '../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import { type JobPlace, jobNotFound } from './find-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { tagsOf } from './job-tags.js';
 
 export const JOB_STATES = [
@@ -32,8 +32,8 @@ export interface JobView {
   readonly result?: unknown;
   readonly error?: JobFailure;
   readonly usage: Usage;
-  /** Agent calls of which nobody knows whether they were answered and billed, with what they probably cost. */
-  readonly unknownCalls?: readonly Pick<CallRecord, 'step' | 'ask' | 'model' | 'likelyUsd'>[];
+  /** Agent calls in doubt: nobody knows whether they were answered and billed. With their likely price. */
+  readonly callsInDoubt?: readonly Pick<CallRecord, 'step' | 'ask' | 'model' | 'likelyUsd'>[];
   readonly tags: Readonly<Record<string, string>>;
   readonly parent?: string;
   readonly createdAt: string;
@@ -66,10 +66,10 @@ export function usageOf(reported: Usage, calls: readonly CallRecord[]): Usage {
   return calls.length === 0 ? reported : { ...usageOfRecords(calls), reusedCalls: reported.reusedCalls };
 }
 
-export function unknownCalls(calls: readonly CallRecord[]): JobView['unknownCalls'] {
-  const unknown = calls.filter(({ state }) => state === 'unknown');
-  if (unknown.length === 0) return undefined;
-  return unknown.map(({ step, ask, model, likelyUsd }) => ({ step, ask, model, likelyUsd }));
+export function callsInDoubt(calls: readonly CallRecord[]): JobView['callsInDoubt'] {
+  const inDoubt = calls.filter(({ state }) => state === 'in-doubt');
+  if (inDoubt.length === 0) return undefined;
+  return inDoubt.map(({ step, ask, model, likelyUsd }) => ({ step, ask, model, likelyUsd }));
 }
 
 export function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
@@ -83,7 +83,7 @@ export function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<
  * everything else about it can be seen.
  */
 async function resultOf(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   { kind, queue, id }: JobPlace,
   job: Job,
 ): Promise<{ readonly result: unknown } | { readonly error: JobFailure }> {
@@ -101,7 +101,7 @@ async function resultOf(
 
 /** Data of a job with their long texts. Only those of the fleet's kinds are stored apart. */
 export async function withTexts(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   queue: string,
   data: unknown,
   jobKey: string,
@@ -117,7 +117,7 @@ export function unreadable(thrown: unknown): JobFailure {
 }
 
 export async function errorOf(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   state: JobState,
   failedReason: string | undefined,
   jobKey: string,
@@ -151,11 +151,7 @@ export function isBetween(state: string, finishedOn: number | undefined): boolea
  * read.
  * @throws JobError `job-not-found` where it is not there, or not any more; `broken-record` where it cannot be read.
  */
-export async function viewJob(
-  fleet: FleetConnection,
-  place: JobPlace,
-  rereads = MAX_REREADS,
-): Promise<JobView> {
+export async function viewJob(fleet: FleetClient, place: JobPlace, rereads = MAX_REREADS): Promise<JobView> {
   const { kind, queue, id } = place;
   const [state, job, marks, calls] = await Promise.all([
     queue.getJobState(id),
@@ -181,7 +177,7 @@ export async function viewJob(
     ...defined({
       progress: typeof job.progress === 'string' ? job.progress : undefined,
       ...outcome,
-      unknownCalls: unknownCalls(calls),
+      callsInDoubt: callsInDoubt(calls),
       parent: job.parent?.id,
       startedAt: isoTime(job.processedOn),
       endedAt: isoTime(job.finishedOn),

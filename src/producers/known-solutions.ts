@@ -1,14 +1,14 @@
 import { fingerprinted } from '../known/import-known.js';
 import { type KnownEntry, type KnownInput, parseKnownInput } from '../known/known-entry.js';
 import { KnownStore } from '../known/known-store.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { sizeOf } from './memory-admission.js';
 
 /** A known solution is stored with its fingerprints, which take about as much again. */
 export const KNOWN_GROWTH = 3;
 
 /** The fleet's set of known solutions, as a producer reaches it. */
-export function knownStore(fleet: FleetConnection): KnownStore {
+export function knownStore(fleet: FleetClient): KnownStore {
   return new KnownStore(fleet.client, fleet.prefix);
 }
 
@@ -17,7 +17,7 @@ export function knownStore(fleet: FleetConnection): KnownStore {
  * @returns how many were new. @throws PayloadError with the field at fault, RedisError `redis-full`; nothing is added then.
  */
 export async function addKnownSolutions(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   solutions: readonly KnownInput[],
 ): Promise<number> {
   await fleet.memory.admit(KNOWN_GROWTH * sizeOf(solutions));
@@ -25,15 +25,11 @@ export async function addKnownSolutions(
 }
 
 /** All known solutions of a test case. */
-export function knownSolutionsOf(fleet: FleetConnection, testCaseId: string): Promise<KnownEntry[]> {
+export function knownSolutionsOf(fleet: FleetClient, testCaseId: string): Promise<KnownEntry[]> {
   return knownStore(fleet).ofCase(testCaseId);
 }
 
 /** Removes one known solution of a test case by its hash, or all of them. @returns how many there were. */
-export function removeKnownSolutions(
-  fleet: FleetConnection,
-  testCaseId: string,
-  hash?: string,
-): Promise<number> {
+export function removeKnownSolutions(fleet: FleetClient, testCaseId: string, hash?: string): Promise<number> {
   return knownStore(fleet).remove(testCaseId, hash);
 }

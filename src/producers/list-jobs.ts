@@ -1,6 +1,6 @@
 import type { JobType, Queue } from 'bullmq';
 import type { KindName } from '../queues/registry.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import type { JobState } from './job-view.js';
 
@@ -31,7 +31,7 @@ const IDS_A_STEP = 5_000;
  * Jobs that fit the filter: newest first within each kind, whatever their state, and of several kinds about as many of
  * each as there are, without their results. Of the jobs that are looked at only ids and times are held in memory together.
  */
-export async function listJobs(fleet: FleetConnection, filter: ListFilter = {}): Promise<JobSummary[]> {
+export async function listJobs(fleet: FleetClient, filter: ListFilter = {}): Promise<JobSummary[]> {
   const limit = filter.limit ?? 100;
   const lists = filter.state === undefined ? [...new Set(Object.values(LISTS).flat())] : LISTS[filter.state];
   const kinds = fleet.kindQueues
@@ -53,7 +53,7 @@ export async function listJobs(fleet: FleetConnection, filter: ListFilter = {}):
 
 /** The jobs of one kind that fit the filter, newest first, read as they are asked for. */
 async function* views(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   kind: KindName,
   queue: Queue,
   lists: JobType[],
@@ -72,7 +72,7 @@ async function* views(
 }
 
 /** Ids of all jobs in some lists. BullMQ keeps the lists in orders of their own: by turn, by time due, by time ended. */
-async function newestFirst(fleet: FleetConnection, queue: Queue, lists: JobType[]): Promise<string[]> {
+async function newestFirst(fleet: FleetClient, queue: Queue, lists: JobType[]): Promise<string[]> {
   const madeAt = new Map<string, number>();
   for (const list of lists) {
     for (let start = 0; ; start += IDS_A_STEP) {

@@ -1,7 +1,7 @@
 import { JobError } from '../errors.js';
 import { readMarks } from '../queues/job-marks.js';
 import { findJob } from './find-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { retryInTurn } from './retry-in-turn.js';
 
 /**
@@ -9,7 +9,7 @@ import { retryInTurn } from './retry-in-turn.js';
  * @throws JobError `job-not-found`, `job-not-retryable` (not failed, or cancelled: a cancellation is final); RedisError
  *   `redis-full`.
  */
-export async function retryJob(fleet: FleetConnection, id: string, queueName?: string): Promise<void> {
+export async function retryJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
   const { queue, job } = await findJob(fleet, id, queueName);
   const [state, marks] = await Promise.all([job.getState(), readMarks(fleet.client, queue.toKey(id))]);
   if (marks.cancelled || state !== 'failed') {

@@ -1,5 +1,5 @@
 import { nameField } from '../queues/names.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 
 /** A job that is about to be submitted, as far as its run is concerned. */
 export interface RunMember {
@@ -40,7 +40,7 @@ export function runOf(data: unknown): string | undefined {
  * @param groups Jobs that were submitted together belong to the run that any one of them names.
  */
 export async function indexRuns(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   groups: readonly (readonly RunMember[])[],
 ): Promise<void> {
   const commands = fleet.client.pipeline();

@@ -1,7 +1,7 @@
 import { parseJobKey } from '../queues/job-key.js';
 import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
 import { locationOf } from './find-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, SUMMARY_CHUNK, summarizeJobs } from './job-summaries.js';
 import { JOB_STATES, type JobState, type JobView } from './job-view.js';
 import type { ListFilter } from './list-jobs.js';
@@ -29,7 +29,7 @@ export interface RunView {
  * has no jobs. The jobs are read some at a time, without payloads and results.
  */
 export async function viewRun(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   run: string,
   { limit = 1_000 }: { readonly limit?: number } = {},
 ): Promise<RunView> {
@@ -50,7 +50,7 @@ export async function viewRun(
 
 /** Jobs of a run that fit, newest first, as far as they are still kept; reads no job of another run. */
 export async function listRunJobs(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   run: string,
   { kind, state, limit = 100 }: Pick<ListFilter, 'kind' | 'state' | 'limit'> = {},
 ): Promise<JobSummary[]> {
@@ -63,13 +63,13 @@ export async function listRunJobs(
 }
 
 /** Names of the runs with the newest jobs, newest first. */
-export async function latestRuns(fleet: FleetConnection, count: number): Promise<string[]> {
+export async function latestRuns(fleet: FleetClient, count: number): Promise<string[]> {
   return fleet.client.zrange(latestRunsKey(fleet.prefix), '0', String(count - 1), 'REV');
 }
 
 /** The jobs of a run that are still kept, some at a time. */
 async function* summariesOf(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   run: string,
   { kind, newestFirst = false }: { readonly kind?: string | undefined; readonly newestFirst?: boolean } = {},
 ): AsyncGenerator<JobSummary[]> {

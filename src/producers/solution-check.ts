@@ -1,11 +1,11 @@
 import type { SolutionCheckPayload } from '../queues/solution-check.js';
 import { type AddOptions, addJob } from './add-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 
 /** Submits one `solution-check` job. @throws PayloadError where the payload breaks the contract. */
 export function addSolutionCheck(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   payload: SolutionCheckPayload,
   options?: AddOptions,
 ): Promise<JobHandle<'solution-check'>> {

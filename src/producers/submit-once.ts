@@ -5,7 +5,7 @@ import { comparable } from '../payloads/text-reference.js';
 import { readJob } from '../queues/damaged-job.js';
 import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
 import { isKindName } from '../queues/registry.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { retryInTurn } from './retry-in-turn.js';
 
 /**
@@ -33,7 +33,7 @@ function payloadOf(queue: string, { v: _version, ...payload }: Record<string, un
  * @throws JobError `key-conflict` where it has another payload.
  */
 export async function existingJob(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   { queue, id, data }: Submission,
 ): Promise<Job | undefined> {
   const job = await readJob(fleet.queue(queue), id);
@@ -57,7 +57,7 @@ const MAX_RELEASE_MS = 15_000;
  * Runs a job that failed or was cancelled again; tells whether it did.
  * @throws RedisError `redis-full`; JobError `wait-timeout` where a cancelled job is still held.
  */
-export async function runAgain(fleet: FleetConnection, queueName: string, job: Job): Promise<boolean> {
+export async function runAgain(fleet: FleetClient, queueName: string, job: Job): Promise<boolean> {
   const key = fleet.queue(queueName).toKey(job.id ?? '');
   const { cancelled } = await readMarks(fleet.client, key);
   // A worker is just aborting it: taking the mark away under its hands would end the job as neither.
@@ -78,7 +78,7 @@ export async function runAgain(fleet: FleetConnection, queueName: string, job: J
 }
 
 /** Waits until no worker holds the job any more. The holder of an evaluation may keep its lease for an hour. */
-async function untilReleased(fleet: FleetConnection, queueName: string, job: Job): Promise<void> {
+async function untilReleased(fleet: FleetClient, queueName: string, job: Job): Promise<void> {
   const id = job.id ?? '';
   let released: () => void = () => undefined;
   let failed: (thrown: unknown) => void = () => undefined;

@@ -1,7 +1,7 @@
 import { inOrderOfTurns, type TurnRequest, takeTurns } from '../queues/fairness/take-turns.js';
 import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
 import { isKindName } from '../queues/registry.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { runOf } from './run-index.js';
 
 /** A job whose turn is to be found. */
@@ -28,7 +28,7 @@ export function turnRequest({ id, data, tenant, submitter, priority }: TurnTaker
  * @returns BullMQ priorities by job id.
  */
 export async function turnsOf(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   jobs: readonly TurnTaker[],
 ): Promise<ReadonlyMap<string, number>> {
   const turns = new Map<string, number>();

@@ -6,7 +6,7 @@ import type { JobFailure } from '../queues/failure.js';
 import { readEnd } from '../queues/job-marks.js';
 import type { CompletedEvent } from './end-events.js';
 import { type JobPlace, jobNotFound, locationOf } from './find-job.js';
-import type { FleetConnection } from './fleet-connection.js';
+import type { FleetClient } from './fleet-client.js';
 import { kindOfJobId } from './job-id.js';
 import { type JobSummary, summarizeJob } from './job-summaries.js';
 import { hasEnded, type JobState, type JobView, viewJob, withTexts } from './job-view.js';
@@ -31,7 +31,7 @@ async function mayHaveEnded(client: Redis, key: string, id: string): Promise<boo
 
 /** The first look of a wait; an outage is waited out like those that come later. */
 async function lookBefore<T>(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   key: string,
   id: string,
   look: () => Promise<T | undefined>,
@@ -58,7 +58,7 @@ export type JobReturn = { readonly returned: unknown } | { readonly error: JobFa
  * @throws JobError `job-not-found`, `wait-timeout`; the signal's reason if it is aborted.
  */
 export function waitForJob(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   id: string,
   options: WaitOptions = {},
   queueName?: string,
@@ -68,7 +68,7 @@ export function waitForJob(
 
 /** Waits as `waitForJob` does, and reads no result: many may wait for one large result. */
 export async function waitForSummary(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   id: string,
   options: WaitOptions = {},
   queueName?: string,
@@ -77,7 +77,7 @@ export async function waitForSummary(
 }
 
 async function waitForView<T extends { readonly state: JobState }>(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   id: string,
   options: WaitOptions,
   queueName: string | undefined,
@@ -100,7 +100,7 @@ async function waitForView<T extends { readonly state: JobState }>(
  * the event of an earlier job with the same id may still be on its way.
  */
 export async function waitForReturn(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   id: string,
   options: WaitOptions = {},
   queueName?: string,
@@ -119,7 +119,7 @@ export async function waitForReturn(
 
 /** @param read what is waited for; undefined as long as the job has not ended. */
 async function waitForEnd<T>(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   { queue, id }: JobPlace,
   { timeout, signal }: WaitOptions,
   read: (completed?: CompletedEvent) => Promise<T | undefined>,

@@ -39,9 +39,9 @@ const count = z.int().nonnegative();
 export const EndedCallSchema = z.object({
   /**
    * `answered`: a usable answer; `unusable`: one that is never taken for an answer; `failed`: none, or a part of one;
-   * `unknown`: nobody knows whether it was answered and billed.
+   * `in-doubt`: nobody knows whether it was answered and billed.
    */
-  state: z.enum(['answered', 'unusable', 'failed', 'unknown']),
+  state: z.enum(['answered', 'unusable', 'failed', 'in-doubt']),
   /** Milliseconds since 1970. */
   at: z.number(),
   /** Outcome class of the call; absent where its worker died. */
@@ -99,7 +99,7 @@ export async function readCallRecords(client: Redis, jobKey: string): Promise<Ca
     const awaited = by !== undefined && holder !== undefined && by.startsWith(`${holder}#`);
     records.push({
       ...sent,
-      state: end?.state ?? (awaited ? 'sent' : 'unknown'),
+      state: end?.state ?? (awaited ? 'sent' : 'in-doubt'),
       ...(end === undefined ? {} : { end }),
     });
   }

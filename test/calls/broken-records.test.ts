@@ -54,7 +54,7 @@ describe('a damaged record of the ledger', () => {
     const naming = job.warnings.filter((warning) =>
       warning.includes(`the record ${field} of the job ${job.key} `),
     );
-    expect(naming).toEqual([expect.stringContaining('counts as unknown')]);
+    expect(naming).toEqual([expect.stringContaining('the call is in doubt')]);
     // The new answer is in the ledger under a number of its own, and every later run finds it.
     await job.takeOver();
     expect((await job.perform(job.gate(), CALL, api)).class).toBe('answered');
@@ -74,8 +74,10 @@ describe('a damaged record of the ledger', () => {
     async (field) => {
       const job = await answeredJob();
       await gated.client.hset(job.key, field, '');
-      const parking = { unknownCalls: 'park' } as const;
-      await expect(job.perform(job.gate(parking), CALL, api)).rejects.toMatchObject({ code: 'call-unknown' });
+      const parking = { callsInDoubt: 'park' } as const;
+      await expect(job.perform(job.gate(parking), CALL, api)).rejects.toMatchObject({
+        code: 'call-in-doubt',
+      });
       expect(api.requests).toHaveLength(1);
       await job.perform(job.gate(parking), CALL, api);
       expect(api.requests).toHaveLength(2);

@@ -127,10 +127,10 @@ describe('the budget of a day', () => {
     expect(await next.gate.admit(CALL)).toBeUndefined();
     const costs = await dayCosts();
     // It may have been billed, so it counts at its likely price from now on.
-    expect(costs).toMatchObject({ unknownCalls: 1, callsUnderWay: 1 });
-    expect(costs.unknownUsd).toBeGreaterThan(0);
+    expect(costs).toMatchObject({ callsInDoubt: 1, callsUnderWay: 1 });
+    expect(costs.inDoubtUsd).toBeGreaterThan(0);
     expect(costs.reservedUsd).toBeCloseTo(MAX_USD, 8);
-    expect((await dead.job.records())[0]?.state).toBe('unknown');
+    expect((await dead.job.records())[0]?.state).toBe('in-doubt');
   });
 
   it('gets them back from jobs that were removed, too', async () => {
@@ -151,7 +151,7 @@ describe('the budget of a day', () => {
     expect(await sweepReservations(fleet.client, fleet.prefix)).toBe(1);
     await alive.gate.settle(CALL, usage(10, 5));
     expect(await sweepReservations(fleet.client, fleet.prefix)).toBe(0);
-    expect(await dayCosts()).toMatchObject({ reservedUsd: 0, unknownCalls: 1, calls: 1 });
+    expect(await dayCosts()).toMatchObject({ reservedUsd: 0, callsInDoubt: 1, calls: 1 });
   });
 
   it('counts a model without a known price at the dearest one', async () => {

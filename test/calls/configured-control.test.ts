@@ -6,9 +6,9 @@ import { loadConfig } from '../../src/config/load-config.js';
 const control = (environment: Record<string, string>) => configuredControl(loadConfig(environment));
 
 describe('what the configuration holds agent calls to', () => {
-  it('is without any variable: no budget, no limits of its own, unknown calls sent again, no cache', () => {
+  it('is without any variable: no budget, no limits of its own, calls in doubt sent again, no cache', () => {
     expect(control({})).toEqual({
-      unknownCalls: 'resend',
+      callsInDoubt: 'resend',
       cache: false,
       quotaParkMs: 600_000,
       callWaitMs: 86_400_000,
@@ -18,7 +18,7 @@ describe('what the configuration holds agent calls to', () => {
   it('is what the variables say', () => {
     const given = control({
       FLEET_BUDGET_USD: '0.5',
-      FLEET_UNKNOWN: 'park',
+      FLEET_IN_DOUBT: 'park',
       FLEET_CALL_CACHE: 'on',
       FLEET_QUOTA_PARK_MS: '1000',
       FLEET_CALL_WAIT_MS: '2000',
@@ -26,7 +26,7 @@ describe('what the configuration holds agent calls to', () => {
     });
     expect(given).toMatchObject({
       budgetUsd: 0.5,
-      unknownCalls: 'park',
+      callsInDoubt: 'park',
       cache: true,
       quotaParkMs: 1_000,
       callWaitMs: 2_000,

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { leaks } from '../support/agent-answers.js';
 import { startMessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
@@ -9,7 +9,7 @@ const redis = redisOfFile();
 
 it('a worker that has made hundreds of calls holds no more than after the first ones, and no listener warning came', async () => {
   const api = await startMessagesApi({ reply: () => leaks() });
-  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: 'heap' });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: 'heap' });
   onTestFinished(async () => {
     await fleet.close();
     await api.close();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { addJobs } from '../../src/producers/add-jobs.js';
-import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { testProgram } from '../support/programs.js';
 
 const PROGRAM = testProgram('test/calls/counting-worker');
@@ -15,7 +15,7 @@ export interface WorkerHeap {
 
 /** Lets one worker process do jobs and measures its live heap after each of the numbers, which rise. */
 export async function heapOfWorker(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   redisUrl: string,
   apiUrl: string,
   numbers: readonly number[],

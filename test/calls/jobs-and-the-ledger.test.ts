@@ -51,7 +51,7 @@ describe('a job that runs again', () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  it('handed back by a stopping worker: the same, and the aborted call is unknown', async () => {
+  it('handed back by a stopping worker: the same, and the aborted call is in doubt', async () => {
     const { fleet, worker, runner, server } = await startFleet([
       leaks('a = fit(all)'),
       { kind: 'hang' },
@@ -61,7 +61,7 @@ describe('a job that runs again', () => {
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await server.arrived(2);
     await first.stop(0);
-    expect((await handle.view()).unknownCalls).toMatchObject([{ step: 'correct-1-1', ask: 1 }]);
+    expect((await handle.view()).callsInDoubt).toMatchObject([{ step: 'correct-1-1', ask: 1 }]);
     await worker(runner);
     expect((await handle.result()).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
     expect(server.requests).toHaveLength(3);
@@ -69,7 +69,7 @@ describe('a job that runs again', () => {
 
   it('with a call of unknown end waits for a person where that is wanted, and a retry sends the call again', async () => {
     const { fleet, worker, runner, server } = await startFleet([{ kind: 'hang' }, leaks()]);
-    const calls = { unknownCalls: 'park' } as const;
+    const calls = { callsInDoubt: 'park' } as const;
     const first = await worker(runner, { calls });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await server.arrived(1);
@@ -77,8 +77,8 @@ describe('a job that runs again', () => {
     await worker(runner, { calls });
     expect(await handle.wait()).toMatchObject({
       state: 'failed',
-      error: { code: 'call-unknown', retryable: false },
-      unknownCalls: [{ step: 'detect', ask: 1 }],
+      error: { code: 'call-in-doubt', retryable: false },
+      callsInDoubt: [{ step: 'detect', ask: 1 }],
     });
     expect(server.requests).toHaveLength(1);
     // What the board does, which knows nothing of the fleet.

@@ -142,7 +142,7 @@ describe('what is no death of a worker', () => {
     expect(view.state).toBe('completed');
     // Nobody else was there to take the job, so it went on where it was and was paid once.
     expect(server.requests).toHaveLength(1);
-    expect(view.unknownCalls).toBeUndefined();
+    expect(view.callsInDoubt).toBeUndefined();
   });
 
   it('an event loop that is blocked for longer than the lock: the job is done by the other worker, and the log says why', async () => {

@@ -186,32 +186,32 @@ describe('an answer', () => {
   });
 });
 
-describe('a call without a known end', () => {
+describe('a call in doubt', () => {
   it('is exactly one unknown call with its likely price; the successor sends it again', async () => {
     const job = fleet.job();
     await dieInMidCall(job);
     await job.takeOver();
-    expect((await job.records()).map(({ state }) => state)).toEqual(['answered', 'unknown']);
+    expect((await job.records()).map(({ state }) => state)).toEqual(['answered', 'in-doubt']);
     const server = await answering(textReply('yes'));
     const gate = job.gate();
     await job.perform(gate, CALL, server);
     expect(server.requests).toHaveLength(1);
     const records = await job.records();
-    expect(records.map(({ state }) => state)).toEqual(['answered', 'unknown', 'answered']);
+    expect(records.map(({ state }) => state)).toEqual(['answered', 'in-doubt', 'answered']);
     expect(records[1]?.likelyUsd).toBeGreaterThan(0);
-    expect(job.warnings.join()).toContain('its end is unknown');
+    expect(job.warnings.join()).toContain('is in doubt');
     const costs = await costsOfDay(fleet.client, fleet.prefix, Date.now());
-    expect(costs).toMatchObject({ calls: 2, unknownCalls: 1, callsUnderWay: 0, reservedUsd: 0 });
-    expect(costs.unknownUsd).toBeCloseTo(records[1]?.likelyUsd ?? 0, 8);
+    expect(costs).toMatchObject({ calls: 2, callsInDoubt: 1, callsUnderWay: 0, reservedUsd: 0 });
+    expect(costs.inDoubtUsd).toBeCloseTo(records[1]?.likelyUsd ?? 0, 8);
   });
 
   it('shows in the costs before anybody has taken the job over, and reading them changes nothing', async () => {
     const job = fleet.job();
     await dieInMidCall(job);
     const read = () => costsOfDay(fleet.client, fleet.prefix, Date.now());
-    expect(await read()).toMatchObject({ callsUnderWay: 1, unknownCalls: 0 });
+    expect(await read()).toMatchObject({ callsUnderWay: 1, callsInDoubt: 0 });
     await job.lapse();
-    expect(await read()).toMatchObject({ callsUnderWay: 0, unknownCalls: 1, reservedUsd: 0 });
+    expect(await read()).toMatchObject({ callsUnderWay: 0, callsInDoubt: 1, reservedUsd: 0 });
     expect(await read()).toEqual(await read());
   });
 
@@ -220,9 +220,9 @@ describe('a call without a known end', () => {
     await dieInMidCall(job);
     await job.takeOver();
     const server = await answering(textReply('yes'));
-    const parking = { unknownCalls: 'park' } as const;
+    const parking = { callsInDoubt: 'park' } as const;
     await expect(job.perform(job.gate(parking), CALL, server)).rejects.toMatchObject({
-      code: 'call-unknown',
+      code: 'call-in-doubt',
     });
     expect(server.requests).toHaveLength(0);
     await job.perform(job.gate(parking), CALL, server);
@@ -233,7 +233,7 @@ describe('a call without a known end', () => {
     const server = await answering(resetReply, textReply('yes'));
     const job = fleet.job();
     await job.perform(job.gate(), CALL, server);
-    expect((await job.records()).map(({ state }) => state)).toEqual(['unknown', 'answered']);
+    expect((await job.records()).map(({ state }) => state)).toEqual(['in-doubt', 'answered']);
   });
 
   it('is not one that was turned away, nor one that found no server', async () => {

@@ -96,7 +96,7 @@ async function closeFor(headers: Record<string, string>, status = 429): Promise<
 }
 
 describe('a model that turns a call away', () => {
-  it('is closed for every job and worker until the time it names', async () => {
+  it('is blocked for every job and worker until the time it names', async () => {
     await closeFor({ 'retry-after': '171' });
     expect(await admitted(10)).toHaveLength(0);
     clock.advance(170_999);
@@ -152,9 +152,9 @@ describe('a model that turns a call away', () => {
     expect(await admitted(1)).toHaveLength(1);
   });
 
-  it.each(['1e299', 'nan', '-1', 'x'])('is open where its stored time is %s', async (closedUntil) => {
+  it.each(['1e299', 'nan', '-1', 'x'])('is open where its stored time is %s', async (blockedUntil) => {
     await closeFor({ 'retry-after': '171' });
-    await fleet.client.hset(limiterKey(fleet.prefix, MODEL), { closedUntil, keptUntil: closedUntil });
+    await fleet.client.hset(limiterKey(fleet.prefix, MODEL), { blockedUntil, keptUntil: blockedUntil });
     expect(await admitted(1)).toHaveLength(1);
   });
 
@@ -188,7 +188,7 @@ describe('a model that turns a call away', () => {
     }
   });
 
-  it('answers many calls with 429 at once, and that is one closing', async () => {
+  it('answers many calls with 429 at once, and the circuit opens once', async () => {
     const callers = await admitted(20);
     expect(callers).toHaveLength(20);
     for (const each of callers) await each.settle(turnedAway());
@@ -196,7 +196,7 @@ describe('a model that turns a call away', () => {
     expect(await admitted(1)).toHaveLength(1);
   });
 
-  it('is not closed by a single 500, which says nothing about the next call', async () => {
+  it('is not blocked by a single 500, which says nothing about the next call', async () => {
     await closeFor({}, 500);
     expect(await admitted(5)).toHaveLength(5);
   });
@@ -229,7 +229,7 @@ describe('coming back', () => {
     expect(await admitted(5)).toHaveLength(1);
   });
 
-  it('closes again when the probe is turned away, and tries again when it says nothing or dies', async () => {
+  it('opens the circuit again when the probe is turned away, and tries again when it says nothing or dies', async () => {
     await closeFor({ 'retry-after': '10' });
     clock.advance(10_000);
     const [first] = await admitted(3);
@@ -245,7 +245,7 @@ describe('coming back', () => {
     expect(await admitted(3)).toHaveLength(1);
   });
 
-  it('waits for a probe whose worker died no longer than its lease', async () => {
+  it('waits for a probe whose worker died only until it expires', async () => {
     await closeFor({ 'retry-after': '10' });
     clock.advance(10_000);
     // The timers of a process that was killed fire no more.
@@ -289,13 +289,13 @@ describe('coming back', () => {
     }
   });
 
-  it('is not brought about by the answer to a call that left before the closing', async () => {
+  it('is not brought about by the answer to a call that left before the circuit opened', async () => {
     const [early, refused] = await admitted(2);
     clock.advance(1);
     await refused?.settle(turnedAway({ 'retry-after': '10' }));
     await early?.settle(ANSWERED);
     clock.advance(10_000);
-    // One probe; had the early answer opened the model, two would go in the first second.
+    // One probe; had the early answer closed the circuit, two would go in the first second.
     expect(await admitted(3)).toHaveLength(1);
   });
 });

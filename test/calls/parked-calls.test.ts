@@ -10,7 +10,7 @@ import { redisOfFile } from '../support/redis.js';
 const redis = redisOfFile();
 let fleets = 0;
 const PAYLOAD = { solution: { content: 'x = 1\n' } };
-const PARK = { unknownCalls: 'park' } as const;
+const PARK = { callsInDoubt: 'park' } as const;
 
 async function startFleet(reply: Script) {
   fleets += 1;
@@ -23,25 +23,25 @@ async function startFleet(reply: Script) {
   return { ...test, api };
 }
 
-describe('with FLEET_UNKNOWN=park', () => {
+describe('with FLEET_IN_DOUBT=park', () => {
   it('SIGTERM in the middle of a call: the job waits, the next worker parks it, and only a person sends the call again', async () => {
     fleets += 1;
     const { fleet, api, worker, close } = await startFleetProcesses(
       redis,
       `parked-${fleets}`,
       (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
-      { FLEET_UNKNOWN: 'park', FLEET_DRAIN_SECONDS: '0' },
+      { FLEET_IN_DOUBT: 'park', FLEET_DRAIN_SECONDS: '0' },
     );
     onTestFinished(() => close());
     const stopped = await worker();
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await api.arrived(1);
     expect(await stopped.end('SIGTERM')).toBe(0);
-    expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0, unknownCalls: [{ ask: 1 }] });
+    expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0, callsInDoubt: [{ ask: 1 }] });
     const next = await worker();
     expect(await handle.wait()).toMatchObject({
       state: 'failed',
-      error: { code: 'call-unknown', retryable: false },
+      error: { code: 'call-in-doubt', retryable: false },
     });
     expect(await next.end('SIGTERM')).toBe(0);
     expect(api.requests).toHaveLength(1);
@@ -82,7 +82,7 @@ describe('with FLEET_UNKNOWN=park', () => {
     second.abortRunning();
     told();
     await ended;
-    expect(await handle.view()).toMatchObject({ state: 'failed', error: { code: 'call-unknown' } });
+    expect(await handle.view()).toMatchObject({ state: 'failed', error: { code: 'call-in-doubt' } });
     await worker(runnerFor(api), { calls: PARK });
     const other = await addSolutionCheck(fleet, { solution: { content: 'y = 1\n' } });
     await other.result();
@@ -100,7 +100,7 @@ describe('with FLEET_UNKNOWN=park', () => {
     const key = fleet.queue('solution-check').toKey(handle.id);
     await fleet.client.hset(key, { 'fleet:ledger:1:asked': 0, stc: 1 });
     await worker(runnerFor(api), { calls: PARK });
-    expect(await handle.wait()).toMatchObject({ error: { code: 'call-unknown' } });
+    expect(await handle.wait()).toMatchObject({ error: { code: 'call-in-doubt' } });
     expect(api.requests).toHaveLength(1);
     await retryJob(fleet, handle.id);
     expect((await handle.result()).status).toBe('clean');

@@ -65,7 +65,7 @@ describe('a question that was asked on after an unusable answer', () => {
       });
       // Every answer once, and the call that was on its way when the worker stopped once more.
       expect(api.requests).toHaveLength(ANSWERS.length + 1);
-      expect((await states(handle.id)).filter((state) => state.endsWith('unknown'))).toHaveLength(1);
+      expect((await states(handle.id)).filter((state) => state.endsWith('in-doubt'))).toHaveLength(1);
     },
   );
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import { correction, leaks } from '../support/agent-answers.js';
@@ -21,7 +21,7 @@ const PAYLOAD = {
 };
 
 const redis = redisOfFile();
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let api: MessagesApi | undefined;
 let prefixes = 0;
 let prefix = '';
@@ -30,7 +30,7 @@ const commands: RunningCommand[] = [];
 beforeEach(async () => {
   prefixes += 1;
   prefix = `faults-${prefixes}`;
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
 });
 afterEach(async () => {
   try {
@@ -95,13 +95,13 @@ describe('a worker that is killed', () => {
     expect(server.requests).toHaveLength(3);
     expect(await statesOf(handle.id)).toEqual([
       'detect answered',
-      'correct-1-1 unknown',
+      'correct-1-1 in-doubt',
       'correct-1-1 answered',
     ]);
     const view = await handle.view();
     expect(view.usage).toMatchObject({ calls: 2, reusedCalls: 1 });
-    expect(view.unknownCalls).toMatchObject([{ step: 'correct-1-1', likelyUsd: expect.any(Number) }]);
-    expect(await costs()).toMatchObject({ calls: 2, unknownCalls: 1, reservedUsd: 0, callsUnderWay: 0 });
+    expect(view.callsInDoubt).toMatchObject([{ step: 'correct-1-1', likelyUsd: expect.any(Number) }]);
+    expect(await costs()).toMatchObject({ calls: 2, callsInDoubt: 1, reservedUsd: 0, callsUnderWay: 0 });
   });
 
   it('shows in fleet costs, of the day and of the run', async () => {
@@ -112,13 +112,13 @@ describe('a worker that is killed', () => {
     await doomed.end('SIGKILL');
     await fleet.client.del(...(await fleet.client.keys(`${prefix}:solution-check:*:lock`)));
     const json = await fleetCommand(['costs', '--run', 'faults', '--json'], { env: environment() });
-    expect(JSON.parse(json.stdout)).toMatchObject({ name: 'faults', calls: 0, unknownCalls: 1 });
+    expect(JSON.parse(json.stdout)).toMatchObject({ name: 'faults', calls: 0, callsInDoubt: 1 });
     const text = await fleetCommand(['costs'], { env: environment() });
-    expect(text.stdout).toContain('unknown: 1 call without a known end');
+    expect(text.stdout).toContain('in doubt: 1 call');
     expect(text.exitCode).toBe(0);
     // Nobody takes the job over here: the doctor gives back what is reserved for it.
     expect((await fleetCommand(['doctor', '--repair'], { env: environment() })).exitCode).toBe(0);
-    expect(await costs()).toMatchObject({ unknownCalls: 1, reservedUsd: 0, callsUnderWay: 0 });
+    expect(await costs()).toMatchObject({ callsInDoubt: 1, reservedUsd: 0, callsUnderWay: 0 });
   });
 
   it('or stopped after its answers were written: each is paid once, however often the job is handed on', async () => {
@@ -140,7 +140,7 @@ describe('a worker that is killed', () => {
     const records = await readCallRecords(fleet.client, jobKey(handle.id));
     const paid = records.filter(({ state }) => state === 'answered').map(({ digest }) => digest);
     expect(new Set(paid).size).toBe(paid.length);
-    expect(records.filter(({ state }) => state === 'unknown').length).toBe(
+    expect(records.filter(({ state }) => state === 'in-doubt').length).toBe(
       server.requests.length - paid.length,
     );
   });
@@ -159,7 +159,7 @@ describe('a worker that is told to stop', () => {
     expect(await draining.end('SIGTERM')).toBe(0);
     expect((await handle.result()).usage.calls).toBe(1);
     expect(server.requests).toHaveLength(1);
-    expect((await handle.view()).unknownCalls).toBeUndefined();
+    expect((await handle.view()).callsInDoubt).toBeUndefined();
   });
 });
 
@@ -179,7 +179,7 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     await sleeper.printed('nothing more is written by this worker');
     expect(await jobFields(handle.id)).toEqual(before);
     expect(await costs()).toEqual(costsBefore);
-    expect(await statesOf(handle.id)).toEqual(['detect unknown', 'detect answered']);
+    expect(await statesOf(handle.id)).toEqual(['detect in-doubt', 'detect answered']);
     expect(server.requests).toHaveLength(2);
     // The lock was lost to a stop of the process, and the log says what it looks like from inside.
     expect(sleeper.lines.join('\n')).toContain('event loop lag');

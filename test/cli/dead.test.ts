@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -25,7 +25,7 @@ const dead = (...args: string[]) =>
   fleetCommand(['dead', ...args], { env: { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: prefix } });
 
 async function failedJob(): Promise<string> {
-  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
   try {
     const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' }, tags: { run: 'r' } });
     await job.wait();

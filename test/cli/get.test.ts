@@ -26,12 +26,10 @@ it('fleet get shows calls whose end nobody knows, with their likely price, and w
   const stopped = await worker();
   await api.arrived(1);
   await stopped.end('SIGTERM');
-  expect(await get(handle.id)).toMatch(
-    /^unknown: 1 call without a known end \(detect 1\), probably \$0\.\d{4} if billed$/m,
-  );
+  expect(await get(handle.id)).toMatch(/^in doubt: 1 call \(detect 1\), probably \$0\.\d{4} if billed$/m);
   await worker();
   await handle.result({ timeout: 60_000 });
   const shown = await get(handle.id);
-  expect(shown).toMatch(/^unknown: 1 call without a known end/m);
+  expect(shown).toMatch(/^in doubt: 1 call/m);
   expect(shown).toMatch(/^calls: 1 for \$0\.\d{4}$/m);
 });

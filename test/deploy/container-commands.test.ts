@@ -43,7 +43,7 @@ describe.skipIf(reason !== undefined)('the commands of the image, as its user on
     ]);
   });
 
-  it('takes a job through gateway and worker, both well, and both end in order on SIGTERM', async () => {
+  it('takes a job through gateway and worker, both healthy, and both end in order on SIGTERM', async () => {
     const port = await freePort();
     const worker = start(IMAGE.command);
     await worker.printed('worker ready');
@@ -80,8 +80,8 @@ describe.skipIf(reason !== undefined)('the commands of the image, as its user on
     expect(output).toContain('token add');
   });
 
-  it('is unwell without its Redis', async () => {
-    const worker = start(['worker'], { FLEET_PREFIX: 'unwell' });
+  it('is unhealthy without its Redis', async () => {
+    const worker = start(['worker'], { FLEET_PREFIX: 'unhealthy' });
     await worker.printed('worker ready');
     await redis.kill();
     const { code, output } = await worker.execute(IMAGE.healthcheck);

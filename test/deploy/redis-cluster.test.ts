@@ -4,7 +4,7 @@ import { ConfigurationError, RedisError } from '../../src/errors.js';
 import { findRedisServer } from '../../src/fleet/embedded-redis-binary.js';
 import { checkRedis } from '../../src/fleet/redis-check.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { asRedisError } from '../../src/queues/connection.js';
 import { hashTagOf } from '../../src/queues/redis-cluster.js';
@@ -141,7 +141,7 @@ describe.skipIf(isOld)('a Redis Cluster of three masters and a replica', () => {
   });
 
   it('refuses a prefix whose keys lie elsewhere, and takes another tag by name', async () => {
-    const open = (redisUrl: string, prefix: string) => FleetConnection.open({ redisUrl, prefix });
+    const open = (redisUrl: string, prefix: string) => FleetClient.open({ redisUrl, prefix });
     await expect(open(url, 'fleet')).rejects.toThrow(ConfigurationError);
     await expect(open(url, '{other}')).rejects.toThrow('set FLEET_PREFIX to {fleet}');
     const fleet = await FleetOnRedis.start(`${url}?tag=other`, '{other}');

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { FleetWorker } from '../../src/fleet/worker.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { listJobs } from '../../src/producers/list-jobs.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -13,7 +13,7 @@ const SCRIPT = 'a = fit(all)\nprint(a)\n';
 /** A fleet on some Redis: a producer's connection and a worker with the offline runner. */
 export class FleetOnRedis {
   private constructor(
-    readonly fleet: FleetConnection,
+    readonly fleet: FleetClient,
     readonly worker: FleetWorker,
     /** What the worker logged, one line each. */
     readonly log: readonly string[],
@@ -22,7 +22,7 @@ export class FleetOnRedis {
 
   static async start(redisUrl: string, prefix: string): Promise<FleetOnRedis> {
     const log: string[] = [];
-    const fleet = await FleetConnection.open({ redisUrl, prefix });
+    const fleet = await FleetClient.open({ redisUrl, prefix });
     const worker = await FleetWorker.start({
       redisUrl,
       prefix,

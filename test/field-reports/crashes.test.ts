@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addJobs } from '../../src/producers/add-jobs.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
@@ -119,7 +119,7 @@ describe('all workers and Redis killed together', () => {
     await api.arrived(3);
     await Promise.all([...workers.map((doomed) => doomed.end('SIGKILL')), own.kill()]);
     await own.restart();
-    const later = await FleetConnection.open({ redisUrl: own.url, prefix });
+    const later = await FleetClient.open({ redisUrl: own.url, prefix });
     onTestFinished(() => later.close());
     const doctor = async (...flags: string[]) => {
       const { stdout, exitCode } = await fleetCommand(['doctor', '--json', ...flags], { env: environment });

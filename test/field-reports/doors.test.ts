@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addJob } from '../../src/producers/add-job.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
-import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
@@ -18,7 +18,7 @@ const PAYLOAD = { ablationCode: 'print("baseline 0.8")', rawOutput: 'baseline: 0
 const STEP = { ...PAYLOAD, solution: { content: 'x = 1\n' }, previousBlocks: [] };
 
 interface Place {
-  readonly fleet: FleetConnection;
+  readonly fleet: FleetClient;
   readonly gateway: TestGateway;
   readonly env: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { type RunningCommand, startFleetCommand } from '../support/fleet-command.js';
 import { checkInvariants } from '../support/invariants.js';
 import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
@@ -6,7 +6,7 @@ import type { TestRedis } from '../support/redis.js';
 
 /** Workers that are processes of their own, their producer, and the provider that they ask. */
 export interface FleetProcesses {
-  readonly fleet: FleetConnection;
+  readonly fleet: FleetClient;
   readonly api: MessagesApi;
   /** What the processes are started with. */
   readonly environment: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export async function startFleetProcesses(
   reply: Script,
   env: Readonly<Record<string, string>> = {},
 ): Promise<FleetProcesses> {
-  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
   const api = await startMessagesApi({ reply });
   const commands: RunningCommand[] = [];
   const environment = {

@@ -4,7 +4,7 @@ import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { AgentError } from '../../src/errors.js';
 import { MOST_CANDIDATES } from '../../src/gateway/operations/flow-schemas.js';
-import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
 import {
   addCandidateBatch,
   type BatchOutcome,
@@ -27,7 +27,7 @@ async function startFleet(options: { readonly retentionDays?: number } = {}) {
   return test;
 }
 
-function pipeline(fleet: FleetConnection, queue: string, run: (job: Job) => Promise<unknown>) {
+function pipeline(fleet: FleetClient, queue: string, run: (job: Job) => Promise<unknown>) {
   const worker = startPipelineWorker(redis, fleet, queue, run);
   onTestFinished(() => worker.close());
   return worker;

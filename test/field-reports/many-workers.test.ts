@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentRunner, RunContext } from '../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { startTestFleet } from '../support/fleet.js';
@@ -92,7 +92,7 @@ describe('a long text that is stored apart from its job', () => {
     const { fleet, worker } = await startFleet();
     await worker(createOfflineRunner());
     const proxy = await TcpProxy.start({ path: redis.socketPath });
-    const slow = await FleetConnection.open({ redisUrl: proxy.url, prefix: fleet.prefix });
+    const slow = await FleetClient.open({ redisUrl: proxy.url, prefix: fleet.prefix });
     onTestFinished(async () => {
       await slow.close();
       await proxy.stop();

@@ -89,8 +89,8 @@ describe('a connection that is cut after the model has answered', () => {
     expect(view).toMatchObject({ state: 'failed', attempts: 3 });
     // Three attempts of two sendings each.
     expect(server.requests).toHaveLength(6);
-    expect(view.unknownCalls).toHaveLength(6);
-    expect(view.unknownCalls?.every(({ likelyUsd }) => (likelyUsd ?? 0) > 0)).toBe(true);
+    expect(view.callsInDoubt).toHaveLength(6);
+    expect(view.callsInDoubt?.every(({ likelyUsd }) => (likelyUsd ?? 0) > 0)).toBe(true);
   });
 });
 
@@ -155,7 +155,7 @@ describe('an agent that is in the middle of its tool steps when its worker goes'
     expect((await readCallRecords(fleet.client, key)).map(({ state }) => state)).toEqual([
       'answered',
       'answered',
-      'unknown',
+      'in-doubt',
       'answered',
     ]);
   });

@@ -98,7 +98,7 @@ describe('a platform that kills soon after it said stop', () => {
     expect((await handle.result()).status).toBe('clean');
     expect(api.requests).toHaveLength(2);
     expect((await readCallRecords(fleet.client, key)).map(({ state }) => state)).toEqual([
-      'unknown',
+      'in-doubt',
       'answered',
     ]);
     expect(await fleet.client.hget(key, 'fleet:deaths')).toBeNull();

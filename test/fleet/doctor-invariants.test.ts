@@ -138,7 +138,7 @@ describe('the doctor holds the data against the invariants', () => {
     expect(await found()).toEqual(['idle-reservation']);
     expect((await brokenInvariants(client, prefix)).join()).toContain('nano-dollars are reserved');
     await repair();
-    expect(await client.hmget(`${spendBase(prefix)}:day:${day}`, 'reserved', 'unknown')).toEqual([
+    expect(await client.hmget(`${spendBase(prefix)}:day:${day}`, 'reserved', 'inDoubt')).toEqual([
       '0',
       '300',
     ]);

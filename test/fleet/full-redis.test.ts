@@ -9,8 +9,8 @@ import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
-import { dropDead } from '../../src/producers/dead-letters.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { discardDeadLetters } from '../../src/producers/dead-letters.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
@@ -122,13 +122,13 @@ describe('submissions to a Redis that is nearly full', () => {
     redis = await startTestRedis();
     test = await startTestFleet(redis, 'fleet');
     const worker = await test.worker(createOfflineRunner());
-    const submit = (fleet: FleetConnection) =>
+    const submit = (fleet: FleetClient) =>
       addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } }, { key: 'again', delayMs: 60_000 });
     const handle = await submit(test.fleet);
     await handle.cancel();
     const state = async () => (await test.fleet.queue('solution-check').getJob(handle.id))?.getState();
     await expect.poll(state).toBe('failed');
-    const full = await FleetConnection.open({ redisUrl: redis.url, memory: { maxBytes: 1 } });
+    const full = await FleetClient.open({ redisUrl: redis.url, memory: { maxBytes: 1 } });
     await expect(submit(full)).rejects.toMatchObject({ code: 'redis-full' });
     await full.close();
     expect((await handle.view()).state).toBe('cancelled');
@@ -179,7 +179,7 @@ describe('a Redis that others have filled', () => {
     expect(ended.map(({ attemptsMade, stalledCounter }) => [attemptsMade, stalledCounter])).toEqual(
       ended.map(() => [1, 0]),
     );
-    expect(await dropDead(test.fleet, { olderThanMs: 0 })).toMatchObject({ refused: [] });
+    expect(await discardDeadLetters(test.fleet, { olderThanMs: 0 })).toMatchObject({ refused: [] });
   });
 
   it('loses what nobody needs: texts without a job, old events, and ended jobs whose time is over', async () => {

@@ -110,10 +110,10 @@ describe('a job in whose run a worker died', () => {
     expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'killed-its-worker' },
-      unknownCalls: [{ step: 'detect' }],
+      callsInDoubt: [{ step: 'detect' }],
     });
     const costs = await costsOfDay(test.fleet.client, test.fleet.prefix, Date.now());
-    expect(costs).toMatchObject({ reservedUsd: 0, callsUnderWay: 0, unknownCalls: 1 });
+    expect(costs).toMatchObject({ reservedUsd: 0, callsUnderWay: 0, callsInDoubt: 1 });
   });
 
   it('is cancelled there, also when it does not listen', async () => {

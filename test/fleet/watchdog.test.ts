@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RunningJobs } from '../../src/fleet/running-jobs.js';
 import { Watchdog } from '../../src/fleet/watchdog.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import { redisOfFile } from '../support/redis.js';
@@ -14,7 +14,7 @@ const redis = redisOfFile();
 describe('a worker that sleeps over waiting jobs', () => {
   it('is woken, however many jobs it has handed back before', async () => {
     const prefix = 'watched';
-    const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+    const fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
     const ledger = new Redis(workerConnection(redis.url));
     const running = new RunningJobs(ledger);
     let handedBack = 0;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks } from '../support/agent-answers.js';
 import {
@@ -18,7 +18,7 @@ const SCRIPT = 'a = fit(all)\nprint(a)\n';
 const SHORT_LOCK = { FLEET_LOCK_MS: '1000' };
 
 const redis = redisOfFile();
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let api: MessagesApi | undefined;
 let prefixes = 0;
 let prefix = '';
@@ -27,7 +27,7 @@ const commands: RunningCommand[] = [];
 beforeEach(async () => {
   prefixes += 1;
   prefix = `process-${prefixes}`;
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
 });
 afterEach(async () => {
   try {
@@ -117,7 +117,7 @@ describe('fleet worker as a process', () => {
     await server.arrived(1);
     await redis.kill();
     await redis.restart();
-    const later = await FleetConnection.open({ redisUrl: redis.url, prefix });
+    const later = await FleetClient.open({ redisUrl: redis.url, prefix });
     try {
       const { waitForJob } = await import('../../src/producers/wait-for-job.js');
       expect((await waitForJob(later, handle.id)).state).toBe('completed');
@@ -157,11 +157,11 @@ describe('fleet worker refuses to start', () => {
   });
 });
 
-describe('a worker that cannot get well', () => {
+describe('a worker that stays unhealthy', () => {
   it('ends with exit code 1', async () => {
     const lonely = await startTestRedis();
     const worker = startFleetCommand(['worker'], {
-      env: { FLEET_REDIS_URL: lonely.url, FLEET_UNWELL_MS: '1000', ANTHROPIC_API_KEY: 'test-key' },
+      env: { FLEET_REDIS_URL: lonely.url, FLEET_UNHEALTHY_MS: '1000', ANTHROPIC_API_KEY: 'test-key' },
     });
     commands.push(worker);
     await worker.printed('worker ready');

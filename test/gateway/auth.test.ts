@@ -3,7 +3,7 @@ import { safeNext } from '../../src/gateway/auth/login.js';
 import { RequestRate } from '../../src/gateway/auth/request-rate.js';
 import type { Role } from '../../src/gateway/auth/roles.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 import { SseClient } from './sse-client.js';
@@ -12,14 +12,14 @@ const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 const SUBMIT = '/v1/jobs/solution-check';
 
 const redis = redisOfFile();
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let tokens: TokenStore;
 let gateway: TestGateway | undefined;
 let count = 0;
 
 beforeEach(async () => {
   count += 1;
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: `auth-${count}` });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `auth-${count}` });
   tokens = new TokenStore(fleet.client, fleet.prefix);
 });
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { retryAfter } from '../../src/gateway/admission/admission.js';
 import { minuteOf, statisticsKeys } from '../../src/gateway/metrics/statistics-keys.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
@@ -10,7 +10,7 @@ const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 
 const redis = redisOfFile();
 let gateway: TestGateway;
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let count = 0;
 
 afterEach(async () => {
@@ -21,7 +21,7 @@ afterEach(async () => {
 async function start(maxWaiting: number): Promise<void> {
   count += 1;
   const prefix = `pressure-${count}`;
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
   gateway = await startTestGateway(redis, prefix, { maxWaiting });
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { startTestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
@@ -28,7 +28,7 @@ async function open(): Promise<Socket> {
 }
 
 async function waitingJobs(): Promise<number> {
-  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: `clients-${count}` });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `clients-${count}` });
   const waiting = await fleet.queue('solution-check').getJobCountByTypes('wait', 'prioritized');
   await fleet.close();
   return waiting;

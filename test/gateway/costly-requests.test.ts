@@ -4,7 +4,7 @@ import { Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { MAX_MEMBERS, MAX_OBJECT_MEMBERS } from '../../src/gateway/http/json-bounds.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { digestOf } from '../../src/queues/common.js';
 import { workerConnection } from '../../src/queues/connection.js';
@@ -20,7 +20,7 @@ const MAX_READS = 1;
 const MAX_ANSWERS = 8 * MAX_READS;
 
 const redis = redisOfFile();
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let gateway: TestGateway;
 let token: string;
 let other: string;
@@ -31,7 +31,7 @@ let sockets: Socket[] = [];
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
 beforeAll(async () => {
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX });
   const tokens = new TokenStore(fleet.client, PREFIX);
   token = (await tokens.add('token', 'submit')).token;
   other = (await tokens.add('other', 'submit')).token;

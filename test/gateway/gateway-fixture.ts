@@ -6,7 +6,7 @@ import { examine } from '../../src/fleet/doctor/examine.js';
 import type { GatewaySettings } from '../../src/gateway/gateway.js';
 import type { GatewayOptions } from '../../src/gateway/gateway-options.js';
 import { type RunningGateway, startGateway } from '../../src/gateway/server.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import type { TestRedis } from '../support/redis.js';
 
@@ -60,7 +60,7 @@ export async function startTestGateway(
     settings: { ...TEST_SETTINGS, ...settings },
     logger: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     redisUrl: redis.url,
-    openFleet: () => FleetConnection.open({ redisUrl: redis.url, prefix }),
+    openFleet: () => FleetClient.open({ redisUrl: redis.url, prefix }),
     costs: costReader,
     announce: (message) => announcements.push(message),
     ...options,
@@ -93,9 +93,9 @@ export async function startTestGateway(
  * @throws Error that lists what is wrong.
  */
 async function examineLeftovers(redisUrl: string, prefix: string): Promise<void> {
-  let fleet: FleetConnection;
+  let fleet: FleetClient;
   try {
-    fleet = await FleetConnection.open({ redisUrl, prefix });
+    fleet = await FleetClient.open({ redisUrl, prefix });
   } catch (thrown) {
     if (thrown instanceof RedisError && thrown.code === 'redis-unreachable') return;
     throw thrown;

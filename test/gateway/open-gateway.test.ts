@@ -1,7 +1,7 @@
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 import { SseClient } from './sse-client.js';
@@ -10,14 +10,14 @@ const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 const SUBMIT = '/v1/jobs/solution-check';
 
 const redis = redisOfFile();
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let tokens: TokenStore;
 const gateways: TestGateway[] = [];
 let count = 0;
 
 beforeEach(async () => {
   count += 1;
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: `open-${count}` });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `open-${count}` });
   tokens = new TokenStore(fleet.client, fleet.prefix);
 });
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 async function waitingJobs(url: string): Promise<number> {
-  const fleet = await FleetConnection.open({ redisUrl: url, prefix: 'away' });
+  const fleet = await FleetClient.open({ redisUrl: url, prefix: 'away' });
   const waiting = await fleet.queue('solution-check').getJobCountByTypes('wait', 'prioritized');
   await fleet.close();
   return waiting;
@@ -118,7 +118,7 @@ describe('when Redis is full', () => {
     expect([last.status, last.json.code]).toEqual([503, 'redis-full']);
     expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await waitingJobs(redis.url)).toBe(accepted);
-    const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: 'away' });
+    const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: 'away' });
     await fleet.queue('solution-check').drain();
     await fleet.close();
     expect((await gateway.send('POST', SUBMIT, CHECK)).status).toBe(202);

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_SESSIONS } from '../../src/gateway/auth/session-store.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { redisOfFile } from '../support/redis.js';
 import { type Answer, startTestGateway, type TestGateway } from './gateway-fixture.js';
 
 const redis = redisOfFile();
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let tokens: TokenStore;
 let gateway: TestGateway;
 let count = 0;
 
 beforeEach(async () => {
   count += 1;
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: `sessions-${count}` });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `sessions-${count}` });
   tokens = new TokenStore(fleet.client, fleet.prefix);
 });
 afterEach(async () => {

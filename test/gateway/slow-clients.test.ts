@@ -5,7 +5,7 @@ import { BodyRoom, SMALL_BODY_BYTES } from '../../src/gateway/admission/body-roo
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { GrowingBuffer } from '../../src/gateway/http/growing-buffer.js';
 import { MAX_VALUES } from '../../src/gateway/http/json-bounds.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 
@@ -16,7 +16,7 @@ const CHECK = { payload: { solution: { content: 'x = 1\n' } } };
 const LARGE = { payload: { solution: { content: `x = 1\n${'# comment\n'.repeat(20_000)}` } } };
 
 const redis = redisOfFile();
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let gateway: TestGateway;
 let slow: string;
 let other: string;
@@ -25,7 +25,7 @@ let count = 0;
 
 beforeEach(async () => {
   count += 1;
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: `slow-${count}` });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: `slow-${count}` });
   const tokens = new TokenStore(fleet.client, fleet.prefix);
   slow = (await tokens.add('slow', 'submit')).token;
   other = (await tokens.add('other', 'submit')).token;

@@ -2,7 +2,7 @@ import type { JobsOptions } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SubmitterShare } from '../../src/gateway/admission/submitter-share.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { rememberQueue } from '../../src/queues/own-queues.js';
 import { parseRedisMemory } from '../../src/queues/redis-memory.js';
 import { redisOfFile } from '../support/redis.js';
@@ -11,14 +11,14 @@ import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 const redis = redisOfFile();
 const PREFIX = 'tenants';
 const LIMIT = 50;
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let gateway: TestGateway;
 let acme: string;
 let other: string;
 let greedy: string;
 
 beforeAll(async () => {
-  fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: PREFIX });
+  fleet = await FleetClient.open({ redisUrl: redis.url, prefix: PREFIX });
   const tokens = new TokenStore(fleet.client, PREFIX);
   acme = (await tokens.add('acme', 'submit', 'acme')).token;
   other = (await tokens.add('other', 'submit', 'other')).token;
@@ -165,7 +165,7 @@ describe('the memory for jobs', () => {
     'counts evaluations that wait in a queue of a pipeline with the token: %s',
     async (what, data, results) => {
       const prefix = `bytes-${what.length}`;
-      const filling = await FleetConnection.open({ redisUrl: redis.url, prefix });
+      const filling = await FleetClient.open({ redisUrl: redis.url, prefix });
       const evaluations = filling.queue('mine');
       const opts = { fleet: { submitter: 'greedy' } } as JobsOptions;
       for (let count = 0; count < 40; count += 1) {
@@ -177,7 +177,7 @@ describe('the memory for jobs', () => {
       const { counted } = parseRedisMemory(await filling.client.info('memory'));
       // Less room than the 2.4 MB of these evaluations, which is scarce.
       const memory = { admitPercent: 100, maxBytes: counted + 1_500_000 };
-      const full = await FleetConnection.open({ redisUrl: redis.url, prefix, memory });
+      const full = await FleetClient.open({ redisUrl: redis.url, prefix, memory });
       const share = new SubmitterShare(full, async () => 2);
       await expect(share.take('solution-check', 'greedy', 1, 1_000, 1_000)).rejects.toMatchObject({
         code: 'redis-full',

@@ -8,7 +8,7 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadTelemetry } from '../../src/fleet/telemetry.js';
 import { tracedRunner } from '../../src/fleet/traced-runner.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import {
@@ -49,7 +49,7 @@ beforeEach(async () => {
   const telemetry = await loadTelemetry(WANTED);
   if (telemetry === undefined) throw new Error('no telemetry');
   test = await startTestFleet(redis, prefix);
-  const openFleet = () => FleetConnection.open({ redisUrl: redis.url, prefix, telemetry });
+  const openFleet = () => FleetClient.open({ redisUrl: redis.url, prefix, telemetry });
   gateway = await startTestGateway(redis, prefix, {}, { openFleet });
 });
 afterEach(async () => {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { cancelJob } from '../../src/producers/cancel-job.js';
-import { dropDead, listDead, retryDead, showDead } from '../../src/producers/dead-letters.js';
+import {
+  discardDeadLetters,
+  getDeadLetter,
+  listDeadLetters,
+  retryDeadLetters,
+} from '../../src/producers/dead-letters.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
@@ -30,9 +35,9 @@ describe('dead letters', () => {
   it('keep payload, error, ledger and cost', async () => {
     const fleet = await startFleet(() => textReply('no JSON at all'));
     const { id } = await fail('r', LONG_SCRIPT);
-    const [listed] = await listDead(fleet);
+    const [listed] = await listDeadLetters(fleet);
     expect(listed).toMatchObject({ id, state: 'failed', error: { code: 'answer-invalid' } });
-    const { job, payload, calls } = await showDead(fleet, id);
+    const { job, payload, calls } = await getDeadLetter(fleet, id);
     expect(payload).toMatchObject({ solution: { content: LONG_SCRIPT }, tags: { run: 'r' } });
     expect(calls.length).toBeGreaterThan(0);
     expect(calls[0]).toMatchObject({ state: 'unusable' });
@@ -43,7 +48,7 @@ describe('dead letters', () => {
     const fleet = await startFleet(() => errorReply(400, 'long '.repeat(20_000)));
     const { id } = await fail('r');
     const key = fleet.queue('solution-check').toKey(id);
-    expect((await showDead(fleet, id)).job.error?.message.length).toBeLessThan(8_100);
+    expect((await getDeadLetter(fleet, id)).job.error?.message.length).toBeLessThan(8_100);
     expect(Number(await fleet.client.call('MEMORY', 'USAGE', key))).toBeLessThan(12_000);
   });
 
@@ -51,8 +56,8 @@ describe('dead letters', () => {
     const fleet = await startFleet();
     const a = await fail('a');
     const b = await fail('b', 'x = 1\n', 'someone');
-    const ids = async (filter: Parameters<typeof listDead>[1]) =>
-      (await listDead(fleet, filter)).map(({ id }) => id).sort();
+    const ids = async (filter: Parameters<typeof listDeadLetters>[1]) =>
+      (await listDeadLetters(fleet, filter)).map(({ id }) => id).sort();
     expect(await ids({})).toEqual([a.id, b.id].sort());
     expect(await ids({ run: 'a' })).toEqual([a.id]);
     expect(await ids({ tenant: 'a' })).toEqual([a.id]);
@@ -70,8 +75,8 @@ describe('dead letters', () => {
     await api.arrived(1);
     await cancelJob(fleet, job.id);
     await job.wait();
-    expect(await listDead(fleet)).toEqual([]);
-    await expect(showDead(fleet, job.id)).rejects.toMatchObject({ code: 'usage' });
+    expect(await listDeadLetters(fleet)).toEqual([]);
+    await expect(getDeadLetter(fleet, job.id)).rejects.toMatchObject({ code: 'usage' });
   });
 
   it('run again, and are dead letters no more', async () => {
@@ -79,29 +84,29 @@ describe('dead letters', () => {
     const fleet = await startFleet(() => (answering ? leaks() : errorReply(400)));
     const jobs = [await fail('a'), await fail('a'), await fail('b')];
     answering = true;
-    const { done } = await retryDead(fleet, { run: 'a' });
+    const { done } = await retryDeadLetters(fleet, { run: 'a' });
     expect(done).toHaveLength(2);
     expect(await Promise.all(jobs.map(async (job) => (await job.wait()).state))).toEqual([
       'completed',
       'completed',
       'failed',
     ]);
-    expect(await listDead(fleet)).toHaveLength(1);
+    expect(await listDeadLetters(fleet)).toHaveLength(1);
   });
 
   it('are dropped for ever, but never all of them without a word', async () => {
     const fleet = await startFleet();
     const a = await fail('a');
     await fail('b');
-    await expect(dropDead(fleet, {})).rejects.toMatchObject({ code: 'usage' });
-    await expect(dropDead(fleet, { ids: [] })).rejects.toMatchObject({ code: 'usage' });
-    await expect(retryDead(fleet, {})).rejects.toMatchObject({ code: 'usage' });
-    expect(await dropDead(fleet, { ids: [a.id, 'nobody'] })).toEqual({
+    await expect(discardDeadLetters(fleet, {})).rejects.toMatchObject({ code: 'usage' });
+    await expect(discardDeadLetters(fleet, { ids: [] })).rejects.toMatchObject({ code: 'usage' });
+    await expect(retryDeadLetters(fleet, {})).rejects.toMatchObject({ code: 'usage' });
+    expect(await discardDeadLetters(fleet, { ids: [a.id, 'nobody'] })).toEqual({
       done: [a.id],
       refused: [{ id: 'nobody', reason: 'is no dead letter' }],
     });
     await expect(a.view()).rejects.toMatchObject({ code: 'job-not-found' });
-    expect(await listDead(fleet)).toHaveLength(1);
+    expect(await listDeadLetters(fleet)).toHaveLength(1);
   });
 
   it('more than a page of them', async () => {
@@ -109,9 +114,9 @@ describe('dead letters', () => {
     const COUNT = 210;
     const fleet = await startFleet();
     const jobs = await Promise.all(Array.from({ length: COUNT }, () => fail('many')));
-    expect(await listDead(fleet, {}, 1_000)).toHaveLength(COUNT);
-    expect((await dropDead(fleet, { run: 'many' })).done).toHaveLength(COUNT);
+    expect(await listDeadLetters(fleet, {}, 1_000)).toHaveLength(COUNT);
+    expect((await discardDeadLetters(fleet, { run: 'many' })).done).toHaveLength(COUNT);
     expect(jobs).toHaveLength(COUNT);
-    expect(await listDead(fleet)).toEqual([]);
+    expect(await listDeadLetters(fleet)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
-import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
@@ -12,7 +12,7 @@ import { redisOfFile } from '../support/redis.js';
 
 const BAND = 2 ** 32;
 const redis = redisOfFile();
-let fleet: FleetConnection;
+let fleet: FleetClient;
 let startWorker: TestFleet['worker'];
 beforeEach(async () => {
   ({

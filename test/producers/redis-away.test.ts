@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { startTestRedis } from '../support/redis.js';
 
 it('a pipeline that listens for the end of a job can close its connection while Redis is away', async () => {
   const redis = await startTestRedis();
   try {
-    const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix: 'leaving' });
+    const fleet = await FleetClient.open({ redisUrl: redis.url, prefix: 'leaving' });
     const handle = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
     await fleet.events('solution-check').listen(handle.id, () => undefined);
     await redis.kill();

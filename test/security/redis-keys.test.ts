@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { listDead } from '../../src/producers/dead-letters.js';
+import { listDeadLetters } from '../../src/producers/dead-letters.js';
 import { latestRuns, viewRun } from '../../src/producers/run-view.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
@@ -63,7 +63,7 @@ describe('names of users never become keys of somebody else', () => {
       expect((await viewRun(fleet, name)).jobs.map(({ id }) => id)).toEqual([hostile.id]);
       expect((await viewRun(fleet, 'victim')).jobs.map(({ id }) => id)).toEqual([victim.id]);
       expect((await latestRuns(fleet, 10)).sort()).toEqual([name, 'victim'].sort());
-      expect(await listDead(fleet, { run: name, tenant: name })).toEqual([]);
+      expect(await listDeadLetters(fleet, { run: name, tenant: name })).toEqual([]);
       expect((await victim.view()).state).toBe('waiting');
       // Its job, its run, its tenant's turns; nothing was overwritten or removed.
       const keys = await fleet.client.keys(`${fleet.prefix}*`);

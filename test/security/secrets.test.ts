@@ -3,7 +3,7 @@ import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
 import { rememberAddress } from '../../src/config/redact.js';
 import type { FleetError } from '../../src/errors.js';
 import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
-import { FleetConnection } from '../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../src/producers/fleet-client.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { connectProducer } from '../../src/queues/connection.js';
 import { correction, leaks } from '../support/agent-answers.js';
@@ -68,7 +68,7 @@ function holdsSecret(text: string): boolean {
 
 describe('secrets', () => {
   it('are in no log line, error, job or key, though everything is logged and the provider refuses the key', async () => {
-    const fleet = await FleetConnection.open({ redisUrl: url, prefix: 'secrets' });
+    const fleet = await FleetClient.open({ redisUrl: url, prefix: 'secrets' });
     try {
       const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
       expect(await job.wait()).toMatchObject({ state: 'failed', error: { code: 'unauthorized' } });
@@ -149,7 +149,7 @@ describe('a provider that repeats what it was sent', () => {
   ])('%s: no job, call record, log or command does either', async (_what, given) => {
     reply = given;
     const before = api.requests.length;
-    const fleet = await FleetConnection.open({ redisUrl: url, prefix: 'secrets' });
+    const fleet = await FleetClient.open({ redisUrl: url, prefix: 'secrets' });
     try {
       const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
       await job.wait();

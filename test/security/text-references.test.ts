@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { payloadKey } from '../../src/payloads/payload-keys.js';
 import { referencesIn } from '../../src/payloads/text-reference.js';
-import { showDead } from '../../src/producers/dead-letters.js';
+import { getDeadLetter } from '../../src/producers/dead-letters.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { gatewayOfTest, type TestGateway } from '../gateway/gateway-fixture.js';
@@ -114,7 +114,7 @@ describe('data in the form of a reference to a stored text', () => {
     await queue.add('solution-check', { v: 1, solution: { content: mark } }, { jobId: id });
     const view = await waitForJob(test.fleet, id);
     expect(view.error).toMatchObject({ code: 'invalid-payload' });
-    expect(JSON.stringify(await showDead(test.fleet, id))).not.toContain('of another tenant');
+    expect(JSON.stringify(await getDeadLetter(test.fleet, id))).not.toContain('of another tenant');
     expect((await gateway.send('GET', `/v1/dead-letters/${id}`)).json.payload.solution.content).toEqual(mark);
   });
 

@@ -1,12 +1,12 @@
 import { type Job, Worker } from 'bullmq';
-import type { FleetConnection } from '../../src/producers/fleet-connection.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import type { TestRedis } from './redis.js';
 
 /** A pipeline's own worker on its own queue, under the fleet's prefix. Records the jobs that really ran. */
 export function startPipelineWorker(
   redis: TestRedis,
-  fleet: FleetConnection,
+  fleet: FleetClient,
   queue: string,
   run: (job: Job) => Promise<unknown>,
 ): { readonly ran: string[]; close(): Promise<void> } {

@@ -3,14 +3,14 @@ import { type Logger, pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { FleetWorker, type WorkerOptions } from '../../src/fleet/worker.js';
-import { FleetConnection, type FleetConnectionOptions } from '../../src/producers/fleet-connection.js';
+import { FleetClient, type FleetClientOptions } from '../../src/producers/fleet-client.js';
 import { leaks } from './agent-answers.js';
 import { checkInvariants } from './invariants.js';
 import { type MessagesApi, type Script, startMessagesApi } from './messages-api.js';
 import type { TestRedis } from './redis.js';
 
 export interface TestFleet {
-  readonly fleet: FleetConnection;
+  readonly fleet: FleetClient;
   /** A worker in this process; stopped with the fleet. */
   worker(runner: AgentRunner, options?: Partial<WorkerOptions>): Promise<FleetWorker>;
   readonly logger: Logger;
@@ -29,9 +29,9 @@ export interface TestFleet {
 export async function startTestFleet(
   redis: TestRedis,
   prefix: string,
-  options: Partial<FleetConnectionOptions> = {},
+  options: Partial<FleetClientOptions> = {},
 ): Promise<TestFleet> {
-  const fleet = await FleetConnection.open({ redisUrl: redis.url, prefix, ...options });
+  const fleet = await FleetClient.open({ redisUrl: redis.url, prefix, ...options });
   const workers: FleetWorker[] = [];
   const logLines: Record<string, unknown>[] = [];
   const lineAdded = new EventEmitter();

@@ -22,7 +22,7 @@ export const REDIS_CASES: readonly SoakCase[] = [
       await passes(45_000);
       const view = await handle.wait({ timeout: 100_000 });
       hold(view.state === 'completed', `the job is ${view.state}`);
-      const relabeled = view.unknownCalls?.length ?? 0;
+      const relabeled = view.callsInDoubt?.length ?? 0;
       hold(
         api.requests.length === 1 + relabeled,
         `${api.requests.length} requests, of which the job shows ${relabeled} as repeated`,

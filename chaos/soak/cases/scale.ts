@@ -1,7 +1,7 @@
 import type { AgentRunner, RunContext } from '../../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../../src/agents/offline-runner.js';
 import { addJobs } from '../../../src/producers/add-jobs.js';
-import { FleetConnection } from '../../../src/producers/fleet-connection.js';
+import { FleetClient } from '../../../src/producers/fleet-client.js';
 import { addCandidateBatch, batchOutcomes } from '../../../src/producers/flows/candidate-batch.js';
 import { addSolutionCheck } from '../../../src/producers/solution-check.js';
 import { readRedisMemory } from '../../../src/queues/redis-memory.js';
@@ -153,7 +153,7 @@ export const SCALE_CASES: readonly SoakCase[] = [
     run: async (place) => {
       const api = await startMessagesApi({ reply: () => leaks() });
       place.onClose(() => api.close());
-      const fleet = await FleetConnection.open({ redisUrl: place.redis.url, prefix: place.name });
+      const fleet = await FleetClient.open({ redisUrl: place.redis.url, prefix: place.name });
       place.onClose(() => fleet.close());
       const { bytes, warnings } = await heapOfWorker(fleet, place.redis.url, api.url, [1_000, 5_000]);
       const [early = 0, late = 0] = bytes;

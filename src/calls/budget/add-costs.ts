@@ -1,8 +1,8 @@
 import type { Costs } from './read-costs.js';
 
 const SUMMED = [
-  ...(['spentUsd', 'unknownUsd', 'assumedUsd', 'reservedUsd'] as const),
-  ...(['calls', 'unknownCalls', 'unpricedCalls', 'callsUnderWay'] as const),
+  ...(['spentUsd', 'inDoubtUsd', 'assumedUsd', 'reservedUsd'] as const),
+  ...(['calls', 'callsInDoubt', 'unpricedCalls', 'callsUnderWay'] as const),
   ...(['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const),
 ];
 

@@ -2,9 +2,9 @@
  * Money, as Lua functions that the scripts of `call-scripts.ts` begin with. Amounts are whole nano-dollars, so that
  * sums are exact (up to 2^53 of them, nine million dollars). A day (`BASE:day:N`, N days since 1970, UTC) and a run
  * (`BASE:run:NAME`) each are one hash:
- * - `spent` for ended calls, `unknown` for calls of which nobody knows the end (their likely price),
+ * - `spent` for ended calls, `inDoubt` for calls in doubt (their likely price),
  *   `reserved` for calls under way (the most they can cost), `assumed` for ended calls whose cost is not known;
- * - `calls`, `unknownCalls`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
+ * - `calls`, `callsInDoubt`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
  * - `model:NAME:spent`, `model:NAME:calls`;
  * - `outcome:CLASS` (of days only): how the sendings ended whose end was seen;
  * - `tenant:NAME` (of runs only): a bound tenant has an account of its own for its part (`run-account.ts`);
@@ -49,8 +49,8 @@ local function spend_book(base, flight, fields, amounts, outcome)
 end
 
 -- Nobody knows how a call ended: it counts at its likely price.
-local function spend_unknown(base, flight, outcome)
-  spend_book(base, flight, {'unknown', 'unknownCalls'}, {tonumber(flight.likely), 1}, outcome)
+local function spend_in_doubt(base, flight, outcome)
+  spend_book(base, flight, {'inDoubt', 'callsInDoubt'}, {tonumber(flight.likely), 1}, outcome)
 end
 
 -- Ends the reservations of runs that no longer hold their job.
@@ -61,7 +61,7 @@ local function spend_sweep(base, flights, now)
     local number, job = string.match(all[index], '^(%d+) (.*)$')
     if redis.call('GET', job .. ':lock') ~= flight.token then
       redis.call('HDEL', flights, all[index])
-      spend_unknown(base, flight)
+      spend_in_doubt(base, flight)
       ledger_forget(job, number, flight.by, now)
     end
   end
@@ -72,7 +72,7 @@ end
 local function spend_books(base, day, run, named)
   local books = {}
   for index, key in ipairs(spend_keys(base, day, run)) do
-    local sums = redis.call('HMGET', key, 'spent', 'unknown', 'reserved', 'budget', 'keptSince', 'assumed')
+    local sums = redis.call('HMGET', key, 'spent', 'inDoubt', 'reserved', 'budget', 'keptSince', 'assumed')
     local budget = tonumber(sums[4] or '')
     books[index] = {
       key = key, reserved = tonumber(sums[3] or '0'),
@@ -123,12 +123,12 @@ local function spend_reserve(base, books, flights, member, flight, named)
   end
 end
 
--- The end of a call is known: 'paid' at a cost, 'free', or 'unknown'. Where its cost is not known (false), an assumed one
+-- The end of a call is known: 'paid' at a cost, 'free', or 'in-doubt'. Where its cost is not known (false), an assumed one
 -- counts for the budgets; where that is false too, the most that it could cost.
 local function spend_settle(base, flights, member, billed, cost, assumed, tokens, model, outcome)
   local flight = spend_land(flights, member)
   if not flight then return end
-  if billed == 'unknown' then return spend_unknown(base, flight, outcome) end
+  if billed == 'in-doubt' then return spend_in_doubt(base, flight, outcome) end
   if billed == 'free' then return spend_book(base, flight, {}, {}, outcome) end
   local fields = {'calls', 'model:' .. model .. ':calls', 'unpricedCalls'}
   local amounts = {1, 1, 1}

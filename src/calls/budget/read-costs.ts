@@ -12,14 +12,14 @@ export interface Costs {
   readonly name: string;
   /** Calls that ended, at the list prices. */
   readonly spentUsd: number;
-  /** Calls of which nobody knows whether they were billed, at what they probably cost. */
-  readonly unknownUsd: number;
+  /** Calls in doubt (nobody knows whether they were billed), at their likely price. */
+  readonly inDoubtUsd: number;
   /** The most that calls under way can cost. */
   readonly reservedUsd: number;
   /** What it may cost; null where there is no limit. */
   readonly budgetUsd: number | null;
   readonly calls: number;
-  readonly unknownCalls: number;
+  readonly callsInDoubt: number;
   readonly callsUnderWay: number;
   /** Calls whose cost is not known: of models without a known price, or without a count of what they used. */
   readonly unpricedCalls: number;
@@ -97,11 +97,11 @@ async function readAccount(
   const costs = {
     name,
     spentUsd: fromNano(amount('spent')),
-    unknownUsd: fromNano(amount('unknown') + Number(replyText(goneLikely))),
+    inDoubtUsd: fromNano(amount('inDoubt') + Number(replyText(goneLikely))),
     reservedUsd: fromNano(amount('reserved') - Number(replyText(goneReserved))),
     budgetUsd: fields.has('budget') ? fromNano(amount('budget')) : null,
     calls: amount('calls'),
-    unknownCalls: amount('unknownCalls') + Number(gone),
+    callsInDoubt: amount('callsInDoubt') + Number(gone),
     callsUnderWay: Number(underWay),
     unpricedCalls: amount('unpricedCalls'),
     assumedUsd: fromNano(amount('assumed')),

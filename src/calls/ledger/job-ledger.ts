@@ -57,8 +57,8 @@ export class JobLedger {
       this.#entries.set(this.#last, {
         number: this.#last,
         sent: sent.value,
-        state: end === undefined ? 'open' : (end.value?.state ?? 'unknown'),
-        billed: end?.value === undefined || end.value.state === 'unknown' || end.value.tokens !== undefined,
+        state: end === undefined ? 'open' : (end.value?.state ?? 'in-doubt'),
+        billed: end?.value === undefined || end.value.state === 'in-doubt' || end.value.tokens !== undefined,
         answer: Buffer.isBuffer(answer) ? answer : undefined,
         outcome: end?.value?.outcome,
         asked: fields[at + 3] !== null && fields[at + 3] !== undefined,
@@ -66,15 +66,15 @@ export class JobLedger {
     }
   }
 
-  /** Calls whose end nobody knows. */
-  get unknown(): readonly SentCall[] {
-    return [...this.#entries.values()].filter(({ state }) => state === 'unknown').map(({ sent }) => sent);
+  /** Calls in doubt: nobody knows how they ended. */
+  get inDoubt(): readonly SentCall[] {
+    return [...this.#entries.values()].filter(({ state }) => state === 'in-doubt').map(({ sent }) => sent);
   }
 
   /**
    * The next answer to a call that this run has not used yet; also one that could not be used, where the question went on
    * after it: whoever goes on with the question needs it, and asking anew would be paid again. A call whose answer
-   * cannot be understood counts as unknown from then on: it is paid for, and what it brought is lost.
+   * cannot be understood is in doubt from then on: it is paid for, and what it brought is lost.
    */
   takeAnswer(call: PlannedCall): ReceivedMessage | undefined {
     for (const entry of this.#of(call)) {
@@ -83,7 +83,7 @@ export class JobLedger {
       const { value, broken } = unpackAnswer(entry.answer ?? Buffer.alloc(0));
       if (value === undefined) this.onBroken(`${LEDGER_FIELD}:${entry.number}:answer`, broken);
       if (value !== undefined || entry.state === 'unusable') this.#used.add(entry.number);
-      else this.#entries.set(entry.number, { ...entry, state: 'unknown', answer: undefined });
+      else this.#entries.set(entry.number, { ...entry, state: 'in-doubt', answer: undefined });
       if (value !== undefined) return value;
     }
     return undefined;
@@ -108,9 +108,9 @@ export class JobLedger {
     return last.state !== 'failed' || !HOPELESS.has(last.outcome ?? '');
   }
 
-  /** A call like this one whose end is unknown and about which nobody was asked yet; its number. */
+  /** A call like this one that is in doubt and about which nobody was asked yet; its number. */
   unansweredQuestion(call: PlannedCall): number | undefined {
-    return this.#of(call).find(({ state, asked }) => state === 'unknown' && !asked)?.number;
+    return this.#of(call).find(({ state, asked }) => state === 'in-doubt' && !asked)?.number;
   }
 
   /** The number and content under which a call is sent: that of its last sending, where this cost nothing. */
@@ -150,7 +150,7 @@ export class JobLedger {
   ended({ step }: PlannedCall, number: number, end: EndedCall, answer: Buffer | undefined): void {
     const entry = this.#entries.get(number);
     if (entry === undefined) throw new RangeError(`${step}: call ${number} was not sent`);
-    const billed = end.state === 'unknown' || end.tokens !== undefined;
+    const billed = end.state === 'in-doubt' || end.tokens !== undefined;
     this.#entries.set(number, { ...entry, state: end.state, billed, answer, outcome: end.outcome });
   }
 

@@ -10,7 +10,7 @@ local function ledger_forget(job, number, by, now)
   local field = LEDGER .. ':' .. number
   if redis.call('HGET', job, field .. ':by') ~= by then return false end
   redis.call('HDEL', job, field .. ':by')
-  redis.call('HSET', job, field .. ':end', '{"state":"unknown","at":' .. string.format('%.0f', now) .. '}')
+  redis.call('HSET', job, field .. ':end', '{"state":"in-doubt","at":' .. string.format('%.0f', now) .. '}')
   return true
 end
 

@@ -3,12 +3,12 @@ import { runScript } from '../../queues/run-script.js';
 import { type CallControl, limiterKey } from '../call-control.js';
 import { RENEW_PROBE } from '../call-scripts.js';
 
-/** How often the lease of a probe is renewed, in milliseconds: some renewals may be late before it runs out. */
+/** How often a half-open probe is renewed, in milliseconds: some renewals may be late before it expires. */
 const RENEW_MS = 1_500;
 
 /**
- * Keeps the turn of a probe as long as this process lives, so that the fleet waits for one that is slow and not for one
- * whose worker has died.
+ * Renews a half-open probe while this process lives: the fleet then waits for a slow probe, but not for one whose worker
+ * crashed.
  *
  * @param run The run of a job that sent it, as the ledger names it.
  * @returns ends it
@@ -28,7 +28,7 @@ export function holdProbe(
           if (held && kept === 1) renewLater();
         },
         (thrown: unknown) =>
-          warn(`the turn of the call that tries ${model} could not be kept: ${messageOf(thrown)}`),
+          warn(`the half-open probe of ${model} could not be renewed: ${messageOf(thrown)}`),
       );
     });
   };

@@ -3,19 +3,19 @@ import { MAX_STAY_AWAY_MS } from './rate-headers.js';
 /**
  * The limiter of one model, as Lua functions that the scripts of `call-scripts.ts` begin with. All its state is one
  * hash, so that every worker of the fleet sees the same:
- * - `closedUntil`, `closedAt` (ms), `why`: closed by a 429 or 529; `closings`: how often in a row;
- * - `probing`, `probeBy`, `probeAt`, `probeUntil`: after a closing one call is let through to see; its worker renews its
- *   lease as long as it lives and no response has begun, for half a minute at most;
- * - `rampAt`, `rampCount`: when the probe came through, and how many were let through since;
+ * - `blockedUntil`, `openedAt` (ms), `why`: the circuit was opened by a 429 or 529; `openCount`: how often in a row;
+ * - `probing`, `probeBy`, `probeAt`, `probeUntil`: the half-open probe, one call that is sent when the time is over;
+ *   its worker renews `probeUntil` while it lives and no response has begun, for half a minute at most;
+ * - `slowStartAt`, `slowStartCount`: when the probe succeeded, and how many calls were admitted since;
  * - `requests:limit`, `:level`, `:at` and the same for `input` and `output`: buckets that fill up within a minute;
  * - `keptUntil`: when the hash expires, at the earliest.
  * A script reads it once, with `limiter_load`, and writes what has changed once, with `limiter_store`: every command
  * inside a script costs Redis a microsecond, and each call of the fleet passes here twice.
  */
 export const LIMITER_LUA = `
-local PROBE_LEASE, PROBE_PATIENCE, PROBE_LOOK, RAMP_STEP, RAMP_STEPS = 5000, 30000, 500, 1000, 10
+local PROBE_EXPIRY, MAX_PROBE_WAIT, PROBE_LOOK, SLOW_START_STEP, SLOW_START_STEPS = 5000, 30000, 500, 1000, 10
 local KEPT, KEPT_SPARE = 86400000, 3600000
-local LONGEST_CLOSED = ${MAX_STAY_AWAY_MS}
+local MAX_BLOCKED_MS = ${MAX_STAY_AWAY_MS}
 local DIMENSIONS = {'requests', 'input', 'output'}
 
 -- The state of the one limiter of this script, as texts; what of it changed; what of it is gone.
@@ -31,10 +31,10 @@ local function limiter_number(field)
   return tonumber(limiter[field] or '')
 end
 
--- Until when the model is closed; 0 where it is not, or where what is stored cannot be true.
-local function limiter_closed_until(now)
-  local closed = limiter_number('closedUntil') or 0
-  if closed > 0 and closed - now <= LONGEST_CLOSED then return closed end
+-- Until when the circuit is open; 0 if it is not, or if the stored value is impossible.
+local function limiter_blocked_until(now)
+  local blocked_until = limiter_number('blockedUntil') or 0
+  if blocked_until > 0 and blocked_until - now <= MAX_BLOCKED_MS then return blocked_until end
   return 0
 end
 
@@ -53,9 +53,9 @@ end
 -- Writes what has changed. A model that nobody uses is forgotten a day after it is open again.
 local function limiter_store(key, now)
   if next(limiter) ~= nil then
-    local needed = math.max(now, limiter_closed_until(now)) + KEPT
+    local needed = math.max(now, limiter_blocked_until(now)) + KEPT
     local kept = limiter_number('keptUntil') or 0
-    if not (kept >= needed and kept - needed <= KEPT + LONGEST_CLOSED) then limiter_set('keptUntil', needed + KEPT_SPARE) end
+    if not (kept >= needed and kept - needed <= KEPT + MAX_BLOCKED_MS) then limiter_set('keptUntil', needed + KEPT_SPARE) end
   end
   local gone, changed = {}, {}
   for field in pairs(limiter_gone) do gone[#gone + 1] = field end
@@ -85,95 +85,95 @@ local function limiter_set_level(dimension, level, now)
   limiter_set(dimension .. ':at', now)
 end
 
--- How long a call has to wait (0: it may go), why, and until when the model is closed.
+-- How long a call has to wait (0: it may go), why, and until when its circuit is or was open.
 local function limiter_check(now, needs, configured)
-  local closed = limiter_closed_until(now)
-  if closed > now then return closed - now, limiter.why or 'rate-limited', closed end
+  local blocked_until = limiter_blocked_until(now)
+  if blocked_until > now then return blocked_until - now, limiter.why or 'rate-limited', blocked_until end
   if limiter.probing then
-    local lease = limiter_number('probeUntil') or 0
-    if lease > now then return math.min(PROBE_LOOK, lease - now), 'probe', closed end
+    local probe_until = limiter_number('probeUntil') or 0
+    if probe_until > now then return math.min(PROBE_LOOK, probe_until - now), 'probe', blocked_until end
   end
-  local ramp = limiter_number('rampAt')
-  if ramp then
-    local step = math.floor((now - ramp) / RAMP_STEP)
-    if step >= RAMP_STEPS then
-      limiter_drop('rampAt', 'rampCount', 'closings')
-    elseif (limiter_number('rampCount') or 0) >= 2 ^ (step + 1) then
-      return RAMP_STEP - (now - ramp) % RAMP_STEP, 'ramp', closed
+  local started = limiter_number('slowStartAt')
+  if started then
+    local step = math.floor((now - started) / SLOW_START_STEP)
+    if step >= SLOW_START_STEPS then
+      limiter_drop('slowStartAt', 'slowStartCount', 'openCount')
+    elseif (limiter_number('slowStartCount') or 0) >= 2 ^ (step + 1) then
+      return SLOW_START_STEP - (now - started) % SLOW_START_STEP, 'slow-start', blocked_until
     end
   end
   for index, dimension in ipairs(DIMENSIONS) do
     local limit, level = limiter_bucket(dimension, configured[index], now)
     if limit then
       local need = math.min(needs[index], limit)
-      if level < need then return math.ceil((need - level) * 60000 / limit), dimension, closed end
+      if level < need then return math.ceil((need - level) * 60000 / limit), dimension, blocked_until end
     end
   end
-  return 0, '', closed
+  return 0, '', blocked_until
 end
 
--- Books a call that goes. Returns 1 where it is the probe.
-local function limiter_take(now, needs, configured, run)
+-- Counts an admitted call. Returns 1 if it is the half-open probe.
+local function limiter_admit(now, needs, configured, run)
   for index, dimension in ipairs(DIMENSIONS) do
     local limit, level = limiter_bucket(dimension, configured[index], now)
     if limit then limiter_set_level(dimension, level - math.min(needs[index], limit), now) end
   end
   if limiter.probing then
-    limiter_set('probeUntil', now + PROBE_LEASE)
+    limiter_set('probeUntil', now + PROBE_EXPIRY)
     limiter_set('probeAt', now)
     limiter_set('probeBy', run)
     return 1
   end
-  if limiter.rampAt then limiter_set('rampCount', (limiter_number('rampCount') or 0) + 1) end
+  if limiter.slowStartAt then limiter_set('slowStartCount', (limiter_number('slowStartCount') or 0) + 1) end
   return 0
 end
 
--- The worker of the probe lives, and waits for it. Returns whether it still is the probe.
+-- The worker of the probe is alive and waits for it. Returns whether it is still the probe.
 local function limiter_renew_probe(now, run)
   if limiter.probeBy ~= run then return false end
-  local last = (limiter_number('probeAt') or 0) + PROBE_PATIENCE
+  local last = (limiter_number('probeAt') or 0) + MAX_PROBE_WAIT
   if last <= now then return false end
-  limiter_set('probeUntil', math.min(now + PROBE_LEASE, last))
+  limiter_set('probeUntil', math.min(now + PROBE_EXPIRY, last))
   return true
 end
 
--- A call sent after the last closing came through: the fleet comes back step by step.
+-- A call sent after the circuit last opened succeeded: slow start begins.
 local function limiter_accepted(now, sentAt)
   if not limiter.probing then return end
-  if sentAt <= (limiter_number('closedAt') or 0) then return end
+  if sentAt <= (limiter_number('openedAt') or 0) then return end
   limiter_drop('probing', 'probeUntil', 'probeAt', 'probeBy')
-  limiter_set('rampAt', now)
-  limiter_set('rampCount', 1)
-  -- A provider that fails now and then must not be left alone for ever longer; one that keeps failing must.
-  limiter_set('closings', math.floor((limiter_number('closings') or 0) / 2))
+  limiter_set('slowStartAt', now)
+  limiter_set('slowStartCount', 1)
+  -- The cooldown must not grow for a provider that fails now and then, only for one that keeps failing.
+  limiter_set('openCount', math.floor((limiter_number('openCount') or 0) / 2))
 end
 
--- Closes the model. A call that was sent before the last closing says nothing new unless it names a time.
-local function limiter_close(now, sentAt, ms, why)
-  local closedAt = limiter_number('closedAt') or 0
-  local until_ = limiter_closed_until(now)
-  local fresh = sentAt > closedAt
+-- Opens the circuit. A call that was sent before it last opened says nothing new unless it names a time.
+local function limiter_open_circuit(now, sentAt, ms, why)
+  local openedAt = limiter_number('openedAt') or 0
+  local until_ = limiter_blocked_until(now)
+  local fresh = sentAt > openedAt
   if fresh then
-    local closings = (limiter_number('closings') or 0) + 1
-    limiter_set('closings', closings)
-    if not ms then ms = math.min(1000 * 2 ^ (math.min(closings, 10) - 1), 60000) end
-    limiter_set('closedAt', now)
+    local openCount = (limiter_number('openCount') or 0) + 1
+    limiter_set('openCount', openCount)
+    if not ms then ms = math.min(1000 * 2 ^ (math.min(openCount, 10) - 1), 60000) end
+    limiter_set('openedAt', now)
   end
   if ms and now + ms > until_ then
     until_ = now + ms
-    limiter_set('closedUntil', until_)
+    limiter_set('blockedUntil', until_)
     limiter_set('why', why)
   end
   limiter_set('probing', '1')
-  if fresh then limiter_drop('probeUntil', 'probeAt', 'probeBy', 'rampAt', 'rampCount') end
+  if fresh then limiter_drop('probeUntil', 'probeAt', 'probeBy', 'slowStartAt', 'slowStartCount') end
 end
 
--- The probe ended without telling anything about the limit: the next call may be it.
+-- The probe ended without saying anything about the limit: the next call may be the probe.
 local function limiter_end_probe(run)
   if limiter.probeBy == run then limiter_drop('probeUntil', 'probeAt', 'probeBy') end
 end
 
--- What a response says about the limits, and what the call used in the end against what was booked for it.
+-- What a response says about the limits, and what the call used compared with what was reserved for it.
 local function limiter_learn(now, learned, booked, used, configured)
   for index, dimension in ipairs(DIMENSIONS) do
     local limit, remaining = learned[2 * index - 1], learned[2 * index]

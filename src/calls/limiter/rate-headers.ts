@@ -43,13 +43,13 @@ function count(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 }
 
-/** Longest time for which a provider can close a model, in milliseconds: quotas of a month are the longest there are. */
+/** Longest time for which a provider can block a model, in milliseconds: quotas of a month are the longest there are. */
 export const MAX_STAY_AWAY_MS = 31 * 86_400_000;
 
 /**
  * How long a turned-away caller shall stay away, in milliseconds: what `retry-after` says, else the last reset of a
  * limit that has nothing left. Undefined where neither can be used: then the caller backs off by itself. A time beyond
- * the longest quota is one that cannot be used: one such answer would close the model for the whole fleet.
+ * the longest quota is one that cannot be used: one such answer would block the model for the whole fleet.
  */
 export function stayAwayMs(headers: Headers, now: number): number | undefined {
   const asked = parseRetryAfter(headers['retry-after'], now);

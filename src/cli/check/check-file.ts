@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/settings.js';
 import { type NotebookCode, readNotebook } from '../../leakage/index.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import type { SolutionCheckResult } from '../../queues/solution-check.js';
 import type { ReadLimit } from '../read-file.js';
@@ -23,7 +23,7 @@ export interface CheckFileOptions {
 
 /** Checks one file, a script or a notebook, and writes its correction back where that is wanted. */
 export async function checkFile(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   submissions: Submissions,
   file: string,
   { config, write, workspace, failureOf }: CheckFileOptions,

@@ -62,9 +62,9 @@ function asText(costs: Costs): string {
   if (costs.callsUnderWay > 0) {
     lines.push(`  under way: ${plural(costs.callsUnderWay, 'call')}, up to ${usd(costs.reservedUsd)}`);
   }
-  if (costs.unknownCalls > 0) {
+  if (costs.callsInDoubt > 0) {
     lines.push(
-      `  unknown: ${plural(costs.unknownCalls, 'call')} without a known end, probably ${usd(costs.unknownUsd)} if billed`,
+      `  in doubt: ${plural(costs.callsInDoubt, 'call')}, probably ${usd(costs.inDoubtUsd)} if billed`,
     );
   }
   if (costs.unpricedCalls > 0) {

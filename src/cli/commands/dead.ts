@@ -2,14 +2,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { ERROR_TABLE, type ErrorCode } from '../../errors.js';
 import {
-  type DeadAction,
-  type DeadFilter,
-  dropDead,
-  listDead,
-  retryDead,
-  showDead,
+  type DeadLetterAction,
+  type DeadLetterFilter,
+  discardDeadLetters,
+  getDeadLetter,
+  listDeadLetters,
+  retryDeadLetters,
 } from '../../producers/dead-letters.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import type { JobView } from '../../producers/job-view.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { jobLine } from '../print-job.js';
@@ -51,7 +51,10 @@ function withFilter(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
-function filterOf({ kind, run, tenant, code, olderThan }: FilterOptions, ids: readonly string[]): DeadFilter {
+function filterOf(
+  { kind, run, tenant, code, olderThan }: FilterOptions,
+  ids: readonly string[],
+): DeadLetterFilter {
   return {
     ...(ids.length === 0 ? {} : { ids }),
     ...(kind === undefined ? {} : { kind }),
@@ -69,8 +72,13 @@ export function addDeadCommand(program: Command): void {
     .description('Jobs that failed for good: look at them, run them again.');
   addList(dead);
   addShow(dead);
-  addAction(dead, 'retry', 'Run dead letters again; calls that were answered are not paid again.', retryDead);
-  addAction(dead, 'drop', 'Remove dead letters for ever.', dropDead);
+  addAction(
+    dead,
+    'retry',
+    'Run dead letters again; calls that were answered are not paid again.',
+    retryDeadLetters,
+  );
+  addAction(dead, 'drop', 'Remove dead letters for ever.', discardDeadLetters);
 }
 
 function addList(dead: Command): void {
@@ -78,7 +86,7 @@ function addList(dead: Command): void {
     .option('--limit <n>', 'most jobs to list', (text) => Number.parseInt(text, 10) || 100, 100)
     .action(async (options: FilterOptions & { readonly limit: number }) => {
       const found = await withSession(loadConfig(), { work: false }, (fleet) =>
-        listDead(fleet, filterOf(options, []), options.limit),
+        listDeadLetters(fleet, filterOf(options, []), options.limit),
       );
       if (options.json) {
         printJson(found, 2);
@@ -102,7 +110,7 @@ function addShow(dead: Command): void {
     .description('Show a dead letter with its payload, its error and its agent calls, as JSON.')
     .argument('<id>', 'id of the job')
     .action(async (id: string) => {
-      const letter = await withSession(loadConfig(), { work: false }, (fleet) => showDead(fleet, id));
+      const letter = await withSession(loadConfig(), { work: false }, (fleet) => getDeadLetter(fleet, id));
       printJson(letter, 2);
     });
 }
@@ -111,7 +119,7 @@ function addAction(
   dead: Command,
   name: string,
   description: string,
-  action: (fleet: FleetConnection, filter: DeadFilter) => Promise<DeadAction>,
+  action: (fleet: FleetClient, filter: DeadLetterFilter) => Promise<DeadLetterAction>,
 ): void {
   withFilter(dead.command(name).description(description).argument('[ids...]', 'ids of jobs')).action(
     async (ids: string[], options: FilterOptions) => {

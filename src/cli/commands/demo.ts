@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { JobError, messageOf } from '../../errors.js';
 import { acquireThrowawayRedis, type ThrowawayRedis } from '../../fleet/embedded-redis.js';
-import { FleetConnection } from '../../producers/fleet-connection.js';
+import { FleetClient } from '../../producers/fleet-client.js';
 import { showGuardedEvaluation } from '../demo/guarded-evaluation.js';
 import { showLeakageChecks } from '../demo/leakage-checks.js';
 import { showRefinementStep } from '../demo/refinement.js';
@@ -55,7 +55,7 @@ async function withWorkerProcess(
       FLEET_LOG_LEVEL: 'error',
       FLEET_DRAIN_SECONDS: '0',
       // The Redis ends with this process, also where it is killed; the worker must not wait long for another one.
-      FLEET_UNWELL_MS: '30000',
+      FLEET_UNHEALTHY_MS: '30000',
     },
   });
   const over = new AbortController();
@@ -78,7 +78,7 @@ async function withWorkerProcess(
 
 async function show(redisUrl: string, signal: AbortSignal): Promise<void> {
   const colors = colorsFor(process.stdout);
-  const fleet = await FleetConnection.open({ redisUrl, prefix: PREFIX, waitForSlow: true });
+  const fleet = await FleetClient.open({ redisUrl, prefix: PREFIX, waitForSlow: true });
   try {
     await showLeakageChecks(fleet, colors, signal);
     await showRefinementStep(fleet, colors, signal);

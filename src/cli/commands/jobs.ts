@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { cancelJob } from '../../producers/cancel-job.js';
 import { locationOf } from '../../producers/find-job.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { JOB_STATES, type JobState, type JobView, viewJob } from '../../producers/job-view.js';
 import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
@@ -33,7 +33,7 @@ function oneJob(
   name: string,
   description: string,
   session: { readonly work: boolean },
-  action: (fleet: FleetConnection, id: string) => Promise<void>,
+  action: (fleet: FleetClient, id: string) => Promise<void>,
 ): void {
   program
     .command(name)

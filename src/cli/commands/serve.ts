@@ -8,7 +8,7 @@ import { checkRedis } from '../../fleet/redis-check.js';
 import { loadTelemetry } from '../../fleet/telemetry.js';
 import type { FleetWorker } from '../../fleet/worker.js';
 import type { GatewaySettings } from '../../gateway/gateway.js';
-import { FleetConnection } from '../../producers/fleet-connection.js';
+import { FleetClient } from '../../producers/fleet-client.js';
 import { costReader } from '../cost-reader.js';
 import { memoryLimits, openRedis, startWorker } from '../session.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
@@ -81,7 +81,7 @@ async function serve(options: ServeOptions): Promise<void> {
       redisUrl: redis.url,
       openFleet: async () => {
         await checkRedis(redis.url, { warn: (message) => logger.warn(message) });
-        return FleetConnection.open({
+        return FleetClient.open({
           redisUrl: redis.url,
           prefix: config.prefix,
           limits: configuredLimits(config),

@@ -6,7 +6,7 @@ import { flagLike } from '../flag-like.js';
 import { openRedis, startWorker } from '../session.js';
 import { processedKind } from './submit.js';
 
-/** How long a worker that cannot get well may take to end in order, in milliseconds. */
+/** How long a worker that stays unhealthy may take to end in order, in milliseconds. */
 const LAST_WORD_MS = 10_000;
 
 interface WorkerCommandOptions {
@@ -47,13 +47,13 @@ async function work(options: WorkerCommandOptions): Promise<void> {
       logger.info({ signal }, count === 1 ? 'stopping' : 'stopping at once');
       if (count > 1) worker.abortRunning();
     });
-    const unwell = await Promise.race([stopped, worker.unwell]);
-    if (unwell !== undefined) {
-      logger.fatal(`the worker ends: ${unwell}`);
+    const unhealthy = await Promise.race([stopped, worker.unhealthy]);
+    if (unhealthy !== undefined) {
+      logger.fatal(`the worker ends: ${unhealthy}`);
       process.exitCode = 1;
       endLater();
     }
-    await worker.stop(unwell === undefined ? drainMs : 0);
+    await worker.stop(unhealthy === undefined ? drainMs : 0);
     logger.info('worker stopped');
     endLater();
   } finally {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'bullmq';
 import { packagePath } from '../../package-root.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { checkedSolution } from '../../producers/flows/checked-solution.js';
 import { addGuardedEvaluation } from '../../producers/flows/guarded-evaluation.js';
 import { waitForJob } from '../../producers/wait-for-job.js';
@@ -15,7 +15,7 @@ const EXAMPLE = 'leaky_scaler.py';
 
 /** One guarded evaluation, with the pipeline's evaluating side played here: it gets its script from the check alone. */
 export async function showGuardedEvaluation(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   redisUrl: string,
   colors: Colors,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packagePath } from '../../package-root.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import type { Colors } from '../terminal/colors.js';
 import { print } from '../terminal/print.js';
@@ -10,7 +10,7 @@ import { widthOf } from '../terminal/wrapped.js';
 
 /** Checks the shipped example scripts, all at once, and shows them in order. */
 export async function showLeakageChecks(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   colors: Colors,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { packagePath } from '../../package-root.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import type { Colors } from '../terminal/colors.js';
 import { print } from '../terminal/print.js';
@@ -9,7 +9,7 @@ import { widthOf } from '../terminal/wrapped.js';
 
 /** One refinement step: the shipped output of an ablation study, its summary, and the block to refine next. */
 export async function showRefinementStep(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   colors: Colors,
   signal: AbortSignal,
 ): Promise<void> {

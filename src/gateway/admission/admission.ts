@@ -1,5 +1,5 @@
 import { RequestError } from '../../errors.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import type { KindName } from '../../queues/registry.js';
 import { withDetails } from '../http/problem.js';
 import type { Statistics } from '../metrics/statistics.js';
@@ -27,7 +27,7 @@ const LONGEST_RETRY = 3_600;
 
 /** Lets jobs in while fewer than a limit of their kind wait, so that a queue never grows without end. */
 export class Admission {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #statistics: Statistics;
   readonly #limit: number;
   readonly #share: SubmitterShare;
@@ -36,7 +36,7 @@ export class Admission {
 
   /** @param submitters how many there may be */
   constructor(
-    fleet: FleetConnection,
+    fleet: FleetClient,
     statistics: Statistics,
     limit: number,
     submitters: () => Promise<number> = async () => 1,

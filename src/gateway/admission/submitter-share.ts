@@ -1,5 +1,5 @@
 import { RedisError, RequestError } from '../../errors.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { type QueueSample, sampleJobs } from '../../producers/sample-jobs.js';
 import { rememberedQueues } from '../../queues/own-queues.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
@@ -25,13 +25,13 @@ interface Sample extends QueueSample {
  * always room for another. Where there is one submitter only, it may have everything.
  */
 export class SubmitterShare {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #submitterCount: () => Promise<number>;
-  readonly #samples = new Map<KindName, (fleet: FleetConnection) => Promise<Sample>>();
+  readonly #samples = new Map<KindName, (fleet: FleetClient) => Promise<Sample>>();
   readonly #ownQueueBytes = sharedReading(OWN_SAMPLE_MS, bytesInOwnQueues);
 
   /** @param submitters how many there may be: tokens, those of one tenant as one */
-  constructor(fleet: FleetConnection, submitters: () => Promise<number>) {
+  constructor(fleet: FleetClient, submitters: () => Promise<number>) {
     this.#fleet = fleet;
     const count = sharedReading(SAMPLE_MS, submitters);
     this.#submitterCount = () => count(undefined);
@@ -76,7 +76,7 @@ export class SubmitterShare {
   }
 }
 
-function sampleOf(kind: KindName): (fleet: FleetConnection) => Promise<Sample> {
+function sampleOf(kind: KindName): (fleet: FleetClient) => Promise<Sample> {
   return async ({ client, prefix }) => {
     const sample = await sampleJobs(client, `${prefix}:${kind}:`, SAMPLED_JOBS);
     return { ...sample, since: new Map() };
@@ -84,7 +84,7 @@ function sampleOf(kind: KindName): (fleet: FleetConnection) => Promise<Sample> {
 }
 
 /** Bytes of the jobs that wait in queues of pipelines, by their submitter. */
-async function bytesInOwnQueues({ client, prefix }: FleetConnection): Promise<ReadonlyMap<string, number>> {
+async function bytesInOwnQueues({ client, prefix }: FleetClient): Promise<ReadonlyMap<string, number>> {
   const queues = await rememberedQueues(client, prefix);
   const most = Math.max(MIN_SAMPLED_JOBS, Math.floor(SAMPLED_JOBS / Math.max(1, queues.length)));
   const bytes = new Map<string, number>();

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { FleetError, JobError, RequestError } from '../../errors.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { retryJob } from '../../producers/retry-job.js';
 import { readEnd } from '../../queues/job-marks.js';
 import { isKindName } from '../../queues/registry.js';
@@ -113,7 +113,7 @@ function parseOwn(schema: BoardMatch['route']['body'], body: unknown, rest: read
 }
 
 /** @throws JobError `job-not-found` also for the names of keys that are no jobs. */
-async function requireJob(fleet: FleetConnection, queue: string, id: string): Promise<void> {
+async function requireJob(fleet: FleetClient, queue: string, id: string): Promise<void> {
   const isName = !id.includes(':') && !QUEUE_KEYS.has(id);
   if (isName && (await readEnd(fleet.client, fleet.jobKey(queue, id))) !== 'gone') return;
   throw new JobError('job-not-found', `there is no job ${JSON.stringify(id.slice(0, 200))}`);
@@ -141,7 +141,7 @@ async function runOwn(
 
 /** Runs the failed jobs of a queue again, as the API does: cancelled ones stay cancelled. */
 async function retryFailed(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   queueName: string,
 ): Promise<{ readonly retried: number; readonly skipped: number }> {
   const ids = await fleet.client.zrevrange(fleet.queue(queueName).toKey('failed'), 0, MAX_RETRIES - 1);

@@ -1,7 +1,7 @@
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { Job, type JobsOptions, optsDecodeMap, type Queue } from 'bullmq';
 import { z } from 'zod';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { storedNumber } from '../../queues/damaged-job.js';
 import { readRecord } from '../../queues/read-record.js';
 
@@ -41,10 +41,10 @@ interface Room {
  * large is told by its size. What the board does with a job needs none of these.
  */
 export class BoardQueue extends BullMQAdapter {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #queue: Queue;
 
-  constructor(fleet: FleetConnection, queue: Queue, options: { readonly readOnlyMode: boolean }) {
+  constructor(fleet: FleetClient, queue: Queue, options: { readonly readOnlyMode: boolean }) {
     super(queue, options);
     this.#fleet = fleet;
     this.#queue = queue;

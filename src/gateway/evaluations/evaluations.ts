@@ -3,7 +3,7 @@ import { type Job, UnrecoverableError } from 'bullmq';
 import type { Logger } from 'pino';
 import { JobError, messageOf, UncheckedSolutionError } from '../../errors.js';
 import { findJob } from '../../producers/find-job.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { checkOwnData } from '../../producers/flows/check-evaluation.js';
 import { type CheckedSolution, checkedSolution } from '../../producers/flows/checked-solution.js';
 import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
@@ -52,14 +52,14 @@ const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/
  * An evaluation whose lease runs out goes to the next who claims.
  */
 export class Evaluations {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #queues: OwnQueues;
   readonly #logger: Logger;
   readonly #workers: QueueWorkers;
 
   /** @param stalledCheckMs How often leases that ran out are looked for, in milliseconds. */
   constructor(
-    fleet: FleetConnection,
+    fleet: FleetClient,
     queues: OwnQueues,
     redisUrl: string,
     logger: Logger,

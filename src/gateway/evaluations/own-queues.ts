@@ -1,5 +1,5 @@
 import { PayloadError } from '../../errors.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import {
   countQueues,
   isRememberedQueue,
@@ -20,11 +20,11 @@ export interface NamedQueue {
  * remembered once a job is stored in its queue, and forgotten by housekeeping when the queue is empty.
  */
 export class OwnQueues {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   /** Names that requests under way will bring, by token; they count like those that are remembered. */
   readonly #coming = new Map<string, { readonly owner: string; requests: number }>();
 
-  constructor(fleet: FleetConnection) {
+  constructor(fleet: FleetClient) {
     this.#fleet = fleet;
   }
 

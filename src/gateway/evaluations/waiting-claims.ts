@@ -1,5 +1,5 @@
 import { JobError } from '../../errors.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import type { AnswerPlace } from '../http/operation.js';
 import type { Claim, Evaluations } from './evaluations.js';
 
@@ -37,12 +37,12 @@ interface Waiter extends WaitingClaim {
  * nothing is to be had costs a few commands.
  */
 export class WaitingClaims {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #evaluations: Evaluations;
   readonly #waiters = new Map<string, Waiter[]>();
   #looking: Promise<void> | undefined;
 
-  constructor(fleet: FleetConnection, evaluations: Evaluations) {
+  constructor(fleet: FleetClient, evaluations: Evaluations) {
     this.#fleet = fleet;
     this.#evaluations = evaluations;
   }

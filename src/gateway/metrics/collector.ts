@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { messageOf } from '../../errors.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { workerConnection } from '../../queues/connection.js';
 import { endClient } from '../../queues/end-client.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
@@ -26,14 +26,14 @@ const ABANDONED_MS = 30_000;
  * far back as the streams reach (BullMQ keeps about 10,000 events of a queue).
  */
 export class Collector {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #logger: Logger;
   readonly #reader: Redis;
   readonly #name = randomUUID();
   readonly #running: Promise<void>;
   #closed = false;
 
-  constructor(fleet: FleetConnection, redisUrl: string, logger: Logger) {
+  constructor(fleet: FleetClient, redisUrl: string, logger: Logger) {
     this.#fleet = fleet;
     this.#logger = logger;
     this.#reader = new Redis(workerConnection(redisUrl));

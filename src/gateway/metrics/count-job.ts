@@ -1,4 +1,4 @@
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { type EndedJob, totalsOf } from './ended-job.js';
 import { GROUP, KEPT_DURATIONS, MINUTE_TTL, minuteOf, statisticsKeys } from './statistics-keys.js';
 
@@ -26,7 +26,7 @@ return 1`;
  *
  * @returns whether it was counted.
  */
-export async function countJob(fleet: FleetConnection, eventId: string, job: EndedJob): Promise<boolean> {
+export async function countJob(fleet: FleetClient, eventId: string, job: EndedJob): Promise<boolean> {
   const { kind, endedAt, durationMs } = job;
   const keys = statisticsKeys(fleet.prefix);
   const counted = await fleet.client.eval(

@@ -1,4 +1,4 @@
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { runScript, script } from '../../queues/run-script.js';
 
 /** Failed jobs that one script looks at, so that Redis answers others in between. */
@@ -20,7 +20,7 @@ end
 return {#ids, dead}`);
 
 /** Jobs of a kind that failed for good and were not cancelled, of its 20,000 newest failed ones. */
-export async function countDeadLetters(fleet: FleetConnection, kind: string): Promise<number> {
+export async function countDeadLetters(fleet: FleetClient, kind: string): Promise<number> {
   const queue = fleet.queue(kind);
   let dead = 0;
   for (let start = 0; start < MOST; start += PAGE) {

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 
 /** How full a queue is. */
 export interface Depth {
@@ -27,7 +27,7 @@ const PRIORITY_SHIFT = 2 ** 32;
 const DELAY_SHIFT = 2 ** 12;
 
 /** Reads how full a queue is, in two round trips whatever its length. */
-export async function readDepth(fleet: FleetConnection, name: string, now = Date.now()): Promise<Depth> {
+export async function readDepth(fleet: FleetClient, name: string, now = Date.now()): Promise<Depth> {
   const { client } = fleet;
   const queue = fleet.queue(name);
   const prioritized = queue.toKey('prioritized');

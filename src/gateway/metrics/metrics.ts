@@ -33,9 +33,9 @@ export class Metrics {
   readonly #spend: Gauge<'state'>;
   readonly #budget: Gauge;
   readonly #underWay: Gauge;
-  readonly #unknown: Gauge;
+  readonly #inDoubt: Gauge;
   readonly #outcomes: Gauge<'outcome'>;
-  readonly #closed: Gauge<'model' | 'why'>;
+  readonly #blocked: Gauge<'model' | 'why'>;
   readonly #totals: readonly TotalCounter[];
   readonly #durations = new DurationHistogram(
     'fleet_job_duration_seconds',
@@ -95,7 +95,7 @@ export class Metrics {
     ]);
     this.#spend = gauge(
       'fleet_spend_today_usd',
-      'Agent calls since midnight UTC: spent, of unknown outcome (at their likely price), reserved by calls under way.',
+      'Agent calls since midnight UTC: spent, in doubt (at their likely price), reserved by calls under way.',
       ['state'],
     );
     this.#budget = gauge(
@@ -104,9 +104,9 @@ export class Metrics {
       [],
     );
     this.#underWay = gauge('fleet_agent_calls_under_way', 'Agent calls that are being answered.', []);
-    this.#unknown = gauge(
-      'fleet_agent_calls_unknown_today',
-      'Agent calls since midnight UTC of which nobody knows whether they were billed.',
+    this.#inDoubt = gauge(
+      'fleet_agent_calls_in_doubt_today',
+      'Agent calls in doubt since midnight UTC: nobody knows whether they were billed.',
       [],
     );
     this.#outcomes = gauge(
@@ -114,8 +114,8 @@ export class Metrics {
       'Sendings of agent calls since midnight UTC whose end was seen, by outcome class.',
       ['outcome'],
     );
-    this.#closed = gauge(
-      'fleet_model_closed_seconds',
+    this.#blocked = gauge(
+      'fleet_model_blocked_seconds',
       'How much longer calls of a model are held back (429, 529).',
       ['model', 'why'],
     );
@@ -169,18 +169,18 @@ export class Metrics {
   }
 
   async #readCosts({ fleet, costs }: Gateway): Promise<void> {
-    const [today, closed] = await Promise.all([costs.today(fleet), costs.closedModels(fleet)]);
+    const [today, blocked] = await Promise.all([costs.today(fleet), costs.blockedModels(fleet)]);
     this.#spend.set({ state: 'spent' }, today.spentUsd);
-    this.#spend.set({ state: 'unknown' }, today.unknownUsd);
+    this.#spend.set({ state: 'in-doubt' }, today.inDoubtUsd);
     this.#spend.set({ state: 'reserved' }, today.reservedUsd);
     if (today.budgetUsd === null) this.#budget.remove();
     else this.#budget.set(today.budgetUsd);
     this.#underWay.set(today.callsUnderWay);
-    this.#unknown.set(today.unknownCalls);
+    this.#inDoubt.set(today.callsInDoubt);
     this.#outcomes.reset();
     for (const [outcome, count] of Object.entries(today.outcomes)) this.#outcomes.set({ outcome }, count);
-    this.#closed.reset();
-    for (const { model, why, seconds } of closed) this.#closed.set({ model, why }, seconds);
+    this.#blocked.reset();
+    for (const { model, why, seconds } of blocked) this.#blocked.set({ model, why }, seconds);
   }
 
   async #readQueue({ fleet }: Gateway, kind: KindName): Promise<void> {

@@ -1,4 +1,4 @@
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import type { KindName } from '../../queues/registry.js';
 import { MINUTE_SECONDS, minuteOf, type StatisticsKeys, statisticsKeys } from './statistics-keys.js';
 
@@ -16,11 +16,11 @@ const DRAIN_CACHE_MS = 2_000;
 
 /** Reads what the collectors of the fleet's gateways have counted. */
 export class Statistics {
-  readonly #fleet: FleetConnection;
+  readonly #fleet: FleetClient;
   readonly #keys: StatisticsKeys;
   readonly #drainRates = new Map<KindName, { readonly at: number; readonly rate: number }>();
 
-  constructor(fleet: FleetConnection) {
+  constructor(fleet: FleetClient) {
     this.#fleet = fleet;
     this.#keys = statisticsKeys(fleet.prefix);
   }

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { ERROR_TABLE, type ErrorCode } from '../../errors.js';
-import { dropDead, listDead, retryDead, showDead } from '../../producers/dead-letters.js';
+import {
+  discardDeadLetters,
+  getDeadLetter,
+  listDeadLetters,
+  retryDeadLetters,
+} from '../../producers/dead-letters.js';
 import { KIND_NAMES } from '../../queues/registry.js';
 import { type Operation, operation } from '../http/operation.js';
 import { queueOfId } from './job-resource.js';
@@ -24,7 +29,7 @@ const ActionSchema = z
     done: z.array(z.string()),
     refused: z.array(z.strictObject({ id: z.string(), reason: z.string() })),
   })
-  .meta({ id: 'DeadAction' });
+  .meta({ id: 'DeadLetterAction' });
 
 const list = operation({
   id: 'list-dead-letters',
@@ -40,7 +45,7 @@ const list = operation({
   },
   handle: async ({ query: { limit, ...filter }, gateway }) => ({
     status: 200,
-    body: { jobs: await listDead(gateway.fleet, submitOptions(filter), limit) },
+    body: { jobs: await listDeadLetters(gateway.fleet, submitOptions(filter), limit) },
   }),
 });
 
@@ -67,7 +72,7 @@ const show = operation({
   refusals: [404],
   handle: async ({ params: { id }, gateway }) => {
     queueOfId(id);
-    return { status: 200, body: await showDead(gateway.fleet, id) };
+    return { status: 200, body: await getDeadLetter(gateway.fleet, id) };
   },
 });
 
@@ -84,7 +89,7 @@ const retry = operation({
   responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
   handle: async ({ body, gateway }) => ({
     status: 200,
-    body: await retryDead(gateway.fleet, submitOptions(body)),
+    body: await retryDeadLetters(gateway.fleet, submitOptions(body)),
   }),
 });
 
@@ -101,7 +106,7 @@ const drop = operation({
   responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
   handle: async ({ body, gateway }) => ({
     status: 200,
-    body: await dropDead(gateway.fleet, submitOptions(body)),
+    body: await discardDeadLetters(gateway.fleet, submitOptions(body)),
   }),
 });
 

@@ -1,6 +1,6 @@
 import { JobError } from '../../errors.js';
 import { existingPlace, type FoundJob, findJob } from '../../producers/find-job.js';
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import type { QueuedJob } from '../../producers/job-handle.js';
 import { summarizeJob } from '../../producers/job-summaries.js';
 import { hasEnded, type JobState, type JobView, viewJob } from '../../producers/job-view.js';
@@ -25,26 +25,22 @@ export function queueOfId(id: string): string {
 }
 
 /** @throws JobError `job-not-found`. */
-export function findById(fleet: FleetConnection, id: string): Promise<FoundJob> {
+export function findById(fleet: FleetClient, id: string): Promise<FoundJob> {
   return findJob(fleet, id, queueOfId(id));
 }
 
 /** A job as the API shows it. @throws JobError `job-not-found`. */
-export async function jobResource(fleet: FleetConnection, id: string): Promise<JobResource> {
+export async function jobResource(fleet: FleetClient, id: string): Promise<JobResource> {
   const found = await findById(fleet, id);
   return withChildren(fleet, found, await viewJob(fleet, found));
 }
 
 /** The state of a job, without a look at its result. @throws JobError `job-not-found`. */
-export async function stateOf(fleet: FleetConnection, id: string): Promise<JobState> {
+export async function stateOf(fleet: FleetClient, id: string): Promise<JobState> {
   return (await summarizeJob(fleet, await existingPlace(fleet, id, queueOfId(id)))).state;
 }
 
-async function withChildren(
-  fleet: FleetConnection,
-  { queue }: FoundJob,
-  view: JobView,
-): Promise<JobResource> {
+async function withChildren(fleet: FleetClient, { queue }: FoundJob, view: JobView): Promise<JobResource> {
   const key = queue.toKey(view.id);
   const [waited, waiting, ignored] = await Promise.all([
     fleet.client.hkeys(`${key}:processed`),

@@ -21,7 +21,7 @@ const jobFields = {
   progress: z.string().optional(),
   error: JobFailureSchema.optional(),
   usage: UsageResource,
-  unknownCalls: z
+  callsInDoubt: z
     .array(
       z.strictObject({
         step: z.string(),

@@ -1,6 +1,6 @@
 import { latestRuns } from '../../producers/run-view.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
-import type { ClosedModel, Spending } from '../costs.js';
+import type { BlockedModel, Spending } from '../costs.js';
 import type { Gateway } from '../gateway.js';
 import { type Depth, readDepth } from '../metrics/depth.js';
 import { type MinuteCounts, percentile } from '../metrics/statistics.js';
@@ -136,26 +136,26 @@ function workerProblems(workers: readonly WorkerView[]): Problem[] {
 /** Share of a day's budget from which on the overview warns. */
 const NEARLY_SPENT = 0.9;
 
-function callProblems(today: Spending, closed: readonly ClosedModel[]): Problem[] {
-  const found = closed.map(
+function callProblems(today: Spending, blocked: readonly BlockedModel[]): Problem[] {
+  const found = blocked.map(
     ({ model, why, seconds }): Problem => ({
       severity: 'warning',
       what: `Calls of ${model} are held back for ${Math.ceil(seconds)} s (${why}).`,
       whatToDo: 'Nothing: they go on by themselves. If it comes often, raise the limit at the provider.',
     }),
   );
-  const { budgetUsd, spentUsd, unknownUsd, reservedUsd, unknownCalls } = today;
-  if (budgetUsd !== null && spentUsd + unknownUsd + reservedUsd >= budgetUsd * NEARLY_SPENT) {
+  const { budgetUsd, spentUsd, inDoubtUsd, reservedUsd, callsInDoubt } = today;
+  if (budgetUsd !== null && spentUsd + inDoubtUsd + reservedUsd >= budgetUsd * NEARLY_SPENT) {
     found.push({
       severity: 'error',
       what: 'The budget of the day is spent, or nearly so.',
       whatToDo: 'Raise FLEET_BUDGET_USD, or wait for midnight UTC.',
     });
   }
-  if (unknownCalls > 0) {
+  if (callsInDoubt > 0) {
     found.push({
       severity: 'warning',
-      what: `Of ${unknownCalls} agent calls of today nobody knows whether they were billed.`,
+      what: `${callsInDoubt} agent calls of today are in doubt: nobody knows whether they were billed.`,
       whatToDo:
         'Workers died or connections broke in the middle of calls: fleet costs shows how much it may be.',
     });
@@ -167,11 +167,11 @@ function callProblems(today: Spending, closed: readonly ClosedModel[]): Problem[
 export async function readOverview(gateway: Gateway): Promise<Overview> {
   const workers = await listWorkers(gateway.fleet);
   const { fleet, costs } = gateway;
-  const [kinds, today, runs, closed] = await Promise.all([
+  const [kinds, today, runs, blocked] = await Promise.all([
     Promise.all(KIND_NAMES.map((kind) => kindOverview(gateway, kind, workers))),
     costs.today(fleet),
     latestRuns(fleet, RUNS_SHOWN),
-    costs.closedModels(fleet),
+    costs.blockedModels(fleet),
   ]);
   return {
     at: new Date(),
@@ -182,7 +182,7 @@ export async function readOverview(gateway: Gateway): Promise<Overview> {
     problems: [
       ...problemsOf(kinds, gateway.settings.maxWaiting),
       ...workerProblems(workers),
-      ...callProblems(today, closed),
+      ...callProblems(today, blocked),
     ],
   };
 }

@@ -53,9 +53,9 @@ function problems(overview: Overview): Html {
 }
 
 function today({
-  today: { spentUsd, unknownUsd, reservedUsd, budgetUsd, calls, callsUnderWay },
+  today: { spentUsd, inDoubtUsd, reservedUsd, budgetUsd, calls, callsUnderWay },
 }: Overview): Html {
-  return html`<p>Today (UTC): <strong>${money(spentUsd + unknownUsd)}</strong>${budgetUsd !== null && ` of ${money(budgetUsd)}`}
+  return html`<p>Today (UTC): <strong>${money(spentUsd + inDoubtUsd)}</strong>${budgetUsd !== null && ` of ${money(budgetUsd)}`}
 for ${calls} calls; ${callsUnderWay} under way for up to ${money(reservedUsd)}.</p>`;
 }
 
@@ -64,8 +64,8 @@ function runs(overview: Overview): Html {
   return html`<div class="scroll"><table>
 <thead><tr><th scope="col">run</th><th scope="col" class="number">cost</th><th scope="col" class="number">calls</th></tr></thead>
 <tbody>${overview.runs.map(
-    ({ run, spentUsd, unknownUsd, calls }) =>
-      html`<tr><td>${run}</td><td class="number">${money(spentUsd + unknownUsd)}</td><td class="number">${calls}</td></tr>`,
+    ({ run, spentUsd, inDoubtUsd, calls }) =>
+      html`<tr><td>${run}</td><td class="number">${money(spentUsd + inDoubtUsd)}</td><td class="number">${calls}</td></tr>`,
   )}</tbody></table></div>`;
 }
 

@@ -1,4 +1,4 @@
-import type { FleetConnection } from '../../producers/fleet-connection.js';
+import type { FleetClient } from '../../producers/fleet-client.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { readWorkerReports, type WorkerReport } from '../../queues/worker-report.js';
 
@@ -23,7 +23,7 @@ const NAMED = /^(.+)@(\d[\w.+-]*)$/;
  * The workers of the fleet, from the connections that Redis has: BullMQ names them by queue, and workers take turns to
  * ask for jobs, so a live one is heard of every few seconds. A worker without a name of its own shows once per kind.
  */
-export async function listWorkers(fleet: FleetConnection): Promise<WorkerView[]> {
+export async function listWorkers(fleet: FleetClient): Promise<WorkerView[]> {
   const [clients, reports] = await Promise.all([
     fleet.client.client('LIST'),
     readWorkerReports(fleet.client, fleet.prefix),
@@ -60,7 +60,7 @@ function fieldsOf(line: string): Record<string, string> {
 }
 
 /** BullMQ calls a worker's connection `prefix:base64(queue)`, with `:w:name` behind where the worker has a name. */
-function kindOf(fleet: FleetConnection, clientName: string): KindName | undefined {
+function kindOf(fleet: FleetClient, clientName: string): KindName | undefined {
   return KIND_NAMES.find((kind) => {
     const name = `${fleet.prefix}:${Buffer.from(kind).toString('base64')}`;
     return clientName === name || clientName.startsWith(`${name}:w:`);

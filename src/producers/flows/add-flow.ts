@@ -2,7 +2,7 @@ import type { FlowJob, Job, JobsOptions } from 'bullmq';
 import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
 import { isKindName } from '../../queues/registry.js';
 import { bytesApart, type FleetJobOptions, type KeyOptions, storedData } from '../add-job.js';
-import type { FleetConnection } from '../fleet-connection.js';
+import type { FleetClient } from '../fleet-client.js';
 import { withTags } from '../job-tags.js';
 import { type TurnOption, turnOption } from '../placing-backend.js';
 import { indexRuns } from '../run-index.js';
@@ -18,7 +18,7 @@ export interface FlowNode extends Submission {
 
 /** BullMQ's own form of flows: their long texts are stored, and their jobs have their turns. */
 export async function toFlowJobs(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   roots: readonly FlowNode[],
   by: FlowSubmission,
 ): Promise<FlowJob[]> {
@@ -75,7 +75,7 @@ export function allOf(node: FlowNode): FlowNode[] {
  * @throws JobError `key-conflict` where the key names a flow with other payloads.
  */
 export async function addFlow(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   root: FlowNode,
   options: KeyOptions,
 ): Promise<SubmitOutcome> {
@@ -104,7 +104,7 @@ export async function addFlow(
  * the first.
  * @throws JobError `key-conflict` where somebody else's flow with another payload came first.
  */
-export async function verifySubmitted(fleet: FleetConnection, roots: readonly FlowNode[]): Promise<void> {
+export async function verifySubmitted(fleet: FleetClient, roots: readonly FlowNode[]): Promise<void> {
   await mapInChunks(roots.flatMap(allOf), (node) => existingJob(fleet, node));
 }
 
@@ -113,7 +113,7 @@ export async function verifySubmitted(fleet: FleetConnection, roots: readonly Fl
  * by itself on the results it has. Tells whether there was anything to run.
  * @throws JobError `key-conflict` where a child has another payload than the one submitted now.
  */
-export async function runFlowAgain(fleet: FleetConnection, root: FlowNode, parent: Job): Promise<boolean> {
+export async function runFlowAgain(fleet: FleetClient, root: FlowNode, parent: Job): Promise<boolean> {
   const children = await mapInChunks(root.children ?? [], (child) => existingJob(fleet, child));
   const again = await mapInChunks(children, async (child) =>
     child === undefined ? false : runAgain(fleet, child.queueName, child),

@@ -5,7 +5,7 @@ import { childValues } from '../../queues/child-values.js';
 import type { JobFailure } from '../../queues/failure.js';
 import { parseJobKey } from '../../queues/job-key.js';
 import { type KeyOptions, retention } from '../add-job.js';
-import type { FleetConnection } from '../fleet-connection.js';
+import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { checkSubmission } from '../submission-fields.js';
@@ -46,7 +46,7 @@ export interface CandidateBatchHandles {
  *   evaluation that another batch waits for.
  */
 export async function addCandidateBatch(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   batch: CandidateBatch,
   options: KeyOptions = {},
 ): Promise<CandidateBatchHandles> {
@@ -79,7 +79,7 @@ function commonKey(candidates: readonly Candidate[]): string | undefined {
 }
 
 function parentNode(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   afterAll: Evaluation,
   nodes: readonly CandidateNode[],
   key: string | undefined,
@@ -106,7 +106,7 @@ export type BatchOutcome =
  * For the job behind a batch: what became of every candidate, in no particular order. A candidate whose check failed
  * says why that failed.
  */
-export async function batchOutcomes(fleet: FleetConnection, job: Job): Promise<BatchOutcome[]> {
+export async function batchOutcomes(fleet: FleetClient, job: Job): Promise<BatchOutcome[]> {
   const [results, failures] = await Promise.all([childValues(job), job.getIgnoredChildrenFailures()]);
   const evaluated = Object.entries(results).map(
     ([key, result]): BatchOutcome => ({ evaluation: parseJobKey(key).id, state: 'evaluated', result }),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { JobError, PayloadError } from '../../errors.js';
 import { yieldWhenBusy } from '../../event-loop.js';
-import type { FleetConnection } from '../fleet-connection.js';
+import type { FleetClient } from '../fleet-client.js';
 import { checkSubmission } from '../submission-fields.js';
 import type { FlowNode } from './add-flow.js';
 import type { CandidateBatch } from './candidate-batch.js';
@@ -24,7 +24,7 @@ export interface CandidateNode {
  *   different scripts or data.
  */
 export async function buildNodes(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   { candidates, evaluation, afterAll: _, ...settings }: CandidateBatch,
 ): Promise<CandidateNode[]> {
   const nodes: CandidateNode[] = [];

@@ -2,7 +2,7 @@ import type { JobsOptions } from 'bullmq';
 import { digestOf } from '../../queues/common.js';
 import type { SolutionCheckPayload } from '../../queues/solution-check.js';
 import { jobOptions, type KeyOptions, preparePayload, retention } from '../add-job.js';
-import type { FleetConnection } from '../fleet-connection.js';
+import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { checkSubmission } from '../submission-fields.js';
@@ -51,7 +51,7 @@ export interface GuardedEvaluationHandles {
  * @throws PayloadError with the field at fault; JobError `key-conflict`.
  */
 export async function addGuardedEvaluation(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   request: GuardedEvaluation,
   options: KeyOptions = {},
 ): Promise<GuardedEvaluationHandles> {
@@ -66,7 +66,7 @@ export async function addGuardedEvaluation(
 
 /** A guarded evaluation as a node of a flow. */
 export function guardedEvaluationNode(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   { solution, evaluation, workspace, model, tags, onUncorrected = 'evaluate' }: GuardedEvaluation,
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {

@@ -1,7 +1,7 @@
 import type { ExtractPayload } from '../../queues/extract.js';
 import type { SummarizePayload } from '../../queues/summarize.js';
 import { jobOptions, type KeyOptions, preparePayload } from '../add-job.js';
-import type { FleetConnection } from '../fleet-connection.js';
+import type { FleetClient } from '../fleet-client.js';
 import { JobHandle } from '../job-handle.js';
 import { chooseJobId } from '../job-id.js';
 import { checkSubmission } from '../submission-fields.js';
@@ -33,7 +33,7 @@ export interface RefinementHandles {
  * @throws PayloadError with the field at fault; JobError `key-conflict`.
  */
 export async function addRefinementStep(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   step: RefinementStep,
   options: KeyOptions = {},
 ): Promise<RefinementHandles> {

@@ -1,7 +1,7 @@
 import { JobError } from '../../errors.js';
 import { mapInChunks } from '../../event-loop.js';
 import type { KeyOptions } from '../add-job.js';
-import type { FleetConnection } from '../fleet-connection.js';
+import type { FleetClient } from '../fleet-client.js';
 import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submit-once.js';
 import { allOf, type FlowNode, runFlowAgain, toFlowJobs, verifySubmitted } from './add-flow.js';
@@ -16,7 +16,7 @@ const MAX_CANDIDATES_A_TRANSACTION = 250;
  * @throws JobError `key-conflict`; RedisError `redis-full`.
  */
 export async function addEach(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   nodes: readonly CandidateNode[],
   options: KeyOptions,
 ): Promise<SubmitOutcome[]> {
@@ -40,7 +40,7 @@ export async function addEach(
 }
 
 async function addNew(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   nodes: readonly CandidateNode[],
   options: KeyOptions,
 ): Promise<void> {
@@ -55,7 +55,7 @@ async function addNew(
 }
 
 /** @throws JobError `key-conflict` where the key names another payload. */
-async function exists(fleet: FleetConnection, { root, hasKey }: CandidateNode): Promise<boolean> {
+async function exists(fleet: FleetClient, { root, hasKey }: CandidateNode): Promise<boolean> {
   return hasKey && (await existingJob(fleet, root)) !== undefined;
 }
 
@@ -63,7 +63,7 @@ async function exists(fleet: FleetConnection, { root, hasKey }: CandidateNode): 
  * Makes sure that there is room for flows before anything is removed or stored.
  * @throws RedisError `redis-full`.
  */
-async function admit(fleet: FleetConnection, roots: readonly FlowNode[]): Promise<void> {
+async function admit(fleet: FleetClient, roots: readonly FlowNode[]): Promise<void> {
   await fleet.memory.admitJobs(roots.flatMap(allOf).map(({ data }) => data));
 }
 
@@ -72,7 +72,7 @@ async function admit(fleet: FleetConnection, roots: readonly FlowNode[]): Promis
  * @throws JobError `key-conflict`; RedisError `redis-full`.
  */
 export async function addBehindOneParent(
-  fleet: FleetConnection,
+  fleet: FleetClient,
   root: FlowNode,
   nodes: readonly CandidateNode[],
   options: KeyOptions,
@@ -99,7 +99,7 @@ export async function addBehindOneParent(
  * has failed.
  * @returns whether it has failed, and must make room for a new try.
  */
-async function checkAttachable(fleet: FleetConnection, root: FlowNode, child: FlowNode): Promise<boolean> {
+async function checkAttachable(fleet: FleetClient, root: FlowNode, child: FlowNode): Promise<boolean> {
   const job = await existingJob(fleet, child);
   if (job === undefined) return false;
   const state = await job.getState();

@@ -169,7 +169,7 @@ class JobFailure(TypedDict):
     retryable: bool
 
 
-class UnknownCall(TypedDict):
+class CallInDoubt(TypedDict):
     step: str
     ask: int
     model: str
@@ -179,7 +179,7 @@ class UnknownCall(TypedDict):
 
 class _JobExtras(TypedDict, total=False):
     #: Agent calls that were sent and whose outcome nobody knows.
-    unknownCalls: list[UnknownCall]
+    callsInDoubt: list[CallInDoubt]
     progress: str
     result: Any
     error: JobFailure

@@ -13,7 +13,7 @@ import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
 import { placingBackend } from './placing-backend.js';
 import { SharedEnds } from './shared-ends.js';
 
-export interface FleetConnectionOptions extends RedisPatience {
+export interface FleetClientOptions extends RedisPatience {
   /** As `redisOptionsFrom` reads it. */
   readonly redisUrl: string;
   /** Prefix of every key in Redis; default `fleet`. */
@@ -40,7 +40,7 @@ const MAX_OWN_QUEUES = 100;
  * so that a pipeline which only enqueues holds one connection. However many queues of its own a pipeline has, their events
  * come over one more.
  */
-export class FleetConnection {
+export class FleetClient {
   readonly prefix: string;
   readonly limits: TextLimits;
   readonly retentionSeconds: number;
@@ -61,7 +61,7 @@ export class FleetConnection {
   #sharedEnds: SharedEnds | undefined;
   #flows: FlowProducer | undefined;
 
-  private constructor(client: Redis, options: FleetConnectionOptions) {
+  private constructor(client: Redis, options: FleetClientOptions) {
     this.client = client;
     this.prefix = options.prefix ?? 'fleet';
     this.limits = options.limits ?? DEFAULT_TEXT_LIMITS;
@@ -88,9 +88,9 @@ export class FleetConnection {
    * @throws RedisError `redis-unreachable` where no connection stands within five seconds; ConfigurationError
    *   where the address is not one, or is a cluster's and the prefix does not fit it.
    */
-  static async open(options: FleetConnectionOptions): Promise<FleetConnection> {
+  static async open(options: FleetClientOptions): Promise<FleetClient> {
     refuseForeignPrefix(options.redisUrl, options.prefix ?? 'fleet');
-    return new FleetConnection(
+    return new FleetClient(
       await connectProducer(options.redisUrl, { waitForSlow: options.waitForSlow }),
       options,
     );

@@ -2,11 +2,10 @@ import type { CallOutcome } from '../outcome.js';
 import { isPassing } from '../retry-table.js';
 
 /**
- * Whether an outcome says that the provider takes no more calls of the model for now, so that the whole fleet shall
- * hold back: 429, 529 (also as an error inside a stream), or any passing failure that names a time to come back. A
- * single 500 says nothing about the next call.
+ * Whether an outcome opens the circuit of the model for the whole fleet: 429, 529 (also as an error inside a stream), or any
+ * passing failure that names a time to come back. A single 500 says nothing about the next call.
  */
-export function closesModel(outcome: CallOutcome): boolean {
+export function opensCircuit(outcome: CallOutcome): boolean {
   if (!isPassing(outcome)) return false;
   if (outcome.class === 'rate-limited') return true;
   if (outcome.class !== 'overloaded') return false;
