@@ -1,5 +1,5 @@
 import { JobError } from '../../src/errors.js';
-import { LONGEST_WAIT_MS, WaitSchema } from '../../src/gateway/http/duration.js';
+import { MAX_WAIT_MS, WaitSchema } from '../../src/gateway/http/duration.js';
 import { queueOfId } from '../../src/gateway/operations/job-resource.js';
 import { isLater } from '../../src/producers/event-feed.js';
 import { chooseJobId, kindOfJobId } from '../../src/producers/job-id.js';
@@ -57,7 +57,7 @@ export const ids: Target = {
   open: () => ({
     run: ([text = '', other = '', key = '']) => {
       const wait = WaitSchema.safeParse(other).data;
-      mustHold(wait === undefined || (wait >= 0 && wait <= LONGEST_WAIT_MS), 'a wait is within its bounds');
+      mustHold(wait === undefined || (wait >= 0 && wait <= MAX_WAIT_MS), 'a wait is within its bounds');
       mustHold(!(isLater(text, other) && isLater(other, text)), 'of two places one is later at most');
       const failure = decodeFailure(encodeFailure(new JobError('job-failed', other)));
       mustHold(failure.code === 'job-failed', 'a failure is read back with its code');

@@ -13,8 +13,8 @@ import { wellFormed } from './well-formed.js';
 import type { QuestionFiles } from './workspace/job-files.js';
 
 /** Bounds of one question; each stands against a cost without end. */
-export const MOST_TOOL_TURNS = 10;
-export const MOST_PAUSES = 5;
+export const MAX_TOOL_TURNS = 10;
+export const MAX_PAUSES = 5;
 
 export interface Question<Output> {
   readonly step: string;
@@ -110,21 +110,21 @@ export class Conversation<Output> {
   #request(): CallRequest {
     const base = { ...this.question.request, messages: this.#messages, max_tokens: this.#maxTokens };
     // The last turn has to bring an answer: what the tools brought so far is paid for.
-    return this.#toolTurns >= MOST_TOOL_TURNS && base.tools
+    return this.#toolTurns >= MAX_TOOL_TURNS && base.tools
       ? { ...base, tool_choice: { type: 'none' } }
       : base;
   }
 
   #judge(message: ReceivedMessage): { class: OutcomeClass; detail: string } | undefined {
     if (message.stopReason === 'tool_use') {
-      return this.#toolTurns < MOST_TOOL_TURNS
+      return this.#toolTurns < MAX_TOOL_TURNS
         ? undefined
-        : { class: 'tool-loop', detail: `tools were called ${MOST_TOOL_TURNS} times without an answer` };
+        : { class: 'tool-loop', detail: `tools were called ${MAX_TOOL_TURNS} times without an answer` };
     }
     if (message.stopReason === 'pause_turn') {
-      return this.#pauses < MOST_PAUSES
+      return this.#pauses < MAX_PAUSES
         ? undefined
-        : { class: 'tool-loop', detail: `the turn was paused ${MOST_PAUSES} times without an answer` };
+        : { class: 'tool-loop', detail: `the turn was paused ${MAX_PAUSES} times without an answer` };
     }
     const judged = this.question.judge(wholeText(this.#parts, message));
     return judged.ok ? undefined : { class: 'schema-invalid', detail: judged.problem };

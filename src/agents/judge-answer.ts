@@ -7,7 +7,7 @@ export type Judged<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly problem: string };
 
-const MOST_ISSUES = 5;
+const MAX_ISSUES = 5;
 
 /** Judges the text of a finished answer. */
 export type Judge<Output> = (text: string) => Judged<Output>;
@@ -44,7 +44,7 @@ export function judgeBySchema<Output>(schema: z.ZodType<Output>): Judge<Output> 
     }
     const parsed = schema.safeParse(json);
     if (parsed.success) return { ok: true, output: parsed.data };
-    const issues = parsed.error.issues.slice(0, MOST_ISSUES);
+    const issues = parsed.error.issues.slice(0, MAX_ISSUES);
     return { ok: false, problem: `The answer does not fit the schema:\n${z.prettifyError({ issues })}` };
   };
 }

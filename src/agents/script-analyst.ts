@@ -92,7 +92,7 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
 }
 
 /** Texts whose analysis is kept: the script as it was, as it is, and with a correction that is being judged. */
-const MOST_KEPT = 3;
+const MAX_KEPT = 3;
 
 /**
  * The same analyst, for one check: it analyzes a text once, however often it is asked about it. A check asks for the
@@ -106,7 +106,7 @@ export function analyzedOnce(analyst: ScriptAnalyst): ScriptAnalyst {
     kept.delete(source);
     kept.set(source, analysis);
     const [oldest] = kept.keys();
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
     return analysis;
   };
   return { ...analyst, analyze };

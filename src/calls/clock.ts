@@ -7,12 +7,12 @@ export interface Clock {
 }
 
 /** Node fires a longer timer at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, action) {
-    const timer = setTimeout(action, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+    const timer = setTimeout(action, Math.min(Math.max(ms, 0), MAX_TIMER_MS));
     return () => clearTimeout(timer);
   },
 };

@@ -61,7 +61,7 @@ const NO_CALLS: readonly ScriptReply[] = [Buffer.from('open')];
 /** How long a job that is told to stop waits for a Redis that does not answer. */
 const FAREWELL_MS = 5_000;
 /** Callers that wait for the same moment come back within so many milliseconds behind it. */
-const MOST_SPREAD_MS = 5_000;
+const MAX_SPREAD_MS = 5_000;
 /** How soon a call looks again for room in a budget that others hold reserved. */
 const BUDGET_LOOK_MS = 1_000;
 
@@ -261,7 +261,7 @@ export class JobGate implements CallGate {
 
   #wait(model: string, ms: number, why: string): CallDeferred {
     // Callers that wait for the same moment must not all come in the same millisecond.
-    const waitMs = Math.ceil(ms + Math.random() * Math.min(ms / 20, MOST_SPREAD_MS));
+    const waitMs = Math.ceil(ms + Math.random() * Math.min(ms / 20, MAX_SPREAD_MS));
     if (ms <= this.control.quotaParkMs) return new CallDeferred(waitMs, `${model}: ${why}`);
     const until = new Date(this.control.clock.now() + ms).toISOString();
     return new CallDeferred(waitMs, `quota exhausted until ${until} (${model})`, true);

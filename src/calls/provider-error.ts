@@ -7,7 +7,7 @@ const ErrorBodySchema = z.looseObject({
   error: z.looseObject({ type: z.string(), message: z.string().nullish() }),
 });
 
-const LONGEST_DETAIL = 500;
+const MAX_DETAIL_LENGTH = 500;
 
 /** Classes of the provider's error types; where there is no such type, the HTTP status decides. */
 const CLASS_OF_TYPE: Readonly<Record<string, OutcomeClass>> = {
@@ -76,5 +76,5 @@ const MAX_LOOKED_AT = 64 * 1024;
  */
 export function shorten(text: string): string {
   const line = redactErrorText(text.slice(0, MAX_LOOKED_AT)).replace(/\s+/g, ' ').trim();
-  return line.length <= LONGEST_DETAIL ? line : `${line.slice(0, LONGEST_DETAIL)}…`;
+  return line.length <= MAX_DETAIL_LENGTH ? line : `${line.slice(0, MAX_DETAIL_LENGTH)}…`;
 }

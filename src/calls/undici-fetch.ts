@@ -14,8 +14,8 @@ type Body = Dispatcher.ResponseData['body'];
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /** What may follow a message that is whole, so that its connection can be used again: a few bytes, at once. */
-const MOST_REST_BYTES = 16 * 1024;
-const LONGEST_REST_MS = 1_000;
+const MAX_DRAINED_BYTES = 16 * 1024;
+const MAX_DRAIN_MS = 1_000;
 
 /** More than the longest answer of a model, with every token in an event of its own. */
 const MAX_BODY_BYTES = 64 * 2 ** 20;
@@ -103,8 +103,8 @@ async function textOf(body: Body): Promise<string> {
 
 /** Reads a body to its end, so that its connection is free again; closes the connection where that takes long. */
 async function readRest(body: Body): Promise<void> {
-  const timer = setTimeout(() => body.destroy(), LONGEST_REST_MS);
-  await body.dump({ limit: MOST_REST_BYTES });
+  const timer = setTimeout(() => body.destroy(), MAX_DRAIN_MS);
+  await body.dump({ limit: MAX_DRAINED_BYTES });
   clearTimeout(timer);
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from './logger.js';
 
 /** Pauses between two tries to write to a Redis that is full, in milliseconds: the first, and the longest. */
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 /** How often a worker says that Redis is still full, in milliseconds. */
 const LOG_MS = 60_000;
 /** How long the key lives that is written to find out, in milliseconds. */
@@ -13,7 +13,7 @@ const PROBE_KEPT_MS = 1_000;
 
 /** A pause before try number `tries` (from 0): doubled each time, and spread, since every worker waits for the same moment. */
 export function pauseMs(tries: number, random: () => number = Math.random): number {
-  const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20));
+  const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20));
   return Math.round(longest * (0.5 + random() / 2));
 }
 

@@ -19,7 +19,7 @@ const FULL_GRACE_MS = 60_000;
 /** How long events are kept while Redis is full, in milliseconds: whoever waits for a job has heard of older ones. */
 const FULL_EVENTS_MS = 10_000;
 /** Jobs that are removed in one step. */
-const MOST_REMOVED = 1_000;
+const MAX_REMOVED = 1_000;
 const MS_A_DAY = 86_400_000;
 
 /**
@@ -129,7 +129,7 @@ export class Housekeeping {
       });
       try {
         for (const state of ['completed', 'failed'] as const) {
-          const expired = queue.clean(retentionDays * MS_A_DAY, MOST_REMOVED, state).catch(noneWhenFull);
+          const expired = queue.clean(retentionDays * MS_A_DAY, MAX_REMOVED, state).catch(noneWhenFull);
           removed += (await expired).length;
         }
       } finally {

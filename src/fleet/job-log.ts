@@ -5,7 +5,7 @@ import type { Logger } from './logger.js';
 import type { ProcessingLog } from './process-job.js';
 
 /** Longest line that is kept on a job, in characters. */
-const LONGEST_LINE = 4_000;
+const MAX_LINE_LENGTH = 4_000;
 
 /** How soon a step shows on its job, in milliseconds: what is over sooner, nobody could have seen. */
 const STEP_SHOWN_MS = 50;
@@ -59,7 +59,7 @@ export class JobLog implements ProcessingLog {
   }
 
   #keep(level: string, message: string): void {
-    this.#stored(this.job.log(`${level} ${redactErrorText(message).slice(0, LONGEST_LINE)}`));
+    this.#stored(this.job.log(`${level} ${redactErrorText(message).slice(0, MAX_LINE_LENGTH)}`));
   }
 
   #stored(written: Promise<unknown>): void {

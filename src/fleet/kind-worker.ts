@@ -1,6 +1,6 @@
 import { type Job, Worker as QueueWorker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { MOST_TAKEOVERS } from '../calls/retry-table.js';
+import { MAX_STALLED_COUNT } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
 import type { KindName } from '../queues/registry.js';
@@ -53,7 +53,7 @@ export function startKindWorker(
       concurrency,
       lockDuration: lockMs,
       stalledInterval: Math.ceil(lockMs * LOOKS_A_LEASE),
-      maxStalledCount: MOST_TAKEOVERS,
+      maxStalledCount: MAX_STALLED_COUNT,
     },
     workerBackend(ledger, full),
   );
@@ -72,7 +72,7 @@ export function startKindWorker(
     });
   });
   worker.on('failed', (job) => {
-    if (job === undefined || job.stalledCounter <= MOST_TAKEOVERS) return;
+    if (job === undefined || job.stalledCounter <= MAX_STALLED_COUNT) return;
     forgetTakeovers(client, `${prefix}:${kind}:${job.id}`).catch((thrown: unknown) => {
       full.noted(thrown);
       logger.warn({ kind, jobId: job.id, reason: messageOf(thrown) }, 'its take-overs are still counted');

@@ -10,7 +10,7 @@ export type { Logger } from 'pino';
 const TOGETHER_BYTES = 4_096;
 
 /** How long a line waits for others at most, in milliseconds. */
-const LONGEST_WAIT_MS = 100;
+const MAX_WAIT_MS = 100;
 
 /**
  * Where lines go: several at a time, and what is left at the end of the process, however it comes to end by itself. Of a
@@ -21,7 +21,7 @@ export function logDestination(fileDescriptor: number): ReturnType<typeof pino.d
     dest: fileDescriptor,
     sync: false,
     minLength: TOGETHER_BYTES,
-    periodicFlush: LONGEST_WAIT_MS,
+    periodicFlush: MAX_WAIT_MS,
   });
 }
 

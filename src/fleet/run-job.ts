@@ -2,7 +2,7 @@ import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq
 import { runAccount } from '../calls/budget/run-account.js';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
-import { MOST_WORKER_DEATHS } from '../calls/retry-table.js';
+import { MAX_CRASHES } from '../calls/retry-table.js';
 import { redactSecrets } from '../config/redact.js';
 import {
   AgentError,
@@ -149,7 +149,7 @@ async function begin(
   if (!held) throw new JobError('lock-lost', 'another worker holds the job', { jobId });
   const begun = { key, token, run, suspect: deaths > 0 };
   // Where a suspect can run apart, only the end of its own process proves anything; however many workers died.
-  const guilty = quarantine === undefined && deaths >= MOST_WORKER_DEATHS;
+  const guilty = quarantine === undefined && deaths >= MAX_CRASHES;
   if (cancelled || guilty) {
     await forgetDeaths(calls.client, key, run);
     // The job ends without opening its ledger, where a dead worker's reservation would have come back.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { virtualTimeKey } from '../queues/fairness/take-turns.js';
-import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
+import { MAX_TAG } from '../queues/fairness/turn-script.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
 
@@ -32,7 +32,7 @@ for at = 1, #ARGV, 2 do
     if deaths == '' then redis.call('HSET', hash, 'fleet:run', run)
     elseif before then redis.call('HDEL', hash, 'fleet:run') end
     local tag = tonumber(marks[5] or '0') or 0
-    if tag > latest and tag <= ${HIGHEST_TAG} then latest = tag end
+    if tag > latest and tag <= ${MAX_TAG} then latest = tag end
     answer(1, marks[3] and 1 or 0, deaths, marks[4] and 1 or 0)
   end
 end
@@ -44,7 +44,7 @@ return reply`);
 const VALUES_A_JOB = 4;
 
 /** Jobs of one script run: the first of many go on while Redis marks the others. */
-const MOST_TOGETHER = 20;
+const MAX_BATCH = 20;
 
 export interface BegunRun {
   /** Name of the run: an id, `@`, and how often the job had been taken over. */
@@ -95,8 +95,8 @@ export class RunStarter {
 
   #beginAll(): void {
     for (const [clock, starts] of this.#waiting) {
-      for (let first = 0; first < starts.length; first += MOST_TOGETHER) {
-        const together = starts.slice(first, first + MOST_TOGETHER);
+      for (let first = 0; first < starts.length; first += MAX_BATCH) {
+        const together = starts.slice(first, first + MAX_BATCH);
         this.#beginTogether(clock, together).catch((thrown: unknown) => {
           for (const { reject } of together) reject(thrown);
         });

@@ -33,11 +33,11 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`);
 
 /** More jobs than can be on their way to their end at once. */
-const MOST_ENDED = 1_000;
+const MAX_ENDED = 1_000;
 
 /** Bounds of how long a job that must run apart stays away, and what each other one adds, in milliseconds. */
-const SHORTEST_PUT_OFF_MS = 500;
-const LONGEST_PUT_OFF_MS = 120_000;
+const MIN_PUT_OFF_MS = 500;
+const MAX_PUT_OFF_MS = 120_000;
 const PUT_OFF_SPREAD_MS = 100;
 
 /** The jobs that run in this process, for what has to be done about all of them or one of them from outside. */
@@ -116,7 +116,7 @@ export class RunningJobs {
     if (this.#jobs.get(key)?.run !== run) return false;
     this.#ended.set(key, run);
     const [oldest] = this.#ended.keys();
-    if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
     return this.#jobs.delete(key);
   }
 
@@ -143,8 +143,8 @@ export class RunningJobs {
    * that came again every moment would go before every new job, and leave no time for it.
    */
   putOffMs(random: () => number = Math.random): number {
-    const spread = Math.min(this.#putOff.size * PUT_OFF_SPREAD_MS, LONGEST_PUT_OFF_MS);
-    return Math.round(SHORTEST_PUT_OFF_MS + random() * spread);
+    const spread = Math.min(this.#putOff.size * PUT_OFF_SPREAD_MS, MAX_PUT_OFF_MS);
+    return Math.round(MIN_PUT_OFF_MS + random() * spread);
   }
 
   get size(): number {

@@ -11,7 +11,7 @@ import { UsageMeter } from './usage-meter.js';
  * Longest printed output that is put into a prompt, in characters. Printed numbers take about 2.5 characters a
  * token, so this leaves room for the code in a window of 200,000 tokens.
  */
-const LONGEST_OUTPUT = 300_000;
+const MAX_OUTPUT_LENGTH = 300_000;
 
 /**
  * Summarizes the printed output of an ablation study (REQ-P2O-008 … 011). The summary is the whole text of the
@@ -19,7 +19,7 @@ const LONGEST_OUTPUT = 300_000;
  */
 export const processSummarize: Processor<'summarize'> = async ({ ablationCode, rawOutput, model }, work) => {
   const notes: string[] = [];
-  const { text, removed } = shortenOutput(rawOutput, LONGEST_OUTPUT);
+  const { text, removed } = shortenOutput(rawOutput, MAX_OUTPUT_LENGTH);
   if (removed > 0) {
     const note = `rawOutput was shortened: ${removed} characters in its middle were left out`;
     work.log.warn(note);

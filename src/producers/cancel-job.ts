@@ -34,7 +34,7 @@ export async function cancelJob(fleet: FleetClient, id: string, queueName?: stri
 }
 
 /** Events of a queue that are kept, as BullMQ keeps them. */
-const MOST_EVENTS = 10_000;
+const MAX_EVENTS = 10_000;
 
 /**
  * Publishes an event of a queue. The stream is trimmed first: a full Redis takes a script whose first write asks for no
@@ -46,7 +46,7 @@ return redis.call('XADD', KEYS[1], '*', 'event', ARGV[1], 'jobId', ARGV[2])`);
 
 async function announce(fleet: FleetClient, queue: Queue, id: string): Promise<void> {
   await fleet.client.publish(cancelChannel(fleet.prefix), id);
-  await runScript(fleet.client, PUBLISH_END, [queue.toKey('events')], [CANCELLED_EVENT, id, MOST_EVENTS]);
+  await runScript(fleet.client, PUBLISH_END, [queue.toKey('events')], [CANCELLED_EVENT, id, MAX_EVENTS]);
 }
 
 async function cancelChild(fleet: FleetClient, key: string): Promise<void> {

@@ -9,7 +9,7 @@ export interface RunMember {
 }
 
 /** Runs that are remembered in `latestRuns`, newest first. */
-const MOST_RUNS = 10_000;
+const MAX_RUNS = 10_000;
 
 /** Sorted set of the jobs of a run. Queue names are never empty, so no job's key looks like it. */
 export function runKey(prefix: string, run: string): string {
@@ -56,6 +56,6 @@ export async function indexRuns(
     commands.zadd(latestRunsKey(fleet.prefix), now, run);
   }
   if (commands.length === 0) return;
-  commands.zremrangebyrank(latestRunsKey(fleet.prefix), 0, -MOST_RUNS - 1);
+  commands.zremrangebyrank(latestRunsKey(fleet.prefix), 0, -MAX_RUNS - 1);
   for (const [error] of (await commands.exec()) ?? []) if (error) throw error;
 }

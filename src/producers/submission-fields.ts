@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { PayloadError } from '../errors.js';
-import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
+import { MAX_TAG } from '../queues/fairness/turn-script.js';
 import { nameField } from '../queues/names.js';
 
 /** Longest delay, in milliseconds: a year, which the score of a delayed job can hold. */
-const LONGEST_DELAY_MS = 365 * 86_400_000;
+const MAX_DELAY_MS = 365 * 86_400_000;
 
 /** Two keys must not become one; the NUL separates the parts of the keys that the fleet itself makes. */
 const keyField = nameField(65_536).describe(
@@ -16,8 +16,8 @@ export const SUBMISSION_FIELDS = {
   key: keyField.optional(),
   force: z.boolean().describe('Runs a job anew although the job of its key has ended.').optional(),
   tenant: nameField(200).optional().describe('For whom the job is done; default: its run.'),
-  priority: z.int().min(1).max(HIGHEST_TAG).optional().describe('1 is the most urgent.'),
-  delayMs: z.int().nonnegative().max(LONGEST_DELAY_MS).optional(),
+  priority: z.int().min(1).max(MAX_TAG).optional().describe('1 is the most urgent.'),
+  delayMs: z.int().nonnegative().max(MAX_DELAY_MS).optional(),
   budgetUsd: z.number().nonnegative().max(1e9).optional(),
 };
 

@@ -1,5 +1,5 @@
 import { inOrderOfTurns, type TurnRequest, takeTurns } from '../queues/fairness/take-turns.js';
-import { HIGHEST_TAG } from '../queues/fairness/turn-script.js';
+import { MAX_TAG } from '../queues/fairness/turn-script.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { runOf } from './run-index.js';
@@ -36,7 +36,7 @@ export async function turnsOf(
     const takers = jobs.filter((job) => job.queue === queue);
     const requests = inOrderOfTurns(takers.map(turnRequest));
     const tags = await takeTurns(fleet.client, fleet.prefix, queue, requests);
-    for (const [index, { id }] of requests.entries()) turns.set(id, tags[index] ?? HIGHEST_TAG);
+    for (const [index, { id }] of requests.entries()) turns.set(id, tags[index] ?? MAX_TAG);
   };
   const queues = [...new Set(jobs.map((job) => job.queue))];
   await Promise.all(queues.filter((queue) => isKindName(queue)).map(takeIn));

@@ -2,7 +2,7 @@ import { redactErrorText } from '../config/redact.js';
 import { ERROR_TABLE, type ErrorCode, FleetError, toFleetError } from '../errors.js';
 
 /** Longest failure text that is kept on a job, in characters; answers of providers can be large. */
-const LONGEST_REASON = 8_000;
+const MAX_REASON_LENGTH = 8_000;
 
 /** What a failed job says about its end. */
 export interface JobFailure {
@@ -15,7 +15,7 @@ export interface JobFailure {
 export function encodeFailure(thrown: unknown): string {
   const error = toFleetError(thrown);
   const text = `[${error.code}] ${redactErrorText(error.message)}`;
-  return text.length <= LONGEST_REASON ? text : `${text.slice(0, LONGEST_REASON)}… (cut)`;
+  return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH)}… (cut)`;
 }
 
 function isErrorCode(code: string): code is ErrorCode {

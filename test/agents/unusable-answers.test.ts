@@ -3,7 +3,7 @@ import { AgentConfig } from '../../src/agents/agent-config.js';
 import type { RunContext } from '../../src/agents/agent-runner.js';
 import { AgentType } from '../../src/agents/agent-type.js';
 import { type AnthropicRunnerOptions, createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
-import { MOST_PAUSES, MOST_TOOL_TURNS } from '../../src/agents/conversation.js';
+import { MAX_PAUSES, MAX_TOOL_TURNS } from '../../src/agents/conversation.js';
 import { LeakageDetectionOutputSchema } from '../../src/agents/outputs.js';
 import { AgentError } from '../../src/errors.js';
 import { HastyClock } from '../support/manual-clock.js';
@@ -172,14 +172,14 @@ describe('other ends of an answer', () => {
   it('pauses without end are a tool loop', async () => {
     const error = await errorOf(summarize(() => pausedReply('…')));
     expect(error.code).toBe('tool-loop');
-    expect(api.requests).toHaveLength(MOST_PAUSES + 1);
+    expect(api.requests).toHaveLength(MAX_PAUSES + 1);
   });
 
   it('tool calls without end are a tool loop; the last turn forbids tools', async () => {
     const error = await errorOf(detect(() => toolUseReply('Bash', { command: 'ls' }), {}));
     expect(error.code).toBe('tool-loop');
-    expect(api.requests).toHaveLength(MOST_TOOL_TURNS + 1);
-    expect(error.usage?.calls).toBe(MOST_TOOL_TURNS + 1);
+    expect(api.requests).toHaveLength(MAX_TOOL_TURNS + 1);
+    expect(error.usage?.calls).toBe(MAX_TOOL_TURNS + 1);
   });
 });
 

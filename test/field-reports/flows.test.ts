@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { AgentError } from '../../src/errors.js';
-import { MOST_CANDIDATES } from '../../src/gateway/operations/flow-schemas.js';
+import { MAX_CANDIDATES } from '../../src/gateway/operations/flow-schemas.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
 import {
   addCandidateBatch,
@@ -119,12 +119,12 @@ describe('one tree with thousands of children over HTTP', () => {
       evaluation: EVALUATION,
       afterAll: { queue: 'select', name: 'best' },
     });
-    const refused = await gateway.send('POST', '/v1/flows/candidate-batch', batch(2 * MOST_CANDIDATES));
+    const refused = await gateway.send('POST', '/v1/flows/candidate-batch', batch(2 * MAX_CANDIDATES));
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain(String(MOST_CANDIDATES));
+    expect(refused.text).toContain(String(MAX_CANDIDATES));
     const health: number[] = [];
     let answered = false;
-    const whole = { ...batch(MOST_CANDIDATES), key: 'whole' };
+    const whole = { ...batch(MAX_CANDIDATES), key: 'whole' };
     // A Redis that is slow on a busy machine is told as away: the same submission again is the same work.
     const submit = async (): Promise<Answer> => {
       const answer = await gateway.send('POST', '/v1/flows/candidate-batch', whole);
@@ -137,7 +137,7 @@ describe('one tree with thousands of children over HTTP', () => {
       health.push((await gateway.send('GET', '/healthz')).status);
     }
     const { status, json } = await taken;
-    expect([status, json.evaluations?.length]).toEqual([202, MOST_CANDIDATES]);
+    expect([status, json.evaluations?.length]).toEqual([202, MAX_CANDIDATES]);
     expect(health).toContain(200);
   });
 });

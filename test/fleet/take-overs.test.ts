@@ -1,6 +1,6 @@
 import { Worker } from 'bullmq';
 import { expect, it } from 'vitest';
-import { MOST_TAKEOVERS } from '../../src/calls/retry-table.js';
+import { MAX_STALLED_COUNT } from '../../src/calls/retry-table.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
@@ -14,7 +14,7 @@ it('a job that was taken over too often is ended, and begins with a clean sheet 
   const queue = test.fleet.queue('solution-check');
   const handle = await addSolutionCheck(test.fleet, { solution: { content: 'x = 1\n' } });
   const key = queue.toKey(handle.id);
-  await test.fleet.client.hset(key, 'stc', MOST_TAKEOVERS, 'fleet:deaths', 'one@1 two@2');
+  await test.fleet.client.hset(key, 'stc', MAX_STALLED_COUNT, 'fleet:deaths', 'one@1 two@2');
   // Holds the job until its lock runs out, and never looks at it again.
   const dead = new Worker(queue.name, null, {
     connection: { url: redis.url },

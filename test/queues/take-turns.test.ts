@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectProducer } from '../../src/queues/connection.js';
 import { takeTurns, virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
-import { HIGHEST_TAG } from '../../src/queues/fairness/turn-script.js';
+import { MAX_TAG } from '../../src/queues/fairness/turn-script.js';
 import { redisOfFile } from '../support/redis.js';
 import { takeJobs } from '../support/take-jobs.js';
 
@@ -140,8 +140,8 @@ describe('turns', () => {
 
   it('a tenant with more jobs than there are tags goes on at the last one', async () => {
     const queue = newQueue();
-    await client.zadd(`${queue.prefix}::fair:extract:next`, HIGHEST_TAG, 'a');
-    expect(await queue.add('a', ['a0', 'a1', 'a2'])).toEqual([HIGHEST_TAG, HIGHEST_TAG, HIGHEST_TAG]);
+    await client.zadd(`${queue.prefix}::fair:extract:next`, MAX_TAG, 'a');
+    expect(await queue.add('a', ['a0', 'a1', 'a2'])).toEqual([MAX_TAG, MAX_TAG, MAX_TAG]);
     expect(await queue.take(3)).toEqual(['a0', 'a1', 'a2']);
   });
 

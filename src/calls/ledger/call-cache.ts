@@ -6,8 +6,8 @@ import type { CallOutcome } from '../outcome.js';
 import { packAnswer, unpackAnswer } from './kept-answer.js';
 
 /** Answers that are kept; the one that was used longest ago goes first. */
-const MOST_ANSWERS = 10_000;
-const LARGEST_ANSWER_BYTES = 262_144;
+const MAX_ANSWERS = 10_000;
+const MAX_ANSWER_BYTES = 262_144;
 const KEPT_MS = 7 * 86_400_000;
 
 /**
@@ -42,7 +42,7 @@ export class CallCache implements CallGate {
 
   constructor(
     private readonly control: Pick<CallControl, 'client' | 'prefix' | 'clock'>,
-    private readonly mostAnswers = MOST_ANSWERS,
+    private readonly mostAnswers = MAX_ANSWERS,
   ) {}
 
   async admit({ digest }: PlannedCall): Promise<ReceivedMessage | undefined> {
@@ -59,7 +59,7 @@ export class CallCache implements CallGate {
   async settle({ digest }: PlannedCall, outcome: CallOutcome): Promise<void> {
     if (outcome.class !== 'answered' || outcome.message === undefined) return;
     const answer = packAnswer(outcome.message);
-    if (answer.length > LARGEST_ANSWER_BYTES) return;
+    if (answer.length > MAX_ANSWER_BYTES) return;
     await runScript(this.control.client, STORE, this.#keys(digest), [
       digest,
       this.control.clock.now(),

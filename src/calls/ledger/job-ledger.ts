@@ -25,7 +25,7 @@ interface Entry {
 const HOPELESS: ReadonlySet<string> = new Set<OutcomeClass>(['bad-request', 'context-exceeded']);
 /** Ends that can be the request's own doing, and how many of them are taken for it. */
 const SLOW: ReadonlySet<string> = new Set<OutcomeClass>(['timeout', 'idle']);
-const MOST_SLOW = 3;
+const MAX_TIMEOUTS = 3;
 
 /**
  * What one run of a job knows of the job's ledger. Only the run that holds the job's lock writes there, so what was
@@ -104,7 +104,7 @@ export class JobLedger {
       if (SLOW.has(later.outcome ?? '')) slow += 1;
     }
     if (last === undefined || last.state === 'unusable') return false;
-    if (last.state !== 'answered' && slow >= MOST_SLOW) return false;
+    if (last.state !== 'answered' && slow >= MAX_TIMEOUTS) return false;
     return last.state !== 'failed' || !HOPELESS.has(last.outcome ?? '');
   }
 

@@ -24,14 +24,14 @@ const KeptAnswerSchema = z.object({
 /** Answers are small; the fastest level already takes most of what there is to take. */
 const LEVEL = 1;
 /** Below so many bytes there is little to take, and setting the compression up is a third of what a call costs a worker. */
-const LEAST_COMPRESSED_BYTES = 512;
+const MIN_COMPRESSED_BYTES = 512;
 /** No answer has more; a stored text that claims to is not one. */
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 
 /** A whole message as the bytes that are stored. */
 export function packAnswer(message: ReceivedMessage): Buffer {
   const bytes = Buffer.from(JSON.stringify(message), 'utf8');
-  return bytes.length < LEAST_COMPRESSED_BYTES ? storedBlock(bytes) : deflateRawSync(bytes, { level: LEVEL });
+  return bytes.length < MIN_COMPRESSED_BYTES ? storedBlock(bytes) : deflateRawSync(bytes, { level: LEVEL });
 }
 
 /** A deflate stream (RFC 1951, section 3.2.4) of one block that is not compressed: whoever expands it sees no difference. */
@@ -48,7 +48,7 @@ function storedBlock(bytes: Buffer): Buffer {
 export function unpackAnswer(bytes: Buffer): RecordReading<ReceivedMessage> {
   let text: string;
   try {
-    text = inflateRawSync(bytes, { maxOutputLength: MOST_BYTES }).toString('utf8');
+    text = inflateRawSync(bytes, { maxOutputLength: MAX_BYTES }).toString('utf8');
   } catch (thrown) {
     return { broken: `its ${bytes.length} bytes cannot be expanded: ${messageOf(thrown)}` };
   }

@@ -23,7 +23,7 @@ interface Counts {
 const READING_MS = 250;
 /** Retry-After in seconds: where nothing is being worked off, and at most. */
 const UNKNOWN_DRAIN = 60;
-const LONGEST_RETRY = 3_600;
+const MAX_RETRY_SECONDS = 3_600;
 
 /** Lets jobs in while fewer than a limit of their kind wait, so that a queue never grows without end. */
 export class Admission {
@@ -142,5 +142,5 @@ export class Admission {
 /** Seconds until so many places are free at a rate of jobs a second. */
 export function retryAfter(places: number, rate: number): number {
   if (rate <= 0) return UNKNOWN_DRAIN;
-  return Math.min(LONGEST_RETRY, Math.max(1, Math.ceil(places / rate)));
+  return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(places / rate)));
 }

@@ -7,7 +7,7 @@ interface Bucket {
 }
 
 /** Callers that are remembered; an idle one is forgotten first, with a bucket that had filled up again. */
-const MOST_BUCKETS = 10_000;
+const MAX_BUCKETS = 10_000;
 
 /** Limits how many requests one caller sends: so many at once, refilled evenly over a minute (token bucket). */
 export class RequestRate {
@@ -35,7 +35,7 @@ export class RequestRate {
     // Deleting first moves the caller to the end, so that the first key is the one idle for longest.
     this.#buckets.delete(caller);
     this.#buckets.set(caller, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
-    if (this.#buckets.size > MOST_BUCKETS) {
+    if (this.#buckets.size > MAX_BUCKETS) {
       for (const idle of this.#buckets.keys()) {
         this.#buckets.delete(idle);
         break;

@@ -41,7 +41,7 @@ export interface EvaluationFailure {
 }
 
 /** Jobs that one claim refuses before it gives up looking for one to hand out. */
-const MOST_REFUSED = 100;
+const MAX_REFUSED = 100;
 /** Leases as `claim` makes them. BullMQ takes some other tokens, such as "0", for leave to skip the check of the lock. */
 const LEASE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/;
@@ -76,7 +76,7 @@ export class Evaluations {
     if (!(await this.#queues.exists(queue, owner))) return undefined;
     const worker = await this.#workers.get(queue);
     if (worker === undefined) return undefined;
-    for (let refused = 0; refused < MOST_REFUSED; refused += 1) {
+    for (let refused = 0; refused < MAX_REFUSED; refused += 1) {
       // The worker's own connection waits for Redis; whoever claims shall be told at once that it is away.
       await this.#fleet.client.ping();
       const lease = randomUUID();

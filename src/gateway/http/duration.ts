@@ -4,7 +4,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
 /** A wait that names no time, in milliseconds. */
 const DEFAULT_WAIT_MS = 30_000;
 /** Longest wait that is granted, in milliseconds; a longer one is cut to it. */
-export const LONGEST_WAIT_MS = 300_000;
+export const MAX_WAIT_MS = 300_000;
 
 /** A time to wait: `30s`, `500ms`, `2m`, a number of seconds, or nothing for the default. In milliseconds. */
 export const WaitSchema = z
@@ -13,7 +13,7 @@ export const WaitSchema = z
   .transform((text) => {
     if (text === '') return DEFAULT_WAIT_MS;
     const [, number = '0', unit = 's'] = /^(\d+)(ms|s|m)?$/.exec(text) ?? [];
-    return Math.min(Number(number) * (UNITS[unit] ?? 1), LONGEST_WAIT_MS);
+    return Math.min(Number(number) * (UNITS[unit] ?? 1), MAX_WAIT_MS);
   });
 
 /** The query of a request that can wait for a job's end. */

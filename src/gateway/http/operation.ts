@@ -164,19 +164,19 @@ export function parseBody(schema: z.ZodType | undefined, value: unknown): unknow
 }
 
 /** Most fields at fault that one refusal lists. */
-const MOST_ISSUES = 20;
+const MAX_ISSUES = 20;
 
 function issuesOf(error: z.ZodError): [FieldIssue, ...FieldIssue[]] {
   const issues = error.issues
-    .slice(0, MOST_ISSUES)
+    .slice(0, MAX_ISSUES)
     .flatMap((issue): FieldIssue[] =>
       issue.code === 'unrecognized_keys'
         ? issue.keys
-            .slice(0, MOST_ISSUES)
+            .slice(0, MAX_ISSUES)
             .map((key) => ({ field: shownPath([...issue.path, key]), message: 'unknown field' }))
         : [{ field: shownPath(issue.path), message: issue.message }],
     );
-  const [first = { field: '', message: 'is not valid' }, ...others] = issues.slice(0, MOST_ISSUES);
+  const [first = { field: '', message: 'is not valid' }, ...others] = issues.slice(0, MAX_ISSUES);
   return [first, ...others];
 }
 

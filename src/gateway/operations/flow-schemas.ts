@@ -65,7 +65,7 @@ export const GuardedEvaluationBody = z.strictObject({
 });
 
 /** Most candidates of one batch. */
-export const MOST_CANDIDATES = 5_000;
+export const MAX_CANDIDATES = 5_000;
 
 export const CandidateBatchBody = z.strictObject({
   candidates: z
@@ -77,7 +77,7 @@ export const CandidateBatchBody = z.strictObject({
       }),
     )
     .min(1)
-    .max(MOST_CANDIDATES),
+    .max(MAX_CANDIDATES),
   evaluation: EvaluationSchema,
   afterAll: EvaluationSchema.optional().describe('A job that starts when every candidate has ended.'),
   ...checkSettings,

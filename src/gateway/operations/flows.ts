@@ -16,7 +16,7 @@ import {
   CandidateBatchBody,
   GuardedEvaluationAnswer,
   GuardedEvaluationBody,
-  MOST_CANDIDATES,
+  MAX_CANDIDATES,
   RefinementAnswer,
   RefinementBody,
 } from './flow-schemas.js';
@@ -118,7 +118,7 @@ const candidateBatch = operation({
   role: 'submit',
   summary: 'Guarded evaluations of many candidates, and a job after them all',
   description:
-    `Up to ${MOST_CANDIDATES} candidates. One that fails does not sink the others. With \`afterAll\` the batch is stored ` +
+    `Up to ${MAX_CANDIDATES} candidates. One that fails does not sink the others. With \`afterAll\` the batch is stored ` +
     'whole or not at all. Without it each evaluation is stored whole with its check. What is refused stores nothing.',
   body: CandidateBatchBody,
   idempotent: true,

@@ -10,7 +10,7 @@ import type { Call, Reply } from '../http/operation.js';
 import { JOB_ID, type JobResource, type Submitted } from './job-schemas.js';
 
 /** Most children that a job is shown with. */
-const MOST_CHILDREN = 10_000;
+const MAX_CHILDREN = 10_000;
 
 /**
  * The queue that an id of this project's making names: any other text is no job's id, and might be the name of one of
@@ -47,7 +47,7 @@ async function withChildren(fleet: FleetClient, { queue }: FoundJob, view: JobVi
     fleet.client.smembers(`${key}:dependencies`),
     fleet.client.hkeys(`${key}:failed`),
   ]);
-  const keys = [...new Set([...waited, ...waiting, ...ignored])].slice(0, MOST_CHILDREN);
+  const keys = [...new Set([...waited, ...waiting, ...ignored])].slice(0, MAX_CHILDREN);
   const resource = { ...view, tags: { ...view.tags } } as JobResource;
   return keys.length === 0 ? resource : { ...resource, children: keys.map((child) => parseJobKey(child).id) };
 }

@@ -7,7 +7,7 @@ import {
 import { type Operation, operation } from '../http/operation.js';
 
 /** Longest known solution that is taken through HTTP, in characters; a larger one is imported by the command line. */
-const LONGEST_SOLUTION = 2 ** 20;
+const MAX_SOLUTION_LENGTH = 2 ** 20;
 const CaseParams = z.strictObject({ testCaseId: z.string().min(1).max(1_000) });
 const time = z.iso.datetime({ offset: true });
 
@@ -31,7 +31,7 @@ const put = operation({
   description: 'A test case may have several; one that is there stays as it is.',
   params: CaseParams,
   body: z.strictObject({
-    solution: z.string().min(1).max(LONGEST_SOLUTION),
+    solution: z.string().min(1).max(MAX_SOLUTION_LENGTH),
     language: z.string().min(1).max(50).optional(),
     addedToTraining: time.optional(),
   }),

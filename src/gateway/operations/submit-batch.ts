@@ -15,7 +15,7 @@ import { SubmittedSchema } from './job-schemas.js';
 import { inBody, submitOptions } from './submit-job.js';
 
 /** Most jobs of one batch; each may have a payload of its own size, within the limit of the body. */
-export const MOST_BATCH_JOBS = 10_000;
+export const MAX_BATCH_JOBS = 10_000;
 
 const itemOf = <K extends KindName>(kind: K) =>
   z.strictObject({ kind: z.literal(kind), payload: KINDS[kind].payload, ...SUBMISSION_FIELDS });
@@ -25,8 +25,8 @@ const ItemSchema = z
   .discriminatedUnion('kind', [itemOf(firstKind), ...otherKinds.map(itemOf)])
   .meta({ id: 'BatchJob' });
 /** What is checked before the single jobs are: a job that is wrong is refused alone. */
-const EnvelopeSchema = z.strictObject({ jobs: z.array(z.unknown()).min(1).max(MOST_BATCH_JOBS) });
-const BodySchema = z.strictObject({ jobs: z.array(ItemSchema).min(1).max(MOST_BATCH_JOBS) });
+const EnvelopeSchema = z.strictObject({ jobs: z.array(z.unknown()).min(1).max(MAX_BATCH_JOBS) });
+const BodySchema = z.strictObject({ jobs: z.array(ItemSchema).min(1).max(MAX_BATCH_JOBS) });
 
 /** Jobs that are let in together. */
 const JOBS_AT_ONCE = 500;
@@ -42,7 +42,7 @@ export const submitBatch = {
     path: '/v1/jobs:batch',
     role: 'submit',
     summary: 'Submit many jobs of any kinds',
-    description: `Up to ${MOST_BATCH_JOBS} jobs. Each stands for itself: one that is refused says why in its place.`,
+    description: `Up to ${MAX_BATCH_JOBS} jobs. Each stands for itself: one that is refused says why in its place.`,
     body: EnvelopeSchema,
     responses: {
       200: {

@@ -12,7 +12,7 @@ import { UsageMeter } from '../usage-meter.js';
 import { fallbackPlan, locatePlans, primaryPlan, type ValidPlan } from './choose-plan.js';
 
 /** First ask and two re-asks (REQ-P2O-018.2). */
-const MOST_ASKS = 3;
+const MAX_ASKS = 3;
 
 interface GivenAnswer {
   readonly answer: AgentAnswer<ExtractorOutput>;
@@ -35,8 +35,8 @@ export async function extractBlock(payload: ExtractPayload, work: Work): Promise
   const given: GivenAnswer[] = [];
   const notes: string[] = [];
   let asks = 0;
-  for (let attempt = 1; attempt <= MOST_ASKS; attempt += 1) {
-    work.progress(attempt === 1 ? 'extracting' : `asking again ${attempt - 1}/${MOST_ASKS - 1}`);
+  for (let attempt = 1; attempt <= MAX_ASKS; attempt += 1) {
+    work.progress(attempt === 1 ? 'extracting' : `asking again ${attempt - 1}/${MAX_ASKS - 1}`);
     asks = attempt;
     const rejected = given.at(-1)?.answer.output.plans[0]?.code_block;
     const answer = await ask(payload, summary, attempt, rejected, meter, work).catch((thrown: unknown) => {

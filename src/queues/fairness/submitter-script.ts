@@ -15,7 +15,7 @@
  */
 
 /** Waiting jobs of a submitter that one job of another tenant moves by a place each; the last of them goes to the end. */
-const MOST_MOVED = 50;
+const MAX_MOVED = 50;
 
 /** How many of a tenant's next jobs with a priority are looked at for less urgent ones. */
 const MAX_SCANNED = 200;
@@ -96,7 +96,7 @@ local function swap_by_priority(order, fresh, now)
   for at = 1, #found, 2 do
     local job = parse(found[at])
     job.tag = tonumber(found[at + 1])
-    if job.priority > priority and #less < 2 * ${MOST_MOVED} then
+    if job.priority > priority and #less < 2 * ${MAX_MOVED} then
       if redis.call('ZSCORE', order.queue .. 'prioritized', job.id) then less[#less + 1] = job end
     end
   end
@@ -141,7 +141,7 @@ local function within_submitter(base, queue, party, tenant, priority, ids, tags,
     fresh[number] = {fresh = true, rank = first + number - 1, priority = priority, tenant = tenant, id = id}
   end
   local start, size = first_above(order.key, first), redis.call('ZCARD', order.key)
-  local most = math.max(${MOST_MOVED}, 2 * #ids)
+  local most = math.max(${MAX_MOVED}, 2 * #ids)
   local moved, seen = {}, 0
   if start < size then moved, seen = waiting_jobs(order.key, queue, start, start + most - 1) end
   -- What goes after jobs that are not moved must not seem to be before them.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { replyList, runScript } from '../run-script.js';
-import { HIGHEST_TAG, REBASE_AT, TAKE_TURNS } from './turn-script.js';
+import { MAX_TAG, REBASE_AT, TAKE_TURNS } from './turn-script.js';
 
 /** A job that wants its place among those of other tenants. */
 export interface TurnRequest {
@@ -21,7 +21,7 @@ const TENANT_KEPT_SECONDS = 30 * 86_400;
 const MAX_JOBS_A_RUN = 500;
 const MAX_GROUPS_A_RUN = 10;
 
-const LONGEST_TENANT = 100;
+const MAX_TENANT_LENGTH = 100;
 
 export function fairBase(prefix: string, queue: string): string {
   return `${prefix}::fair:${queue}`;
@@ -34,7 +34,7 @@ export function virtualTimeKey(prefix: string, queue: string): string {
 
 /** Tenants have any names; long ones are known by their digest. */
 function tenantName(tenant: string): string {
-  return tenant.length <= LONGEST_TENANT ? tenant : createHash('sha256').update(tenant).digest('hex');
+  return tenant.length <= MAX_TENANT_LENGTH ? tenant : createHash('sha256').update(tenant).digest('hex');
 }
 
 /** A tenant as the jobs of its submitter name it: short, and without a colon. */
@@ -103,7 +103,7 @@ function groupArguments(requests: readonly TurnRequest[], added: boolean): (stri
     while (isAlike(first, requests[end])) end += 1;
     const [party, inner] =
       submitter === '' ? [tenantName(tenant), ''] : [`\0${submitter}`, tenantDigest(tenant)];
-    args.push(party, inner, Math.min(priority, HIGHEST_TAG), end - start);
+    args.push(party, inner, Math.min(priority, MAX_TAG), end - start);
     if (added || priority > 0 || inner !== '') for (const { id } of requests.slice(start, end)) args.push(id);
   }
   return args;

@@ -19,10 +19,10 @@ import { SUBMITTER_LUA } from './submitter-script.js';
  */
 
 /** BullMQ's highest priority number. */
-export const HIGHEST_TAG = 2 ** 21 - 1;
+export const MAX_TAG = 2 ** 21 - 1;
 
 /** Priority of a job that was added and has not been given its place yet: behind all tags. */
-export const UNPLACED = HIGHEST_TAG + 1;
+export const UNPLACED = MAX_TAG + 1;
 
 /** Where the virtual time has come so far, all tags are moved down by it as soon as few jobs are there. */
 export const REBASE_AT = 2 ** 16;
@@ -34,7 +34,7 @@ const FEW_JOBS = 2_000;
 const REBASE_LATEST = 2 ** 21 - 2 ** 18;
 
 /** Waiting jobs of a tenant that one more urgent job moves by a place each; the last of them goes to the end. */
-const MOST_MOVED = 100;
+const MAX_MOVED = 100;
 
 const LIBRARY = `
 local function tag_of(key, id)
@@ -128,7 +128,7 @@ local function before_less_urgent(index, queue, priority, tags)
   local last = redis.call('ZRANGE', index, -1, -1)[1]
   if not last or tonumber(string.sub(last, 1, 7)) <= priority then return tags end
   local start = first_less_urgent(index, priority)
-  local most = math.max(${MOST_MOVED}, 2 * #tags)
+  local most = math.max(${MAX_MOVED}, 2 * #tags)
   local found = redis.call('ZRANGE', index, start, start + most - 1, 'WITHSCORES')
   local moved, places = {}, {}
   for at = 1, #found, 2 do
@@ -183,8 +183,8 @@ while at < #ARGV do
   end
   local start = math.max(now, tonumber(redis.call('ZSCORE', base .. ':next', party) or '0'))
   local tags = {}
-  for number = 1, count do tags[number] = math.min(start + number - 1, ${HIGHEST_TAG}) end
-  redis.call('ZADD', base .. ':next', math.min(start + count, ${HIGHEST_TAG}), party)
+  for number = 1, count do tags[number] = math.min(start + number - 1, ${MAX_TAG}) end
+  redis.call('ZADD', base .. ':next', math.min(start + count, ${MAX_TAG}), party)
   if inner ~= '' then
     tags = within_submitter(base, queue, party, inner, priority, ids, tags, now, ARGV[2])
   else
