@@ -2,8 +2,11 @@
 export { chooseRunner, createRunner, type RunnerChoice } from './agents/select-runner.js';
 export type { CallControlOptions } from './calls/call-control.js';
 export { acquireEmbeddedRedis, acquireThrowawayRedis } from './fleet/embedded-redis.js';
+export {
+  type IsolatedProcessAgents,
+  serveIsolatedProcess,
+} from './fleet/isolation/serve-isolated-process.js';
 export { createLogger } from './fleet/logger.js';
-export { type QuarantineAgents, serveQuarantine } from './fleet/quarantine/serve-quarantine.js';
 export { checkRedis } from './fleet/redis-check.js';
 export { FleetWorker, type WorkerOptions } from './fleet/worker.js';
 export type { Processor, Work } from './processors/processor.js';

@@ -24,7 +24,7 @@ const KEPT_BUILDS = 5;
 const SOURCE_ENTRIES = [
   'src/cli/main.ts',
   'src/cli/contamination-thread.ts',
-  'src/cli/quarantine.ts',
+  'src/cli/isolated-process.ts',
   'src/cli/run-program.ts',
   'src/fleet/analysis-task.ts',
   'src/fleet/contamination-thread.ts',
@@ -39,7 +39,7 @@ const TEST_ENTRIES = [
   'test/calls/crashing-worker.ts',
   'test/cli/hostile-printers.ts',
   'test/fleet/embedded-redis-user.ts',
-  'test/fleet/quarantine-program.ts',
+  'test/fleet/isolated-program.ts',
   'test/fuzz/broken-targets.ts',
   'test/security/slow-texts-thread.ts',
   'test/support/messages-api-main.ts',

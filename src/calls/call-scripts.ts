@@ -33,7 +33,7 @@ export const OPEN_LEDGER = script(
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {'lost'} end
 local now = now_ms(ARGV[4])
 local found = {'open'}
-local takeovers = tonumber(redis.call('HGET', KEYS[1], 'stc') or '') or 0
+local stalledCount = tonumber(redis.call('HGET', KEYS[1], 'stc') or '') or 0
 local last = tonumber(redis.call('HGET', KEYS[1], LEDGER) or '') or 0
 for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   local field = LEDGER .. ':' .. number
@@ -45,9 +45,9 @@ for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':end', field .. ':answer')) do
     found[#found + 1] = value
   end
-  -- A job that was taken over since it was to ask has not come to ask: its worker died before it failed.
+  -- A job that stalled since it was parked never reached a person: its worker crashed before the job failed.
   local asked = redis.call('HGET', KEYS[1], field .. ':asked')
-  found[#found + 1] = asked and (tonumber(asked) or 0) >= takeovers and asked
+  found[#found + 1] = asked and (tonumber(asked) or 0) >= stalledCount and asked
 end
 return found`,
 );
@@ -235,8 +235,8 @@ return renewed and 1 or 0`,
 );
 
 /**
- * Writes that a person is asked about a call in doubt, and how often the job had been taken over by then; a
- * later run then sends it again.
+ * Writes that a person is asked about a call in doubt, and the stalled count of the job at that time; a
+ * later attempt then sends it again.
  *
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 number of the call. Returns 1, or 0 where the job is lost.
  */

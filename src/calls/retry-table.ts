@@ -68,15 +68,14 @@ function row(inPlace: InPlace, thenJob: RetryRow['thenJob'], why: string): Retry
 }
 
 /**
- * Workers that may die in runs of a job before the job is ended as `killed-its-worker`, where it runs in its worker's own
- * process. With a process for suspects, that one's death is the second one, and proof.
+ * How many workers may crash in attempts of a job before it fails with `killed-its-worker`, if it runs in its worker's own
+ * process. With an isolated process, the crash of that process is the second one, and proves that the job is the cause.
  */
 export const MAX_CRASHES = 2;
 
 /**
- * How often a job may be taken over from workers that no longer hold it, for whatever reason: they died, they were paused,
- * their lock ran out. BullMQ counts. Deaths that prove nothing end a job only here, for it may have run on twenty
- * machines that were taken away.
+ * How often a job may stall, for whatever reason: its worker crashed, was paused, or lost its lock. BullMQ counts. Crashes
+ * that prove nothing end a job only here: it may have run on twenty machines that were taken away.
  */
 export const MAX_STALLED_COUNT = 20;
 
@@ -88,8 +87,8 @@ export const RETRY_BOUNDS = {
   'calls.maxRetryAfterMs': DEFAULT_RETRY_POLICY.maxRetryAfterMs,
   'jobs.attempts': DEFAULT_JOB.attempts,
   'jobs.backoffMs': DEFAULT_JOB.backoffMs,
-  'jobs.workerDeaths': MAX_CRASHES,
-  'jobs.takeovers': MAX_STALLED_COUNT,
+  'jobs.crashes': MAX_CRASHES,
+  'jobs.stalledCount': MAX_STALLED_COUNT,
 } as const;
 
 /** Whether the same request may be sent again in place: a passing failure that the server did not call final. */

@@ -64,7 +64,7 @@ export async function startWorker(
       roots: (settings.workspaceRoots ?? config.workspaceRoots ?? []).map((root) => resolve(root)),
       allowSecrets: config.workspaceSecrets === 'allow',
     },
-    quarantine: siblingModuleUrl(import.meta.url, 'quarantine'),
+    isolatedProcess: siblingModuleUrl(import.meta.url, 'isolated-process'),
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
   });
 }

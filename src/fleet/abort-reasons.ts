@@ -1,4 +1,4 @@
-/** Why a running job is told to stop: the reason of its abort signal. */
+/** Why a running job is aborted: the reason of its abort signal. */
 export const ABORT_REASONS = {
   cancelled: 'cancelled',
   draining: 'draining',

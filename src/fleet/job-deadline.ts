@@ -3,31 +3,31 @@ import { ABORT_REASONS, type AbortReason } from './abort-reasons.js';
 
 /** How long a job may run. */
 export interface JobLimits {
-  /** Longest run of a job in milliseconds; it is then told to stop. */
+  /** Longest attempt of a job in milliseconds; it is then aborted. */
   readonly timeoutMs: number;
-  /** How long a job that was told to stop may take to do so, in milliseconds; its slot is then freed without it. */
+  /** How long a job may run after its abort, in milliseconds; its slot is then freed without it. */
   readonly graceMs: number;
 }
 
 export const DEFAULT_JOB_LIMITS: JobLimits = { timeoutMs: 14_400_000, graceMs: 10_000 };
 
-/** A handler that is waited for. */
+/** A handler that the job waits for. */
 interface Awaited {
   /** Ends the waiting, not the handler. */
-  readonly letGo: (reason: JobError) => void;
-  /** When the job was told to stop, by `performance.now()`. */
-  toldAt?: number;
+  readonly abandon: (reason: JobError) => void;
+  /** When the job was aborted, by `performance.now()`. */
+  abortedAt?: number;
   grace?: NodeJS.Timeout;
-  /** Whether it was let go of. */
+  /** Whether it was abandoned. */
   late?: boolean;
 }
 
 /**
- * The end of a job's patience: tells a handler to stop when its time is over, and lets go of one that was told to stop
- * and does not, so that it cannot keep a slot for ever.
+ * The time limit of a job: aborts a handler when its time is over, and abandons one that ignores its abort, so that it
+ * cannot keep a slot for ever.
  */
 export class JobDeadline {
-  /** Aborted when the job is to stop, for whatever reason. */
+  /** Aborted when the job has to stop, for whatever reason. */
   readonly signal: AbortSignal;
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -39,7 +39,7 @@ export class JobDeadline {
     this.#timer = setTimeout(timeIsOver, limits.timeoutMs, this).unref();
   }
 
-  /** Tells the job to stop, unless it was told so before. */
+  /** Aborts the job, unless it was aborted before. */
   stop(reason: AbortReason): void {
     if (this.signal.aborted) return;
     this.#stop.abort(reason);
@@ -48,16 +48,16 @@ export class JobDeadline {
 
   /**
    * Waits for a handler as long as it may take.
-   * @param onLate Called when a handler that was let go of ends after all, with the milliseconds since it was told to.
+   * @param onLate Called when an abandoned handler ends after all, with the milliseconds since its abort.
    * @throws JobError `handler-ignored-abort`; whatever the handler throws.
    */
   guard<T>(handler: Promise<T>, onLate: (ms: number) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const awaited: Awaited = { letGo: reject };
+      const awaited: Awaited = { abandon: reject };
       const ended = () => {
         this.#awaited = undefined;
         clearTimeout(awaited.grace);
-        if (awaited.late) onLate(Math.round(performance.now() - (awaited.toldAt ?? 0)));
+        if (awaited.late) onLate(Math.round(performance.now() - (awaited.abortedAt ?? 0)));
       };
       handler.then(
         (value) => {
@@ -79,15 +79,15 @@ export class JobDeadline {
   }
 
   #beginGrace(awaited: Awaited): void {
-    awaited.toldAt = performance.now();
+    awaited.abortedAt = performance.now();
     awaited.grace = setTimeout(() => {
       awaited.late = true;
       const { graceMs } = this.limits;
       const why = String(this.signal.reason);
-      awaited.letGo(
+      awaited.abandon(
         new JobError(
           'handler-ignored-abort',
-          `the handler ignored its abort: it was told to stop (${why}) and still ran ${graceMs} ms later`,
+          `the handler ignored its abort: it was aborted (${why}) and still ran ${graceMs} ms later`,
         ),
       );
     }, this.limits.graceMs);

@@ -4,10 +4,10 @@ import { MAX_STALLED_COUNT } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
 import type { KindName } from '../queues/registry.js';
+import { resetStalledCount } from './crash-markers.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 import { reviveParent } from './parent-link.js';
-import { forgetTakeovers } from './run-marks.js';
 import type { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { watchLocks } from './watch-locks.js';
@@ -21,7 +21,7 @@ export interface KindWorkerOptions {
   readonly lockMs: number;
   readonly telemetry?: FleetTelemetry | undefined;
   readonly logger: Logger;
-  /** For the fleet's own marks on jobs. */
+  /** For the fleet's own fields of jobs. */
   readonly client: Redis;
   /** Waits for a Redis that is away. */
   readonly ledger: Redis;
@@ -29,8 +29,8 @@ export interface KindWorkerOptions {
   readonly full: FullRedis;
 }
 
-/** How often a worker looks for jobs whose lease ran out, as a share of the lease: a dead one is noticed soon after. */
-const LOOKS_A_LEASE = 0.25;
+/** How often a worker looks for stalled jobs, as a fraction of the lock's duration: a crash is noticed soon after. */
+const CHECKS_PER_LOCK = 0.25;
 
 /** Makes the queue worker of one kind, which takes so many jobs at once. */
 export function startKindWorker(
@@ -52,7 +52,7 @@ export function startKindWorker(
       prefix,
       concurrency,
       lockDuration: lockMs,
-      stalledInterval: Math.ceil(lockMs * LOOKS_A_LEASE),
+      stalledInterval: Math.ceil(lockMs * CHECKS_PER_LOCK),
       maxStalledCount: MAX_STALLED_COUNT,
     },
     workerBackend(ledger, full),
@@ -73,13 +73,13 @@ export function startKindWorker(
   });
   worker.on('failed', (job) => {
     if (job === undefined || job.stalledCounter <= MAX_STALLED_COUNT) return;
-    forgetTakeovers(client, `${prefix}:${kind}:${job.id}`).catch((thrown: unknown) => {
+    resetStalledCount(client, `${prefix}:${kind}:${job.id}`).catch((thrown: unknown) => {
       full.noted(thrown);
-      logger.warn({ kind, jobId: job.id, reason: messageOf(thrown) }, 'its take-overs are still counted');
+      logger.warn({ kind, jobId: job.id, reason: messageOf(thrown) }, 'its stalled count could not be reset');
     });
   });
   worker.on('stalled', (jobId) =>
-    logger.warn({ kind, jobId }, 'the worker of this job died; it is taken over'),
+    logger.warn({ kind, jobId }, 'the job stalled: its lock ran out, and it goes back to the queue'),
   );
   return worker;
 }

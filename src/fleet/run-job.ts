@@ -24,15 +24,15 @@ import { boundTenantOf, type Submission } from '../queues/submitter.js';
 import { addUsage, NO_USAGE, UsageSchema } from '../queues/usage.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
+import type { AttemptStarter } from './attempt-starter.js';
+import { clearCrashMarker, resetCrashCount } from './crash-markers.js';
 import type { FullRedis } from './full-redis.js';
+import type { IsolatedProcess } from './isolation/isolated-process.js';
+import { runIsolated } from './isolation/run-isolated.js';
 import { JobDeadline, type JobLimits } from './job-deadline.js';
 import { JobLog } from './job-log.js';
 import type { Logger } from './logger.js';
 import { type ProcessingParts, processJob } from './process-job.js';
-import type { Quarantine } from './quarantine/quarantine.js';
-import { runSuspect } from './quarantine/run-suspect.js';
-import { forgetDeaths, forgiveRun } from './run-marks.js';
-import type { RunStarter } from './run-starter.js';
 import type { RunningJob, RunningJobs } from './running-jobs.js';
 
 export interface JobContext extends ProcessingParts {
@@ -40,18 +40,18 @@ export interface JobContext extends ProcessingParts {
   readonly running: RunningJobs;
   /** Whether Redis refuses writes. */
   readonly full: FullRedis;
-  readonly starter: RunStarter;
+  readonly starter: AttemptStarter;
   readonly limits: JobLimits;
   /** Where long texts of payloads and results are kept. */
   readonly payloads: PayloadStore;
   /** How long a job of a newer contract waits for a newer worker before it is looked at again. */
   readonly newerContractDelayMs: number;
-  /** Where jobs in whose runs a worker died are processed; without it, in this process. */
-  readonly quarantine?: Quarantine | undefined;
+  /** Where jobs with crashes are processed; without it, in this process. */
+  readonly isolatedProcess?: IsolatedProcess | undefined;
 }
 
-/** One job in the hands of this worker. */
-interface Held {
+/** A job that this worker owns. */
+interface JobInHand {
   readonly job: Job;
   /** Key of its hash in Redis. */
   readonly key: string;
@@ -62,11 +62,11 @@ interface Held {
 /** How long a job stays away that could not write what it has to, in milliseconds. It is taken once Redis takes writes. */
 const FULL_REDIS_WAIT_MS = 1_000;
 
-/** How long a job stays away whose earlier run still goes on in the same worker, in milliseconds. */
+/** How long a job stays away whose earlier attempt still runs in the same worker, in milliseconds. */
 const STILL_RUNNING_WAIT_MS = 1_000;
 
 /**
- * The run of one job: begin → refuse what is cancelled or kills its workers → validate → complete from children →
+ * One attempt of a job: begin → refuse cancelled jobs and poison pills → validate → complete from children →
  * process → validate the result → end → report. What it throws tells BullMQ what to do: `UnrecoverableError` ends the
  * job, another error uses an attempt, `DelayedError` and `WaitingError` hand it back without one.
  */
@@ -78,34 +78,34 @@ export async function runJob<K extends KindName>(
 ): Promise<ResultOf<K>> {
   const key = jobKey(job);
   const deadline = new JobDeadline(context.limits);
-  context.running.hear(key, deadline);
-  const held: Held = { job, key, token, signal: deadline.signal };
+  context.running.register(key, deadline);
+  const held: JobInHand = { job, key, token, signal: deadline.signal };
   const logger = context.logger.child({ jobId: job.id, kind, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
   const log = new JobLog(job, logger, (thrown) => context.full.noted(thrown));
-  let begun: Begun | undefined;
+  let taken: StartedJob | undefined;
   try {
-    begun = await context.full.persist(() => begin(held, context), held.signal);
+    taken = await context.full.persist(() => begin(held, context), held.signal);
     const payload = await payloadOf(kind, job, context.payloads);
-    const work = process(kind, payload, held, begun, context, log);
+    const work = process(kind, payload, held, taken, context, log);
     const result = await deadline.guard(work, (ms) =>
       logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
     );
     const valid = checkResult(kind, result);
     const checked = await context.full.persist(() => storedResult(job, valid, context.payloads), held.signal);
-    await context.full.persist(() => keepReuse(checked, held, context), held.signal);
+    await context.full.persist(() => recordReuse(checked, held, context), held.signal);
     log.completed();
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
     return checked;
   } catch (thrown) {
     log.stopped();
-    if (begun !== undefined && lostTheJob(thrown, held.signal))
-      context.running.forgive(begun.running, logger);
+    if (taken !== undefined && lostLock(thrown, held.signal))
+      context.running.clearMarker(taken.running, logger);
     return await settleFailure(thrown, held, context, logger, log);
   } finally {
     context.running.release(key, deadline);
-    if (begun !== undefined) context.running.remove(begun.running);
+    if (taken !== undefined) context.running.remove(taken.running);
   }
 }
 
@@ -122,53 +122,63 @@ function lineageOf(job: Job): Record<string, string> {
 }
 
 /** A job that has begun. */
-interface Begun {
+interface StartedJob {
   readonly running: RunningJob;
-  /** Whether agent calls of earlier runs are written on the job. */
+  /** Whether the job has calls of earlier attempts in its ledger. */
   readonly hasLedger: boolean;
 }
 
 /**
  * Marks the job as running here.
- * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run apart, or runs here
- *   already.
+ * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run isolated and another such job
+ *   runs here, or where it runs here already.
  */
 async function begin(
-  { job, key, token }: Held,
-  { calls, running, starter, quarantine }: JobContext,
-): Promise<Begun> {
-  const earlier = running.runOf(key);
+  { job, key, token }: JobInHand,
+  { calls, running, starter, isolatedProcess }: JobContext,
+): Promise<StartedJob> {
+  const earlier = running.attemptOf(key);
   if (earlier !== undefined) {
-    // This worker stood still for longer than the lease, and took its own job over. The run that goes on here is no
-    // death, and what its call brings is for the next one: two at once would pay for it twice.
-    await forgiveRun(calls.client, key, earlier);
-    throw new CallDeferred(STILL_RUNNING_WAIT_MS, 'an earlier run of it has not ended in this worker yet');
+    // This worker was paused for longer than the lock lasts, and took its own stalled job. The attempt that still runs here is
+    // no crash, and the answer to its call is for the next one: two at once would pay for it twice.
+    await clearCrashMarker(calls.client, key, earlier);
+    throw new CallDeferred(
+      STILL_RUNNING_WAIT_MS,
+      'an earlier attempt of it has not ended in this worker yet',
+    );
   }
-  const { run, held, cancelled, deaths, hasLedger } = await starter.begin(key, token, job.stalledCounter);
+  const { attempt, ownsLock, cancelled, crashes, hasLedger } = await starter.begin(
+    key,
+    token,
+    job.stalledCounter,
+  );
   const jobId = job.id ?? '';
-  if (!held) throw new JobError('lock-lost', 'another worker holds the job', { jobId });
-  const begun = { key, token, run, suspect: deaths > 0 };
-  // Where a suspect can run apart, only the end of its own process proves anything; however many workers died.
-  const guilty = quarantine === undefined && deaths >= MAX_CRASHES;
-  if (cancelled || guilty) {
-    await forgetDeaths(calls.client, key, run);
-    // The job ends without opening its ledger, where a dead worker's reservation would have come back.
-    if (deaths > 0) await sweepReservations(calls.client, calls.prefix);
+  if (!ownsLock) throw new JobError('lock-lost', 'another worker owns the job', { jobId });
+  const started = { key, token, attempt, hasCrashed: crashes > 0 };
+  // With an isolated process only the end of that process proves anything, however many workers crashed.
+  const isPoisonPill = isolatedProcess === undefined && crashes >= MAX_CRASHES;
+  if (cancelled || isPoisonPill) {
+    await resetCrashCount(calls.client, key, attempt);
+    // The job ends without opening its ledger, where the reservation of a crashed worker would be released.
+    if (crashes > 0) await sweepReservations(calls.client, calls.prefix);
   }
   if (cancelled) throw new JobError('job-cancelled', 'the job was cancelled', { jobId });
-  if (guilty) {
+  if (isPoisonPill) {
     throw new JobError(
       'killed-its-worker',
-      `the job killed its worker: ${deaths} workers died while they ran it`,
+      `the job killed its worker: ${crashes} workers crashed while they ran it`,
       { jobId },
     );
   }
-  if (running.add(begun)) {
-    // A worker that is already stopping may be killed at any time, and that would be no death.
-    if (running.draining) await forgiveRun(calls.client, key, run);
-    return { running: begun, hasLedger };
+  if (running.add(started)) {
+    // A worker that is already stopping may be killed at any time, and that would be no crash.
+    if (running.draining) await clearCrashMarker(calls.client, key, attempt);
+    return { running: started, hasLedger };
   }
-  throw new CallDeferred(running.putOffMs(), 'its last worker died; it runs apart from others like it');
+  throw new CallDeferred(
+    running.putOffMs(),
+    'its last worker crashed; another such job runs here, so it waits',
+  );
 }
 
 /** Key of the job's hash in Redis. */
@@ -200,10 +210,10 @@ async function storedResult<R>(job: Job, result: R, payloads: PayloadStore): Pro
 }
 
 /**
- * Keeps on the job what its ledger does not tell of its usage: which answers were used again. Whoever adds up a run then
- * need not read its results.
+ * Records on the job what its ledger does not say of its usage: which answers were replayed. The sums of a run then need
+ * no results.
  */
-async function keepReuse(result: object, { key, token }: Held, { calls }: JobContext): Promise<void> {
+async function recordReuse(result: object, { key, token }: JobInHand, { calls }: JobContext): Promise<void> {
   const usage = UsageSchema.safeParse((result as { usage?: unknown }).usage).data;
   if (usage !== undefined && usage.reusedCalls > 0) await writeUsage(calls.client, key, token, usage);
 }
@@ -225,18 +235,18 @@ async function childResults(job: Job, payloads: PayloadStore): Promise<ChildResu
   );
 }
 
-/** A job with workers' deaths behind it is processed apart where that is possible. */
+/** A job whose worker crashed is processed in the isolated process if there is one. */
 async function process<K extends KindName>(
   kind: K,
   payload: PayloadOf<K>,
-  { job, key, token, signal }: Held,
-  { running: { run: mark, suspect }, hasLedger }: Begun,
+  { job, key, token, signal }: JobInHand,
+  { running: { attempt, hasCrashed }, hasLedger }: StartedJob,
   context: JobContext,
   log: JobLog,
 ): Promise<ResultOf<K>> {
   const processed = { key, token, hasLedger, tenant: tenantOf(job), ...budgetOf(job) };
-  if (!suspect) return processJob(kind, payload, processed, signal, log, context);
-  return runSuspect(kind, payload, { ...processed, mark }, signal, log, context);
+  if (!hasCrashed) return processJob(kind, payload, processed, signal, log, context);
+  return runIsolated(kind, payload, { ...processed, attempt }, signal, log, context);
 }
 
 /** For whom the job is done, as its turn among waiting jobs was taken: its run's where no tenant is named. */
@@ -270,10 +280,10 @@ function checkResult<K extends KindName>(kind: K, result: ResultOf<K>): ResultOf
   return data as ResultOf<K>;
 }
 
-/** Decides what becomes of a job whose run threw. Never returns. */
+/** Decides what becomes of a job whose attempt threw. Never returns. */
 async function settleFailure(
   thrown: unknown,
-  { job, token, signal }: Held,
+  { job, token, signal }: JobInHand,
   context: JobContext,
   logger: Logger,
   log: JobLog,
@@ -281,14 +291,14 @@ async function settleFailure(
   if (thrown instanceof JobError && thrown.code === 'handler-ignored-abort') {
     logger.error({ code: thrown.code }, `${thrown.message}; its slot is freed`);
   }
-  if (lostTheJob(thrown, signal)) {
+  if (lostLock(thrown, signal)) {
     logger.warn(
       'the lock of the job is lost: its call was aborted, and nothing more is written by this worker',
     );
-    // Tells BullMQ to leave the job alone: it is another worker's.
+    // Tells BullMQ to leave the job alone: another worker owns it.
     throw new WaitingError();
   }
-  if (signal.aborted && signal.reason === ABORT_REASONS.draining && !isVerdict(thrown)) {
+  if (signal.aborted && signal.reason === ABORT_REASONS.draining && !isFinal(thrown)) {
     logger.info('the worker stops; the job goes back to the queue');
     await job.moveToWait(token);
     throw new WaitingError();
@@ -316,7 +326,7 @@ async function settleFailure(
     throw new DelayedError();
   }
   // A cancelled job shows what its calls cost until then.
-  await keepEvidence(thrown instanceof AgentError ? thrown : error, { job, token }, context).catch(
+  await recordFailure(thrown instanceof AgentError ? thrown : error, { job, token }, context).catch(
     (refused: unknown) => {
       // The failure itself is stored all the same.
       if (!context.full.noted(refused)) throw refused;
@@ -331,7 +341,7 @@ async function settleFailure(
   throw new Error(encodeFailure(error), { cause: error });
 }
 
-/** What a job failed with: that it was told to stop outweighs what its handler made of that. */
+/** What a job failed with: an abort takes precedence over the error that the handler threw because of it. */
 function errorOf(
   thrown: unknown,
   job: Job,
@@ -348,26 +358,26 @@ function errorOf(
 }
 
 /**
- * Whether a run had come to its end before it was told to stop. Handed back, the job would ask again what was paid for
+ * Whether an attempt had failed for good before it was aborted. Returned to the queue, the job would ask again what was paid for
  * and could not be used, or send a call about which a person is to decide.
  */
-function isVerdict(thrown: unknown): boolean {
+function isFinal(thrown: unknown): boolean {
   if (thrown instanceof CallRefusedError) return thrown.code === 'call-in-doubt';
   return thrown instanceof AgentError && !thrown.retryable;
 }
 
-function lostTheJob(thrown: unknown, signal: AbortSignal): boolean {
+function lostLock(thrown: unknown, signal: AbortSignal): boolean {
   if (signal.aborted && signal.reason === ABORT_REASONS.lockLost) return true;
   return thrown instanceof JobError && thrown.code === 'lock-lost';
 }
 
 /**
- * Keeps what a failed attempt cost, and the answer that could not be used. Like all that a run writes, over the connection
- * that waits: a Redis that is slow or away must not become what the job failed with.
+ * Records what a failed attempt cost, and the answer that could not be used. Like all writes of an attempt it uses the durable
+ * connection: a Redis that is slow or away must not become what the job failed with.
  */
-async function keepEvidence(
+async function recordFailure(
   error: FleetError,
-  { job, token }: Pick<Held, 'job' | 'token'>,
+  { job, token }: Pick<JobInHand, 'job' | 'token'>,
   { calls: { client } }: JobContext,
 ): Promise<void> {
   await forgetWait(client, jobKey(job));

@@ -4,23 +4,23 @@ import { parseJobKey } from '../queues/job-key.js';
 import { readMarks } from '../queues/job-marks.js';
 import { runScript, script } from '../queues/run-script.js';
 import { ABORT_REASONS, type AbortReason } from './abort-reasons.js';
+import { clearCrashMarker } from './crash-markers.js';
 import type { JobDeadline } from './job-deadline.js';
 import type { Logger } from './logger.js';
-import { forgiveRun } from './run-marks.js';
 
 /** A job that runs in this process. */
 export interface RunningJob {
   /** Key of the job's hash. */
   readonly key: string;
   readonly token: string;
-  /** The run, as the job's marks name it. */
-  readonly run: string;
-  /** Workers died in earlier runs of it. */
-  readonly suspect: boolean;
+  /** The attempt, as the crash marker names it. */
+  readonly attempt: string;
+  /** Whether workers crashed in earlier attempts of it. */
+  readonly hasCrashed: boolean;
 }
 
 /**
- * Takes a lock back that ran out before anybody else took the job.
+ * Takes a lock back that ran out before another worker took the job.
  * KEYS: 1 job lock, 2 active list, 3 stalled set. ARGV: 1 lock token, 2 ms, 3 job id. Returns 1, or 0 where it is too late.
  */
 const RECLAIM = script(`
@@ -35,29 +35,29 @@ return 1`);
 /** More jobs than can be on their way to their end at once. */
 const MAX_ENDED = 1_000;
 
-/** Bounds of how long a job that must run apart stays away, and what each other one adds, in milliseconds. */
+/** Bounds of how long a job that must run isolated is delayed, and what each other such job adds, in milliseconds. */
 const MIN_PUT_OFF_MS = 500;
 const MAX_PUT_OFF_MS = 120_000;
 const PUT_OFF_SPREAD_MS = 100;
 
-/** The jobs that run in this process, for what has to be done about all of them or one of them from outside. */
+/** The jobs that run in this process, so that they can be aborted, counted and cleared of crash markers. */
 export class RunningJobs {
   readonly #jobs = new Map<string, RunningJob>();
-  /** The last runs that ended here, by their jobs. */
+  /** The last attempts that ended here, by job. */
   readonly #ended = new Map<string, string>();
-  /** Jobs that were told to come again, since another one like them runs here. */
+  /** Jobs with crashes that were delayed because another one runs here. */
   readonly #putOff = new Set<string>();
   /**
-   * What tells jobs to stop, by their keys, the earliest first; also of those that have not begun yet. A job has two where
-   * its lock ran out and this process took it again.
+   * Deadlines by job key, the earliest first; also of jobs that have not begun yet. A job has two if its lock ran out and
+   * this process took it again.
    */
   readonly #deadlines = new Map<string, readonly JobDeadline[]>();
   #draining = false;
 
   constructor(private readonly client: Redis) {}
 
-  /** Lets a job be told to stop, until `release`. */
-  hear(key: string, deadline: JobDeadline): void {
+  /** Registers a job so that it can be aborted, until `release`. */
+  register(key: string, deadline: JobDeadline): void {
     this.#deadlines.set(key, [...this.#deadlinesOf(key), deadline]);
   }
 
@@ -72,15 +72,15 @@ export class RunningJobs {
     return this.#deadlines.get(key) ?? [];
   }
 
-  /** Tells a job to stop, if it is here. */
+  /** Aborts a job, if it is here. */
   stop(key: string, reason: AbortReason): void {
     for (const deadline of this.#deadlinesOf(key)) deadline.stop(reason);
   }
 
   /**
-   * Tells a job to stop whose lock is lost to another worker.
+   * Aborts a job whose lock is lost to another worker.
    * @returns false where this process has taken the job again itself. Its earlier attempt goes on: the next one waits for
-   *   it, and reads what its call brought.
+   *   it, and reads the answer of its call.
    */
   stopLost(key: string): boolean {
     if (this.#deadlinesOf(key).length > 1) return false;
@@ -93,15 +93,15 @@ export class RunningJobs {
   }
 
   /**
-   * Notes a job that begins. False for a job in whose runs workers have died while another such job runs here: two
-   * at once could not be told apart if this worker died as well.
+   * Adds a job that begins. False for a job with crashes while another such job runs here: if this worker crashed as well,
+   * nobody could say which of the two did it.
    */
   add(job: RunningJob): boolean {
-    if (job.suspect && [...this.#jobs.values()].some(({ suspect }) => suspect)) {
+    if (job.hasCrashed && [...this.#jobs.values()].some(({ hasCrashed }) => hasCrashed)) {
       this.#putOff.add(job.key);
       return false;
     }
-    if (job.suspect) {
+    if (job.hasCrashed) {
       const [oldest] = this.#putOff;
       this.#putOff.delete(job.key);
       // Another worker may have taken one meanwhile.
@@ -112,35 +112,38 @@ export class RunningJobs {
   }
 
   /** False where it was not there any more. */
-  remove({ key, run }: RunningJob): boolean {
-    if (this.#jobs.get(key)?.run !== run) return false;
-    this.#ended.set(key, run);
+  remove({ key, attempt }: RunningJob): boolean {
+    if (this.#jobs.get(key)?.attempt !== attempt) return false;
+    this.#ended.set(key, attempt);
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
     return this.#jobs.delete(key);
   }
 
-  /** Whoever took the job over counts the run as a death; but its worker lives. */
-  forgive({ key, run }: Pick<RunningJob, 'key' | 'run'>, logger: Logger): void {
-    forgiveRun(this.client, key, run).catch((thrown: unknown) => {
-      logger.warn({ reason: messageOf(thrown) }, 'a run that lost its job could not be forgiven');
+  /** The worker that took the job over counts the attempt as a crash, but this worker is alive. */
+  clearMarker({ key, attempt }: Pick<RunningJob, 'key' | 'attempt'>, logger: Logger): void {
+    clearCrashMarker(this.client, key, attempt).catch((thrown: unknown) => {
+      logger.warn(
+        { reason: messageOf(thrown) },
+        'the crash marker of an attempt that lost its job could not be cleared',
+      );
     });
   }
 
-  /** The same for a run that had ended when the end of its job was refused, since the job had been taken over. */
-  forgiveEnded(key: string, logger: Logger): void {
-    const run = this.#ended.get(key);
-    if (run !== undefined) this.forgive({ key, run }, logger);
+  /** The same for an attempt that had ended when its result was refused because another worker had taken the job. */
+  clearMarkerOfEnded(key: string, logger: Logger): void {
+    const attempt = this.#ended.get(key);
+    if (attempt !== undefined) this.clearMarker({ key, attempt }, logger);
   }
 
-  /** The run of a job that goes on here; undefined where none does. */
-  runOf(key: string): string | undefined {
-    return this.#jobs.get(key)?.run;
+  /** The attempt of a job that runs here; undefined if none does. */
+  attemptOf(key: string): string | undefined {
+    return this.#jobs.get(key)?.attempt;
   }
 
   /**
-   * How long a job that was put off should stay away, in milliseconds: the more there are of them, the longer. Thousands
-   * that came again every moment would go before every new job, and leave no time for it.
+   * How long a delayed job with crashes should stay away, in milliseconds: the more there are, the longer. Thousands that
+   * came back every moment would be taken before every new job.
    */
   putOffMs(random: () => number = Math.random): number {
     const spread = Math.min(this.#putOff.size * PUT_OFF_SPREAD_MS, MAX_PUT_OFF_MS);
@@ -156,7 +159,7 @@ export class RunningJobs {
     return [...this.#jobs.keys()].filter((key) => key.startsWith(queueKey)).length;
   }
 
-  /** Ids of the jobs that somebody cancelled: the announcement may have come while nobody could hear it. */
+  /** Ids of the jobs that were cancelled: the message may have been sent while this worker was not subscribed. */
   async cancelledIds(): Promise<string[]> {
     const jobs = [...this.#jobs.values()];
     const marks = await Promise.all(jobs.map(({ key }) => readMarks(this.client, key)));
@@ -168,24 +171,26 @@ export class RunningJobs {
     return this.#draining;
   }
 
-  /** A worker that stops may be killed before its jobs have ended: that is no death of theirs. */
-  async forgiveAll(): Promise<void> {
+  /** A worker that stops may be killed before its jobs have ended: that is no crash of theirs. */
+  async clearAllCrashMarkers(): Promise<void> {
     if (this.#draining) return;
     this.#draining = true;
-    await Promise.all([...this.#jobs.values()].map(({ key, run }) => forgiveRun(this.client, key, run)));
+    await Promise.all(
+      [...this.#jobs.values()].map(({ key, attempt }) => clearCrashMarker(this.client, key, attempt)),
+    );
   }
 
   /**
-   * Keeps a job whose lock could not be renewed, if nobody has taken it; else says that its run was no death.
+   * Takes back the lock of a job that could not be renewed, if no worker has taken the job; else clears its crash marker.
    * @param queueKey the queue's key prefix, as in `fleet:extract`
-   * @returns whether the job is still held here
+   * @returns whether this worker still owns the job
    */
   async keep(queueKey: string, jobId: string, lockMs: number): Promise<boolean> {
     const job = this.#jobs.get(`${queueKey}:${jobId}`);
     if (job === undefined) return false;
     const keys = [`${job.key}:lock`, `${queueKey}:active`, `${queueKey}:stalled`];
     if ((await runScript(this.client, RECLAIM, keys, [job.token, lockMs, jobId])) === 1) return true;
-    await forgiveRun(this.client, job.key, job.run);
+    await clearCrashMarker(this.client, job.key, job.attempt);
     return false;
   }
 }

@@ -1,4 +1,4 @@
-import { fromWire, toWire, type WireError } from './quarantine/wire-error.js';
+import { fromWire, toWire, type WireError } from './isolation/wire-error.js';
 
 /** Asks a thread whether it is there; it answers when it is ready for its first task. */
 export const PING = 'ping';

@@ -31,7 +31,7 @@ export function watchLocks(
     if (!/\block\b/i.test(message)) return;
     logger.warn(`a job was lost with its lock (event loop lag: up to ${lagMs()} ms): ${message}`);
     const jobId = /\bjob (\S+?)[.\s]/.exec(message)?.[1];
-    if (jobId !== undefined) running.forgiveEnded(`${queueKey}:${jobId}`, logger);
+    if (jobId !== undefined) running.clearMarkerOfEnded(`${queueKey}:${jobId}`, logger);
   });
   worker.on('lockRenewalFailed', (jobIds: string[]) => {
     const eventLoopLagMs = lagMs();

@@ -14,18 +14,18 @@ import type { KindName } from '../queues/registry.js';
 import { type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
+import { AttemptStarter } from './attempt-starter.js';
 import { ContaminationThreads } from './contamination-threads.js';
 import { DueJobs } from './due-jobs.js';
 import { FullRedis } from './full-redis.js';
 import { HeldSlots } from './held-slots.js';
 import { Housekeeping } from './housekeeping.js';
+import { IsolatedProcess } from './isolation/isolated-process.js';
 import { DEFAULT_JOB_LIMITS } from './job-deadline.js';
 import { startKindWorker } from './kind-worker.js';
 import type { Logger } from './logger.js';
-import { Quarantine } from './quarantine/quarantine.js';
 import { checkRedis } from './redis-check.js';
 import { runJob } from './run-job.js';
-import { RunStarter } from './run-starter.js';
 import { RunningJobs } from './running-jobs.js';
 import type { FleetTelemetry } from './telemetry.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS } from './two-lanes.js';
@@ -67,8 +67,8 @@ export interface WorkerOptions extends RedisPatience {
   readonly telemetry?: FleetTelemetry;
   /** Where agents may read, also for jobs of this program's own; default: nowhere. */
   readonly workspaces?: WorkspacePolicy;
-  /** Program for jobs in whose runs a worker died (it calls `serveQuarantine`); default: they run in this process. */
-  readonly quarantine?: URL;
+  /** Program of the isolated process (it calls `serveIsolatedProcess`); default: jobs with crashes run in this process. */
+  readonly isolatedProcess?: URL;
 }
 
 /** How long what must be written and closed at the end may take beyond the drain, in milliseconds. */
@@ -90,7 +90,7 @@ interface WorkerParts {
   readonly dueJobs: DueJobs;
   readonly reporter: WorkerReporter;
   readonly watchdog: Watchdog;
-  readonly quarantine: Quarantine | undefined;
+  readonly isolatedProcess: IsolatedProcess | undefined;
   readonly full: FullRedis;
 }
 
@@ -143,11 +143,11 @@ export class FleetWorker {
     const analysis = new AnalysisThread(computeLimits);
     const workspaces = options.workspaces ?? NO_WORKSPACES;
     const graceMs = options.abortGraceMs ?? DEFAULT_JOB_LIMITS.graceMs;
-    const quarantine =
-      options.quarantine === undefined
+    const isolatedProcess =
+      options.isolatedProcess === undefined
         ? undefined
-        : new Quarantine({
-            program: options.quarantine,
+        : new IsolatedProcess({
+            program: options.isolatedProcess,
             redisUrl,
             prefix,
             workspaces,
@@ -155,7 +155,7 @@ export class FleetWorker {
             graceMs,
           });
     const context = {
-      quarantine,
+      isolatedProcess,
       runner: options.runner,
       workspaces,
       contamination,
@@ -163,7 +163,7 @@ export class FleetWorker {
       logger,
       running,
       full,
-      starter: new RunStarter(ledger),
+      starter: new AttemptStarter(ledger),
       limits: {
         timeoutMs: options.jobTimeoutMs ?? DEFAULT_JOB_LIMITS.timeoutMs,
         graceMs,
@@ -193,7 +193,7 @@ export class FleetWorker {
     });
     const workers = kinds.map((kind) => startWorker(kind, concurrency));
     const fleetWorker = new FleetWorker({
-      quarantine,
+      isolatedProcess,
       full,
       client,
       subscriber,
@@ -242,7 +242,7 @@ export class FleetWorker {
 
   async #stop(drainMs: number): Promise<void> {
     this.#parts.full.stopTaking();
-    this.#parts.running.forgiveAll().catch((thrown: unknown) => {
+    this.#parts.running.clearAllCrashMarkers().catch((thrown: unknown) => {
       this.#parts.logger.warn({ reason: messageOf(thrown) }, 'running jobs could not be marked as stopping');
     });
     const deadline = setTimeout(() => {
@@ -255,7 +255,7 @@ export class FleetWorker {
       clearTimeout(deadline);
       this.#parts.watchdog.stop();
       this.#parts.full.stop();
-      await this.#parts.quarantine?.close();
+      await this.#parts.isolatedProcess?.close();
       await this.#parts.housekeeping.stop();
       await this.#parts.dueJobs.stop();
       await this.#parts.reporter.stop();

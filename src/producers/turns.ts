@@ -2,7 +2,7 @@ import { inOrderOfTurns, type TurnRequest, takeTurns } from '../queues/fairness/
 import { MAX_TAG } from '../queues/fairness/turn-script.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
-import { runOf } from './run-index.js';
+import { attemptOf } from './run-index.js';
 
 /** A job whose turn is to be found. */
 export interface TurnTaker {
@@ -19,7 +19,7 @@ export interface TurnTaker {
 
 /** What a job's turn is asked with. */
 export function turnRequest({ id, data, tenant, submitter, priority }: TurnTaker): TurnRequest {
-  return { id, tenant: tenant ?? runOf(data) ?? '', submitter: submitter ?? '', priority: priority ?? 0 };
+  return { id, tenant: tenant ?? attemptOf(data) ?? '', submitter: submitter ?? '', priority: priority ?? 0 };
 }
 
 /**

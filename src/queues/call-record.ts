@@ -44,7 +44,7 @@ export const EndedCallSchema = z.object({
   state: z.enum(['answered', 'unusable', 'failed', 'in-doubt']),
   /** Milliseconds since 1970. */
   at: z.number(),
-  /** Outcome class of the call; absent where its worker died. */
+  /** Outcome class of the call; absent if its worker crashed. */
   outcome: z.string().optional(),
   /** What it cost; null where the model has no known price; absent where nothing is known to be billed. */
   costUsd: usd.optional(),

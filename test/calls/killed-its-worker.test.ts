@@ -17,7 +17,7 @@ let api: MessagesApi | undefined;
 let fleets = 0;
 let supervised = false;
 let worker: ChildProcess | undefined;
-let deaths = 0;
+let crashes = 0;
 
 afterEach(async () => {
   supervised = false;
@@ -32,21 +32,21 @@ afterEach(async () => {
 
 async function startFleet(): Promise<TestFleet> {
   fleets += 1;
-  test = await startTestFleet(redis, `deaths-${fleets}`);
+  test = await startTestFleet(redis, `crashes-${fleets}`);
   return test;
 }
 
 /** A worker that is started again whenever it dies, as a container is. */
 function superviseWorker(): void {
   supervised = true;
-  deaths = 0;
+  crashes = 0;
   const start = () => {
     worker = spawn(process.execPath, [PROGRAM, redis.url, test.fleet.prefix], {
       stdio: 'ignore',
     });
     worker.once('exit', () => {
       if (!supervised) return;
-      deaths += 1;
+      crashes += 1;
       start();
     });
   };
@@ -77,7 +77,7 @@ function talkingWorker(which: string): { printed(text: string): Promise<void>; e
 const script = (content: string) => ({ solution: { content } });
 
 describe('a job that kills its worker', () => {
-  it('is ended after two deaths, and the jobs beside it go on', async () => {
+  it('is ended after two crashes, and the jobs beside it go on', async () => {
     const { fleet } = await startFleet();
     const killer = await addSolutionCheck(fleet, script('x = "KILL"\n'));
     const others = await Promise.all(
@@ -94,10 +94,10 @@ describe('a job that kills its worker', () => {
     });
     const views = await Promise.all(others.map((other) => other.wait()));
     expect(views.map(({ state }) => state)).toEqual(others.map(() => 'completed'));
-    expect(deaths).toBe(2);
+    expect(crashes).toBe(2);
   });
 
-  it('may be tried again by a person, with a clean sheet', async () => {
+  it('may be tried again by a person, with reset counters', async () => {
     const { fleet } = await startFleet();
     const killer = await addSolutionCheck(fleet, script('x = "KILL"\n'));
     superviseWorker();
@@ -112,7 +112,7 @@ describe('a job that kills its worker', () => {
   });
 });
 
-describe('what is no death of a worker', () => {
+describe('what is no crash of a worker', () => {
   it('a lock that runs out while Redis is away, however often', async () => {
     const { fleet, logged } = await startFleet();
     let release: (() => void) | undefined;
@@ -156,7 +156,7 @@ describe('what is no death of a worker', () => {
       expect((await handle.wait()).state).toBe('completed');
       await blocked.printed('event loop lag: up to');
       const key = fleet.queue('solution-check').toKey(handle.id);
-      await expect.poll(() => fleet.client.hexists(key, 'fleet:deaths')).toBe(0);
+      await expect.poll(() => fleet.client.hexists(key, 'fleet:crashes')).toBe(0);
     } finally {
       await Promise.all(workers.map(({ end }) => end()));
     }
@@ -170,13 +170,13 @@ describe('what is no death of a worker', () => {
     api = server;
     const running = await test.worker(runnerFor(server), { lockMs: 1_000 });
     await server.arrived(1);
-    expect(await fleet.client.hexists(key, 'fleet:run')).toBe(1);
+    expect(await fleet.client.hexists(key, 'fleet:attempt')).toBe(1);
     const stopped = running.stop(600_000);
     // Gone although the job still runs: from here on a SIGKILL counts for nothing.
-    await expect.poll(() => fleet.client.hexists(key, 'fleet:run')).toBe(0);
+    await expect.poll(() => fleet.client.hexists(key, 'fleet:attempt')).toBe(0);
     expect((await handle.view()).state).toBe('active');
     running.abortRunning();
     await stopped;
-    expect(await fleet.client.hmget(key, 'fleet:run', 'fleet:deaths')).toEqual([null, null]);
+    expect(await fleet.client.hmget(key, 'fleet:attempt', 'fleet:crashes')).toEqual([null, null]);
   });
 });

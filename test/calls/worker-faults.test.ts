@@ -73,7 +73,7 @@ const costs = () => costsOfDay(fleet.client, fleet.prefix, Date.now());
 const jobKey = (id: string) => fleet.queue('solution-check').toKey(id);
 /** A worker that wakes may say that it did not die; nothing else. */
 const jobFields = async (id: string) => {
-  const { 'fleet:deaths': _deaths, ...fields } = await fleet.client.hgetall(jobKey(id));
+  const { 'fleet:crashes': _deaths, ...fields } = await fleet.client.hgetall(jobKey(id));
   return fields;
 };
 const statesOf = async (id: string) =>

@@ -23,7 +23,7 @@ describe('docs/redis-data-model.md', () => {
 
   it('names every field that the fleet adds to a job, and no other', () => {
     const fields = found(/['"`](fleet:[a-z]+)\b/g);
-    expect(fields).toEqual(expect.arrayContaining(['fleet:cancelled', 'fleet:ledger', 'fleet:run']));
+    expect(fields).toEqual(expect.arrayContaining(['fleet:cancelled', 'fleet:ledger', 'fleet:attempt']));
     const documented = [...PAGE.matchAll(/\| `(fleet:[a-z]+)[:`]/g)].map(([, field]) => field ?? '');
     expect([...new Set([...documented, 'fleet:text'])].sort()).toEqual(fields);
   });

@@ -27,7 +27,7 @@ async function start(reply: Script, server = redis): Promise<FleetProcesses & { 
   return { ...processes, prefix };
 }
 
-describe('a job that ends because its workers died', () => {
+describe('a job that ends because its workers crashed', () => {
   it('is told to its listeners once with that reason, is counted, and its parent learns it', async () => {
     const { fleet, api, worker, prefix } = await start(() => ({ kind: 'hang' }));
     const gateway = await startTestGateway(redis, prefix);
@@ -41,11 +41,11 @@ describe('a job that ends because its workers died', () => {
     const doomed = await worker();
     await api.arrived(1);
     await doomed.end('SIGKILL');
-    // Its next run is alone in a process of its own, whose death is proof.
+    // Its next attempt is alone in the isolated process, whose crash is proof.
     const next = await worker();
     await api.arrived(2);
-    const alone = next.lines.find((line) => line.includes('runs in a process of its own'));
-    process.kill(Number(/process of its own \((\d+)\)/.exec(alone ?? '')?.[1]), 'SIGKILL');
+    const alone = next.lines.find((line) => line.includes('runs in the isolated process'));
+    process.kill(Number(/isolated process \((\d+)\)/.exec(alone ?? '')?.[1]), 'SIGKILL');
     expect(await handles.check.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'killed-its-worker' },
@@ -61,7 +61,7 @@ describe('a job that ends because its workers died', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it('is taken over also where it has a single attempt: a death uses none', async () => {
+  it('is taken over also where it has a single attempt: a crash uses none', async () => {
     const { fleet, api, worker } = await start((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
     const doomed = await worker();
     const handle = await addSolutionCheck(fleet, script('once'));

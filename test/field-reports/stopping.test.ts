@@ -79,7 +79,7 @@ describe('a call that fails while its worker stops', () => {
 });
 
 describe('a platform that kills soon after it said stop', () => {
-  it('costs the running call and nothing else: the next worker goes on within a lease, and no death is counted', async () => {
+  it('costs the running call and nothing else: the next worker goes on within a lease, and no crash is counted', async () => {
     const { fleet, api, worker } = await start(
       (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
       // Longer than the platform is willing to wait.
@@ -90,9 +90,9 @@ describe('a platform that kills soon after it said stop', () => {
     const key = fleet.queue('solution-check').toKey(handle.id);
     await api.arrived(1);
     doomed.child.kill('SIGTERM');
-    // Says "stopping", and takes the marks of its jobs away: what follows is no death.
+    // Says "stopping", and clears the crash markers of its jobs: what follows is no crash.
     await doomed.printed('"stopping"');
-    await expect.poll(() => fleet.client.hexists(key, 'fleet:run')).toBe(0);
+    await expect.poll(() => fleet.client.hexists(key, 'fleet:attempt')).toBe(0);
     await doomed.end('SIGKILL');
     await worker();
     expect((await handle.result()).status).toBe('clean');
@@ -101,7 +101,7 @@ describe('a platform that kills soon after it said stop', () => {
       'in-doubt',
       'answered',
     ]);
-    expect(await fleet.client.hget(key, 'fleet:deaths')).toBeNull();
+    expect(await fleet.client.hget(key, 'fleet:crashes')).toBeNull();
   });
 
   it('is no trouble where the time to drain is shorter: the job is waiting again before the kill comes', async () => {

@@ -12,7 +12,7 @@ it.each([
   ['when its call is refused', true],
   ['when its end is refused', false],
 ])(
-  'a run that lost its job to another worker, and notices %s, is no death of its worker',
+  'an attempt that lost its job to another worker, and notices %s, is no crash of its worker',
   async (_, calls) => {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
@@ -35,17 +35,17 @@ it.each([
     const key = test.fleet.queue('solution-check').toKey(handle.id);
     await expect.poll(() => asked).toBe(true);
     if (calls) await api.arrived(1);
-    // What another worker does that takes the job over: it holds the lock, and counts the run before as a death.
-    const run = (await client.hget(key, 'fleet:run')) ?? '';
+    // What another worker does that takes the job over: it owns the lock, and counts the attempt before as a crash.
+    const run = (await client.hget(key, 'fleet:attempt')) ?? '';
     const token = (await client.get(`${key}:lock`)) ?? '';
     await client
       .multi()
       .set(`${key}:lock`, 'another')
-      .hset(key, 'fleet:deaths', run, 'fleet:run', 'later@1')
+      .hset(key, 'fleet:crashes', run, 'fleet:attempt', 'later@1')
       .exec();
     release();
-    await expect.poll(() => client.hget(key, 'fleet:deaths')).toBeNull();
-    expect(await client.hget(key, 'fleet:run')).toBe('later@1');
+    await expect.poll(() => client.hget(key, 'fleet:crashes')).toBeNull();
+    expect(await client.hget(key, 'fleet:attempt')).toBe('later@1');
     // The other worker gives it back, so that nothing is left behind.
     await client.set(`${key}:lock`, token);
     const job = await test.fleet.queue('solution-check').getJob(handle.id);

@@ -42,19 +42,19 @@ async function startTakenOver(prefix: string, reply: Script) {
   return { api, test, worker, handle, key };
 }
 
-it('a worker that stood still for longer than the lease and takes its own job over makes the call once, and has not died', async () => {
+it('a worker that was paused for longer than its lock and takes its own job back makes the call once, and has not crashed', async () => {
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
   const { api, test, handle, key } = await startTakenOver('own', () => answered.then(() => leaks()));
-  expect(await test.fleet.client.hmget(key, 'fleet:run', 'fleet:deaths')).toEqual([null, null]);
+  expect(await test.fleet.client.hmget(key, 'fleet:attempt', 'fleet:crashes')).toEqual([null, null]);
   answer();
   const result = await handle.result();
   expect(result).toMatchObject({ status: 'clean', usage: { calls: 0, reusedCalls: 1 } });
   expect(api.requests).toHaveLength(1);
   expect((await readCallRecords(test.fleet.client, key)).map(({ state }) => state)).toEqual(['answered']);
-  expect(await test.fleet.client.hget(key, 'fleet:deaths')).toBeNull();
+  expect(await test.fleet.client.hget(key, 'fleet:crashes')).toBeNull();
 });
 
 it('such a worker ends in order when it is told to stop, and its job is done by the next one', async () => {

@@ -5,11 +5,11 @@ import { RunningJobs } from '../../src/fleet/running-jobs.js';
 const job = (number: number) => ({
   key: `fleet:extract:${number}`,
   token: 'token',
-  run: `run-${number}`,
-  suspect: true,
+  attempt: `attempt-${number}`,
+  hasCrashed: true,
 });
 
-it('jobs that must run apart stay away longer the more there are of them, within bounds, and less again as they end', () => {
+it('jobs that must run isolated stay away longer the more there are of them, within bounds, and less again as they end', () => {
   const jobs = new RunningJobs(new Redis({ lazyConnect: true }));
   expect(jobs.add(job(0))).toBe(true);
   expect(jobs.add(job(1))).toBe(false);

@@ -26,7 +26,7 @@ import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
-const SANDBOX = pathToFileURL(testProgram('test/fleet/quarantine-program'));
+const SANDBOX = pathToFileURL(testProgram('test/fleet/isolated-program'));
 const CHECK = { solution: { content: 'x = 1\n' } };
 
 let outer: string;
@@ -133,7 +133,7 @@ describe('a worker reads below its own roots, wherever the workspace leads by th
   });
 });
 
-describe('the process for jobs in whose runs a worker died', () => {
+describe('the isolated process for jobs in whose attempts a worker crashed', () => {
   it('reads below the roots of its worker, and nowhere else', async () => {
     const read = async (roots: readonly string[]) => {
       const { test, api } = await fleetOfTest(redis, 'workspaces', (request) =>
@@ -145,10 +145,10 @@ describe('the process for jobs in whose runs a worker died', () => {
       onTestFinished(() => void delete process.env.TEST_API_URL);
       const job = await addSolutionCheck(test.fleet, { ...CHECK, workspace: join(root, 'ws') });
       const key = test.fleet.queue('solution-check').toKey(job.id);
-      await test.fleet.client.hset(key, 'fleet:deaths', 'run-1@0');
-      await test.worker(runnerFor(api), { quarantine: SANDBOX, workspaces: { roots } });
+      await test.fleet.client.hset(key, 'fleet:crashes', 'run-1@0');
+      await test.worker(runnerFor(api), { isolatedProcess: SANDBOX, workspaces: { roots } });
       await job.wait();
-      await test.logged('runs in a process of its own');
+      await test.logged('runs in the isolated process');
       return toolResults(api.requests[1])[0]?.content;
     };
     expect(await read([root])).toContain('inside');

@@ -39,7 +39,7 @@ export const STOPPING_CASES: readonly SoakCase[] = [
   {
     name: 'killed-after-stop',
     about:
-      'SIGTERM, and SIGKILL 5 s later: the next worker has the job within a lease, and no death is counted',
+      'SIGTERM, and SIGKILL 5 s later: the next worker has the job within a lease, and no crash is counted',
     limitSeconds: 120,
     run: async (place) => {
       const { fleet, api, worker, doomed, handle } = await heldJob(place);
@@ -51,13 +51,13 @@ export const STOPPING_CASES: readonly SoakCase[] = [
       await api.arrived(2);
       const after = performance.now() - killed;
       const view = await handle.wait();
-      const deaths = await fleet.client.hexists(
+      const crashes = await fleet.client.hexists(
         fleet.queue('solution-check').toKey(handle.id),
-        'fleet:deaths',
+        'fleet:crashes',
       );
       hold(after < TAKEN_OVER_MS, `it was taken over after ${seconds(after)}`);
       hold(view.state === 'completed', `the job is ${view.state}`);
-      hold(deaths === 0, 'the kill counts as a death');
+      hold(crashes === 0, 'the kill counts as a crash');
     },
   },
   {

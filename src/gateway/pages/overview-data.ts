@@ -157,7 +157,7 @@ function callProblems(today: Spending, blocked: readonly BlockedModel[]): Proble
       severity: 'warning',
       what: `${callsInDoubt} agent calls of today are in doubt: nobody knows whether they were billed.`,
       whatToDo:
-        'Workers died or connections broke in the middle of calls: fleet costs shows how much it may be.',
+        'Workers crashed or connections broke in the middle of calls: fleet costs shows how much it may be.',
     });
   }
   return found;

@@ -1,10 +1,10 @@
 /**
- * A quarantine whose agent misbehaves as the script says: `KILL` kills its process, `DEAF` never ends, whatever it is told.
+ * An isolated process whose agent misbehaves as the script says: `KILL` kills its process, `DEAF` never ends, whatever it is told.
  * With `TEST_NEVER_READY` it never gets as far as to take a job.
  * Other questions go to the Messages API at `TEST_API_URL`.
  */
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
-import { serveQuarantine } from '../../src/fleet/quarantine/serve-quarantine.js';
+import { serveIsolatedProcess } from '../../src/fleet/isolation/serve-isolated-process.js';
 import { runnerFor } from '../support/agent-answers.js';
 
 const anthropic = runnerFor({ url: process.env.TEST_API_URL ?? '' });
@@ -15,7 +15,7 @@ const ask = async (request: { variables: Record<string, unknown> }, context: unk
   return anthropic.ask(request as never, context as never);
 };
 
-serveQuarantine(async () => {
+serveIsolatedProcess(async () => {
   if (process.env.TEST_NEVER_READY !== undefined) await new Promise(() => undefined);
   return { runner: { name: 'anthropic', ask: ask as AgentRunner['ask'] } };
 });

@@ -9,12 +9,12 @@ import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
 
-it('a job that was taken over too often is ended, and begins with a clean sheet when it is run again', async () => {
-  const { test, api } = await fleetOfTest(redis, 'take-overs', () => leaks());
+it('a job that stalled too often is ended, and begins with reset counters when it is retried', async () => {
+  const { test, api } = await fleetOfTest(redis, 'stalled-count', () => leaks());
   const queue = test.fleet.queue('solution-check');
   const handle = await addSolutionCheck(test.fleet, { solution: { content: 'x = 1\n' } });
   const key = queue.toKey(handle.id);
-  await test.fleet.client.hset(key, 'stc', MAX_STALLED_COUNT, 'fleet:deaths', 'one@1 two@2');
+  await test.fleet.client.hset(key, 'stc', MAX_STALLED_COUNT, 'fleet:crashes', 'one@1 two@2');
   // Holds the job until its lock runs out, and never looks at it again.
   const dead = new Worker(queue.name, null, {
     connection: { url: redis.url },
@@ -28,7 +28,7 @@ it('a job that was taken over too often is ended, and begins with a clean sheet 
     state: 'failed',
     error: { code: 'job-failed', message: expect.stringContaining('stalled') },
   });
-  await expect.poll(() => test.fleet.client.hmget(key, 'stc', 'fleet:deaths')).toEqual([null, null]);
+  await expect.poll(() => test.fleet.client.hmget(key, 'stc', 'fleet:crashes')).toEqual([null, null]);
   await retryJob(test.fleet, handle.id);
   expect((await handle.result()).status).toBe('clean');
   await dead.close();

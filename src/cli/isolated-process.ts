@@ -1,10 +1,10 @@
-/** The program that a worker starts for jobs in whose runs a worker died; it is configured as its worker is. */
+/** The isolated process of a worker: it runs jobs whose worker crashed, with the configuration of its worker. */
 import { chooseRunner, createRunner } from '../agents/select-runner.js';
 import { configuredControl } from '../calls/configured-control.js';
 import { loadConfig } from '../config/load-config.js';
-import { serveQuarantine } from '../fleet/quarantine/serve-quarantine.js';
+import { serveIsolatedProcess } from '../fleet/isolation/serve-isolated-process.js';
 
-serveQuarantine(async () => {
+serveIsolatedProcess(async () => {
   const config = loadConfig();
   return {
     runner: await createRunner(config, chooseRunner(config.agent)),

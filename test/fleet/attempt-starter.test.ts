@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RunStarter } from '../../src/fleet/run-starter.js';
+import { AttemptStarter } from '../../src/fleet/attempt-starter.js';
 import { connectProducer } from '../../src/queues/connection.js';
 import { virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
 import { UNPLACED } from '../../src/queues/fairness/turn-script.js';
@@ -26,31 +26,34 @@ const evalCalls = async () =>
   Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0);
 
 describe('runs that begin at the same time', () => {
-  it('are told apart: each hears of its own lock, cancellation, deaths and ledger', async () => {
+  it('are told apart: each gets its own lock, cancellation, crashes and ledger', async () => {
     const prefix = 'apart';
     const key = (id: string) => `${prefix}:extract:${id}`;
     const plain = await held(key('plain'));
     const lost = await held(key('lost'), {}, 'of another worker');
     const cancelled = await held(key('cancelled'), { 'fleet:cancelled': 1 });
-    const again = await held(key('again'), { 'fleet:run': 'earlier@0' });
-    const takenOver = await held(key('taken over'), { 'fleet:run': 'second@1', 'fleet:deaths': 'first@0' });
+    const again = await held(key('again'), { 'fleet:attempt': 'earlier@0' });
+    const takenOver = await held(key('taken over'), {
+      'fleet:attempt': 'second@1',
+      'fleet:crashes': 'first@0',
+    });
     const paid = await held(key('paid'), { 'fleet:ledger': '{}' });
-    const starter = new RunStarter(client);
+    const starter = new AttemptStarter(client);
     const begun = await Promise.all(
       [plain, lost, cancelled, again, takenOver, paid].map((each) => starter.begin(each, each, 2)),
     );
-    const nothing = { held: true, cancelled: false, deaths: 0, hasLedger: false };
+    const nothing = { ownsLock: true, cancelled: false, crashes: 0, hasLedger: false };
     expect(begun).toMatchObject([
       nothing,
-      { held: false },
+      { ownsLock: false },
       { ...nothing, cancelled: true },
-      { ...nothing, deaths: 1 },
-      { ...nothing, deaths: 2 },
+      { ...nothing, crashes: 1 },
+      { ...nothing, crashes: 2 },
       { ...nothing, hasLedger: true },
     ]);
-    expect(new Set(begun.map(({ run }) => run)).size).toBe(begun.length);
-    const marks = (job: string) => client.hmget(job, 'fleet:run', 'fleet:deaths');
-    expect(await marks(plain)).toEqual([begun[0]?.run, null]);
+    expect(new Set(begun.map(({ attempt }) => attempt)).size).toBe(begun.length);
+    const marks = (job: string) => client.hmget(job, 'fleet:attempt', 'fleet:crashes');
+    expect(await marks(plain)).toEqual([begun[0]?.attempt, null]);
     expect(await marks(lost)).toEqual([null, null]);
     // What has killed a worker is marked when its turn comes.
     expect(await marks(again)).toEqual([null, 'earlier@0']);
@@ -69,7 +72,7 @@ describe('runs that begin at the same time', () => {
       await held(`${prefix}:extract:lost`, { priority: 9 }, 'of another worker'),
       await held(`${prefix}:summarize:old`, { priority: 4 }),
     ];
-    const starter = new RunStarter(client);
+    const starter = new AttemptStarter(client);
     await Promise.all(jobs.map((key) => starter.begin(key, key, 0)));
     expect(await client.mget(clock('extract'), clock('summarize'))).toEqual(['7', '8']);
   });
@@ -77,19 +80,19 @@ describe('runs that begin at the same time', () => {
   it('take a round trip for twenty of them, and each of many is marked', async () => {
     const keys = Array.from({ length: 60 }, (_, at) => `many:extract:${at}`);
     await Promise.all(keys.map((key) => held(key)));
-    const starter = new RunStarter(client);
+    const starter = new AttemptStarter(client);
     await starter.begin(keys[0] ?? '', keys[0] ?? '', 0);
     const before = await evalCalls();
     const begun = await Promise.all(keys.map((key) => starter.begin(key, key, 0)));
     expect((await evalCalls()) - before).toBe(3);
-    const marks = await Promise.all(keys.map((key) => client.hget(key, 'fleet:run')));
-    expect(marks).toEqual(begun.map(({ run }) => run));
+    const marks = await Promise.all(keys.map((key) => client.hget(key, 'fleet:attempt')));
+    expect(marks).toEqual(begun.map(({ attempt }) => attempt));
   });
 
   it('fail each where Redis cannot be asked, and so do later ones rather than wait for ever', async () => {
     const away = client.duplicate({ enableOfflineQueue: false, retryStrategy: () => null });
     away.on('error', () => undefined);
-    const starter = new RunStarter(away);
+    const starter = new AttemptStarter(away);
     away.disconnect();
     const keys = ['away:extract:1', 'away:summarize:2'];
     const outcomes = await Promise.allSettled(keys.map((key) => starter.begin(key, key, 0)));

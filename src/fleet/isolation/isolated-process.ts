@@ -4,30 +4,35 @@ import { fileURLToPath } from 'node:url';
 import { InternalError, JobError } from '../../errors.js';
 import { loaderOptions } from '../../package-root.js';
 import type { ProcessingLog } from '../process-job.js';
-import type { FromQuarantine, QuarantinedJob, QuarantineSettings, ToQuarantine } from './messages.js';
+import type {
+  FromIsolatedProcess,
+  IsolatedJob,
+  IsolatedProcessSettings,
+  ToIsolatedProcess,
+} from './messages.js';
 import { fromWire } from './wire-error.js';
 
-export interface QuarantineOptions extends QuarantineSettings {
-  /** URL of the program to start: it calls `serveQuarantine`. */
+export interface IsolatedProcessOptions extends IsolatedProcessSettings {
+  /** URL of the program to start: it calls `serveIsolatedProcess`. */
   readonly program: URL;
-  /** How long a job that was told to stop may take to do so, in milliseconds; its process is then killed. */
+  /** How long a job may run after its abort, in milliseconds; its process is then killed. */
   readonly graceMs: number;
   /** How long the process is kept without a job, in milliseconds. */
   readonly idleMs?: number;
 }
 
 const IDLE_MS = 60_000;
-/** Whoever kills a worker and its quarantine together does so within so many milliseconds. */
+/** A kill of a worker together with its isolated process takes at most so many milliseconds. */
 const TOGETHER_MS = 250;
-/** The process ended without having taken the job. */
-const NEVER_BEGUN = Symbol('never begun');
+/** The process ended before it started the job. */
+const NEVER_STARTED = Symbol('never started');
 
 /**
- * A process for one job at a time, for jobs in whose runs a worker died. A worker's death says nothing about who caused it:
- * the job, a neighbor, or somebody outside. But where this process dies and its worker lives, it was the job. It is
- * started for the first such job, and ends with its worker, also with one that is killed.
+ * A child process that runs one job at a time, for jobs whose worker crashed. A crash of a worker does not show its cause:
+ * the job, another job, or a kill from outside. But if this process dies while its worker lives, the job is the cause. It is
+ * started for the first such job, and ends with its worker, even if that is killed.
  */
-export class Quarantine {
+export class IsolatedProcess {
   /** The process, once it is ready. */
   #child: Promise<ChildProcess> | undefined;
   #running: ChildProcess | undefined;
@@ -36,7 +41,7 @@ export class Quarantine {
   #closed = false;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: QuarantineOptions) {}
+  constructor(private readonly options: IsolatedProcessOptions) {}
 
   /**
    * Starts the process where none runs.
@@ -49,18 +54,18 @@ export class Quarantine {
 
   /**
    * Processes a job there, once the one before has left.
-   * @throws JobError `killed-its-worker` where its process died of it; what the job throws; the reason of the signal where
+   * @throws JobError `killed-its-worker` if its process died; what the job throws; the reason of the signal where
    *   the job had to be killed to stop.
    */
-  run(given: QuarantinedJob, signal: AbortSignal, log: ProcessingLog): Promise<unknown> {
+  run(job: IsolatedJob, signal: AbortSignal, log: ProcessingLog): Promise<unknown> {
     const done = this.#free.then(async () => {
       try {
-        const first = await this.#process(await this.#opened(), given, signal, log);
-        if (first !== NEVER_BEGUN) return first;
-        // It may have been ended while it had no job. Twice is no accident.
-        const second = await this.#process(await this.#opened(), given, signal, log);
-        if (second !== NEVER_BEGUN) return second;
-        throw proofAgainst('before it had begun');
+        const first = await this.#process(await this.#opened(), job, signal, log);
+        if (first !== NEVER_STARTED) return first;
+        // It may have been ended while it had no job. Twice is no coincidence.
+        const second = await this.#process(await this.#opened(), job, signal, log);
+        if (second !== NEVER_STARTED) return second;
+        throw poisonPillError('before it had started the job');
       } finally {
         this.#idle = setTimeout(() => void this.#end(), this.options.idleMs ?? IDLE_MS);
         this.#idle.unref();
@@ -78,7 +83,7 @@ export class Quarantine {
 
   /** The process, which runs. */
   #opened(): Promise<ChildProcess> {
-    if (this.#closed) throw new InternalError('the worker has stopped, and its quarantine with it');
+    if (this.#closed) throw new InternalError('the worker has stopped, and its isolated process with it');
     clearTimeout(this.#idle);
     this.#child ??= this.#start();
     return this.#child;
@@ -96,14 +101,16 @@ export class Quarantine {
       if (this.#running === child) this.#child = undefined;
     });
     const ready = new Promise<void>((resolve, reject) => {
-      child.once('message', (message: FromQuarantine) => {
-        if (message.tell === 'ready') resolve();
-        else if (message.tell === 'error') reject(fromWire(message.error));
+      child.once('message', (message: FromIsolatedProcess) => {
+        if (message.type === 'ready') resolve();
+        else if (message.type === 'error') reject(fromWire(message.error));
       });
       child.on('error', reject);
-      child.once('exit', (code, by) => reject(new InternalError(`the quarantine ended ${howIt(code, by)}`)));
+      child.once('exit', (code, by) =>
+        reject(new InternalError(`the isolated process ended ${exitText(code, by)}`)),
+      );
     });
-    send(child, { tell: 'settings', redisUrl, prefix, workspaces, computeLimits });
+    send(child, { type: 'settings', redisUrl, prefix, workspaces, computeLimits });
     try {
       await ready;
       return child;
@@ -113,38 +120,38 @@ export class Quarantine {
         this.#running = undefined;
       }
       child.kill('SIGKILL');
-      throw new InternalError('no quarantine could be started', { cause: thrown });
+      throw new InternalError('the isolated process could not be started', { cause: thrown });
     }
   }
 
-  /** What the job gives, or `NEVER_BEGUN`. */
+  /** What the job gives, or `NEVER_STARTED`. */
   async #process(
     child: ChildProcess,
-    given: QuarantinedJob,
+    job: IsolatedJob,
     signal: AbortSignal,
     log: ProcessingLog,
   ): Promise<unknown> {
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
-      let begun = false;
+      let started = false;
       let grace: NodeJS.Timeout | undefined;
       const onAbort = () => {
-        send(child, { tell: 'abort', reason: signal.reason });
+        send(child, { type: 'abort', reason: signal.reason });
         grace = setTimeout(() => child.kill('SIGKILL'), this.options.graceMs);
       };
-      const onMessage = (message: FromQuarantine) => {
-        if (message.tell === 'begun') begun = true;
-        else if (message.tell === 'line') log[message.level](message.text);
-        else if (message.tell === 'result') settle(() => resolve(message.result));
-        else if (message.tell === 'error') settle(() => reject(fromWire(message.error)));
+      const onMessage = (message: FromIsolatedProcess) => {
+        if (message.type === 'started') started = true;
+        else if (message.type === 'line') log[message.level](message.text);
+        else if (message.type === 'result') settle(() => resolve(message.result));
+        else if (message.type === 'error') settle(() => reject(fromWire(message.error)));
       };
       const onExit = (code: number | null, by: NodeJS.Signals | null) => {
         if (signal.aborted) return settle(() => reject(signal.reason));
-        // Ended by `close`: the worker is at its end, and whoever takes the job over goes on with it.
+        // Ended by `close`: the worker is at its end, and the next worker continues the job.
         if (this.#closed) return;
-        if (!begun) return settle(() => resolve(NEVER_BEGUN));
-        const proof = proofAgainst(howIt(code, by));
-        setTimeout(() => settle(() => reject(proof)), TOGETHER_MS);
+        if (!started) return settle(() => resolve(NEVER_STARTED));
+        const error = poisonPillError(exitText(code, by));
+        setTimeout(() => settle(() => reject(error)), TOGETHER_MS);
       };
       const settle = (finish: () => void) => {
         clearTimeout(grace);
@@ -156,7 +163,7 @@ export class Quarantine {
       child.on('message', onMessage);
       child.once('exit', onExit);
       signal.addEventListener('abort', onAbort, { once: true });
-      send(child, { tell: 'run', ...given });
+      send(child, { type: 'run', ...job });
     });
   }
 
@@ -172,18 +179,18 @@ export class Quarantine {
   }
 }
 
-function proofAgainst(how: string): JobError {
+function poisonPillError(how: string): JobError {
   return new JobError(
     'killed-its-worker',
-    `the job killed its worker, and then the process in which it ran alone: that ended ${how}`,
+    `the job killed its worker, and then the isolated process in which it ran: that ended ${how}`,
   );
 }
 
-function send(child: ChildProcess, message: ToQuarantine): void {
-  // Where the process has just ended, its end says what there is to say.
+function send(child: ChildProcess, message: ToIsolatedProcess): void {
+  // If the process has just ended, its exit event handles that.
   child.send(message, () => undefined);
 }
 
-function howIt(code: number | null, by: NodeJS.Signals | null): string {
+function exitText(code: number | null, by: NodeJS.Signals | null): string {
   return by === null ? `with code ${code}` : `by ${by}`;
 }

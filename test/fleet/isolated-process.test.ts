@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
-import { Quarantine } from '../../src/fleet/quarantine/quarantine.js';
+import { IsolatedProcess } from '../../src/fleet/isolation/isolated-process.js';
 import { DEFAULT_COMPUTE_LIMITS } from '../../src/fleet/two-lanes.js';
 import type { WorkerOptions } from '../../src/fleet/worker.js';
 import type { JobHandle } from '../../src/producers/job-handle.js';
@@ -18,14 +18,14 @@ import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
-const PROGRAM = pathToFileURL(testProgram('test/fleet/quarantine-program'));
+const PROGRAM = pathToFileURL(testProgram('test/fleet/isolated-program'));
 
 let test: TestFleet;
 let api: MessagesApi;
 let replies: Script;
 beforeEach(async () => {
   replies = () => leaks();
-  ({ test, api } = await fleetOfTest(redis, 'quarantine', (request, index) =>
+  ({ test, api } = await fleetOfTest(redis, 'isolated', (request, index) =>
     typeof replies === 'function' ? replies(request, index) : (replies[index] ?? leaks()),
   ));
   process.env.TEST_API_URL = api.url;
@@ -36,23 +36,23 @@ afterEach(() => {
 });
 
 const startWorker = (options: Partial<WorkerOptions> = {}) =>
-  test.worker(runnerFor(api), { quarantine: PROGRAM, ...options });
+  test.worker(runnerFor(api), { isolatedProcess: PROGRAM, ...options });
 
 const submit = (content: string) => addSolutionCheck(test.fleet, { solution: { content } });
 const keyOf = ({ id }: JobHandle<'solution-check'>) => test.fleet.queue('solution-check').toKey(id);
 
-/** A job in whose runs so many workers have died. */
-async function suspect(content: string, deaths = 1): Promise<JobHandle<'solution-check'>> {
+/** A job in whose attempts so many workers have crashed. */
+async function submitWithCrashes(content: string, crashes = 1): Promise<JobHandle<'solution-check'>> {
   const handle = await submit(content);
-  const runs = Array.from({ length: deaths }, (_, index) => `run-${index}@0`);
-  await test.fleet.client.hset(keyOf(handle), 'fleet:deaths', runs.join(' '));
+  const runs = Array.from({ length: crashes }, (_, index) => `run-${index}@0`);
+  await test.fleet.client.hset(keyOf(handle), 'fleet:crashes', runs.join(' '));
   return handle;
 }
 
-/** The process in which the suspect runs, as the worker's log names it. */
-async function quarantinePid(): Promise<number> {
-  await test.logged('runs in a process of its own');
-  const line = test.logLines.find(({ msg }) => String(msg).includes('runs in a process of its own'));
+/** The process in which the job runs, as the worker's log names it. */
+async function isolatedPid(): Promise<number> {
+  await test.logged('runs in the isolated process');
+  const line = test.logLines.find(({ msg }) => String(msg).includes('runs in the isolated process'));
   return Number(/\((\d+)\)/.exec(String(line?.msg))?.[1]);
 }
 
@@ -60,40 +60,40 @@ async function gone(pid: number): Promise<void> {
   await expect.poll(() => isRunning(pid)).toBe(false);
 }
 
-describe('a job in whose run a worker died', () => {
+describe('a job in whose attempt a worker crashed', () => {
   it('that kills its process is ended with that as proof, while its worker and the jobs beside it go on', async () => {
-    const killer = await suspect('x = "KILL"\n');
-    const others = await Promise.all([submit('a = 1\n'), submit('b = 1\n'), suspect('c = 1\n')]);
+    const killer = await submitWithCrashes('x = "KILL"\n');
+    const others = await Promise.all([submit('a = 1\n'), submit('b = 1\n'), submitWithCrashes('c = 1\n')]);
     await startWorker();
     expect(await killer.wait()).toMatchObject({
       state: 'failed',
       error: {
         code: 'killed-its-worker',
-        message: expect.stringContaining('ran alone: that ended by SIGKILL'),
+        message: expect.stringContaining('isolated process in which it ran: that ended by SIGKILL'),
       },
     });
     for (const other of others) expect((await other.result()).status).toBe('clean');
-    // A person who retries it begins with a clean sheet.
-    expect(await test.fleet.client.hexists(keyOf(killer), 'fleet:deaths')).toBe(0);
+    // A person who retries it starts with reset counters.
+    expect(await test.fleet.client.hexists(keyOf(killer), 'fleet:crashes')).toBe(0);
   });
 
-  it('that is innocent does its work there, with its ledger, its log and its costs', async () => {
-    const unsuspected = await submit('x = 1\n');
-    const innocent = await suspect('x = 1\n');
+  it('that is withCrash does its work there, with its ledger, its log and its costs', async () => {
+    const withoutCrash = await submit('x = 1\n');
+    const withCrash = await submitWithCrashes('x = 1\n');
     await startWorker();
-    const here = await unsuspected.result();
-    const apart = await innocent.result();
-    expect(apart).toEqual(here);
-    expect(await readCallRecords(test.fleet.client, keyOf(innocent))).toMatchObject([
+    const here = await withoutCrash.result();
+    const isolated = await withCrash.result();
+    expect(isolated).toEqual(here);
+    expect(await readCallRecords(test.fleet.client, keyOf(withCrash))).toMatchObject([
       { step: 'detect', state: 'answered' },
     ]);
-    const { logs } = await test.fleet.queue('solution-check').getJobLogs(innocent.id);
-    expect(logs.join('\n')).toContain('runs in a process of its own');
+    const { logs } = await test.fleet.queue('solution-check').getJobLogs(withCrash.id);
+    expect(logs.join('\n')).toContain('runs in the isolated process');
   });
 
   it('fails there as it would anywhere: with its code, the answer as it came, and what that cost', async () => {
     replies = () => textReply('no JSON');
-    const handle = await suspect('x = 1\n');
+    const handle = await submitWithCrashes('x = 1\n');
     await startWorker();
     const view = await handle.wait();
     expect(view).toMatchObject({ state: 'failed', error: { code: 'answer-invalid' }, usage: { calls: 3 } });
@@ -103,10 +103,10 @@ describe('a job in whose run a worker died', () => {
 
   it('dies in mid-call: the call is unknown, and nothing stays reserved', async () => {
     replies = () => ({ kind: 'hang' });
-    const handle = await suspect('x = 1\n');
+    const handle = await submitWithCrashes('x = 1\n');
     await startWorker();
     await api.arrived(1);
-    process.kill(await quarantinePid(), 'SIGKILL');
+    process.kill(await isolatedPid(), 'SIGKILL');
     expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'killed-its-worker' },
@@ -119,17 +119,17 @@ describe('a job in whose run a worker died', () => {
   it('is cancelled there, also when it does not listen', async () => {
     for (const content of ['x = 1\n', 'x = "DEAF"\n']) {
       replies = () => ({ kind: 'hang' });
-      const handle = await suspect(content);
+      const handle = await submitWithCrashes(content);
       (test.logLines as unknown[]).length = 0;
       const worker = await startWorker({ abortGraceMs: 500 });
       // It is at work there.
-      await quarantinePid();
+      await isolatedPid();
       await test.logged('progress');
       await handle.cancel();
       expect((await handle.wait()).state).toBe('cancelled');
       // The next one finds the place free.
       replies = () => leaks();
-      const next = await suspect('y = 1\n');
+      const next = await submitWithCrashes('y = 1\n');
       expect((await next.result()).status).toBe('clean');
       await worker.stop(0);
     }
@@ -137,36 +137,36 @@ describe('a job in whose run a worker died', () => {
 
   it('goes back to the queue when its worker stops, and the process ends with it', async () => {
     replies = () => ({ kind: 'hang' });
-    const handle = await suspect('x = 1\n');
+    const handle = await submitWithCrashes('x = 1\n');
     const worker = await startWorker();
     await api.arrived(1);
-    const pid = await quarantinePid();
+    const pid = await isolatedPid();
     await worker.stop(0);
     expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0 });
     await gone(pid);
   });
 
-  it('is not ended without proof, however many workers died in its runs', async () => {
-    const handle = await suspect('x = 1\n', 15);
+  it('is not ended without proof, however many workers crashed in its attempts', async () => {
+    const handle = await submitWithCrashes('x = 1\n', 15);
     await startWorker();
     expect((await handle.result()).status).toBe('clean');
   });
 
   it.runIf(process.platform === 'linux')('is what the system ends first when memory runs out', async () => {
     replies = () => ({ kind: 'hang' });
-    const handle = await suspect('x = 1\n');
+    const handle = await submitWithCrashes('x = 1\n');
     await startWorker();
-    const pid = await quarantinePid();
+    const pid = await isolatedPid();
     await expect.poll(() => readFile(`/proc/${pid}/oom_score_adj`, 'utf8')).toBe('1000\n');
     await handle.cancel();
     expect((await handle.wait()).state).toBe('cancelled');
   });
 
-  it('is not blamed for a death of its worker before it is at work there', async () => {
+  it('is not blamed for a crash of its worker before it is at work there', async () => {
     const marked = (handle: JobHandle<'solution-check'>) =>
-      test.fleet.client.hexists(keyOf(handle), 'fleet:run');
+      test.fleet.client.hexists(keyOf(handle), 'fleet:attempt');
     process.env.TEST_NEVER_READY = '1';
-    const waiting = await suspect('x = 1\n');
+    const waiting = await submitWithCrashes('x = 1\n');
     const stuck = await startWorker({ concurrency: 1 });
     await expect.poll(async () => (await waiting.view()).state).toBe('active');
     await expect.poll(() => marked(waiting)).toBe(0);
@@ -175,25 +175,25 @@ describe('a job in whose run a worker died', () => {
     expect((await waiting.view()).state).toBe('waiting');
     delete process.env.TEST_NEVER_READY;
     await waiting.cancel();
-    const working = await suspect('x = "DEAF"\n');
+    const working = await submitWithCrashes('x = "DEAF"\n');
     await startWorker({ abortGraceMs: 500 });
-    await test.logged('runs in a process of its own');
+    await test.logged('runs in the isolated process');
     expect(await marked(working)).toBe(1);
     await working.cancel();
     expect((await working.wait()).state).toBe('cancelled');
   });
 
-  it('is not blamed for a death of its worker while another suspect runs there', async () => {
+  it('is not blamed for a crash of its worker while another such job runs there', async () => {
     for (const apart of [true, false]) {
       replies = () => ({ kind: 'hang' });
       const arrived = api.requests.length;
-      const first = await suspect('x = 1\n');
+      const first = await submitWithCrashes('x = 1\n');
       const worker = apart ? await startWorker() : await test.worker(runnerFor(api));
       await api.arrived(arrived + 1);
-      const second = await suspect('y = 1\n');
+      const second = await submitWithCrashes('y = 1\n');
       await expect.poll(async () => (await second.view()).state).toBe('delayed');
-      expect(await test.fleet.client.hexists(keyOf(first), 'fleet:run')).toBe(1);
-      expect(await test.fleet.client.hexists(keyOf(second), 'fleet:run')).toBe(0);
+      expect(await test.fleet.client.hexists(keyOf(first), 'fleet:attempt')).toBe(1);
+      expect(await test.fleet.client.hexists(keyOf(second), 'fleet:attempt')).toBe(0);
       await second.cancel();
       await first.cancel();
       expect((await first.wait()).state).toBe('cancelled');
@@ -202,17 +202,17 @@ describe('a job in whose run a worker died', () => {
   });
 
   it('runs in its worker’s own process where no other can be started', async () => {
-    const handle = await suspect('x = 1\n');
-    await startWorker({ quarantine: new URL('no-such-program.ts', import.meta.url) });
+    const handle = await submitWithCrashes('x = 1\n');
+    await startWorker({ isolatedProcess: new URL('no-such-program.ts', import.meta.url) });
     expect((await handle.result()).status).toBe('clean');
-    await test.logged('there is no process of its own for it');
+    await test.logged('the isolated process could not be started');
   });
 });
 
-describe('the process for suspects', () => {
+describe('the isolated process', () => {
   it('is started anew after it ended without a job, by itself or from outside, and that blames nobody', async () => {
     for (const idleMs of [1, 60_000]) {
-      const quarantine = new Quarantine({
+      const isolatedProcess = new IsolatedProcess({
         ...{ program: PROGRAM, redisUrl: redis.url, prefix: test.fleet.prefix, graceMs: 1_000, idleMs },
         workspaces: { roots: [] },
         computeLimits: DEFAULT_COMPUTE_LIMITS,
@@ -222,26 +222,26 @@ describe('the process for suspects', () => {
         const job = { key: `${test.fleet.prefix}:summarize:nobody`, token: 'none', tenant: '' };
         const payload = { ablationCode: 'x = 1', rawOutput: 'a: 1' };
         const log = { info: () => undefined, warn: () => undefined, progress: () => undefined };
-        return quarantine.run({ kind: 'summarize', payload, job }, new AbortController().signal, log);
+        return isolatedProcess.run({ kind: 'summarize', payload, job }, new AbortController().signal, log);
       };
       await expect(run()).rejects.toMatchObject({ code: 'lock-lost' });
       if (idleMs > 1) {
-        process.kill(await quarantine.open(), 'SIGKILL');
+        process.kill(await isolatedProcess.open(), 'SIGKILL');
         // Its end is not known here yet.
         await expect(run()).rejects.toMatchObject({ code: 'lock-lost' });
       } else {
         const again = await Promise.allSettled([run(), run(), run()]);
         expect(again).toMatchObject(again.map(() => ({ reason: { code: 'lock-lost' } })));
       }
-      await quarantine.close();
+      await isolatedProcess.close();
     }
   });
 });
 
 describe('the built worker', () => {
-  it('runs suspects apart; when it is killed from outside nobody is blamed, and no process stays behind', async () => {
+  it('runs jobs with crashes; when it is killed from outside nobody is blamed, and no process stays behind', async () => {
     replies = () => ({ kind: 'hang' });
-    const handle = await suspect('x = 1\n');
+    const handle = await submitWithCrashes('x = 1\n');
     const env = {
       FLEET_REDIS_URL: redis.url,
       FLEET_PREFIX: test.fleet.prefix,
@@ -252,9 +252,9 @@ describe('the built worker', () => {
     };
     const first = startFleetCommand(['worker'], { env });
     await api.arrived(1);
-    await first.printed('runs in a process of its own');
-    const line = first.lines.find((text) => text.includes('runs in a process of its own'));
-    const pid = Number(/process of its own \((\d+)\)/.exec(line ?? '')?.[1]);
+    await first.printed('runs in the isolated process');
+    const line = first.lines.find((text) => text.includes('runs in the isolated process'));
+    const pid = Number(/isolated process \((\d+)\)/.exec(line ?? '')?.[1]);
     expect(isRunning(pid)).toBe(true);
     const ended = once(first.child, 'exit');
     await first.end('SIGKILL');

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { virtualTimeKey } from '../queues/fairness/take-turns.js';
+import { MAX_TAG } from '../queues/fairness/turn-script.js';
+import { parseJobKey } from '../queues/job-key.js';
+import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
+
+/**
+ * Begins attempts of jobs of one queue. If the stalled count has grown since the last attempt began, that attempt crashed.
+ * A job with crashes gets no marker yet: until it is processed (`writeCrashMarker`) it can crash nobody. The queue's virtual
+ * time follows the jobs.
+ * KEYS: 1 virtual time of the queue, then hash and lock of each job. ARGV: lock token and attempt of each job.
+ * Returns four values for each: 1 if the lock is owned or 0 if it is lost, 1 cancelled or 0, crashes, 1 where the job has a ledger or 0.
+ */
+const BEGIN = script(`
+local function stalled_count(attempt) return tonumber(string.match(attempt, '@(%d+)$') or '-1') end
+local reply, latest = {}, 0
+local function answer(owned, cancelled, crashes, ledger)
+  local at = #reply
+  reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = owned, cancelled, crashes, ledger
+end
+for at = 1, #ARGV, 2 do
+  local hash, token, attempt = KEYS[at + 1], ARGV[at], ARGV[at + 1]
+  if redis.call('GET', KEYS[at + 2]) ~= token then answer(0, 0, '', 0)
+  else
+    local marks = redis.call('HMGET', hash, 'fleet:attempt', 'fleet:crashes', 'fleet:cancelled', 'fleet:ledger', 'priority')
+    local before, crashes = marks[1], marks[2] or ''
+    if before and stalled_count(before) < stalled_count(attempt) then
+      crashes = crashes == '' and before or crashes .. ' ' .. before
+      redis.call('HSET', hash, 'fleet:crashes', crashes)
+    end
+    if crashes == '' then redis.call('HSET', hash, 'fleet:attempt', attempt)
+    elseif before then redis.call('HDEL', hash, 'fleet:attempt') end
+    local tag = tonumber(marks[5] or '0') or 0
+    if tag > latest and tag <= ${MAX_TAG} then latest = tag end
+    answer(1, marks[3] and 1 or 0, crashes, marks[4] and 1 or 0)
+  end
+end
+local time = tonumber(redis.call('GET', KEYS[1]) or '')
+if time and latest > time then redis.call('SET', KEYS[1], latest, 'KEEPTTL') end
+return reply`);
+
+/** Values of a reply for each job. */
+const VALUES_A_JOB = 4;
+
+/** Most jobs of one script: the first of many go on while Redis marks the others. */
+const MAX_BATCH = 20;
+
+export interface StartedAttempt {
+  /** A UUID, `@`, and the stalled count of the job. */
+  readonly attempt: string;
+  /** Whether this worker still owns the lock. */
+  readonly ownsLock: boolean;
+  readonly cancelled: boolean;
+  /** How many workers crashed in attempts of this job. */
+  readonly crashes: number;
+  /** Whether the job has calls of earlier attempts in its ledger. */
+  readonly hasLedger: boolean;
+}
+
+/** An attempt that is about to begin. */
+interface Start {
+  readonly jobKey: string;
+  readonly token: string;
+  readonly attempt: string;
+  resolve(begun: StartedAttempt): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Marks jobs as running. All jobs of a queue that begin in the same tick of the event loop share one round trip: a busy
+ * worker gets many replies at once, and one round trip for each would cost more than the rest of a small job.
+ */
+export class AttemptStarter {
+  /** By the key of their queue's virtual time. */
+  readonly #waiting = new Map<string, Start[]>();
+
+  constructor(private readonly client: Redis) {}
+
+  /** @param stalledCount how often the job was taken over from a worker that no longer held it */
+  begin(jobKey: string, token: string, stalledCount: number): Promise<StartedAttempt> {
+    const { prefix, queue } = parseJobKey(jobKey);
+    const clock = virtualTimeKey(prefix, queue);
+    const attempt = `${randomUUID()}@${stalledCount}`;
+    return new Promise((resolve, reject) => {
+      const start: Start = { jobKey, token, attempt, resolve, reject };
+      const others = this.#waiting.get(clock);
+      if (others !== undefined) others.push(start);
+      else {
+        if (this.#waiting.size === 0) setImmediate(() => this.#beginAll());
+        this.#waiting.set(clock, [start]);
+      }
+    });
+  }
+
+  #beginAll(): void {
+    for (const [clock, starts] of this.#waiting) {
+      for (let first = 0; first < starts.length; first += MAX_BATCH) {
+        const together = starts.slice(first, first + MAX_BATCH);
+        this.#beginTogether(clock, together).catch((thrown: unknown) => {
+          for (const { reject } of together) reject(thrown);
+        });
+      }
+    }
+    this.#waiting.clear();
+  }
+
+  async #beginTogether(clock: string, starts: readonly Start[]): Promise<void> {
+    const keys = [clock];
+    const args: string[] = [];
+    for (const { jobKey, token, attempt } of starts) {
+      keys.push(jobKey, `${jobKey}:lock`);
+      args.push(token, attempt);
+    }
+    const reply = replyList(await runScript(this.client, BEGIN, keys, args));
+    for (const [at, { attempt, resolve }] of starts.entries())
+      resolve(startedAttempt(attempt, reply, at * VALUES_A_JOB));
+  }
+}
+
+function startedAttempt(attempt: string, reply: readonly ScriptReply[], at: number): StartedAttempt {
+  const crashes = replyText(reply[at + 2]) ?? '';
+  return {
+    attempt,
+    ownsLock: reply[at] === 1,
+    cancelled: reply[at + 1] === 1,
+    crashes: crashes === '' ? 0 : crashes.split(' ').length,
+    hasLedger: reply[at + 3] === 1,
+  };
+}

@@ -1,0 +1,36 @@
+import type { WorkspacePolicy } from '../../agents/workspace/workspace-policy.js';
+import type { KindName } from '../../queues/registry.js';
+import type { ProcessedJob } from '../process-job.js';
+import type { ComputeLimits } from '../two-lanes.js';
+import type { WireError } from './wire-error.js';
+
+/** What a worker's configuration does not contain, or what differs for this worker. */
+export interface IsolatedProcessSettings {
+  readonly redisUrl: string;
+  readonly prefix: string;
+  /** Where agents may read. */
+  readonly workspaces: WorkspacePolicy;
+  /** What computing over one text may take. */
+  readonly computeLimits: ComputeLimits;
+}
+
+/** A job for the isolated process: plain data. */
+export interface IsolatedJob {
+  readonly kind: KindName;
+  readonly payload: unknown;
+  readonly job: ProcessedJob;
+}
+
+/** Messages from a worker to its isolated process. */
+export type ToIsolatedProcess =
+  | ({ readonly type: 'settings' } & IsolatedProcessSettings)
+  | ({ readonly type: 'run' } & IsolatedJob)
+  | { readonly type: 'abort'; readonly reason: unknown };
+
+/** Messages from the isolated process to its worker. */
+export type FromIsolatedProcess =
+  | { readonly type: 'ready' }
+  | { readonly type: 'started' }
+  | { readonly type: 'line'; readonly level: 'info' | 'warn' | 'progress'; readonly text: string }
+  | { readonly type: 'result'; readonly result: unknown }
+  | { readonly type: 'error'; readonly error: WireError };
