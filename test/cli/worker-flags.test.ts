@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.js';
+import { runHere } from '../support/command-in-process.js';
 import { emptyFolder, fleetCommand } from '../support/fleet-command.js';
 
 describe('flags of fleet worker have the bounds of their variables', () => {
@@ -13,7 +14,7 @@ describe('flags of fleet worker have the bounds of their variables', () => {
     ['--concurrency', '0', 'FLEET_CONCURRENCY'],
     ['--concurrency', '10001', 'FLEET_CONCURRENCY'],
   ])('%s %j is refused like %s', async (flag, value, variable) => {
-    const { stderr, exitCode } = await fleetCommand(['worker', `${flag}=${value}`]);
+    const { stderr, exitCode } = await runHere(['worker', `${flag}=${value}`], emptyFolder());
     expect(exitCode).toBe(2);
     expect(stderr).toContain(flag);
     if (value !== '') expect(() => loadConfig({ [variable]: value })).toThrow(variable);
