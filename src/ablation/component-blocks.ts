@@ -114,7 +114,7 @@ function fitOf(statement: SolutionStatement, { name: wanted, words, family, kind
   return statement.isPrint ? fit / 6 : fit;
 }
 
-/** Less than this is no sign that a statement makes the component. */
+/** Less than this is not a sign that a statement makes the component. */
 const MIN_FIT = 3;
 const MAX_BLOCK_STATEMENTS = 6;
 /** At least this much where a statement has the component's very name. */

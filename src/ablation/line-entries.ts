@@ -50,7 +50,7 @@ function depthsOf(line: string): Uint8Array {
   return depths;
 }
 
-/** Numbers of one line that are looked at; a longer line is no list of variants. */
+/** Numbers of one line that are looked at; a longer line is not a list of variants. */
 const MAX_CANDIDATES = 200;
 
 /** `baseline [0.81 0.82]`, as numpy prints an array. */

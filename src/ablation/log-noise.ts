@@ -43,7 +43,7 @@ const NOISE: readonly RegExp[] = [
 
 const WARNING_SOURCE_LINE = /^\s{2,}\S.*[(=]/;
 
-/** A line about time, memory or sizes; its numbers are no scores. */
+/** A line about time, memory or sizes; its numbers are not scores. */
 const HOUSEKEEPING =
   /^(?:\W*)(?:total |training |elapsed |wall |execution |run ?|inference |fit )*(?:time|runtime|duration|elapsed|took|memory|ram|size|shape|samples?|rows?|columns?|records?)\b|\bin \d+(?:[.,]\d+)?\s*(?:s|sec|secs|seconds|min|minutes)\b|^\W*(?:number|count|total number) of\b|\b(?:train|test|val|valid|validation|training|data|dataset|x|y)(?:_\w+)? ?(?:shape|size|set size|samples|rows)\b|^\W*(?:seed|random[_ ]state|n_splits|n_estimators|batch[_ ]size|learning[_ ]rate|lr|version|python|sklearn|numpy|pandas|device|threshold|best threshold|best params?|parameters|hyperparameters|features?|num_features|n_features|classes|target)\s*[:=]|^\W*(?:alpha|lambda|gamma|max_depth|num_leaves)\s*[:=]/i;
 

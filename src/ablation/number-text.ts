@@ -19,7 +19,7 @@ function signCounts(text: string, start: number): boolean {
   return start === 0 || !LETTER.test(text[start - 1] ?? '');
 }
 
-/** Dates, clock times, versions, fractions and file names hold digits that are no scores. */
+/** Dates, clock times, versions, fractions and file names hold digits that are not scores. */
 function isPartOfSomethingElse(text: string, start: number, end: number): boolean {
   const before = text[start - 1] ?? '';
   const after = text[end] ?? '';

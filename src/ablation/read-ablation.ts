@@ -31,7 +31,7 @@ interface Study {
 const scoreIn = (outcome: Outcome): AblationScore | undefined =>
   outcome !== undefined && 'score' in outcome ? outcome.score : undefined;
 
-/** Metrics that are weighed against each other; more are no metrics but names taken for them. */
+/** Metrics that are weighed against each other; more are not metrics but names taken for them. */
 const MAX_METRICS = 12;
 
 /** The printed metrics, by the key that makes `val_acc` and `Val Acc` one, in printed order. */
@@ -190,7 +190,7 @@ function determineMetric(printed: string, values: readonly number[], script: Scr
   return { metric, direction: 'unknown', directionFrom: 'none' };
 }
 
-/** 0.1 + 0.2 style remainders are no change. */
+/** 0.1 + 0.2 style remainders are not a change. */
 const ROUNDING = 1e-12;
 
 function effectOf(

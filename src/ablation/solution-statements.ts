@@ -45,7 +45,7 @@ const COMPOUND = new Set([
   'match_statement',
 ]);
 const FITTING = /^(?:fit|fit_transform|transform|fit_resample|compile|train|partial_fit|set_output)$/;
-/** A definition longer than this is no block that one step of refinement rewrites. */
+/** A definition longer than this is not a block that one step of refinement rewrites. */
 const MAX_DEFINITION_LENGTH = 8000;
 
 /** Start of the line where only indentation comes before `position`, else `position`. */

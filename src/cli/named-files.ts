@@ -32,7 +32,7 @@ export async function rejectDuplicateFiles(files: readonly string[]): Promise<vo
 }
 
 /**
- * Refuses a path that is no folder.
+ * Refuses a path that is not a folder.
  * @throws UsageError `usage`, with the flag that named it.
  */
 export async function assertDirectory(flag: string, path: string): Promise<void> {

@@ -11,7 +11,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'may not be read',
   ELOOP: 'leads through too many symbolic links',
   ENAMETOOLONG: 'has too long a name',
-  ENOTDIR: 'lies below something that is no folder',
+  ENOTDIR: 'lies below something that is not a folder',
 };
 
 /** How much is read at most, and what raises the limit. */
@@ -21,7 +21,7 @@ export interface ReadLimit {
 }
 
 /**
- * Reads a regular file whole, up to a limit. What is no regular file is refused before it is opened: a pipe may never
+ * Reads a regular file whole, up to a limit. What is not a regular file is refused before it is opened: a pipe may never
  * end, and opening a device can do something. A pipe that the shell made for this command (`<(…)`) is read. A link that
  * leads out of the working directory is not followed: what is read may be printed, and sent to a provider.
  * @throws UsageError `unreadable-input`; PayloadError `payload-too-large`, before more than the limit is read.
@@ -57,13 +57,16 @@ export async function readRegularFile(file: string, limit: ReadLimit): Promise<B
 }
 
 /**
- * Refuses a name with the character that stands for bytes that are no UTF-8: Node.js gives arguments with it in their place,
+ * Refuses a name with the character that stands for bytes that are not UTF-8: Node.js gives arguments with it in their place,
  * and a file whose name really has it would be read, and written, instead of the one that was named.
  * @throws UsageError `unreadable-input`.
  */
 export function assertUnambiguousName(file: string): void {
   if (!file.includes('\uFFFD')) return;
-  throw new UsageError('unreadable-input', `${file}: the name is no UTF-8, or holds U+FFFD; rename the file`);
+  throw new UsageError(
+    'unreadable-input',
+    `${file}: the name is not UTF-8, or holds U+FFFD; rename the file`,
+  );
 }
 
 /**

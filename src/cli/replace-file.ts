@@ -111,7 +111,7 @@ async function replace(at: (name: string) => string, name: string, text: string)
   const handle = await open(at(name), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   try {
     const found = await handle.stat();
-    if (!found.isFile()) throw new Error('it is no regular file');
+    if (!found.isFile()) throw new Error('it is not a regular file');
     await moveIntoPlace(at, name, text, found);
   } finally {
     await handle.close();

@@ -2,7 +2,7 @@ import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
 
 /**
- * What becomes of a command whose standard output fails. A reader that has gone (`| head -1`) is no failure: the
+ * What becomes of a command whose standard output fails. A reader that has gone (`| head -1`) is not a failure: the
  * command goes on to its end, with the exit code that it would have had. Anything else, such as a full disk, means
  * that the output is incomplete: one sentence says so, and the exit code is 2.
  */

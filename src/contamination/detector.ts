@@ -41,7 +41,7 @@ export class ContaminationDetector {
   private readonly source: KnownSource;
   private readonly prepared = new PreparedTexts();
 
-  /** @throws PayloadError for a setting that is no setting, or out of its range */
+  /** @throws PayloadError for an unknown setting, or one out of its range */
   constructor(config: ContaminationConfigInput = {}, source?: KnownSource) {
     this.config = completeConfig(config);
     this.source = source ?? { store: this.memory, index: this.memory.index };
@@ -88,7 +88,7 @@ export class ContaminationDetector {
   /**
    * The verdict on one output.
    *
-   * @throws PayloadError for a solve time that is no positive number, or an unknown difficulty
+   * @throws PayloadError for a solve time that is not a positive number, or an unknown difficulty
    */
   async checkContamination(output: string, testCase: TestCase): Promise<ContaminationResult> {
     const { store, index } = this.source;
@@ -115,7 +115,7 @@ export class ContaminationDetector {
     );
   }
 
-  /** @throws PayloadError for a solve time that is no positive number, or an unknown difficulty */
+  /** @throws PayloadError for a solve time that is not a positive number, or an unknown difficulty */
   checkTiming(testCase: TestCase): TimingResult {
     return checkTiming(testCase, this.config.fastSolveThreshold);
   }

@@ -11,7 +11,7 @@ export const EXPECTED_SOLVE_TIMES: Readonly<Record<Difficulty, number>> = Object
 /**
  * Whether the answer came faster than a fraction of the expected time (SPEC-SIL-009, R2).
  *
- * @throws PayloadError for a solve time that is no positive number of milliseconds, and for a difficulty
+ * @throws PayloadError for a solve time that is not a positive number of milliseconds, and for a difficulty
  *   without an expected time: neither says anything about the agent.
  */
 export function checkTiming(testCase: TestCase, fastSolveThreshold: number): TimingResult {

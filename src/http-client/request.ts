@@ -63,7 +63,7 @@ export async function sendJson(
     const response = await sendOnce(options, method, path, body);
     const json: unknown = await response.json().catch((cause: unknown) => {
       signal?.throwIfAborted();
-      throw new GatewayError(`${url} answered ${response.status} with something that is no JSON`, { cause });
+      throw new GatewayError(`${url} answered ${response.status} with something that is not JSON`, { cause });
     });
     if (response.ok) return json;
     const error = errorOfProblem(json);

@@ -186,7 +186,7 @@ export class KnownStore {
 
 /** The bytes may lie at any offset of a larger buffer, and typed arrays want theirs aligned. */
 function toIntegers(bytes: Buffer): Int32Array {
-  // Of damaged bytes that are no whole numbers, the rest is left out.
+  // Of damaged bytes that are not whole numbers, the rest is left out.
   const length = bytes.byteLength - (bytes.byteLength % Int32Array.BYTES_PER_ELEMENT);
   return new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + length));
 }

@@ -40,7 +40,7 @@ export class SmallCaseChecker {
     this.#follower = new KnownIndexFollower(store, new InvertedIndex());
   }
 
-  /** The verdict; undefined where the case is no small one. The set is as it is at the call, or later. */
+  /** The verdict; undefined where the case is not a small one. The set is as it is at the call, or later. */
   async check(input: ContaminationCase): Promise<ContaminationResult | undefined> {
     const { output, testCase, config } = input;
     let left = roomLeft(input);

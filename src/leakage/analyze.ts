@@ -102,7 +102,7 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
       whatToDo: whatToDo(leak),
     };
   });
-  // What a model says that learned nothing is no prediction.
+  // What a model says that learned nothing is not a prediction.
   const scored = interp.scored.flatMap(({ prediction, score }) =>
     prediction.training === undefined ? [] : [score],
   );

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { runScript, script } from '../queues/run-script.js';
 import { payloadIndexKey, payloadJobsKey, payloadKey } from './payload-keys.js';
 
-/** A job may come this long after its texts, in milliseconds: a producer that was paused is no orphan's maker. */
+/** A job may come this long after its texts, in milliseconds: a producer that was paused is not an orphan's maker. */
 export const PAYLOAD_GRACE_MS = 3_600_000;
 
 /** Texts that are looked at between two looks at the abort signal. */

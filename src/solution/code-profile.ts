@@ -157,7 +157,7 @@ function isPrint(cursor: SyntaxCursor): boolean {
 
 /** A number that may be a score: a fraction, or one that is alone; `"=" * 60` draws a line. */
 const FIXED_NUMBER = /\d\.\d|^\([^\w*]*\d+[^\w*]*\)$/;
-/** A number that is no part of a word, as `F1` and `R2` are. */
+/** A number that is not part of a word, as `F1` and `R2` are. */
 const NUMBER = /\W\d/;
 
 /** Whether a call's arguments hold a number that may pass for a score, and no name. */

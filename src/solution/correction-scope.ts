@@ -116,7 +116,7 @@ function textProblem(before: CodeProfile, after: CodeProfile): string | undefine
   if (reads && [...after.strings].some((text) => isNew(text) && LEADS_OUT.test(text)))
     return 'the correction reads a file outside of the folder of the script; leave it out';
   if (after.unclearQueries > before.unclearQueries)
-    return 'the correction evaluates a text with query that is no plain condition; use an index instead';
+    return 'the correction evaluates a text with query that is not a plain condition; use an index instead';
   const replaced = [...after.assigned].filter((name) => STEPS.has(name) && !before.assigned.has(name));
   if (replaced.length > 0)
     return `the correction puts something else in the place of ${listed(replaced)}; leave methods as they are`;

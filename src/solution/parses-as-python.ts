@@ -67,7 +67,7 @@ async function parse(text: string, options: ParseOptions): Promise<ParseResult> 
 /**
  * Whether `text` parses as Python 3. Asked of a `python3` on the PATH (FLEET_PYTHON names another one; set to
  * nothing, none is used), which runs `ast.parse` and nothing else; where there is none, or it has no answer
- * within 10 s, of the syntax tree. A notebook's magics are no errors. No part of the text is ever run.
+ * within 10 s, of the syntax tree. A notebook's magics are not errors. No part of the text is ever run.
  *
  * @throws AnalysisLimitError where Python has no answer and the syntax tree takes too long.
  */

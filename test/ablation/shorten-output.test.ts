@@ -43,7 +43,7 @@ describe('shortening an output in its middle', () => {
     );
   });
 
-  it('refuses a limit that is no length', () => {
+  it('refuses a limit that is not a length', () => {
     expect(() => shortenOutput('abc', -1)).toThrow(
       /maxCharacters must be a whole number of at least 0, got -1/,
     );

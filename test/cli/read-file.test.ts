@@ -50,7 +50,7 @@ describe('reading a file that somebody names', () => {
     ['.', 'unreadable-input', 'is a folder'],
     ['socket', 'unreadable-input', 'is a socket'],
     ['missing', 'unreadable-input', 'does not exist'],
-    ['whole/below', 'unreadable-input', 'lies below something that is no folder'],
+    ['whole/below', 'unreadable-input', 'lies below something that is not a folder'],
     ['large', 'payload-too-large', 'is larger than 1000 bytes (FLEET_MAX_TEXT_BYTES)'],
     ['sparse', 'payload-too-large', 'is larger than 1000 bytes'],
   ])('%s is refused at once: %s', async (name, code, message) => {
@@ -61,7 +61,7 @@ describe('reading a file that somebody names', () => {
     });
   });
 
-  it('reads what is no larger than the limit', async () => {
+  it('reads what is not larger than the limit', async () => {
     expect((await readRegularFile(join(folder, 'whole'), LIMIT)).length).toBe(1_000);
   });
 
@@ -115,13 +115,13 @@ describe('reading a file that somebody names', () => {
     }
   });
 
-  it.each(['pipe', 'zero.py', '.', 'socket'])('%s is no file of known solutions', async (name) => {
+  it.each(['pipe', 'zero.py', '.', 'socket'])('%s is not a file of known solutions', async (name) => {
     await expect(readKnownFile(join(folder, name))).rejects.toMatchObject({ code: 'unreadable-input' });
   });
 });
 
 describe('a file of known solutions', () => {
-  it('is refused where a line has no end, and is no error of the program', async () => {
+  it('is refused where a line has no end, and is not an error of the program', async () => {
     const file = join(folder, 'endless.jsonl');
     writeFileSync(file, '{}\r\n');
     truncateSync(file, 2 ** 30);
@@ -159,7 +159,7 @@ describe('fleet check', () => {
     ]);
   });
 
-  it('reads no other file where a name is no UTF-8', async () => {
+  it('reads no other file where a name is not UTF-8', async () => {
     const checkout = mkdtempSync(join(folder, 'bytes-'));
     writeFileSync(
       Buffer.concat([Buffer.from(`${checkout}/`), Buffer.from([0xff]), Buffer.from('.py')]),
@@ -174,7 +174,7 @@ describe('fleet check', () => {
       env: { FLEET_AGENT: 'offline' },
       reject: false,
     });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: expect.stringContaining('no UTF-8') });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: expect.stringContaining('not UTF-8') });
     expect(stdout).not.toContain('x = 2');
   });
 
@@ -188,7 +188,7 @@ describe('fleet check', () => {
     ['known import', ['known', 'import', 'a\uFFFD.jsonl']],
   ])('refuses a name that may stand for other bytes: %s', async (_command, args) => {
     const { stderr, exitCode } = await fleetCommand(args);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('no UTF-8') });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('not UTF-8') });
   });
 
   it('does not take a file for an option whose name it has', async () => {

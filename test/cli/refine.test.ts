@@ -49,7 +49,7 @@ describe('fleet refine', () => {
     expect(JSON.parse(stdout).codeBlock).not.toContain('encoder = OneHotEncoder');
   });
 
-  it('empty output is no error', async () => {
+  it('empty output is not an error', async () => {
     const { exitCode, stdout } = await fleetCommand([...ARGS, '--json'], { cwd: project('') });
     expect([0, 1]).toContain(exitCode);
     expect(JSON.parse(stdout).summary).not.toMatch(/most impactful/i);

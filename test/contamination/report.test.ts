@@ -79,7 +79,7 @@ describe('SPEC-SIL-009: the report', () => {
     expect(page).toContain('prefers-color-scheme: dark');
   });
 
-  it('SPEC-SIL-009: a known solution that is not at hand is named, and none is no error', async () => {
+  it('SPEC-SIL-009: a known solution that is not at hand is named, and none is not an error', async () => {
     const whole = await entry(KNOWN, KNOWN);
     expect(renderReport([{ ...whole, known: [] }])).toContain('no known solution to show');
     expect(renderReport([])).toContain('0 outputs, 0 contaminated.');

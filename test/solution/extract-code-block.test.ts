@@ -24,7 +24,7 @@ describe('extractCodeBlock', () => {
     ['an empty fence', 'Nothing:\n```\n```', ''],
     ['an empty fence beside a full one', '```\n```\n```\nx\n```', 'x'],
     ['indentation of the code', '```\n    x = 1\n```', '    x = 1'],
-    ['a line separator, which is no line break', '```\na\u2028```\n```', 'a\u2028```'],
+    ['a line separator, which is not a line break', '```\na\u2028```\n```', 'a\u2028```'],
   ])('REQ-SF-019: reads %s', (_name, text, code) => {
     expect(extractCodeBlock(text)).toBe(code);
   });

@@ -103,7 +103,7 @@ describe('blockFromWholeScript', () => {
     ['the corrected block and one line of the script', `import pandas as pd\n${correction}`],
     ['nothing', ''],
     ['another script', 'a = 1\nb = 2\n'],
-  ])('says that the answer is no whole script: %s', (_name, text) => {
+  ])('says that the answer is not a whole script: %s', (_name, text) => {
     expect(answer(text).kind).toBe('not-whole-script');
   });
 

@@ -18,7 +18,7 @@ export interface CanonicalStatement extends Statement {
 
 /**
  * Brings statements that do the same to one form, so that a loop written another way, a swapped comparison
- * or `i++` for `i += 1` is no difference:
+ * or `i++` for `i += 1` is not a difference:
  *
  * - counting loops (`for i in range(a, b)`) become a start, a condition and a step, as `while` has them;
  * - comprehensions become the loop that fills a list;

@@ -1,4 +1,4 @@
-/** What a token is; white space and comments are no tokens. */
+/** What a token is; white space and comments are not tokens. */
 export const TokenKind = {
   name: 0,
   keyword: 1,

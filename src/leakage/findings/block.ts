@@ -26,7 +26,7 @@ function ancestors(statement: Stmt): Ancestor[] {
 export function statementsBetween(first: Stmt, last: Stmt): readonly Stmt[] | undefined {
   const around = ancestors(last);
   for (const { suite, statement } of ancestors(first)) {
-    // Code between a function and its caller is no block of the leak.
+    // Code between a function and its caller is not a block of the leak.
     if (statement !== first && (statement.type === 'function' || statement.type === 'class'))
       return undefined;
     const other = around.find((ancestor) => ancestor.suite === suite);

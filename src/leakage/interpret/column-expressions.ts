@@ -9,7 +9,7 @@ import type { Interpreter } from './interpreter.js';
 import { pendingOf } from './operators.js';
 import { namesOf } from './subscripts.js';
 
-/** Functions of polars that make tables or read them, and are no column expressions. */
+/** Functions of polars that make tables or read them, and are not column expressions. */
 const TABLE_FUNCTIONS = /^polars\.(read_|scan_|from_|concat$|collect_all|Config|align_frames|Series|[A-Z])/;
 
 /** A column expression of polars: `pl.col('a')`, `pl.median('a')`, `pl.when(…)`; computed over a frame later. */

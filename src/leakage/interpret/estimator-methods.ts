@@ -183,7 +183,7 @@ function wholeOfSlices(interp: Interpreter, rows: readonly Region[]): readonly R
   });
 }
 
-/** A transformer remembers the rows it was fitted on, but is no model that competes with one. */
+/** A transformer remembers the rows it was fitted on, but is not a model that competes with one. */
 function trainingLike(interp: Interpreter, subject: string, facts: Facts, rowsText: string, node: Call) {
   return {
     subject,

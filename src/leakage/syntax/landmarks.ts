@@ -121,7 +121,7 @@ function trainingNames(usersOf: ReadonlyMap<string, ReadonlySet<string>>): Reado
   return names;
 }
 
-/** `getattr(thing, "name")` with a name that is there and is no method that trains. */
+/** `getattr(thing, "name")` with a name that is there and is not a method that trains. */
 function isPlainLookup(call: RawNode, source: string): boolean {
   const args = fieldOf(call, 'arguments');
   const name = args === undefined ? undefined : namedChildren(args)[1];

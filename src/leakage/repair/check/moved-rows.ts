@@ -41,7 +41,7 @@ export function stalePositions(change: ScriptChange): string | undefined {
       for (const target of statement.targets) if (target.type === 'name') positions.add(target.id);
     }
   }
-  // A table that is itself divided is no list of positions.
+  // A table that is itself divided is not a list of positions.
   for (const name of sources) positions.delete(name);
   for (const statement of newStatements(change)) {
     for (const [object, index] of picksIn(statement)) {

@@ -43,7 +43,7 @@ export class SelectionPart {
     end: number,
   ) {
     const { source, module } = context;
-    // Networks are no estimators to clone; neighbors that were made up are in both parts of a division.
+    // Networks are not estimators to clone; neighbors that were made up are in both parts of a division.
     if (/\b(keras|tensorflow|torch|lgb\.train|xgb\.train|fit_resample)\b/.test(source))
       throw new NotChosen('which rows the choice is to be made on is a decision about the experiment');
     const split = splitBefore(context, before);
