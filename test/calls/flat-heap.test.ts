@@ -14,10 +14,10 @@ it('a worker that has made hundreds of calls holds no more than after the first 
     await fleet.close();
     await api.close();
   });
-  const { bytes, warnings } = await heapOfWorker(fleet, redis.url, api.url, [200, 1_000]);
+  const { bytes, warnings } = await heapOfWorker(fleet, redis.url, api.url, [100, 500]);
   const [early = 0, late = 0] = bytes;
   expect(early).toBeGreaterThan(0);
-  // 800 more calls: a kept message, signal or listener of each would be several kilobytes.
-  expect(late - early).toBeLessThan(3 * 2 ** 20);
+  // 400 more calls: a kept message, signal or listener of each would be several kilobytes.
+  expect(late - early).toBeLessThan(1.5 * 2 ** 20);
   expect(warnings).toEqual([]);
 });

@@ -174,8 +174,8 @@ describe('a fleet that is turned away', () => {
     expect((await handle.result()).status).toBe('clean');
   });
 
-  it('is quiet as one: 8 workers with 10 jobs each send nothing until the reset, then one probe, then the rest', async () => {
-    const SLOTS = 80;
+  it('is quiet as one: 4 workers with 10 jobs each send nothing until the reset, then one probe, then the rest', async () => {
+    const SLOTS = 40;
     const RESET_MS = 2_000;
     const arrivals: number[] = [];
     let turnedAwayAt = 0;
@@ -194,7 +194,7 @@ describe('a fleet that is turned away', () => {
       return leaks();
     });
     const handles = await Promise.all(Array.from({ length: SLOTS }, () => addSolutionCheck(fleet, PAYLOAD)));
-    await Promise.all(Array.from({ length: 8 }, () => worker(runner, { concurrency: 10 })));
+    await Promise.all(Array.from({ length: 4 }, () => worker(runner, { concurrency: 10 })));
     const results = await Promise.all(handles.map((handle) => handle.result()));
     expect(results.every(({ status }) => status === 'clean')).toBe(true);
     expect(server.requests).toHaveLength(2 * SLOTS);

@@ -32,7 +32,7 @@ describe('the analysis thread', () => {
     const located = { start, end: start + line.length, text: line };
     expect(await threaded.lostNames(located, 'other = 1', LARGE)).toEqual(['df']);
 
-    const rawOutput = Array.from({ length: 600 }, (_, at) => `No part ${at}: 0.${at + 1_000}`).join('\n');
+    const rawOutput = Array.from({ length: 200 }, (_, at) => `No part ${at}: 0.${at + 1_000}`).join('\n');
     const study = { ablationCode: LARGE, rawOutput };
     const summary = await threaded.summarize(study);
     expect(summary).toBe(await IN_PLACE_ANALYST.summarize(study));
@@ -51,7 +51,7 @@ describe('the analysis thread', () => {
     const located = { start: 0, end: line.length, text: line };
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();
-    const code = `# ...\n${'"a"\n'.repeat(100_000)}`;
+    const code = `# ...\n${'"a"\n'.repeat(30_000)}`;
     const answer = `\`\`\`python\n${code}\`\`\``;
     const taken = await analyst().takeCorrection(answer, located, content, true);
     delay.disable();

@@ -25,7 +25,7 @@ async function startFleet() {
 describe('a check of a large script', () => {
   it('leaves the event loop of its worker free, and finds and corrects what it does in place', async () => {
     const { fleet } = await startFleet();
-    const solution = { content: featureScript(2_000) };
+    const solution = { content: featureScript(1_200) };
     const delay = monitorEventLoopDelay({ resolution: 5 });
     const handle = await addSolutionCheck(fleet, { solution });
     delay.enable();
@@ -41,7 +41,7 @@ describe('a check of a large script', () => {
 
   it('that is cancelled in the middle does not keep its worker from working or from stopping', async () => {
     const { fleet, worker } = await startFleet();
-    const large = { solution: { content: featureScript(2_000) } };
+    const large = { solution: { content: featureScript(1_200) } };
     const handle = await addSolutionCheck(fleet, large);
     await test.logged('job started');
     await cancelJob(fleet, handle.id);
