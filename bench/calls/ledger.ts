@@ -4,15 +4,15 @@
  *     npx tsx bench/calls/ledger.ts [calls]
  *
  * A Redis of its own on a Unix socket, append-only like the embedded one. A call is admitted and settled as a job's
- * calls are, with nothing sent in between, so all of the time is what the gate adds.
+ * calls are, with nothing sent in between, so all of the time is what the interceptor adds.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as passes } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { callControl } from '../../src/calls/call-control.js';
-import type { PlannedCall } from '../../src/calls/call-gate.js';
-import { JobGate } from '../../src/calls/job-gate.js';
+import type { PlannedCall } from '../../src/calls/call-interceptor.js';
+import { JobInterceptor } from '../../src/calls/job-interceptor.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import { startTestRedis } from '../../test/support/redis.js';
@@ -67,12 +67,12 @@ const server = await startTestRedis();
 const client = new Redis(workerConnection(server.url));
 const control = callControl(client, PREFIX, { budgetUsd: 1_000_000 });
 
-async function holdJob(): Promise<JobGate> {
+async function holdJob(): Promise<JobInterceptor> {
   const key = `${PREFIX}:solution-check:${randomUUID()}`;
   const token = randomUUID();
   await client.multi().hset(key, 'data', DATA).set(`${key}:lock`, token).exec();
   const signal = new AbortController().signal;
-  return new JobGate(control, { key, token, run: 'bench', signal, warn: () => undefined });
+  return new JobInterceptor(control, { key, token, run: 'bench', signal, warn: () => undefined });
 }
 
 async function scriptsRun(): Promise<number> {
@@ -84,9 +84,9 @@ async function scriptsRun(): Promise<number> {
 }
 
 /**
- * Milliseconds that each of so many calls takes in its gate, `parallel` jobs of four calls at once, each of which is
+ * Milliseconds that each of so many calls takes in its interceptor, `parallel` jobs of four calls at once, each of which is
  * answered after `answer.ms`, and up to half of it sooner or later where it `varies`, as answers do. Those that do not all
- * come at the same moment, again and again, and wait for one another. Without such a time the gate is all that there is to
+ * come at the same moment, again and again, and wait for one another. Without such a time the interceptor is all that there is to
  * do, and what is measured is how long calls wait for one another.
  */
 async function measure(parallel: number, answer = { ms: 0, varies: false }): Promise<void> {
@@ -99,14 +99,14 @@ async function measure(parallel: number, answer = { ms: 0, varies: false }): Pro
   const work = async () => {
     while (times.length < CALLS) {
       jobs += 1;
-      const gate = await holdJob();
+      const interceptor = await holdJob();
       for (const call of plans) {
         const start = performance.now();
-        await gate.admit(call);
+        await interceptor.admit(call);
         const sent = performance.now();
         if (answer.ms > 0) await passes(answer.ms * (answer.varies ? 0.5 + Math.random() : 1));
         const received = performance.now();
-        await gate.settle(call, outcome);
+        await interceptor.settle(call, outcome);
         times.push(sent - start + performance.now() - received);
       }
     }
@@ -147,11 +147,11 @@ async function measureReads(): Promise<void> {
   const [bare, bareBytes] = [await read(), await memory()];
   await client.set(`${key}:lock`, 'token');
   const signal = new AbortController().signal;
-  const gate = new JobGate(control, { key, token: 'token', signal, warn: () => undefined });
+  const interceptor = new JobInterceptor(control, { key, token: 'token', signal, warn: () => undefined });
   for (let ask = 1; ask <= 4; ask += 1) {
     const call = plan(ask);
-    await gate.admit(call);
-    await gate.settle(call, answered());
+    await interceptor.admit(call);
+    await interceptor.settle(call, answered());
   }
   const [full, fullBytes] = [await read(), await memory()];
   process.stdout.write(

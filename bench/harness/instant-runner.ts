@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from '../../src/agents/agent-runner.js';
 import { DEFAULT_MODEL } from '../../src/agents/default-model.js';
-import type { PlannedCall } from '../../src/calls/call-gate.js';
+import type { PlannedCall } from '../../src/calls/call-interceptor.js';
 import type { ReceivedMessage } from '../../src/calls/message.js';
 
 const TOKENS = {
@@ -14,14 +14,14 @@ const TOKENS = {
 
 /**
  * A runner that answers at once with what it is given, so that a row measures everything around the agent. Each answer is
- * a call: it passes the job's gates, so that ledger, limiter and budget are part of what is measured.
+ * a call: it passes the job's interceptors, so that ledger, limiter and budget are part of what is measured.
  */
 export function instantRunner(answers: { readonly structured: unknown; readonly text: string }): AgentRunner {
   const structured = messageOf(JSON.stringify(answers.structured));
   const text = messageOf(answers.text);
   const ask = async (
     { schema, step, variables }: AgentRequest<unknown>,
-    { gates = [] }: RunContext = {},
+    { interceptors = [] }: RunContext = {},
   ): Promise<AgentAnswer<unknown>> => {
     const question = JSON.stringify(variables);
     const request = {
@@ -31,10 +31,10 @@ export function instantRunner(answers: { readonly structured: unknown; readonly 
     };
     const digest = createHash('sha256').update(question).digest('hex');
     const call: PlannedCall = { step, ask: 1, model: DEFAULT_MODEL, request, digest };
-    for (const gate of gates) await gate.admit?.(call);
+    for (const interceptor of interceptors) await interceptor.admit?.(call);
     const message = schema === undefined ? text : structured;
-    for (const gate of gates.toReversed())
-      await gate.settle?.(call, {
+    for (const interceptor of interceptors.toReversed())
+      await interceptor.settle?.(call, {
         class: 'answered',
         detail: 'answered',
         status: 200,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { CallGate } from '../calls/call-gate.js';
+import type { CallInterceptor } from '../calls/call-interceptor.js';
 import type { Usage } from '../queues/usage.js';
 import type { AgentConfig } from './agent-config.js';
 import type { ScriptAnalyst } from './script-analyst.js';
@@ -44,7 +44,7 @@ export interface RunContext {
   readonly signal?: AbortSignal;
   readonly log?: WorkLog;
   /** What every call of the question passes on its way out: ledger, limiter, budget. */
-  readonly gates?: readonly CallGate[];
+  readonly interceptors?: readonly CallInterceptor[];
   /** The job's files, for the `Read` tool; default: the workspace of the question, whichever it is. */
   readonly files?: JobFiles;
   /** Who computes over whole scripts for the offline runner; default: it does so in place. */

@@ -84,7 +84,7 @@ export class Conversation<Output> {
   #call(): Promise<CallOutcome> {
     const request = this.#request();
     this.#calls += 1;
-    const { signal, gates, log } = this.context;
+    const { signal, interceptors, log } = this.context;
     return performCall(
       {
         step: this.question.step,
@@ -96,7 +96,7 @@ export class Conversation<Output> {
       this.settings,
       {
         ...(signal ? { signal } : {}),
-        ...(gates ? { gates } : {}),
+        ...(interceptors ? { interceptors } : {}),
         judge: (message) => this.#judge(message),
         onOutcome: (outcome, reused) => this.#usage.add(outcome, request.model, reused),
         onRetry: (outcome, waitMs, retry) =>

@@ -64,7 +64,7 @@ export function callControl(client: Redis, prefix: string, options: CallControlO
 export function spendBase(prefix: string): string {
   return `${prefix}::spend`;
 }
-export function flightsKey(prefix: string): string {
+export function inFlightKey(prefix: string): string {
   return `${prefix}::calls`;
 }
 export function limiterKey(prefix: string, model: string): string {

@@ -39,8 +39,8 @@ for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   local field = LEDGER .. ':' .. number
   local by = redis.call('HGET', KEYS[1], field .. ':by')
   if by and by ~= ARGV[2] and ledger_forget(KEYS[1], number, by, now) then
-    local flight = spend_land(KEYS[3], number .. ' ' .. KEYS[1])
-    if flight then spend_in_doubt(ARGV[3], flight) end
+    local call_in_flight = release_reservation(KEYS[3], number .. ' ' .. KEYS[1])
+    if call_in_flight then spend_in_doubt(ARGV[3], call_in_flight) end
   end
   for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':end', field .. ':answer')) do
     found[#found + 1] = value
@@ -66,7 +66,7 @@ export interface AdmittedCall {
   /** Configured limits of these a minute. */
   readonly limits: readonly (number | false)[];
   /** Longest time in ms that it may wait for the limiter. */
-  readonly patienceMs: number | false;
+  readonly maxWaitMs: number | false;
 }
 
 /**
@@ -96,16 +96,16 @@ if wait > 0 then
   if not before.held then redis.call('HSET', KEYS[1], 'fleet:held', string.format('%.0f', now)) end
   -- The time for which the circuit was open does not count for a job that could not send a call.
   local since = math.max(tonumber(before.held or now), blocked_until)
-  if call.patienceMs and now - since > call.patienceMs then return {'late', now - since} end
+  if call.maxWaitMs and now - since > call.maxWaitMs then return {'late', now - since} end
   return {'wait', math.ceil(wait), why}
 end
 local day = string.format('%.0f', math.floor(now / 86400000))
-local books = spend_books(ARGV[3], day, ARGV[7], call.budgets)
+local books = spend_totals(ARGV[3], day, ARGV[7], call.budgets)
 local room = spend_check(books, call.most)
 if room[1] == 'wait' then
   redis.call('HSETNX', KEYS[1], LEDGER, '0')
   spend_sweep(ARGV[3], KEYS[3], now)
-  books = spend_books(ARGV[3], day, ARGV[7], call.budgets)
+  books = spend_totals(ARGV[3], day, ARGV[7], call.budgets)
   room = spend_check(books, call.most)
 end
 if room[1] ~= 'free' then
@@ -147,7 +147,7 @@ export interface SettledNumbers {
   readonly used: readonly number[];
   readonly limits: readonly (number | false)[];
   /** Longest time in ms that the job may wait for the limiter. */
-  readonly patienceMs: number | false;
+  readonly maxWaitMs: number | false;
 }
 
 /**
@@ -199,7 +199,7 @@ if not ours then return {'lost'} end
 if call.says == 'blocked' then
   if not held then redis.call('HSET', KEYS[1], 'fleet:held', string.format('%.0f', now)) end
   local waited = now - tonumber(held or now)
-  if call.patienceMs and waited > call.patienceMs then return {'late', waited} end
+  if call.maxWaitMs and waited > call.maxWaitMs then return {'late', waited} end
 end
 return {'kept'}`,
 );

@@ -1,4 +1,4 @@
-import type { CallGate, PlannedCall } from './call-gate.js';
+import type { CallInterceptor, PlannedCall } from './call-interceptor.js';
 import { type Clock, waitFor } from './clock.js';
 import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
@@ -17,14 +17,14 @@ export interface CallSettings {
 }
 
 export interface CallHooks {
-  readonly gates?: readonly CallGate[];
+  readonly interceptors?: readonly CallInterceptor[];
   readonly signal?: AbortSignal;
   /**
    * Judges a message that ended as it should; an answer that cannot be used gets another class, so that no
-   * gate keeps it as an answer.
+   * interceptor keeps it as an answer.
    */
   readonly judge?: (message: ReceivedMessage) => Pick<CallOutcome, 'class' | 'detail'> | undefined;
-  /** Told of every sending that ended, and of an answer that a gate gave (`reused`). */
+  /** Told of every sending that ended, and of an answer that an interceptor gave (`reused`). */
   readonly onOutcome?: (outcome: CallOutcome, reused: boolean) => void;
   /** Told before a wait. */
   readonly onRetry?: (outcome: CallOutcome, waitMs: number, retry: number) => void;
@@ -32,9 +32,9 @@ export interface CallHooks {
 
 /**
  * Performs one call: admit, record, send, classify, settle; again in place while it fails in passing. The
- * outcome of the last sending is the call's. A failure that a gate paces uses up no retry.
+ * outcome of the last sending is the call's. A failure that an interceptor delays uses up no retry.
  *
- * @throws what a gate throws to refuse the call
+ * @throws what an interceptor throws to refuse the call
  */
 export async function performCall(
   call: PlannedCall,
@@ -43,9 +43,9 @@ export async function performCall(
 ): Promise<CallOutcome> {
   let retry = 0;
   for (;;) {
-    const outcome = await sendThroughGates(call, settings, hooks);
+    const outcome = await sendThroughInterceptors(call, settings, hooks);
     if (!isPassing(outcome) || hooks.signal?.aborted) return outcome;
-    if (hooks.gates?.some((gate) => gate.paces?.(outcome))) continue;
+    if (hooks.interceptors?.some((interceptor) => interceptor.shouldDelayRetry?.(outcome))) continue;
     retry += 1;
     if (retry > settings.retry.retries) return outcome;
 
@@ -58,20 +58,20 @@ export async function performCall(
   }
 }
 
-async function sendThroughGates(
+async function sendThroughInterceptors(
   call: PlannedCall,
   settings: CallSettings,
   hooks: CallHooks,
 ): Promise<CallOutcome> {
-  const gates = hooks.gates ?? [];
-  const kept = await admit(call, gates, hooks.signal);
+  const interceptors = hooks.interceptors ?? [];
+  const kept = await admit(call, interceptors, hooks.signal);
   if (kept) {
     const { tokens: _paidBefore, ...before } = classifyMessage(kept);
     const reused = judged(before, hooks);
     hooks.onOutcome?.(reused, true);
     return reused;
   }
-  await record(call, gates);
+  await record(call, interceptors);
   const sent = await sendCall(
     call.request,
     settings.transport,
@@ -79,41 +79,41 @@ async function sendThroughGates(
     settings.clock,
     hooks.signal,
     () => {
-      for (const gate of gates) gate.accepted?.(call);
+      for (const interceptor of interceptors) interceptor.accepted?.(call);
     },
   );
   const outcome = judged(sent, hooks);
-  // Before any gate can fail: what the call has used is known from here on.
+  // Before any interceptor can fail: what the call has used is known from here on.
   hooks.onOutcome?.(outcome, false);
-  for (const gate of gates.toReversed()) await gate.settle?.(call, outcome);
+  for (const interceptor of interceptors.toReversed()) await interceptor.settle?.(call, outcome);
   return outcome;
 }
 
 async function admit(
   call: PlannedCall,
-  gates: readonly CallGate[],
+  interceptors: readonly CallInterceptor[],
   signal: AbortSignal | undefined,
 ): Promise<ReceivedMessage | undefined> {
-  const admitted: CallGate[] = [];
+  const admitted: CallInterceptor[] = [];
   let sending = false;
   try {
-    for (const gate of gates) {
-      const kept = await gate.admit?.(call, signal);
+    for (const interceptor of interceptors) {
+      const kept = await interceptor.admit?.(call, signal);
       if (kept) return kept;
-      admitted.push(gate);
+      admitted.push(interceptor);
     }
     sending = true;
     return undefined;
   } finally {
-    if (!sending) for (const gate of admitted.toReversed()) await gate.release?.(call);
+    if (!sending) for (const interceptor of admitted.toReversed()) await interceptor.release?.(call);
   }
 }
 
-async function record(call: PlannedCall, gates: readonly CallGate[]): Promise<void> {
+async function record(call: PlannedCall, interceptors: readonly CallInterceptor[]): Promise<void> {
   try {
-    for (const gate of gates) await gate.record?.(call);
+    for (const interceptor of interceptors) await interceptor.record?.(call);
   } catch (thrown) {
-    for (const gate of gates.toReversed()) await gate.release?.(call);
+    for (const interceptor of interceptors.toReversed()) await interceptor.release?.(call);
     throw thrown;
   }
 }

@@ -1,6 +1,6 @@
 import { CallRefusedError, JobError } from '../errors.js';
 import { fromNano } from './budget/estimate.js';
-import type { PlannedCall } from './call-gate.js';
+import type { PlannedCall } from './call-interceptor.js';
 
 /** What a budget said to a call, money in nano-dollars. */
 export interface BudgetRoom {

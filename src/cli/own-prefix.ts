@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
  * The prefix of one invocation's own queues: workers of the fleet, which may have other agents, do not see its jobs.
  * It says whose it is, so that a later invocation can remove what a killed one left.
  */
-export function ownPrefix(shared: string): string {
+export function ephemeralPrefix(shared: string): string {
   return `${shared}-${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 

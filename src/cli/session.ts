@@ -16,7 +16,7 @@ import type { MemoryLimits } from '../producers/memory-admission.js';
 import { asRedisError } from '../queues/connection.js';
 import type { KindName } from '../queues/registry.js';
 import { interruptible, unlessInterrupted } from './interruption.js';
-import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
+import { ephemeralPrefix, holdPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
@@ -145,7 +145,7 @@ async function openSession(
   const redis: CommandRedis = throwaway ? await acquireThrowawayRedis() : await openRedis(config);
   const closers: (() => Promise<void>)[] = [];
   const close = (before: () => Promise<void>) => closeSession(redis, [...closers, before], interrupted);
-  const prefix = ownWorker && apart && !throwaway ? ownPrefix(config.prefix) : config.prefix;
+  const prefix = ownWorker && apart && !throwaway ? ephemeralPrefix(config.prefix) : config.prefix;
   const failureOf = (thrown: unknown) => failureIn(redis, thrown);
   const open = async () => {
     const fleet = await FleetClient.open({

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
-import { placeDueJobs } from '../queues/fairness/due-turns.js';
+import { placeDueJobs } from '../queues/fairness/due-priorities.js';
 import type { KindName } from '../queues/registry.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';

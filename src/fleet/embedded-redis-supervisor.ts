@@ -20,7 +20,7 @@ import {
 /** A user that started this process connects at once; if it died before that, nobody will. */
 const FIRST_USER_MS = 5_000;
 /** How long the last messages to users may take. */
-const FAREWELL_MS = 1_000;
+const SHUTDOWN_GRACE_MS = 1_000;
 /** A server that ends sooner than this after its start (milliseconds), so often in a row, is given up. */
 const SHORT_LIFE_MS = 2_000;
 const SHORT_LIVES = 3;
@@ -140,7 +140,7 @@ class Supervisor {
     if (this.#throwaway) removeThrowawayFolder(process.cwd());
     for (const user of this.#users) user.end();
     // A user that is frozen does not end its side of the connection.
-    setTimeout(() => process.exit(), FAREWELL_MS).unref();
+    setTimeout(() => process.exit(), SHUTDOWN_GRACE_MS).unref();
   }
 }
 

@@ -1,14 +1,14 @@
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { z } from 'zod';
 import type { AgentRequest, AgentRunner, RunContext } from '../agents/agent-runner.js';
-import type { CallGate, PlannedCall } from '../calls/call-gate.js';
+import type { CallInterceptor, PlannedCall } from '../calls/call-interceptor.js';
 import type { CallOutcome } from '../calls/outcome.js';
 
 /**
- * A gate that lets every call through and writes a span for each sending, by OpenTelemetry's conventions for
+ * An interceptor that lets every call through and writes a span for each sending, by OpenTelemetry's conventions for
  * generative AI. It knows no prompt and no answer, and so writes none.
  */
-function tracingGate(): CallGate {
+function tracingInterceptor(): CallInterceptor {
   const tracer = trace.getTracer('solution-fleet');
   const spans = new Map<PlannedCall, Span>();
   return {
@@ -63,7 +63,10 @@ function describe(span: Span, { class: outcomeClass, message }: CallOutcome): vo
 /** A runner whose calls are traced, below the span of the job that asks. */
 export function tracedRunner(runner: AgentRunner): AgentRunner {
   const ask = (request: AgentRequest<unknown> & { schema: z.ZodType }, context?: RunContext) =>
-    runner.ask(request, { ...context, gates: [...(context?.gates ?? []), tracingGate()] });
+    runner.ask(request, {
+      ...context,
+      interceptors: [...(context?.interceptors ?? []), tracingInterceptor()],
+    });
   // A question and its answer pass unchanged, so the overloads of the runner hold for this one too.
   return { name: runner.name, ask: ask as AgentRunner['ask'] };
 }

@@ -72,7 +72,7 @@ export interface WorkerOptions extends RedisPatience {
 }
 
 /** How long what must be written and closed at the end may take beyond the drain, in milliseconds. */
-const FAREWELL_MS = 15_000;
+const SHUTDOWN_GRACE_MS = 15_000;
 
 /** What a running worker is made of. */
 interface WorkerParts {
@@ -272,15 +272,15 @@ export class FleetWorker {
     const workers = [...this.#parts.workers, ...heldSlots.workers];
     // From here on none of them takes a job, while the running ones keep their locks.
     await Promise.all(workers.map((worker) => worker.pause(true)));
-    const patienceMs = running.size === 0 ? 0 : drainMs + FAREWELL_MS;
-    if (await untilConnected(workers, [ledger], Math.max(patienceMs, FAREWELL_MS))) {
+    const patienceMs = running.size === 0 ? 0 : drainMs + SHUTDOWN_GRACE_MS;
+    if (await untilConnected(workers, [ledger], Math.max(patienceMs, SHUTDOWN_GRACE_MS))) {
       const closed = Promise.all(workers.map((worker) => worker.close()));
-      if (await endsWithin(closed, drainMs + FAREWELL_MS)) return;
+      if (await endsWithin(closed, drainMs + SHUTDOWN_GRACE_MS)) return;
     }
     logger.error(
       'the worker could not end in order: its running jobs are taken over when their locks have run out',
     );
-    await endsWithin(Promise.all(workers.map((worker) => worker.close(true))), FAREWELL_MS);
+    await endsWithin(Promise.all(workers.map((worker) => worker.close(true))), SHUTDOWN_GRACE_MS);
   }
 
   async #listenForCancellations(prefix: string): Promise<void> {

@@ -13,7 +13,7 @@ export interface Spending {
   readonly calls: number;
   readonly callsInDoubt: number;
   readonly callsUnderWay: number;
-  /** How the sendings of the day ended, by outcome class. */
+  /** How the sends of the day ended, by outcome class. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 

@@ -10,7 +10,7 @@ import { EndEvents, type QueueEnds } from './end-events.js';
 import { EventFeed } from './event-feed.js';
 import { YieldingFlowProducer } from './flows/yielding-flow-producer.js';
 import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
-import { placingBackend } from './placing-backend.js';
+import { placingBackend } from './scheduling-backend.js';
 import { SharedEnds } from './shared-ends.js';
 
 export interface FleetClientOptions extends RedisPatience {

@@ -2,7 +2,7 @@ import { JobError } from '../errors.js';
 import { readMarks } from '../queues/job-marks.js';
 import { findJob } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
-import { retryInTurn } from './retry-in-turn.js';
+import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 
 /**
  * Runs a failed job again, with a fresh set of attempts.
@@ -19,5 +19,5 @@ export async function retryJob(fleet: FleetClient, id: string, queueName?: strin
     });
   }
   await fleet.memory.admit(0, 1);
-  await retryInTurn(fleet, queue.name, job);
+  await requeueWithNewPriority(fleet, queue.name, job);
 }

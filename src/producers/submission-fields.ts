@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PayloadError } from '../errors.js';
-import { MAX_TAG } from '../queues/fairness/turn-script.js';
+import { MAX_TAG } from '../queues/fairness/priority-script.js';
 import { nameField } from '../queues/names.js';
 
 /** Longest delay, in milliseconds: a year, which the score of a delayed job can hold. */

@@ -6,7 +6,7 @@ import { readJob } from '../queues/damaged-job.js';
 import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
-import { retryInTurn } from './retry-in-turn.js';
+import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 
 /**
  * What a submission came to: a new job; the one there was (its result, or its turn still to come); the one that
@@ -68,7 +68,7 @@ export async function runAgain(fleet: FleetClient, queueName: string, job: Job):
   if (cancelled && state !== 'completed') await unmarkCancelled(fleet.client, key);
   if (state !== 'failed') return cancelled && state !== 'completed';
   try {
-    await retryInTurn(fleet, queueName, job);
+    await requeueWithNewPriority(fleet, queueName, job);
     return true;
   } catch (thrown) {
     // Another submission with the same key was faster.

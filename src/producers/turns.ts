@@ -1,5 +1,5 @@
-import { inOrderOfTurns, type TurnRequest, takeTurns } from '../queues/fairness/take-turns.js';
-import { MAX_TAG } from '../queues/fairness/turn-script.js';
+import { assignPriorities, inOrderOfTurns, type TurnRequest } from '../queues/fairness/assign-priorities.js';
+import { MAX_TAG } from '../queues/fairness/priority-script.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { attemptOf } from './run-index.js';
@@ -35,7 +35,7 @@ export async function turnsOf(
   const takeIn = async (queue: string) => {
     const takers = jobs.filter((job) => job.queue === queue);
     const requests = inOrderOfTurns(takers.map(turnRequest));
-    const tags = await takeTurns(fleet.client, fleet.prefix, queue, requests);
+    const tags = await assignPriorities(fleet.client, fleet.prefix, queue, requests);
     for (const [index, { id }] of requests.entries()) turns.set(id, tags[index] ?? MAX_TAG);
   };
   const queues = [...new Set(jobs.map((job) => job.queue))];

@@ -28,7 +28,7 @@ export const SentCallSchema = z.object({
   digest: z.string(),
   model: z.string(),
   /** How often it was sent in all: a call that was turned away unbilled is sent again under its number. */
-  sendings: z.int().positive(),
+  sends: z.int().positive(),
   /** What it will probably cost; null where the model has no known price. */
   likelyUsd: usd,
 });

@@ -231,16 +231,16 @@ describe('calls that fail', () => {
   });
 });
 
-it('every call passes the gates of the context, with an identity that is the same in a second attempt', async () => {
+it('every call passes the interceptors of the context, with an identity that is the same in a second attempt', async () => {
   const calls: string[][] = [[], []];
   for (const seen of calls) {
-    const gate = {
+    const interceptor = {
       name: 'spy',
       record: async (call: { step: string; ask: number; digest: string }) => {
         seen.push(`${call.step} ${call.ask} ${call.digest}`);
       },
     };
-    await detect([textReply('nonsense'), jsonReply(CLEAN)], { gates: [gate] });
+    await detect([textReply('nonsense'), jsonReply(CLEAN)], { interceptors: [interceptor] });
     await api.close();
   }
   expect(calls[0]).toHaveLength(2);

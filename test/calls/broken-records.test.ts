@@ -8,28 +8,28 @@ import { runnerFor } from '../support/agent-answers.js';
 import { startTestFleet } from '../support/fleet.js';
 import { type MessagesApi, startMessagesApi, textReply } from '../support/messages-api.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
-import { type GatedFleet, gatedFleet, plannedCall, settingsFor } from './gated-job.js';
+import { type FleetOfCalls, fleetOfCalls, plannedCall, settingsFor } from './calling-job.js';
 
 const CALL = plannedCall('is there a leak?');
 
 let redis: TestRedis;
-let gated: GatedFleet;
+let fleet: FleetOfCalls;
 let api: MessagesApi;
 beforeEach(async () => {
   redis = await startTestRedis();
-  gated = gatedFleet(redis);
+  fleet = fleetOfCalls(redis);
   api = await startMessagesApi({ reply: () => textReply('yes') });
 });
 afterEach(async () => {
-  await gated.close();
+  await fleet.close();
   await api.close();
   await redis.stop();
 });
 
 /** A job with one answered call. */
 async function answeredJob() {
-  const job = gated.job();
-  await job.perform(job.gate(), CALL, api);
+  const job = fleet.job();
+  await job.perform(job.interceptor(), CALL, api);
   expect(api.requests).toHaveLength(1);
   return job;
 }
@@ -48,8 +48,8 @@ describe('a damaged record of the ledger', () => {
     ['fleet:ledger:1:answer', 'of another version', deflateRawSync('{"content":"of another version"}')],
   ])('%s, %s: the job names it, and asks again once', async (field, _, damaged) => {
     const job = await answeredJob();
-    await gated.client.hset(job.key, field, damaged);
-    expect((await job.perform(job.gate(), CALL, api)).class).toBe('answered');
+    await fleet.client.hset(job.key, field, damaged);
+    expect((await job.perform(job.interceptor(), CALL, api)).class).toBe('answered');
     expect(api.requests).toHaveLength(2);
     const naming = job.warnings.filter((warning) =>
       warning.includes(`the record ${field} of the job ${job.key} `),
@@ -57,15 +57,15 @@ describe('a damaged record of the ledger', () => {
     expect(naming).toEqual([expect.stringContaining('the call is in doubt')]);
     // The new answer is in the ledger under a number of its own, and every later run finds it.
     await job.takeOver();
-    expect((await job.perform(job.gate(), CALL, api)).class).toBe('answered');
+    expect((await job.perform(job.interceptor(), CALL, api)).class).toBe('answered');
     expect(api.requests).toHaveLength(2);
     expect((await job.records()).at(-1)).toMatchObject({ state: 'answered' });
   });
 
   it('an answer that is gone: the call is sent again, and the answer to that is found', async () => {
     const job = await answeredJob();
-    await gated.client.hdel(job.key, 'fleet:ledger:1:answer');
-    for (let run = 0; run < 3; run += 1) await job.perform(job.gate(), CALL, api);
+    await fleet.client.hdel(job.key, 'fleet:ledger:1:answer');
+    for (let run = 0; run < 3; run += 1) await job.perform(job.interceptor(), CALL, api);
     expect(api.requests).toHaveLength(2);
   });
 
@@ -73,26 +73,26 @@ describe('a damaged record of the ledger', () => {
     '%s: a person is asked before it is paid for again, where that is wanted',
     async (field) => {
       const job = await answeredJob();
-      await gated.client.hset(job.key, field, '');
+      await fleet.client.hset(job.key, field, '');
       const parking = { callsInDoubt: 'park' } as const;
-      await expect(job.perform(job.gate(parking), CALL, api)).rejects.toMatchObject({
+      await expect(job.perform(job.interceptor(parking), CALL, api)).rejects.toMatchObject({
         code: 'call-in-doubt',
       });
       expect(api.requests).toHaveLength(1);
-      await job.perform(job.gate(parking), CALL, api);
+      await job.perform(job.interceptor(parking), CALL, api);
       expect(api.requests).toHaveLength(2);
     },
   );
 
   it('a damaged answer that is shared by all jobs is asked for anew, and replaced', async () => {
     const cached = () => {
-      const { client, prefix } = gated;
+      const { client, prefix } = fleet;
       const cache = new CallCache({ client, prefix, clock: settingsFor(api).clock });
-      const job = gated.job();
-      return job.perform(job.gate(), CALL, api, { gates: [cache] });
+      const job = fleet.job();
+      return job.perform(job.interceptor(), CALL, api, { interceptors: [cache] });
     };
     await cached();
-    await gated.client.set(`${gated.prefix}::cache:${CALL.digest}`, '');
+    await fleet.client.set(`${fleet.prefix}::cache:${CALL.digest}`, '');
     await cached();
     await cached();
     expect(api.requests).toHaveLength(2);

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { estimateCall, fromNano } from '../../src/calls/budget/estimate.js';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
-import type { JobGate } from '../../src/calls/job-gate.js';
+import type { JobInterceptor } from '../../src/calls/job-interceptor.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { type GatedFleet, type GatedTestJob, gatedFleet, plannedCall } from './gated-job.js';
+import { type FleetOfCalls, fleetOfCalls, type GatedTestJob, plannedCall } from './calling-job.js';
 
 const CALL = plannedCall('a question');
 const MAX_USD = fromNano(estimateCall(CALL.request).mostNano);
@@ -34,21 +34,21 @@ const TURNED_DOWN = { class: 'bad-request', detail: '', status: 400 } as const;
 
 let redis: TestRedis;
 let proxy: TcpProxy;
-let fleet: GatedFleet;
+let fleet: FleetOfCalls;
 let job: GatedTestJob;
-let gate: JobGate;
+let interceptor: JobInterceptor;
 
 beforeEach(async () => {
   redis = await startTestRedis();
   proxy = await TcpProxy.start({ path: redis.socketPath });
-  fleet = gatedFleet({ url: proxy.url });
+  fleet = fleetOfCalls({ url: proxy.url });
   job = fleet.job();
   await job.takeOver();
-  gate = job.gate();
+  interceptor = job.interceptor();
   // The ledger is open and both scripts are known to Redis before the link breaks.
   const first = plannedCall('first');
-  await gate.admit(first);
-  await gate.settle(first, TURNED_DOWN);
+  await interceptor.admit(first);
+  await interceptor.settle(first, TURNED_DOWN);
 });
 afterEach(async () => {
   await fleet.close();
@@ -71,7 +71,7 @@ async function loseAnswerTo<T>(command: () => Promise<T>): Promise<T> {
 
 describe('a connection to Redis that breaks after a command', () => {
   it('a call is written as sent and reserved once, although it is told twice', async () => {
-    await loseAnswerTo(() => gate.admit(CALL));
+    await loseAnswerTo(() => interceptor.admit(CALL));
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'sent']);
     const { callsUnderWay, reservedUsd } = await costs();
     expect(callsUnderWay).toBe(1);
@@ -79,8 +79,8 @@ describe('a connection to Redis that breaks after a command', () => {
   });
 
   it('an answer and its cost are written once, although they are told twice', async () => {
-    await gate.admit(CALL);
-    await loseAnswerTo(() => gate.settle(CALL, ANSWERED));
+    await interceptor.admit(CALL);
+    await loseAnswerTo(() => interceptor.settle(CALL, ANSWERED));
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'answered']);
     expect(await costs()).toMatchObject({ calls: 1, spentUsd: 0.003, reservedUsd: 0, callsUnderWay: 0 });
   });
@@ -88,9 +88,9 @@ describe('a connection to Redis that breaks after a command', () => {
 
 describe('a Redis that is away', () => {
   it('does not lose an answer that is paid for: it is written when Redis is back', async () => {
-    await gate.admit(CALL);
+    await interceptor.admit(CALL);
     await redis.kill();
-    const settling = gate.settle(CALL, TURNED_DOWN);
+    const settling = interceptor.settle(CALL, TURNED_DOWN);
     await redis.restart();
     await settling;
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'failed']);
@@ -98,7 +98,7 @@ describe('a Redis that is away', () => {
 
   it('holds a job that is told to stop for no longer than a moment', async () => {
     const controller = new AbortController();
-    const stopping = job.gate({}, controller.signal);
+    const stopping = job.interceptor({}, controller.signal);
     await stopping.admit(plannedCall('before'));
     redis.pause();
     const admitting = stopping.admit(plannedCall('while it is away'), controller.signal);
@@ -110,10 +110,12 @@ describe('a Redis that is away', () => {
 
 describe('a Redis that is full', () => {
   it('sends no call that it could not write down, and still takes an answer that is paid for', async () => {
-    await gate.admit(CALL);
+    await interceptor.admit(CALL);
     await fleet.client.config('SET', 'maxmemory', '1mb');
-    await expect(gate.admit(plannedCall('while it is full'))).rejects.toMatchObject({ code: 'redis-full' });
-    await gate.settle(CALL, ANSWERED);
+    await expect(interceptor.admit(plannedCall('while it is full'))).rejects.toMatchObject({
+      code: 'redis-full',
+    });
+    await interceptor.settle(CALL, ANSWERED);
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'answered']);
     expect(await costs()).toMatchObject({ calls: 1, reservedUsd: 0, callsUnderWay: 0 });
   });

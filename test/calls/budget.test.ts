@@ -10,14 +10,14 @@ import type { CallOutcome } from '../../src/calls/outcome.js';
 import { PRICE_LIST } from '../../src/calls/prices.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { redisOfFile } from '../support/redis.js';
-import { type GatedFleet, gatedFleet, MODEL, plannedCall } from './gated-job.js';
+import { type FleetOfCalls, fleetOfCalls, MODEL, plannedCall } from './calling-job.js';
 
 const redis = redisOfFile();
-let fleet: GatedFleet;
+let fleet: FleetOfCalls;
 let clock: ManualClock;
 
 beforeEach(() => {
-  fleet = gatedFleet(redis);
+  fleet = fleetOfCalls(redis);
   clock = new ManualClock();
 });
 afterEach(() => fleet.close());
@@ -52,7 +52,7 @@ interface JobOptions {
 async function startJob(control: CallControlOptions, options: JobOptions = {}) {
   const job = fleet.job(options);
   await job.takeOver();
-  return { job, gate: job.gate({ clock, now: () => clock.now(), ...control }) };
+  return { job, interceptor: job.interceptor({ clock, now: () => clock.now(), ...control }) };
 }
 
 const dayCosts = () => costsOfDay(fleet.client, fleet.prefix, clock.now());
@@ -60,7 +60,7 @@ const dayCosts = () => costsOfDay(fleet.client, fleet.prefix, clock.now());
 /** How each of so many calls at once fares. */
 async function callAtOnce(count: number, control: CallControlOptions, options: JobOptions = {}) {
   const jobs = await Promise.all(Array.from({ length: count }, () => startJob(control, options)));
-  const fates = await Promise.allSettled(jobs.map(({ gate }) => gate.admit(CALL)));
+  const fates = await Promise.allSettled(jobs.map(({ interceptor }) => interceptor.admit(CALL)));
   return jobs.map((job, index) => ({ ...job, fate: fates[index] as PromiseSettledResult<unknown> }));
 }
 
@@ -79,19 +79,19 @@ describe('the budget of a day', () => {
     const control = { budgetUsd: MAX_USD * 1.5, shortWaitMs: 0 };
     const [first, second] = await callAtOnce(2, control);
     const [sent, waiting] = first?.fate.status === 'fulfilled' ? [first, second] : [second, first];
-    await sent?.gate.settle(CALL, usage(10, 5));
-    await waiting?.gate.admit(CALL);
-    await waiting?.gate.settle(CALL, usage(10, 5));
+    await sent?.interceptor.settle(CALL, usage(10, 5));
+    await waiting?.interceptor.admit(CALL);
+    await waiting?.interceptor.settle(CALL, usage(10, 5));
     expect(await dayCosts()).toMatchObject({ calls: 2, reservedUsd: 0, budgetUsd: MAX_USD * 1.5 });
   });
 
   it('that is used up refuses the next call for good, and names what it is', async () => {
     const control = { budgetUsd: MAX_USD * 1.5 };
-    const { gate } = await startJob(control);
-    await gate.admit(CALL);
-    await gate.settle(CALL, usage(1_000, 1_000));
+    const { interceptor } = await startJob(control);
+    await interceptor.admit(CALL);
+    await interceptor.settle(CALL, usage(1_000, 1_000));
     const next = await startJob(control);
-    await expect(next.gate.admit(CALL)).rejects.toMatchObject({
+    await expect(next.interceptor.admit(CALL)).rejects.toMatchObject({
       code: 'budget-exhausted',
       retryable: false,
       field: 'FLEET_BUDGET_USD',
@@ -101,30 +101,30 @@ describe('the budget of a day', () => {
   });
 
   it('of nothing lets nothing through', async () => {
-    const { gate } = await startJob({ budgetUsd: 0 });
-    await expect(gate.admit(CALL)).rejects.toMatchObject({ code: 'budget-exhausted' });
+    const { interceptor } = await startJob({ budgetUsd: 0 });
+    await expect(interceptor.admit(CALL)).rejects.toMatchObject({ code: 'budget-exhausted' });
   });
 
   it('begins anew at midnight UTC; a call that ends after midnight counts where it began', async () => {
     const control = { budgetUsd: MAX_USD * 1.5 };
-    const { gate } = await startJob(control);
-    await gate.admit(CALL);
+    const { interceptor } = await startJob(control);
+    await interceptor.admit(CALL);
     const before = clock.now();
     clock.advance(86_400_000);
-    await gate.settle(CALL, usage(1_000, 1_000));
+    await interceptor.settle(CALL, usage(1_000, 1_000));
     expect((await costsOfDay(fleet.client, fleet.prefix, before)).spentUsd).toBeCloseTo(0.012, 9);
     expect(await dayCosts()).toMatchObject({ spentUsd: 0, calls: 0, reservedUsd: 0 });
     const next = await startJob(control);
-    expect(await next.gate.admit(CALL)).toBeUndefined();
+    expect(await next.interceptor.admit(CALL)).toBeUndefined();
   });
 
   it('gets the reservations of dead workers back when somebody needs the room', async () => {
     const control = { budgetUsd: MAX_USD * 1.9, shortWaitMs: 0 };
     const dead = await startJob(control);
-    await dead.gate.admit(CALL);
+    await dead.interceptor.admit(CALL);
     await dead.job.lapse();
     const next = await startJob(control);
-    expect(await next.gate.admit(CALL)).toBeUndefined();
+    expect(await next.interceptor.admit(CALL)).toBeUndefined();
     const costs = await dayCosts();
     // It may have been billed, so it counts at its likely price from now on.
     expect(costs).toMatchObject({ callsInDoubt: 1, callsUnderWay: 1 });
@@ -136,47 +136,47 @@ describe('the budget of a day', () => {
   it('gets them back from jobs that were removed, too', async () => {
     const control = { budgetUsd: MAX_USD * 1.9, shortWaitMs: 0 };
     const gone = await startJob(control);
-    await gone.gate.admit(CALL);
+    await gone.interceptor.admit(CALL);
     await gone.job.remove();
     const next = await startJob(control);
-    expect(await next.gate.admit(CALL)).toBeUndefined();
+    expect(await next.interceptor.admit(CALL)).toBeUndefined();
     expect(await fleet.client.exists(gone.job.key)).toBe(0);
   });
 
   it('gets them back from a fleet at rest when told to sweep, and from no call that is under way', async () => {
     const dead = await startJob({});
     const alive = await startJob({});
-    for (const { gate } of [dead, alive]) await gate.admit(CALL);
+    for (const { interceptor } of [dead, alive]) await interceptor.admit(CALL);
     await dead.job.lapse();
     expect(await sweepReservations(fleet.client, fleet.prefix)).toBe(1);
-    await alive.gate.settle(CALL, usage(10, 5));
+    await alive.interceptor.settle(CALL, usage(10, 5));
     expect(await sweepReservations(fleet.client, fleet.prefix)).toBe(0);
     expect(await dayCosts()).toMatchObject({ reservedUsd: 0, callsInDoubt: 1, calls: 1 });
   });
 
   it('counts a model without a known price at the dearest one', async () => {
     const control = { budgetUsd: MAX_USD * 1.5 };
-    const { gate } = await startJob(control);
+    const { interceptor } = await startJob(control);
     const request = { ...CALL.request, model: 'claude-nobody-knows' };
     const call = { ...CALL, model: request.model, request };
-    await expect(gate.admit(call)).rejects.toMatchObject({ code: 'budget-exhausted' });
+    await expect(interceptor.admit(call)).rejects.toMatchObject({ code: 'budget-exhausted' });
   });
 });
 
 describe('the budget of a run', () => {
   it('holds for all jobs of the run, and for no other', async () => {
     const run = { run: 'r1', runBudgetUsd: MAX_USD * 1.5 };
-    const { gate } = await startJob({}, run);
-    await gate.admit(CALL);
-    await gate.settle(CALL, usage(1_000, 1_000));
+    const { interceptor } = await startJob({}, run);
+    await interceptor.admit(CALL);
+    await interceptor.settle(CALL, usage(1_000, 1_000));
     // A job of the run that does not repeat the budget is under it all the same.
     const follower = await startJob({}, { run: 'r1' });
-    await expect(follower.gate.admit(CALL)).rejects.toMatchObject({
+    await expect(follower.interceptor.admit(CALL)).rejects.toMatchObject({
       code: 'budget-exhausted',
       field: 'budgetUsd',
     });
     const other = await startJob({}, { run: 'r2' });
-    expect(await other.gate.admit(CALL)).toBeUndefined();
+    expect(await other.interceptor.admit(CALL)).toBeUndefined();
     expect(await costsOfRun(fleet.client, fleet.prefix, 'r1')).toMatchObject({
       name: 'r1',
       calls: 1,
@@ -187,9 +187,9 @@ describe('the budget of a run', () => {
 
   it('may have any characters in its name', async () => {
     const run = 'a:b\n{}"*\u{1F600}';
-    const { gate } = await startJob({}, { run, runBudgetUsd: 1 });
-    await gate.admit(CALL);
-    await gate.settle(CALL, usage(10, 10));
+    const { interceptor } = await startJob({}, { run, runBudgetUsd: 1 });
+    await interceptor.admit(CALL);
+    await interceptor.settle(CALL, usage(10, 10));
     expect(await costsOfRun(fleet.client, fleet.prefix, run)).toMatchObject({ calls: 1, reservedUsd: 0 });
   });
 });
@@ -213,13 +213,13 @@ describe('a call whose cost is not known', () => {
     };
     let sent = 0;
     for (; sent < 30; sent += 1) {
-      const { gate } = await startJob({}, run);
-      const refused = await gate.admit(CALL).then(
+      const { interceptor } = await startJob({}, run);
+      const refused = await interceptor.admit(CALL).then(
         () => false,
         (reason) => reason.code === 'budget-exhausted',
       );
       if (refused) break;
-      await gate.settle(CALL, outcome);
+      await interceptor.settle(CALL, outcome);
     }
     expect(sent).toBeLessThan(30);
     const costs = await costsOfRun(fleet.client, fleet.prefix, run.run);
@@ -230,12 +230,12 @@ describe('a call whose cost is not known', () => {
 
 describe('the sums', () => {
   it('add up exactly, to the nano-dollar, whatever the calls cost', async () => {
-    const { gate } = await startJob({});
+    const { interceptor } = await startJob({});
     let expected = 0;
     for (let ask = 1; ask <= 30; ask += 1) {
       const call = { ...CALL, ask };
-      await gate.admit(call);
-      await gate.settle(call, usage(ask * 7, ask * 3));
+      await interceptor.admit(call);
+      await interceptor.settle(call, usage(ask * 7, ask * 3));
       expected += Math.round(((ask * 7 * 2 + ask * 3 * 10) / 1e6) * 1e9);
     }
     const costs = await dayCosts();
@@ -244,9 +244,9 @@ describe('the sums', () => {
   });
 
   it('say of calls without a known price that they are in no sum', async () => {
-    const { gate } = await startJob({});
-    await gate.admit(CALL);
-    await gate.settle(CALL, usage(10, 10, 'claude-nobody-knows'));
+    const { interceptor } = await startJob({});
+    await interceptor.admit(CALL);
+    await interceptor.settle(CALL, usage(10, 10, 'claude-nobody-knows'));
     expect(await dayCosts()).toMatchObject({ calls: 1, unpricedCalls: 1, spentUsd: 0 });
   });
 });

@@ -4,14 +4,14 @@ import { type CallControlOptions, limiterKey, spendBase } from '../../src/calls/
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { redisOfFile } from '../support/redis.js';
-import { type GatedFleet, gatedFleet, MODEL, plannedCall } from './gated-job.js';
+import { type FleetOfCalls, fleetOfCalls, MODEL, plannedCall } from './calling-job.js';
 
 const redis = redisOfFile();
-let fleet: GatedFleet;
+let fleet: FleetOfCalls;
 let clock: ManualClock;
 
 beforeEach(() => {
-  fleet = gatedFleet(redis);
+  fleet = fleetOfCalls(redis);
   clock = new ManualClock();
 });
 afterEach(() => fleet.close());
@@ -33,16 +33,16 @@ const ANSWERED: CallOutcome = {
   tokens: TOKENS,
 };
 
-async function gateOf(run: string, control: CallControlOptions = {}) {
+async function interceptorOf(run: string, control: CallControlOptions = {}) {
   const job = fleet.job({ run });
   await job.takeOver();
-  return job.gate({ clock, now: () => clock.now(), ...control });
+  return job.interceptor({ clock, now: () => clock.now(), ...control });
 }
 
 async function call(run: string, control: CallControlOptions = {}): Promise<void> {
-  const gate = await gateOf(run, control);
-  await gate.admit(CALL);
-  await gate.settle(CALL, ANSWERED);
+  const interceptor = await interceptorOf(run, control);
+  await interceptor.admit(CALL);
+  await interceptor.settle(CALL, ANSWERED);
 }
 
 async function commands(): Promise<number> {
@@ -62,25 +62,25 @@ describe('a call', () => {
     for (const [control, most] of [[{}, 26] as const, [everything, 28] as const]) {
       // The first one also sends the scripts, and sets expiries. Opening the ledger is counted in.
       await call('run', control);
-      const gate = await gateOf('run', control);
+      const interceptor = await interceptorOf('run', control);
       const before = await commands();
-      await gate.admit(CALL);
-      await gate.settle(CALL, ANSWERED);
+      await interceptor.admit(CALL);
+      await interceptor.settle(CALL, ANSWERED);
       expect((await commands()) - before).toBeLessThanOrEqual(most);
     }
   });
 
   it('sent by a script that arrives twice counts once, also in the limiter', async () => {
     const control = { limits: { '*': { inputTokens: 100_000 } } };
-    const gate = await gateOf('twice', control);
+    const interceptor = await interceptorOf('twice', control);
     const callBuffer = fleet.client.callBuffer.bind(fleet.client);
     // What a client does whose connection broke before the reply came.
     fleet.client.callBuffer = (async (...args: Parameters<typeof callBuffer>) => {
       await callBuffer(...args);
       return callBuffer(...args);
     }) as typeof callBuffer;
-    await gate.admit(CALL);
-    await gate.settle(CALL, ANSWERED);
+    await interceptor.admit(CALL);
+    await interceptor.settle(CALL, ANSWERED);
     const twice = await fleet.client.hgetall(limiterKey(fleet.prefix, MODEL));
     fleet.client.callBuffer = callBuffer;
     expect(Number(twice['input:level'])).toBe(100_000 - TOKENS.inputTokens - TOKENS.cacheWriteTokens);
@@ -131,9 +131,9 @@ describe('what calls leave behind', () => {
     clock.advance(3_600_001);
     await call('limited', control);
     expect(await hours()).toBeGreaterThan(24);
-    const gate = await gateOf('limited', control);
-    await gate.admit(CALL);
-    await gate.settle(CALL, {
+    const interceptor = await interceptorOf('limited', control);
+    await interceptor.admit(CALL);
+    await interceptor.settle(CALL, {
       class: 'rate-limited',
       detail: '',
       status: 429,

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfDay } from '../../src/calls/budget/read-costs.js';
-import type { PlannedCall } from '../../src/calls/call-gate.js';
+import type { PlannedCall } from '../../src/calls/call-interceptor.js';
 import { CallCache } from '../../src/calls/ledger/call-cache.js';
 import { performCall } from '../../src/calls/perform-call.js';
 import {
@@ -16,14 +16,20 @@ import {
   truncatedReply,
 } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-import { type GatedFleet, type GatedTestJob, gatedFleet, plannedCall, settingsFor } from './gated-job.js';
+import {
+  type FleetOfCalls,
+  fleetOfCalls,
+  type GatedTestJob,
+  plannedCall,
+  settingsFor,
+} from './calling-job.js';
 
 const redis = redisOfFile();
-let fleet: GatedFleet;
+let fleet: FleetOfCalls;
 let api: MessagesApi | undefined;
 
 beforeEach(() => {
-  fleet = gatedFleet(redis);
+  fleet = fleetOfCalls(redis);
 });
 afterEach(async () => {
   await fleet.close();
@@ -39,9 +45,9 @@ const CALL = plannedCall('is there a leak?');
 
 /** A call that reached the server and whose worker then died. */
 async function dieInMidCall(job: GatedTestJob, call: PlannedCall = CALL): Promise<void> {
-  const gate = job.gate();
-  await job.perform(gate, plannedCall('first'), await answering(textReply('ok')));
-  await gate.admit(call);
+  const interceptor = job.interceptor();
+  await job.perform(interceptor, plannedCall('first'), await answering(textReply('ok')));
+  await interceptor.admit(call);
   await closeApi();
 }
 
@@ -54,14 +60,14 @@ describe('an answer', () => {
   it('is in the ledger before it is used, with what it was billed', async () => {
     const server = await answering(textReply('yes', { usage: { input_tokens: 1_000, output_tokens: 100 } }));
     const job = fleet.job();
-    await job.perform(job.gate(), CALL, server);
+    await job.perform(job.interceptor(), CALL, server);
     expect(await job.records()).toMatchObject([
       {
         step: 'detect',
         ask: 1,
         digest: CALL.digest,
         state: 'answered',
-        sendings: 1,
+        sends: 1,
         end: { outcome: 'answered', costUsd: 0.003, tokens: { inputTokens: 1_000, outputTokens: 100 } },
       },
     ]);
@@ -71,7 +77,7 @@ describe('an answer', () => {
     const server = await answering({ kind: 'hang' });
     const job = fleet.job();
     const controller = new AbortController();
-    const running = job.perform(job.gate(), CALL, server, { signal: controller.signal });
+    const running = job.perform(job.interceptor(), CALL, server, { signal: controller.signal });
     await server.arrived(1);
     expect(await job.records()).toMatchObject([{ state: 'sent' }]);
     controller.abort();
@@ -81,11 +87,11 @@ describe('an answer', () => {
   it('is replayed by the next run of the job, also by one that took it over, and not asked again', async () => {
     const server = await answering(textReply('yes'));
     const job = fleet.job();
-    const first = await job.perform(job.gate(), CALL, server);
+    const first = await job.perform(job.interceptor(), CALL, server);
     for (const takeOver of [false, true]) {
       if (takeOver) await job.takeOver();
       const reused: boolean[] = [];
-      const outcome = await job.perform(job.gate(), CALL, server, {
+      const outcome = await job.perform(job.interceptor(), CALL, server, {
         onOutcome: (_, isReused) => reused.push(isReused),
       });
       expect(outcome.message).toEqual(first.message);
@@ -97,11 +103,11 @@ describe('an answer', () => {
   it('is not replayed for another request, another question, or another number', async () => {
     const server = await answering(...Array.from({ length: 4 }, () => textReply('yes')));
     const job = fleet.job();
-    await job.perform(job.gate(), CALL, server);
-    const gate = job.gate();
-    await job.perform(gate, plannedCall('something else'), server);
-    await job.perform(gate, { ...CALL, step: 'correct-1' }, server);
-    await job.perform(gate, { ...CALL, ask: 2 }, server);
+    await job.perform(job.interceptor(), CALL, server);
+    const interceptor = job.interceptor();
+    await job.perform(interceptor, plannedCall('something else'), server);
+    await job.perform(interceptor, { ...CALL, step: 'correct-1' }, server);
+    await job.perform(interceptor, { ...CALL, ask: 2 }, server);
     expect(server.requests).toHaveLength(4);
   });
 
@@ -110,8 +116,11 @@ describe('an answer', () => {
     const job = fleet.job();
     const texts: unknown[][] = [];
     for (let run = 0; run < 2; run += 1) {
-      const gate = job.gate();
-      const outcomes = [await job.perform(gate, CALL, server), await job.perform(gate, CALL, server)];
+      const interceptor = job.interceptor();
+      const outcomes = [
+        await job.perform(interceptor, CALL, server),
+        await job.perform(interceptor, CALL, server),
+      ];
       texts.push(outcomes.map(({ message }) => message?.content[0]?.text));
     }
     expect(texts).toEqual([
@@ -127,9 +136,9 @@ describe('an answer', () => {
   ])('that is %s is kept for the record and never replayed', async (_, reply, outcome) => {
     const server = await answering(reply, textReply('yes'));
     const job = fleet.job();
-    await job.perform(job.gate(), CALL, server);
+    await job.perform(job.interceptor(), CALL, server);
     expect(await job.records()).toMatchObject([{ state: 'unusable', end: { outcome } }]);
-    expect((await job.perform(job.gate(), CALL, server)).class).toBe('answered');
+    expect((await job.perform(job.interceptor(), CALL, server)).class).toBe('answered');
     expect((await job.records()).map(({ state }) => state)).toEqual(['unusable', 'answered']);
     expect(await fleet.client.hexists(job.key, 'fleet:ledger:1:answer')).toBe(1);
   });
@@ -141,8 +150,8 @@ describe('an answer', () => {
       class: 'schema-invalid',
       detail: '',
     });
-    await job.perform(job.gate(), CALL, server, { judge });
-    await job.perform(job.gate(), CALL, server);
+    await job.perform(job.interceptor(), CALL, server, { judge });
+    await job.perform(job.interceptor(), CALL, server);
     expect(server.requests).toHaveLength(2);
   });
 
@@ -150,10 +159,10 @@ describe('an answer', () => {
     const text = 'a\0b\u{1F600}\uD800 "\r\n\t\\';
     const server = await answering(textReply('yes'));
     const job = fleet.job();
-    const gate = job.gate();
-    await job.perform(gate, plannedCall('first'), server);
-    await gate.admit(CALL);
-    await gate.settle(CALL, {
+    const interceptor = job.interceptor();
+    await job.perform(interceptor, plannedCall('first'), server);
+    await interceptor.admit(CALL);
+    await interceptor.settle(CALL, {
       class: 'answered',
       detail: '',
       message: {
@@ -171,17 +180,17 @@ describe('an answer', () => {
         },
       },
     });
-    expect((await job.gate().admit(CALL))?.content).toEqual([{ type: 'text', text }]);
+    expect((await job.interceptor().admit(CALL))?.content).toEqual([{ type: 'text', text }]);
   });
 
   it('goes with the job: one that is removed and submitted anew under the same id asks again', async () => {
     const server = await answering(textReply('yes'), textReply('again'));
     const job = fleet.job();
-    await job.perform(job.gate(), CALL, server);
+    await job.perform(job.interceptor(), CALL, server);
     await job.remove();
     expect(await job.records()).toEqual([]);
     await job.takeOver();
-    await job.perform(job.gate(), CALL, server);
+    await job.perform(job.interceptor(), CALL, server);
     expect(server.requests).toHaveLength(2);
   });
 });
@@ -193,8 +202,8 @@ describe('a call in doubt', () => {
     await job.takeOver();
     expect((await job.records()).map(({ state }) => state)).toEqual(['answered', 'in-doubt']);
     const server = await answering(textReply('yes'));
-    const gate = job.gate();
-    await job.perform(gate, CALL, server);
+    const interceptor = job.interceptor();
+    await job.perform(interceptor, CALL, server);
     expect(server.requests).toHaveLength(1);
     const records = await job.records();
     expect(records.map(({ state }) => state)).toEqual(['answered', 'in-doubt', 'answered']);
@@ -221,38 +230,38 @@ describe('a call in doubt', () => {
     await job.takeOver();
     const server = await answering(textReply('yes'));
     const parking = { callsInDoubt: 'park' } as const;
-    await expect(job.perform(job.gate(parking), CALL, server)).rejects.toMatchObject({
+    await expect(job.perform(job.interceptor(parking), CALL, server)).rejects.toMatchObject({
       code: 'call-in-doubt',
     });
     expect(server.requests).toHaveLength(0);
-    await job.perform(job.gate(parking), CALL, server);
+    await job.perform(job.interceptor(parking), CALL, server);
     expect(server.requests).toHaveLength(1);
   });
 
   it('is also one whose connection broke after it was sent, and its repeat in place is counted', async () => {
     const server = await answering(resetReply, textReply('yes'));
     const job = fleet.job();
-    await job.perform(job.gate(), CALL, server);
+    await job.perform(job.interceptor(), CALL, server);
     expect((await job.records()).map(({ state }) => state)).toEqual(['in-doubt', 'answered']);
   });
 
   it('is not one that was turned away, nor one that found no server', async () => {
     const server = await answering(errorReply(500), errorReply(500), textReply('yes'));
     const job = fleet.job();
-    await job.perform(job.gate(), CALL, server);
-    expect(await job.records()).toMatchObject([{ state: 'answered', sendings: 3 }]);
+    await job.perform(job.interceptor(), CALL, server);
+    expect(await job.records()).toMatchObject([{ state: 'answered', sends: 3 }]);
     await closeApi();
     const away = await answering();
     await closeApi();
     const other = plannedCall('nobody hears');
-    expect((await job.perform(job.gate(), other, away)).class).toBe('unreachable');
-    expect((await job.records()).at(-1)).toMatchObject({ state: 'failed', sendings: 5 });
+    expect((await job.perform(job.interceptor(), other, away)).class).toBe('unreachable');
+    expect((await job.records()).at(-1)).toMatchObject({ state: 'failed', sends: 5 });
   });
 
   it('is not one that broke off after the provider had said what it costs: that is paid', async () => {
     const server = await answering(cutAfter(textReply('yes'), 3), textReply('yes'));
     const job = fleet.job();
-    await job.perform(job.gate(), CALL, server);
+    await job.perform(job.interceptor(), CALL, server);
     expect(await job.records()).toMatchObject([
       { state: 'failed', end: { outcome: 'incomplete', tokens: { inputTokens: 100 } } },
       { state: 'answered' },
@@ -264,15 +273,15 @@ describe('a worker that lost its job', () => {
   it('writes neither answer nor cost, and is told', async () => {
     const server = await answering(textReply('late'), textReply('yes'));
     const job = fleet.job();
-    const gate = job.gate();
-    await job.perform(gate, plannedCall('first'), server);
-    await gate.admit(CALL);
+    const interceptor = job.interceptor();
+    await job.perform(interceptor, plannedCall('first'), server);
+    await interceptor.admit(CALL);
     await job.takeOver();
-    await job.gate().admit(plannedCall('successor'));
+    await job.interceptor().admit(plannedCall('successor'));
     const before = await fleet.client.hgetall(job.key);
     const costs = await costsOfDay(fleet.client, fleet.prefix, Date.now());
     const outcome = { class: 'refused', detail: '' } as const;
-    await expect(gate.settle(CALL, outcome)).rejects.toMatchObject({ code: 'lock-lost' });
+    await expect(interceptor.settle(CALL, outcome)).rejects.toMatchObject({ code: 'lock-lost' });
     expect(await fleet.client.hgetall(job.key)).toEqual(before);
     expect(await costsOfDay(fleet.client, fleet.prefix, Date.now())).toEqual(costs);
   });
@@ -282,16 +291,16 @@ describe('a worker that lost its job', () => {
     const outcome = { class: 'bad-request', detail: '', status: 400 } as const;
     for (const ended of [false, true]) {
       const job = fleet.job();
-      const gate = job.gate();
-      await job.perform(gate, plannedCall('first'), server);
-      await gate.admit(CALL);
+      const interceptor = job.interceptor();
+      await job.perform(interceptor, plannedCall('first'), server);
+      await interceptor.admit(CALL);
       await job.takeOver();
       if (ended) {
-        await job.gate().admit(plannedCall('first'));
+        await job.interceptor().admit(plannedCall('first'));
         await job.lapse();
       }
       const before = await fleet.client.hgetall(job.key);
-      await expect(gate.settle(CALL, outcome)).rejects.toMatchObject({ code: 'lock-lost' });
+      await expect(interceptor.settle(CALL, outcome)).rejects.toMatchObject({ code: 'lock-lost' });
       expect(await fleet.client.hgetall(job.key)).toEqual(before);
     }
   });
@@ -299,21 +308,21 @@ describe('a worker that lost its job', () => {
   it('sends nothing any more', async () => {
     const server = await answering();
     const job = fleet.job();
-    const gate = job.gate();
+    const interceptor = job.interceptor();
     await job.takeOver();
-    await expect(job.perform(gate, CALL, server)).rejects.toMatchObject({ code: 'lock-lost' });
+    await expect(job.perform(interceptor, CALL, server)).rejects.toMatchObject({ code: 'lock-lost' });
     expect(server.requests).toHaveLength(0);
   });
 
   it('still writes an answer that it paid for when nobody has taken the job yet', async () => {
     const server = await answering({ ...textReply('yes'), delayMs: 100 });
     const job = fleet.job();
-    const running = job.perform(job.gate(), CALL, server);
+    const running = job.perform(job.interceptor(), CALL, server);
     await server.arrived(1);
     await job.lapse();
     const { message } = await running;
     await job.takeOver();
-    expect((await job.perform(job.gate(), CALL, server)).message).toEqual(message);
+    expect((await job.perform(job.interceptor(), CALL, server)).message).toEqual(message);
     expect(server.requests).toHaveLength(1);
   });
 });
@@ -322,8 +331,8 @@ it('leaves no listener behind on the signal of a job, however many calls it make
   const server = await answering(...Array.from({ length: 50 }, () => textReply('yes')));
   const job = fleet.job();
   const { signal } = new AbortController();
-  const gate = job.gate({}, signal);
-  for (let ask = 1; ask <= 50; ask += 1) await job.perform(gate, { ...CALL, ask }, server, { signal });
+  const interceptor = job.interceptor({}, signal);
+  for (let ask = 1; ask <= 50; ask += 1) await job.perform(interceptor, { ...CALL, ask }, server, { signal });
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 
@@ -337,8 +346,10 @@ describe('answers shared by all jobs', () => {
         prefix: fleet.prefix,
         clock: settingsFor(server).clock,
       });
-      const gate = job.gate();
-      return job.perform(gate, CALL, server, { gates: cached ? [cache, gate] : [gate] });
+      const interceptor = job.interceptor();
+      return job.perform(interceptor, CALL, server, {
+        interceptors: cached ? [cache, interceptor] : [interceptor],
+      });
     };
     const first = await perform(true);
     expect((await perform(true)).message).toEqual(first.message);
@@ -353,7 +364,7 @@ describe('answers shared by all jobs', () => {
       let now = 0;
       const clock = { now: () => (now += 1), after: () => () => undefined };
       const cache = new CallCache({ client: fleet.client, prefix: fleet.prefix, clock }, 2);
-      return performCall(plannedCall(text), settingsFor(server), { gates: [cache] });
+      return performCall(plannedCall(text), settingsFor(server), { interceptors: [cache] });
     };
     for (const text of ['a', 'b', 'c']) await cached(text);
     expect(await fleet.client.zcard(`${fleet.prefix}::cache`)).toBe(2);

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CallControlOptions, limiterKey } from '../../src/calls/call-control.js';
 import { CallDeferred } from '../../src/calls/call-deferred.js';
-import type { JobGate } from '../../src/calls/job-gate.js';
+import type { JobInterceptor } from '../../src/calls/job-interceptor.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { redisOfFile } from '../support/redis.js';
-import { type GatedFleet, type GatedTestJob, gatedFleet, MODEL, plannedCall } from './gated-job.js';
+import { type FleetOfCalls, fleetOfCalls, type GatedTestJob, MODEL, plannedCall } from './calling-job.js';
 
 const redis = redisOfFile();
-let fleet: GatedFleet;
+let fleet: FleetOfCalls;
 let clock: ManualClock;
 
 beforeEach(() => {
-  fleet = gatedFleet(redis);
+  fleet = fleetOfCalls(redis);
   clock = new ManualClock();
 });
 afterEach(() => fleet.close());
@@ -55,7 +55,7 @@ function answered(headers: Record<string, string>): CallOutcome {
 
 interface Caller {
   readonly job: GatedTestJob;
-  readonly gate: JobGate;
+  readonly interceptor: JobInterceptor;
   /** Undefined: it went. Else how it was put off. */
   admit(): Promise<CallDeferred | undefined>;
   settle(outcome: CallOutcome): Promise<void>;
@@ -65,20 +65,20 @@ interface Caller {
 async function caller(options: CallControlOptions = {}): Promise<Caller> {
   const job = fleet.job();
   await job.takeOver();
-  const gate = job.gate({ clock, now: () => clock.now(), shortWaitMs: 0, ...options });
+  const interceptor = job.interceptor({ clock, now: () => clock.now(), shortWaitMs: 0, ...options });
   return {
     job,
-    gate,
+    interceptor,
     admit: async () => {
       try {
-        await gate.admit(CALL);
+        await interceptor.admit(CALL);
         return undefined;
       } catch (thrown) {
         if (thrown instanceof CallDeferred) return thrown;
         throw thrown;
       }
     },
-    settle: (outcome) => gate.settle(CALL, outcome),
+    settle: (outcome) => interceptor.settle(CALL, outcome),
   };
 }
 
@@ -108,7 +108,7 @@ describe('a model that turns a call away', () => {
   it('leaves other models open', async () => {
     await closeFor({ 'retry-after': '171' });
     const other = await caller();
-    expect(await other.gate.admit({ ...CALL, model: 'claude-haiku-4-5' })).toBeUndefined();
+    expect(await other.interceptor.admit({ ...CALL, model: 'claude-haiku-4-5' })).toBeUndefined();
   });
 
   it.each<[string, Record<string, string>, number, number]>([
@@ -224,7 +224,7 @@ describe('coming back', () => {
     await closeFor({ 'retry-after': '10' });
     clock.advance(10_000);
     const [probe] = await admitted(1);
-    probe?.gate.accepted(CALL);
+    probe?.interceptor.accepted(CALL);
     // Sent over the same connection, so it is carried out after it.
     expect(await admitted(5)).toHaveLength(1);
   });
@@ -281,7 +281,7 @@ describe('coming back', () => {
       clock.advance(10_000);
       const [probe] = await admitted(1);
       expect(clock.pending).toBe(1);
-      if (end === 'accepted') probe?.gate.accepted(CALL);
+      if (end === 'accepted') probe?.interceptor.accepted(CALL);
       else await probe?.settle(ANSWERED);
       expect(clock.pending).toBe(0);
       // The model is open again, step by step.
@@ -373,7 +373,7 @@ describe('waiting', () => {
     await closeFor({ 'retry-after': '0.8' });
     const controller = new AbortController();
     const patient = await caller({ shortWaitMs: 1_000 });
-    const admitted = patient.gate.admit(CALL, controller.signal);
+    const admitted = patient.interceptor.admit(CALL, controller.signal);
     while (clock.pending === 0) await fleet.client.ping();
     controller.abort('draining');
     await expect(admitted).rejects.toBe('draining');

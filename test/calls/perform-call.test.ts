@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { CallGate, PlannedCall } from '../../src/calls/call-gate.js';
+import type { CallInterceptor, PlannedCall } from '../../src/calls/call-interceptor.js';
 import { receivedMessage } from '../../src/calls/message.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { type CallHooks, performCall } from '../../src/calls/perform-call.js';
@@ -110,8 +110,8 @@ describe('a failure in passing is tried again in place', () => {
   });
 });
 
-describe('gates', () => {
-  function spy(name: string, log: string[], gate: Partial<CallGate> = {}): CallGate {
+describe('interceptors', () => {
+  function spy(name: string, log: string[], interceptor: Partial<CallInterceptor> = {}): CallInterceptor {
     return {
       name,
       admit: async () => {
@@ -127,13 +127,13 @@ describe('gates', () => {
       release: async () => {
         log.push(`${name} release`);
       },
-      ...gate,
+      ...interceptor,
     };
   }
 
   it('are passed for each sending: admit, record, send, settle in reverse', async () => {
     const log: string[] = [];
-    await perform([overloadedReply(), textReply('hi')], { gates: [spy('a', log), spy('b', log)] });
+    await perform([overloadedReply(), textReply('hi')], { interceptors: [spy('a', log), spy('b', log)] });
     const pass = (outcome: string) => [
       'a admit',
       'b admit',
@@ -145,11 +145,11 @@ describe('gates', () => {
     expect(log).toEqual([...pass('overloaded'), ...pass('answered')]);
   });
 
-  it('a gate that refuses stops the call, and what was admitted before is taken back', async () => {
+  it('an interceptor that refuses stops the call, and what was admitted before is taken back', async () => {
     const log: string[] = [];
     const refuse = spy('b', log, { admit: () => Promise.reject(new Error('over budget')) });
     await expect(
-      perform([textReply('hi')], { gates: [spy('a', log), refuse, spy('c', log)] }),
+      perform([textReply('hi')], { interceptors: [spy('a', log), refuse, spy('c', log)] }),
     ).rejects.toThrow('over budget');
     expect(log).toEqual(['a admit', 'a release']);
     expect(api.requests).toHaveLength(0);
@@ -165,7 +165,7 @@ describe('gates', () => {
     const ledger = spy('ledger', log, { admit: async () => kept ?? undefined });
     const reused: boolean[] = [];
     const { outcome, requests } = await perform([], {
-      gates: [ledger],
+      interceptors: [ledger],
       onOutcome: (_, isReused) => reused.push(isReused),
     });
     expect(outcome).toMatchObject({ class: 'answered', message: kept });
@@ -174,10 +174,10 @@ describe('gates', () => {
     expect(log).toEqual([]);
   });
 
-  it('an answer that is judged unusable reaches the gates as such', async () => {
+  it('an answer that is judged unusable reaches the interceptors as such', async () => {
     const log: string[] = [];
     await perform([textReply('nonsense')], {
-      gates: [spy('a', log)],
+      interceptors: [spy('a', log)],
       judge: () => ({ class: 'schema-invalid', detail: 'no JSON' }),
     });
     expect(log).toContain('a settle schema-invalid');

@@ -25,7 +25,7 @@ import {
   truncatedReply,
 } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
-import { type GatedFleet, gatedFleet, plannedCall, settingsFor } from './gated-job.js';
+import { type FleetOfCalls, fleetOfCalls, plannedCall, settingsFor } from './calling-job.js';
 
 type TestedClass = Exclude<OutcomeClass, 'timeout'>;
 /** A call that takes too long has a test of its own, in which the time is moved on by hand. */
@@ -105,11 +105,11 @@ const SITUATIONS: Readonly<Record<TestedClass, Situation>> = {
 };
 
 const redis = redisOfFile();
-let fleet: GatedFleet;
+let fleet: FleetOfCalls;
 let api: MessagesApi | undefined;
 
 beforeEach(() => {
-  fleet = gatedFleet(redis);
+  fleet = fleetOfCalls(redis);
 });
 afterEach(async () => {
   await fleet.close();
@@ -163,7 +163,9 @@ describe('a call that always ends the same', () => {
       await job.takeOver();
       // Not one retry is allowed, and none is needed.
       const settings = { ...settingsFor(server), retry: { ...DEFAULT_RETRY_POLICY, retries: 0 } };
-      const running = performCall(plannedCall(name), settings, { gates: [job.gate({ shortWaitMs: 0 })] });
+      const running = performCall(plannedCall(name), settings, {
+        interceptors: [job.interceptor({ shortWaitMs: 0 })],
+      });
       await expect(running).rejects.toBeInstanceOf(CallDeferred);
       expect(server.requests).toHaveLength(1);
     },
@@ -173,7 +175,7 @@ describe('a call that always ends the same', () => {
     const server = await answering(errorReply(500));
     const job = fleet.job();
     const call = plannedCall('500');
-    expect((await job.perform(job.gate(), call, server)).class).toBe('overloaded');
+    expect((await job.perform(job.interceptor(), call, server)).class).toBe('overloaded');
     expect(server.requests).toHaveLength(1 + RETRY_BOUNDS['calls.retries']);
   });
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { holdPrefix, ownPrefix, removePrefix, sweepOwnPrefixes } from '../../src/cli/own-prefix.js';
+import { ephemeralPrefix, holdPrefix, removePrefix, sweepOwnPrefixes } from '../../src/cli/own-prefix.js';
 import { acquireEmbeddedRedis } from '../../src/fleet/embedded-redis.js';
 import { connectProducer } from '../../src/queues/connection.js';
 import { leaks } from '../support/agent-answers.js';
@@ -67,7 +67,7 @@ describe("an invocation's own prefix", () => {
 
   it('is swept once its process and its connection are gone, and nothing else is', async () => {
     const shared = 'a*[b]';
-    const live = ownPrefix(shared);
+    const live = ephemeralPrefix(shared);
     const elsewhere = `${shared}-${NOBODY}-0000000a`;
     const left = `${shared}-${NOBODY}-0000000b`;
     const others = [`${shared}:x`, `${shared}-night:x`, `axxb-${NOBODY}-0000000c:x`];

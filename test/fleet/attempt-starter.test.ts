@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AttemptStarter } from '../../src/fleet/attempt-starter.js';
 import { connectProducer } from '../../src/queues/connection.js';
-import { virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
-import { UNPLACED } from '../../src/queues/fairness/turn-script.js';
+import { virtualTimeKey } from '../../src/queues/fairness/assign-priorities.js';
+import { UNSCHEDULED } from '../../src/queues/fairness/priority-script.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
@@ -68,7 +68,7 @@ describe('runs that begin at the same time', () => {
     const jobs = [
       await held(`${prefix}:extract:late`, { priority: 7 }),
       await held(`${prefix}:extract:early`, { priority: 5 }),
-      await held(`${prefix}:extract:unplaced`, { priority: UNPLACED }),
+      await held(`${prefix}:extract:unplaced`, { priority: UNSCHEDULED }),
       await held(`${prefix}:extract:lost`, { priority: 9 }, 'of another worker'),
       await held(`${prefix}:summarize:old`, { priority: 4 }),
     ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { flightsKey, spendBase } from '../../src/calls/call-control.js';
+import { inFlightKey, spendBase } from '../../src/calls/call-control.js';
 import { examine } from '../../src/fleet/doctor/examine.js';
 import { payloadKey } from '../../src/payloads/payload-keys.js';
 import { PAYLOAD_GRACE_MS } from '../../src/payloads/sweep-payloads.js';
@@ -133,7 +133,7 @@ describe('the doctor holds the data against the invariants', () => {
     const { client, prefix, found, repair } = await startFleet();
     const day = Math.floor(Date.now() / 86_400_000);
     const flight = { token: 'dead', amount: '700', likely: '300', day: String(day), run: '', by: 'dead#1' };
-    await client.hset(flightsKey(prefix), `1 ${prefix}:extract:x`, JSON.stringify(flight));
+    await client.hset(inFlightKey(prefix), `1 ${prefix}:extract:x`, JSON.stringify(flight));
     await client.hset(`${spendBase(prefix)}:day:${day}`, 'reserved', 700);
     expect(await found()).toEqual(['idle-reservation']);
     expect((await brokenInvariants(client, prefix)).join()).toContain('nano-dollars are reserved');

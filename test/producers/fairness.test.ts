@@ -5,7 +5,7 @@ import { addJobs } from '../../src/producers/add-jobs.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
-import { placeDueJobs } from '../../src/queues/fairness/due-turns.js';
+import { placeDueJobs } from '../../src/queues/fairness/due-priorities.js';
 import { submitterOfTenant } from '../../src/queues/submitter.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';

@@ -5,8 +5,8 @@ import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
-import { placeDueJobs } from '../../src/queues/fairness/due-turns.js';
-import { UNPLACED } from '../../src/queues/fairness/turn-script.js';
+import { placeDueJobs } from '../../src/queues/fairness/due-priorities.js';
+import { UNSCHEDULED } from '../../src/queues/fairness/priority-script.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -52,7 +52,7 @@ describe('a new job is given its place in the step that adds it', () => {
       await addSolutionCheck(fleet, script('meanwhile'));
       await placeDueJobs(fleet.client, fleet.prefix, 'solution-check', 1);
       expect(await placeOf('solution-check', near)).toEqual({ own: 2, waiting: undefined });
-      expect(await placeOf('solution-check', far)).toEqual({ own: UNPLACED, waiting: undefined });
+      expect(await placeOf('solution-check', far)).toEqual({ own: UNSCHEDULED, waiting: undefined });
     },
   );
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeTurns } from '../../src/queues/fairness/take-turns.js';
+import { assignPriorities } from '../../src/queues/fairness/assign-priorities.js';
 import { redisOfFile } from '../support/redis.js';
 import { takeJobs } from '../support/take-jobs.js';
 
@@ -23,7 +23,7 @@ function newQueue(rebaseAt?: number) {
   return {
     async add(submitter: string, tenant: string, ids: readonly string[], priority = 0) {
       const requests = ids.map((id) => ({ id, tenant, submitter, priority }));
-      const tags = await takeTurns(client, prefix, 'extract', requests, rebaseAt);
+      const tags = await assignPriorities(client, prefix, 'extract', requests, rebaseAt);
       for (const [at, id] of ids.entries()) {
         const tag = tags[at] ?? 0;
         await client.hset(`${key}:${id}`, 'priority', tag);
@@ -65,11 +65,11 @@ describe('turns of submitters', () => {
         priority,
       });
       const first = names('a', 1_000).map((_, at) => request('a', at, 5));
-      await takeTurns(client, prefix, 'extract', first);
+      await assignPriorities(client, prefix, 'extract', first);
       for (const [at, { id }] of first.entries()) await client.zadd(`${prefix}:extract:prioritized`, at, id);
       await client.config('RESETSTAT');
       const many = names('t', 500).map((name, at) => request(name, at, priorityOf(at)));
-      await takeTurns(client, prefix, 'extract', many);
+      await assignPriorities(client, prefix, 'extract', many);
       const calls = [...(await client.info('commandstats')).matchAll(/cmdstat_(\w+):calls=(\d+)/g)].map(
         ([, name = '', count]) => [name, Number(count)] as const,
       );
@@ -93,7 +93,7 @@ describe('turns of submitters', () => {
         priority,
       }));
       const before = await spent();
-      const tags = await takeTurns(client, prefix, 'extract', requests);
+      const tags = await assignPriorities(client, prefix, 'extract', requests);
       const work = (await spent()) - before;
       const waiting = requests.flatMap(({ id }, at) => [(tags[at] ?? 0) * BAND + at, id]);
       await client.zadd(`${prefix}:extract:prioritized`, ...waiting);

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectProducer } from '../../src/queues/connection.js';
-import { takeTurns, virtualTimeKey } from '../../src/queues/fairness/take-turns.js';
-import { MAX_TAG } from '../../src/queues/fairness/turn-script.js';
+import { assignPriorities, virtualTimeKey } from '../../src/queues/fairness/assign-priorities.js';
+import { MAX_TAG } from '../../src/queues/fairness/priority-script.js';
 import { redisOfFile } from '../support/redis.js';
 import { takeJobs } from '../support/take-jobs.js';
 
@@ -34,7 +34,7 @@ function newQueue(rebaseAt?: number) {
     prefix,
     async add(tenant: string, ids: readonly string[], priority = 0, submitter = '') {
       const requests = ids.map((id) => ({ id, tenant, submitter, priority }));
-      const tags = await takeTurns(client, prefix, 'extract', requests, rebaseAt);
+      const tags = await assignPriorities(client, prefix, 'extract', requests, rebaseAt);
       for (const [at, id] of ids.entries()) await place(id, tags[at] ?? 0);
       return tags;
     },

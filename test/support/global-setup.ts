@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Servers of a killed test command need a moment to notice that they are alone. */
-const FAREWELL_MS = 10_000;
+const SHUTDOWN_GRACE_MS = 10_000;
 
 /**
  * Threads of its own take a small training longer than they save. Debian's Python loads setuptools where a package asks
@@ -49,7 +49,7 @@ interface LeftProcess {
 }
 
 async function leftProcesses(folder: string): Promise<LeftProcess[]> {
-  const giveUpAt = Date.now() + FAREWELL_MS;
+  const giveUpAt = Date.now() + SHUTDOWN_GRACE_MS;
   let left = processesIn(folder);
   while (left.length > 0 && Date.now() < giveUpAt) {
     await wait(50);

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { flightsKey, spendBase } from '../../src/calls/call-control.js';
+import { inFlightKey, spendBase } from '../../src/calls/call-control.js';
 import { examine } from '../../src/fleet/doctor/examine.js';
 
 /**
@@ -11,7 +11,7 @@ export async function brokenInvariants(client: Redis, prefix: string): Promise<s
   const broken = problems.map(
     ({ problem, queue, id, detail }) => `${problem}: ${queue ?? ''} ${id}: ${detail}`,
   );
-  const underWay = await client.hlen(flightsKey(prefix));
+  const underWay = await client.hlen(inFlightKey(prefix));
   if (underWay > 0) broken.push(`${underWay} calls count as under way, though no worker is there`);
   const days = await client.keys(`${spendBase(prefix).replace(/[{}[\]*?\\]/g, '\\$&')}:*`);
   for (const key of days) {

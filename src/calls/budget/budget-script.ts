@@ -6,7 +6,7 @@
  *   `reserved` for calls under way (the most they can cost), `assumed` for ended calls whose cost is not known;
  * - `calls`, `callsInDoubt`, `unpricedCalls`, `input`, `output`, `cacheRead`, `cacheWrite` (tokens);
  * - `model:NAME:spent`, `model:NAME:calls`;
- * - `outcome:CLASS` (of days only): how the sendings ended whose end was seen;
+ * - `outcome:CLASS` (of days only): how the sends ended whose end was seen;
  * - `tenant:NAME` (of runs only): a bound tenant has an account of its own for its part (`run-account.ts`);
  * - `budget`, where there is one; `keptSince`: the day on which its expiry was last put off.
  * Calls under way stand in one hash: field \`NUMBER JOBKEY\`, value JSON.
@@ -32,44 +32,44 @@ local function spend_keys(base, day, run)
 end
 
 -- A call under way is no more: its reservation comes back. Returns what was known of it, nil where it was none.
-local function spend_land(flights, member)
-  local raw = redis.call('HGET', flights, member)
+local function release_reservation(in_flight, member)
+  local raw = redis.call('HGET', in_flight, member)
   if not raw then return nil end
-  redis.call('HDEL', flights, member)
+  redis.call('HDEL', in_flight, member)
   return cjson.decode(raw)
 end
 
 -- Books amounts for a call that is no more, on its day and its run; an outcome counts on its day alone.
-local function spend_book(base, flight, fields, amounts, outcome)
-  fields[#fields + 1], amounts[#amounts + 1] = 'reserved', -tonumber(flight.amount)
-  local keys = spend_keys(base, flight.day, flight.run)
+local function spend_record(base, call_in_flight, fields, amounts, outcome)
+  fields[#fields + 1], amounts[#amounts + 1] = 'reserved', -tonumber(call_in_flight.amount)
+  local keys = spend_keys(base, call_in_flight.day, call_in_flight.run)
   if keys[2] then spend_add(keys[2], fields, amounts) end
   if outcome then fields[#fields + 1], amounts[#amounts + 1] = 'outcome:' .. outcome, 1 end
   spend_add(keys[1], fields, amounts)
 end
 
 -- Nobody knows how a call ended: it counts at its likely price.
-local function spend_in_doubt(base, flight, outcome)
-  spend_book(base, flight, {'inDoubt', 'callsInDoubt'}, {tonumber(flight.likely), 1}, outcome)
+local function spend_in_doubt(base, call_in_flight, outcome)
+  spend_record(base, call_in_flight, {'inDoubt', 'callsInDoubt'}, {tonumber(call_in_flight.likely), 1}, outcome)
 end
 
 -- Ends the reservations of runs that no longer hold their job.
-local function spend_sweep(base, flights, now)
-  local all = redis.call('HGETALL', flights)
+local function spend_sweep(base, in_flight, now)
+  local all = redis.call('HGETALL', in_flight)
   for index = 1, #all, 2 do
-    local flight = cjson.decode(all[index + 1])
+    local call_in_flight = cjson.decode(all[index + 1])
     local number, job = string.match(all[index], '^(%d+) (.*)$')
-    if redis.call('GET', job .. ':lock') ~= flight.token then
-      redis.call('HDEL', flights, all[index])
-      spend_in_doubt(base, flight)
-      ledger_forget(job, number, flight.by, now)
+    if redis.call('GET', job .. ':lock') ~= call_in_flight.token then
+      redis.call('HDEL', in_flight, all[index])
+      spend_in_doubt(base, call_in_flight)
+      ledger_forget(job, number, call_in_flight.by, now)
     end
   end
 end
 
 -- The books that a call is under: its day, and its run where it has one; \`named\` are their budgets as the call knows
 -- them, false where it knows none. A run's budget holds for all its jobs, whichever of them named it.
-local function spend_books(base, day, run, named)
+local function spend_totals(base, day, run, named)
   local books = {}
   for index, key in ipairs(spend_keys(base, day, run)) do
     local sums = redis.call('HMGET', key, 'spent', 'inDoubt', 'reserved', 'budget', 'keptSince', 'assumed')
@@ -99,23 +99,23 @@ local function spend_check(books, amount)
 end
 
 -- Budgets are kept with the sums, so that whoever reads these sees what they are held to.
-local function spend_reserve(base, books, flights, member, flight, named)
-  redis.call('HSET', flights, member, cjson.encode(flight))
+local function spend_reserve(base, books, in_flight, member, call_in_flight, named)
+  redis.call('HSET', in_flight, member, cjson.encode(call_in_flight))
   for index, sums in ipairs(books) do
-    local written = {'reserved', string.format('%d', sums.reserved + tonumber(flight.amount))}
+    local written = {'reserved', string.format('%d', sums.reserved + tonumber(call_in_flight.amount))}
     local budget = named[index]
     if budget and budget ~= sums.budget then
       written[3], written[4] = 'budget', string.format('%d', budget)
     end
-    local renewed = sums.kept ~= flight.day
+    local renewed = sums.kept ~= call_in_flight.day
     if renewed then
       written[#written + 1] = 'keptSince'
-      written[#written + 1] = flight.day
+      written[#written + 1] = call_in_flight.day
     end
     redis.call('HSET', sums.key, unpack(written))
     if renewed then redis.call('EXPIRE', sums.key, index == 1 and DAY_KEPT or RUN_KEPT) end
     -- A bound tenant's part of a run is named there, for whoever reads what the whole run costs.
-    local tenant, run = string.match(flight.run, '^(%Z*)%z(.*)$')
+    local tenant, run = string.match(call_in_flight.run, '^(%Z*)%z(.*)$')
     if renewed and index == 2 and tenant then
       redis.call('HSET', base .. ':run:' .. run, 'tenant:' .. tenant, '1')
       redis.call('EXPIRE', base .. ':run:' .. run, RUN_KEPT)
@@ -125,22 +125,22 @@ end
 
 -- The end of a call is known: 'paid' at a cost, 'free', or 'in-doubt'. Where its cost is not known (false), an assumed one
 -- counts for the budgets; where that is false too, the most that it could cost.
-local function spend_settle(base, flights, member, billed, cost, assumed, tokens, model, outcome)
-  local flight = spend_land(flights, member)
-  if not flight then return end
-  if billed == 'in-doubt' then return spend_in_doubt(base, flight, outcome) end
-  if billed == 'free' then return spend_book(base, flight, {}, {}, outcome) end
+local function spend_settle(base, in_flight, member, billed, cost, assumed, tokens, model, outcome)
+  local call_in_flight = release_reservation(in_flight, member)
+  if not call_in_flight then return end
+  if billed == 'in-doubt' then return spend_in_doubt(base, call_in_flight, outcome) end
+  if billed == 'free' then return spend_record(base, call_in_flight, {}, {}, outcome) end
   local fields = {'calls', 'model:' .. model .. ':calls', 'unpricedCalls'}
   local amounts = {1, 1, 1}
   if cost then
     fields[3], amounts[3] = 'spent', cost
     fields[4], amounts[4] = 'model:' .. model .. ':spent', cost
   else
-    fields[4], amounts[4] = 'assumed', assumed or tonumber(flight.amount)
+    fields[4], amounts[4] = 'assumed', assumed or tonumber(call_in_flight.amount)
   end
   for index, field in ipairs({'input', 'output', 'cacheRead', 'cacheWrite'}) do
     if tokens[index] ~= 0 then fields[#fields + 1], amounts[#amounts + 1] = field, tokens[index] end
   end
-  spend_book(base, flight, fields, amounts, outcome)
+  spend_record(base, call_in_flight, fields, amounts, outcome)
 end
 `;

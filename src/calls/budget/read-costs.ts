@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
-import { flightsKey, spendBase } from '../call-control.js';
+import { inFlightKey, spendBase } from '../call-control.js';
 import { PRICE_LIST } from '../prices.js';
 import { addCosts } from './add-costs.js';
 import { fromNano } from './estimate.js';
@@ -30,7 +30,7 @@ export interface Costs {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly models: Readonly<Record<string, { readonly calls: number; readonly spentUsd: number }>>;
-  /** How the sendings of a day ended whose end was seen, by outcome class; nothing of a run. */
+  /** How the sends of a day ended whose end was seen, by outcome class; nothing of a run. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Day of the price list. */
   readonly pricesAsOf: string;
@@ -45,13 +45,13 @@ const READ_COSTS = script(`
 local under, gone, reserved, likely = 0, 0, 0, 0
 local all = redis.call('HGETALL', KEYS[2])
 for index = 1, #all, 2 do
-  local flight = cjson.decode(all[index + 1])
-  if flight[ARGV[1]] == ARGV[2] then
+  local call_in_flight = cjson.decode(all[index + 1])
+  if call_in_flight[ARGV[1]] == ARGV[2] then
     local job = string.match(all[index], '^%d+ (.*)$')
-    if redis.call('GET', job .. ':lock') == flight.token then
+    if redis.call('GET', job .. ':lock') == call_in_flight.token then
       under = under + 1
     else
-      gone, reserved, likely = gone + 1, reserved + tonumber(flight.amount), likely + tonumber(flight.likely)
+      gone, reserved, likely = gone + 1, reserved + tonumber(call_in_flight.amount), likely + tonumber(call_in_flight.likely)
     end
   end
 end
@@ -88,7 +88,7 @@ async function readAccount(
   id: string,
   name: string,
 ): Promise<{ readonly costs: Costs; readonly tenants: readonly string[] }> {
-  const keys = [`${spendBase(prefix)}:${scope}:${id}`, flightsKey(prefix)];
+  const keys = [`${spendBase(prefix)}:${scope}:${id}`, inFlightKey(prefix)];
   const [sums, underWay, gone, goneReserved, goneLikely] = replyList(
     await runScript(client, READ_COSTS, keys, [scope, id]),
   );

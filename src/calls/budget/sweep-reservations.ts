@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { runScript } from '../../queues/run-script.js';
-import { flightsKey, spendBase } from '../call-control.js';
+import { inFlightKey, spendBase } from '../call-control.js';
 import { SWEEP_RESERVATIONS } from '../call-scripts.js';
 
 /**
@@ -8,5 +8,5 @@ import { SWEEP_RESERVATIONS } from '../call-scripts.js';
  * @returns how many calls are still under way
  */
 export async function sweepReservations(client: Redis, prefix: string): Promise<number> {
-  return Number(await runScript(client, SWEEP_RESERVATIONS, [flightsKey(prefix)], [spendBase(prefix), '']));
+  return Number(await runScript(client, SWEEP_RESERVATIONS, [inFlightKey(prefix)], [spendBase(prefix), '']));
 }

@@ -1,6 +1,6 @@
 import { runScript, script } from '../../queues/run-script.js';
 import type { CallControl } from '../call-control.js';
-import type { CallGate, PlannedCall } from '../call-gate.js';
+import type { CallInterceptor, PlannedCall } from '../call-interceptor.js';
 import type { ReceivedMessage } from '../message.js';
 import type { CallOutcome } from '../outcome.js';
 import { packAnswer, unpackAnswer } from './kept-answer.js';
@@ -36,7 +36,7 @@ return redis.call('ZREMRANGEBYRANK', KEYS[1], 0, surplus - 1)`);
  * Answers shared by all jobs, by the digest of the whole request: model, texts, token limit, schema. Only usable
  * answers are kept. A job that asks the same twice wants another answer the second time, and gets it from the model.
  */
-export class CallCache implements CallGate {
+export class CallCache implements CallInterceptor {
   readonly name = 'cache';
   readonly #asked = new Set<string>();
 

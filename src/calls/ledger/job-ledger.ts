@@ -2,7 +2,7 @@ import type { EndedCall, SentCall } from '../../queues/call-record.js';
 import { EndedCallSchema, LEDGER_FIELD, SentCallSchema } from '../../queues/call-record.js';
 import { readRecord } from '../../queues/read-record.js';
 import { replyText, type ScriptReply } from '../../queues/run-script.js';
-import type { PlannedCall } from '../call-gate.js';
+import type { PlannedCall } from '../call-interceptor.js';
 import type { ReceivedMessage } from '../message.js';
 import type { OutcomeClass } from '../outcome.js';
 import { unpackAnswer } from './kept-answer.js';
@@ -126,7 +126,7 @@ export class JobLedger {
         ask: call.ask,
         digest: call.digest,
         model: call.model,
-        sendings: (again?.sent.sendings ?? 0) + 1,
+        sends: (again?.sent.sends ?? 0) + 1,
         likelyUsd,
       },
     };

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { flightsKey } from '../../calls/call-control.js';
+import { inFlightKey } from '../../calls/call-control.js';
 import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
 import type { Problem } from './problem.js';
 
@@ -15,7 +15,7 @@ return idle`);
 
 /** Reservations of calls that nobody waits for any more. */
 export async function findIdleReservations(client: Redis, prefix: string): Promise<Problem[]> {
-  const found = replyList(await runScript(client, IDLE, [flightsKey(prefix)], []));
+  const found = replyList(await runScript(client, IDLE, [inFlightKey(prefix)], []));
   return found.map((entry) => {
     const [, number = '', id = ''] = /^(\d+) (.*)$/s.exec(replyText(entry) ?? '') ?? [];
     return { problem: 'idle-reservation', id, detail: `call ${number}: its worker is gone` };

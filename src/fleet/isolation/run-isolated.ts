@@ -1,4 +1,4 @@
-import { JobGate } from '../../calls/job-gate.js';
+import { JobInterceptor } from '../../calls/job-interceptor.js';
 import { lostJob } from '../../calls/refusals.js';
 import { JobError, messageOf } from '../../errors.js';
 import { abortable } from '../../processors/abortable.js';
@@ -48,7 +48,7 @@ export async function runIsolated<K extends KindName>(
   } catch (thrown) {
     if (thrown instanceof JobError && thrown.code === 'killed-its-worker') {
       await resetCrashCount(client, job.key, attempt);
-      await new JobGate(parts.calls, {
+      await new JobInterceptor(parts.calls, {
         ...job,
         hasLedger: true,
         signal,

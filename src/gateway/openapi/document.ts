@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { SESSION_COOKIE } from '../auth/caller.js';
 import type { OpenOperation, Operation, ResponseSpec } from '../http/operation.js';
 import { PROBLEM_TYPE, ProblemSchema } from '../http/problem.js';
-import { SchemaBook } from './schema-book.js';
+import { ComponentRegistry } from './component-registry.js';
 
 export interface ParameterObject {
   readonly name: string;
@@ -58,7 +58,7 @@ const text = { type: 'string' };
 
 /** The document of the API: everything in it comes from the operations and their schemas. */
 export function openApiDocument(operations: readonly (Operation | OpenOperation)[]): OpenApiDocument {
-  const book = new SchemaBook();
+  const book = new ComponentRegistry();
   const problem = book.reference(ProblemSchema, 'output');
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const operation of operations) {
@@ -101,7 +101,7 @@ export function openApiDocument(operations: readonly (Operation | OpenOperation)
   };
 }
 
-function operationObject(operation: Operation | OpenOperation, book: SchemaBook): OperationObject {
+function operationObject(operation: Operation | OpenOperation, book: ComponentRegistry): OperationObject {
   const { id, summary, description, tag, responses } = operation;
   const common = {
     operationId: id,
@@ -132,7 +132,7 @@ function operationObject(operation: Operation | OpenOperation, book: SchemaBook)
   };
 }
 
-function bodyObject(body: z.ZodType, book: SchemaBook) {
+function bodyObject(body: z.ZodType, book: ComponentRegistry) {
   return { required: true, content: { 'application/json': { schema: book.reference(body, 'input') } } };
 }
 
@@ -144,7 +144,10 @@ function headersObject(headers: Readonly<Record<string, string>>) {
   return { headers: Object.fromEntries(described) };
 }
 
-function responseObject({ description, schema, contentType, headers }: ResponseSpec, book: SchemaBook) {
+function responseObject(
+  { description, schema, contentType, headers }: ResponseSpec,
+  book: ComponentRegistry,
+) {
   return {
     description,
     ...(headers === undefined ? {} : headersObject(headers)),
@@ -154,7 +157,7 @@ function responseObject({ description, schema, contentType, headers }: ResponseS
   };
 }
 
-function parametersOf({ params, query, idempotent }: Operation, book: SchemaBook): ParameterObject[] {
+function parametersOf({ params, query, idempotent }: Operation, book: ComponentRegistry): ParameterObject[] {
   const from = (place: 'path' | 'query', object: z.ZodObject | undefined): ParameterObject[] =>
     Object.entries((object?.shape ?? {}) as Record<string, z.ZodType>).map(([name, schema]) => ({
       name,

@@ -4,8 +4,8 @@ import { isKindName } from '../../queues/registry.js';
 import { bytesApart, type FleetJobOptions, type KeyOptions, storedData } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
 import { withTags } from '../job-tags.js';
-import { type TurnOption, turnOption } from '../placing-backend.js';
 import { indexRuns } from '../run-index.js';
+import { type TurnOption, turnOption } from '../scheduling-backend.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from '../submit-once.js';
 import { turnRequest } from '../turns.js';
 

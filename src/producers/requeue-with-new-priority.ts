@@ -8,7 +8,7 @@ import { turnsOf } from './turns.js';
  * that are run again at once would all go before everybody else's. Whoever calls it asks for room first, before anything
  * is changed.
  */
-export async function retryInTurn(fleet: FleetClient, queueName: string, job: Job): Promise<void> {
+export async function requeueWithNewPriority(fleet: FleetClient, queueName: string, job: Job): Promise<void> {
   const id = job.id ?? '';
   const own = (job.opts as FleetJobOptions).fleet;
   const turn = (await turnsOf(fleet, [{ queue: queueName, id, data: job.data, ...own }])).get(id);

@@ -1,8 +1,8 @@
 import { type JobJson, QueueKeys, type QueueOptions, RedisConnection, RedisQueueBackend } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { yieldWhenBusy } from '../event-loop.js';
-import { inOrderOfTurns, type TurnRequest, turnCalls } from '../queues/fairness/take-turns.js';
-import { TAKE_TURNS, UNPLACED } from '../queues/fairness/turn-script.js';
+import { inOrderOfTurns, type TurnRequest, turnCalls } from '../queues/fairness/assign-priorities.js';
+import { TAKE_TURNS, UNSCHEDULED } from '../queues/fairness/priority-script.js';
 
 /**
  * Option of a job that is given its turn in the step that adds it. BullMQ hands options on as they are, and stores only
@@ -31,7 +31,7 @@ function isDelayed({ opts }: JobJson): boolean {
 /** A job with the options that are stored with it: its id is not among them, since it is in its key. */
 function withStoredOptions(job: JobJson): JobJson {
   const { jobId: _, ...opts } = job.opts;
-  return { ...job, opts: turnRequestOf(job) === undefined ? opts : { ...opts, priority: UNPLACED } };
+  return { ...job, opts: turnRequestOf(job) === undefined ? opts : { ...opts, priority: UNSCHEDULED } };
 }
 
 /** Name of the script among the commands of the connection. */
@@ -70,7 +70,7 @@ interface FlowPlacements {
  * BullMQ's own backend, which gives new jobs their turns among tenants in the transaction that adds them: one round trip
  * instead of two, and no turn is taken for a job that never comes.
  */
-export class PlacingBackend extends RedisQueueBackend {
+export class SchedulingBackend extends RedisQueueBackend {
   readonly #flows = new WeakMap<JobJson, FlowPlacements>();
   readonly #flowOf = new WeakMap<ScriptRunner, FlowPlacements>();
 
@@ -142,12 +142,12 @@ function placementsOf(entries: FlowEntries): Placement[] {
 }
 
 /** Backends on a producer's connection, which is the producer's own to close. */
-export function placingBackend(client: Redis): (name: string, options: QueueOptions) => PlacingBackend {
+export function placingBackend(client: Redis): (name: string, options: QueueOptions) => SchedulingBackend {
   client.defineCommand(TAKE_TURNS_COMMAND, { numberOfKeys: 1, lua: TAKE_TURNS.source });
   return (name, options) => {
     const keys = new QueueKeys(options.prefix);
     const connection = new RedisConnection(client, { shared: true });
-    return new PlacingBackend(
+    return new SchedulingBackend(
       connection,
       name,
       keys.getKeys(name),

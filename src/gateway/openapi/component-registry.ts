@@ -7,7 +7,7 @@ type JsonSchema = Record<string, unknown>;
  * Collects the schemas of a document. A zod schema with an id (`meta({id})`) is written once and referred to; what a
  * request may send and what a response holds can differ (defaults), and then have two names.
  */
-export class SchemaBook {
+export class ComponentRegistry {
   readonly #schemas = new Map<string, JsonSchema>();
 
   get schemas(): Record<string, JsonSchema> {

@@ -4,9 +4,9 @@ import type { EndedCall, SentCall } from '../queues/call-record.js';
 import { saysFull } from '../queues/connection.js';
 import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
 import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
-import { type CallControl, flightsKey, limiterKey, spendBase } from './call-control.js';
+import { type CallControl, inFlightKey, limiterKey, spendBase } from './call-control.js';
 import { CallDeferred } from './call-deferred.js';
-import type { CallGate, PlannedCall } from './call-gate.js';
+import type { CallInterceptor, PlannedCall } from './call-interceptor.js';
 import {
   ADMIT_CALL,
   type AdmittedCall,
@@ -28,8 +28,8 @@ import type { CallOutcome } from './outcome.js';
 import { callInDoubt, lostJob, overBudget, waitedTooLong } from './refusals.js';
 import { settledCall } from './settled-call.js';
 
-/** The job that a gate stands for. */
-export interface GatedJob {
+/** The job that an interceptor stands for. */
+export interface CallingJob {
   /** Key of the job's hash. */
   readonly key: string;
   /** Token of the lock by which this worker holds the job. */
@@ -46,7 +46,7 @@ export interface GatedJob {
 }
 
 /** A call that was let through and has not ended. */
-interface Flight {
+interface CallInFlight {
   readonly number: number;
   readonly sent: SentCall;
   readonly sentAt: number;
@@ -59,7 +59,7 @@ interface Flight {
 /** What opening the ledger of a job that has none yet would answer. */
 const NO_CALLS: readonly ScriptReply[] = [Buffer.from('open')];
 /** How long a job that is told to stop waits for a Redis that does not answer. */
-const FAREWELL_MS = 5_000;
+const SHUTDOWN_GRACE_MS = 5_000;
 /** Callers that wait for the same moment come back within so many milliseconds behind it. */
 const MAX_SPREAD_MS = 5_000;
 /** How soon a call looks again for room in a budget that others hold reserved. */
@@ -71,17 +71,17 @@ const BUDGET_LOOK_MS = 1_000;
  * trip. Any other call takes two: one in which it is written as sent, booked and reserved, one in which its answer and
  * cost are. Both do nothing once another worker holds the job.
  */
-export class JobGate implements CallGate {
+export class JobInterceptor implements CallInterceptor {
   readonly name = 'job';
   /** This run of the job, as the ledger names it. */
   readonly #by: string;
   /** By identity: calls of one job may be under way at the same time, each in its own question. */
-  readonly #flights = new Map<string, Flight>();
+  readonly #in_flight = new Map<string, CallInFlight>();
   #ledger: Promise<JobLedger> | undefined;
 
   constructor(
     private readonly control: CallControl,
-    private readonly job: GatedJob,
+    private readonly job: CallingJob,
   ) {
     this.#by = `${job.token}#${randomUUID()}`;
   }
@@ -119,18 +119,22 @@ export class JobGate implements CallGate {
     await this.#ledger;
   }
 
-  /** A later gate refused the call: it is written as one that never left. */
+  /** A later interceptor refused the call: it is written as one that never left. */
   async release(call: PlannedCall): Promise<void> {
-    if (!this.#flights.has(identityOf(call))) return;
-    await this.settle(call, { class: 'cancelled', detail: 'another gate refused it', neverSent: true });
+    if (!this.#in_flight.has(identityOf(call))) return;
+    await this.settle(call, {
+      class: 'cancelled',
+      detail: 'another interceptor refused it',
+      neverSent: true,
+    });
   }
 
   accepted(call: PlannedCall): void {
-    const flight = this.#flights.get(identityOf(call));
-    if (flight?.probe !== true) return;
-    flight.letGo();
+    const inFlight = this.#in_flight.get(identityOf(call));
+    if (inFlight?.probe !== true) return;
+    inFlight.letGo();
     const keys = [limiterKey(this.control.prefix, call.model)];
-    runScript(this.control.client, PROBE_ACCEPTED, keys, [flight.sentAt, this.#time()]).catch(
+    runScript(this.control.client, PROBE_ACCEPTED, keys, [inFlight.sentAt, this.#time()]).catch(
       (thrown: unknown) => {
         this.job.warn(
           `the fleet could not record that ${call.model} takes calls again: ${messageOf(thrown)}`,
@@ -139,26 +143,26 @@ export class JobGate implements CallGate {
     );
   }
 
-  paces(outcome: CallOutcome): boolean {
+  shouldDelayRetry(outcome: CallOutcome): boolean {
     return opensCircuit(outcome);
   }
 
   /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`. */
   async settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
     const identity = identityOf(call);
-    const flight = this.#flights.get(identity);
-    if (flight === undefined) throw new RangeError(`${call.step}: call ${call.ask} was not admitted`);
-    this.#flights.delete(identity);
-    flight.letGo();
+    const inFlight = this.#in_flight.get(identity);
+    if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.ask} was not admitted`);
+    this.#in_flight.delete(identity);
+    inFlight.letGo();
     const { end, billed, costNano, assumedNano } = settledCall(outcome, call.model, this.control.clock.now());
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
     const numbers: SettledNumbers = {
-      number: flight.number,
+      number: inFlight.number,
       billed,
       cost: costNano ?? false,
       assumed: assumedNano ?? false,
       tokens: billedTokens(end),
-      ...this.#limiterNumbers(call, outcome, flight, end),
+      ...this.#limiterNumbers(call, outcome, inFlight, end),
     };
     const [verdict, value] = await this.#script(SETTLE_CALL, this.#callKeys(call), [
       JSON.stringify(numbers),
@@ -167,13 +171,13 @@ export class JobGate implements CallGate {
       outcome.message?.model ?? call.model,
     ]);
     if (replyText(verdict) === 'lost') throw lostJob();
-    (await this.#ledger)?.ended(call, flight.number, end, answer);
+    (await this.#ledger)?.ended(call, inFlight.number, end, answer);
     if (replyText(verdict) === 'late') throw waitedTooLong(call, Number(value));
   }
 
   async #open(signal: AbortSignal): Promise<JobLedger> {
     const { key } = this.job;
-    const keys = [key, `${key}:lock`, flightsKey(this.control.prefix)];
+    const keys = [key, `${key}:lock`, inFlightKey(this.control.prefix)];
     const [verdict, ...fields] =
       this.job.hasLedger === false ? NO_CALLS : await this.#script(OPEN_LEDGER, keys, [], signal);
     if (replyText(verdict) !== 'open') throw lostJob();
@@ -217,7 +221,7 @@ export class JobGate implements CallGate {
       budgets: [limit(budgetUsd && toNano(budgetUsd)), limit(runBudgetUsd && toNano(runBudgetUsd))],
       booked: bookedFor(estimate),
       limits: this.#configured(call.model),
-      patienceMs: limit(callWaitMs),
+      maxWaitMs: limit(callWaitMs),
     };
     const reply = await this.#script(
       ADMIT_CALL,
@@ -228,7 +232,7 @@ export class JobGate implements CallGate {
     const [verdict, ...values] = reply;
     switch (replyText(verdict)) {
       case 'sent':
-        this.#flights.set(identityOf(call), {
+        this.#in_flight.set(identityOf(call), {
           number,
           sent,
           sentAt: Number(values[0]),
@@ -270,7 +274,7 @@ export class JobGate implements CallGate {
   #callKeys(call: PlannedCall): string[] {
     const { prefix } = this.control;
     const { key } = this.job;
-    return [key, `${key}:lock`, flightsKey(prefix), limiterKey(prefix, call.model)];
+    return [key, `${key}:lock`, inFlightKey(prefix), limiterKey(prefix, call.model)];
   }
 
   #configured(model: string): (number | false)[] {
@@ -281,7 +285,7 @@ export class JobGate implements CallGate {
   #limiterNumbers(
     call: PlannedCall,
     outcome: CallOutcome,
-    { sentAt, estimate }: Flight,
+    { sentAt, estimate }: CallInFlight,
     { tokens }: EndedCall,
   ): Omit<SettledNumbers, 'number' | 'billed' | 'cost' | 'assumed' | 'tokens'> {
     const headers = outcome.headers ?? {};
@@ -297,7 +301,7 @@ export class JobGate implements CallGate {
       booked: bookedFor(estimate),
       used: [outcome.neverSent ? 0 : 1, input, tokens?.outputTokens ?? 0],
       limits: this.#configured(call.model),
-      patienceMs: limit(this.control.callWaitMs),
+      maxWaitMs: limit(this.control.callWaitMs),
     };
   }
 
@@ -327,7 +331,7 @@ export class JobGate implements CallGate {
     return new Promise((resolve, reject) => {
       let cancel: (() => void) | undefined;
       const onAbort = () => {
-        cancel = this.control.clock.after(FAREWELL_MS, () => settle(() => reject(signal.reason)));
+        cancel = this.control.clock.after(SHUTDOWN_GRACE_MS, () => settle(() => reject(signal.reason)));
       };
       const settle = (finish: () => void) => {
         cancel?.();

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { readRecord } from '../read-record.js';
 import { replyList, replyText, runScript, script } from '../run-script.js';
-import { fairBase, inOrderOfTurns, type TurnRequest, turnCalls } from './take-turns.js';
-import { TAKE_TURNS, UNPLACED } from './turn-script.js';
+import { fairBase, inOrderOfTurns, type TurnRequest, turnCalls } from './assign-priorities.js';
+import { TAKE_TURNS, UNSCHEDULED } from './priority-script.js';
 
 /** How far ahead jobs are given their turns, in milliseconds: longer than the time between two looks. */
 const AHEAD_MS = 2_000;
@@ -25,14 +25,14 @@ local function collect(ids)
   if #ids == tonumber(ARGV[3]) then found[1] = 1 end
   for _, id in ipairs(ids) do
     local fields = redis.call('HMGET', KEYS[1] .. id, 'priority', 'opts')
-    if tonumber(fields[1] or '') == ${UNPLACED} then
+    if tonumber(fields[1] or '') == ${UNSCHEDULED} then
       found[#found + 1] = id
       found[#found + 1] = fields[2] or '{}'
     end
   end
 end
 -- Those that are given their turns leave this range, and stay in the other one.
-collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'prioritized', '${UNPLACED * PRIORITY_SCALE}', '+inf', 'LIMIT', 0, ARGV[3]))
+collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'prioritized', '${UNSCHEDULED * PRIORITY_SCALE}', '+inf', 'LIMIT', 0, ARGV[3]))
 collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'delayed', '-inf', ARGV[1], 'LIMIT', ARGV[2], ARGV[3]))
 return found`);
 

@@ -22,7 +22,7 @@ import { SUBMITTER_LUA } from './submitter-script.js';
 export const MAX_TAG = 2 ** 21 - 1;
 
 /** Priority of a job that was added and has not been given its place yet: behind all tags. */
-export const UNPLACED = MAX_TAG + 1;
+export const UNSCHEDULED = MAX_TAG + 1;
 
 /** Where the virtual time has come so far, all tags are moved down by it as soon as few jobs are there. */
 export const REBASE_AT = 2 ** 16;
@@ -49,7 +49,7 @@ end
 
 -- Gives a job that was added without a place the one that it has now. Any other job of its id is left alone.
 local function place(queue, id, tag)
-  if tag_of(queue, id) ~= ${UNPLACED} then return end
+  if tag_of(queue, id) ~= ${UNSCHEDULED} then return end
   if redis.call('ZSCORE', queue .. 'prioritized', id) then set_tag(queue, id, tag)
   else redis.call('HSET', queue .. id, 'priority', tag) end
 end
@@ -77,7 +77,7 @@ local function rebase(base, queue, by)
   for at = 1, #waiting, 2 do
     local score = tonumber(waiting[at + 1])
     local tag = math.floor(score / 4294967296)
-    if tag < ${UNPLACED} then
+    if tag < ${UNSCHEDULED} then
       local moved = math.max(1, tag - by)
       redis.call('ZADD', queue .. 'prioritized', moved * 4294967296 + score % 4294967296, waiting[at])
       redis.call('HSET', queue .. waiting[at], 'priority', moved)
@@ -90,7 +90,7 @@ local function rebase(base, queue, by)
   end
   for _, id in ipairs(others) do
     local tag = tag_of(queue, id)
-    if tag > 0 and tag < ${UNPLACED} then redis.call('HSET', queue .. id, 'priority', math.max(1, tag - by)) end
+    if tag > 0 and tag < ${UNSCHEDULED} then redis.call('HSET', queue .. id, 'priority', math.max(1, tag - by)) end
   end
   local tenants = redis.call('ZRANGE', base .. ':next', 0, -1, 'WITHSCORES')
   for at = 1, #tenants, 2 do
@@ -148,7 +148,7 @@ end
 `;
 
 /**
- * Gives jobs that are about to be submitted their start tags, and those that were added as `UNPLACED` their places.
+ * Gives jobs that are about to be submitted their start tags, and those that were added as `UNSCHEDULED` their places.
  * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which
  * tenants are forgotten, 3 virtual time from which tags may be moved down, 4 '1' where the jobs were added before, then
  * for jobs of one tenant and one priority that are placed together: party, tenant within it or '', priority, how many, and the id of each where it
@@ -164,7 +164,7 @@ if not now then
   -- Nothing is remembered: whatever waits is no older than this.
   local head = redis.call('ZRANGE', queue .. 'prioritized', 0, 0, 'WITHSCORES')
   now = math.max(1, math.floor(tonumber(head[2] or '0') / 4294967296))
-  if now >= ${UNPLACED} then now = 1 end
+  if now >= ${UNSCHEDULED} then now = 1 end
 end
 if rebase_due(queue, now, tonumber(ARGV[3])) then
   rebase(base, queue, now - 1)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { replyList, runScript } from '../run-script.js';
-import { MAX_TAG, REBASE_AT, TAKE_TURNS } from './turn-script.js';
+import { MAX_TAG, REBASE_AT, TAKE_TURNS } from './priority-script.js';
 
 /** A job that wants its place among those of other tenants. */
 export interface TurnRequest {
@@ -58,7 +58,7 @@ interface TurnCall {
 
 /**
  * The calls of the script that give jobs of one queue their turns.
- * @param added Whether the jobs are there as `UNPLACED`, and are given their places with their turns.
+ * @param added Whether the jobs are there as `UNSCHEDULED`, and are given their places with their turns.
  */
 export function turnCalls(
   prefix: string,
@@ -114,7 +114,7 @@ function groupArguments(requests: readonly TurnRequest[], added: boolean): (stri
  * every tenant's own in the order of their priority.
  * @returns BullMQ priorities, 1 to 2,097,151, in the order of the requests.
  */
-export async function takeTurns(
+export async function assignPriorities(
   client: Redis,
   prefix: string,
   queue: string,

@@ -16,16 +16,16 @@ export interface PlannedCall {
 
 /**
  * What stands between a call and the network: a ledger, a limiter, a budget. The hooks are called in this order
- * for each sending of a call: `admit` of all gates, `record` of all, the sending, `settle` of all in reverse.
+ * for each sending of a call: `admit` of all interceptors, `record` of all, the sending, `settle` of all in reverse.
  */
-export interface CallGate {
+export interface CallInterceptor {
   readonly name: string;
   /**
-   * Lets the call through, after a wait if there is no room, or throws to refuse it. A gate that holds the
+   * Lets the call through, after a wait if there is no room, or throws to refuse it. An interceptor that holds the
    * call's answer already gives it back: then nothing is sent, and nothing is settled.
    */
   admit?(call: PlannedCall, signal?: AbortSignal): Promise<ReceivedMessage | undefined>;
-  /** Takes back an admission of a call that was not sent, since a later gate refused or answered it. */
+  /** Takes back an admission of a call that was not sent, since a later interceptor refused or answered it. */
   release?(call: PlannedCall): Promise<void>;
   /** Last thing before the call leaves. */
   record?(call: PlannedCall): Promise<void>;
@@ -34,8 +34,8 @@ export interface CallGate {
   /** First thing after its outcome is known, before the outcome is used. */
   settle?(call: PlannedCall, outcome: CallOutcome): Promise<void>;
   /**
-   * Whether this gate decides when a call that ended like this is sent again: then it is admitted again at once,
-   * and this gate makes it wait, or throws.
+   * Whether this interceptor decides when a call that ended like this is sent again: then it is admitted again at once,
+   * and this interceptor makes it wait, or throws.
    */
-  paces?(outcome: CallOutcome): boolean;
+  shouldDelayRetry?(outcome: CallOutcome): boolean;
 }

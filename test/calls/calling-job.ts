@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { type CallControlOptions, callControl } from '../../src/calls/call-control.js';
-import type { PlannedCall } from '../../src/calls/call-gate.js';
-import { JobGate } from '../../src/calls/job-gate.js';
+import type { PlannedCall } from '../../src/calls/call-interceptor.js';
+import { JobInterceptor } from '../../src/calls/job-interceptor.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { type CallHooks, type CallSettings, performCall } from '../../src/calls/perform-call.js';
 import { DEFAULT_RETRY_POLICY } from '../../src/calls/retry-policy.js';
@@ -22,7 +22,7 @@ export function plannedCall(text: string, options: Partial<PlannedCall> = {}): P
   return { step: 'detect', ask: 1, model: MODEL, request, digest, ...options };
 }
 
-export interface GatedFleet {
+export interface FleetOfCalls {
   readonly client: Redis;
   readonly prefix: string;
   /** A job that a worker holds. */
@@ -34,9 +34,14 @@ export interface GatedTestJob {
   readonly key: string;
   readonly warnings: readonly string[];
   /** Another run of the job, by the holder of the job's lock. */
-  gate(options?: CallControlOptions, signal?: AbortSignal): JobGate;
-  /** Performs a call of a gate over real HTTP. */
-  perform(gate: JobGate, call: PlannedCall, api: MessagesApi, hooks?: CallHooks): Promise<CallOutcome>;
+  interceptor(options?: CallControlOptions, signal?: AbortSignal): JobInterceptor;
+  /** Performs a call of an interceptor over real HTTP. */
+  perform(
+    interceptor: JobInterceptor,
+    call: PlannedCall,
+    api: MessagesApi,
+    hooks?: CallHooks,
+  ): Promise<CallOutcome>;
   /** Another worker takes the job over: from now on the former holder's token is no longer the lock's. */
   takeOver(): Promise<void>;
   /** The lock runs out and nobody takes the job. */
@@ -49,9 +54,9 @@ export interface GatedTestJob {
 let fleets = 0;
 
 /** Jobs as BullMQ keeps them (a hash and a lock), without the queue around them. */
-export function gatedFleet(redis: Pick<TestRedis, 'url'>): GatedFleet {
+export function fleetOfCalls(redis: Pick<TestRedis, 'url'>): FleetOfCalls {
   fleets += 1;
-  const prefix = `gated-${fleets}`;
+  const prefix = `callingJob-${fleets}`;
   const client = new Redis(workerConnection(redis.url));
   // Tests that break the link do so on purpose.
   client.on('error', () => undefined);
@@ -82,17 +87,17 @@ function testJob(
   return {
     key,
     warnings,
-    gate: (options = {}, signal = new AbortController().signal) =>
-      new JobGate(callControl(client, prefix, options), {
+    interceptor: (options = {}, signal = new AbortController().signal) =>
+      new JobInterceptor(callControl(client, prefix, options), {
         key,
         token,
         signal,
         warn: (message) => warnings.push(message),
         ...budget,
       }),
-    perform: async (gate, call, api, hooks = {}) => {
+    perform: async (interceptor, call, api, hooks = {}) => {
       await held;
-      return performCall(call, settingsFor(api), { gates: [gate], ...hooks });
+      return performCall(call, settingsFor(api), { interceptors: [interceptor], ...hooks });
     },
     takeOver: async () => {
       token = randomUUID();
