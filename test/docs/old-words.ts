@@ -50,7 +50,7 @@ const SPELLING: readonly OldWord[] = [
 ].map(([old = '', use = '']) => ({ old, use }));
 
 export const OLD_WORDS: readonly OldWord[] = [
-  { old: '(?:most|longest|largest) (?:[a-z]+ )*[a-z]+ constant', use: 'MAX_', in: 'names', notYet: OTHERS },
+  { old: '(?:most|longest|largest) (?:[a-z]+ )*[a-z]+ constant', use: 'MAX_', in: 'names' },
   {
     old: '(?:least|fewest|shortest|smallest) (?:[a-z]+ )*[a-z]+ constant',
     use: 'MIN_',
@@ -102,6 +102,15 @@ export const OLD_WORDS: readonly OldWord[] = [
   { old: 'anew', use: 'again', notYet: [...OTHERS, 'docs/field-reports.md'] },
   { old: 'reckon\\w*', use: 'compute' },
   { old: 'machine', use: 'interpreter', in: 'names', at: 'src/leakage/' },
+  { old: 'show dead|drop dead', use: 'get dead letter, discard dead letters', in: 'names' },
+  { old: 'unknown usd', use: 'in doubt', in: 'names' },
+  { old: 'fleet connection', use: 'fleet client' },
+  { old: 'unwell', use: 'unhealthy' },
+  { old: 'guilty|proof against|forgive\\w*', use: 'crash marker' },
+  { old: 'suspects?', use: 'poison pill', in: 'names' },
+  { old: 'closed until|closes model', use: 'blocked until, open circuit', in: 'names' },
+  { old: 'quarantine\\w*', use: 'isolated process' },
+  { old: 'run marks', use: 'job flags', in: 'names' },
   ...SPELLING,
 ];
 
