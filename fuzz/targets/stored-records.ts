@@ -14,7 +14,7 @@ import { listJobs } from '../../src/producers/list-jobs.js';
 import { viewRun } from '../../src/producers/run-view.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
-import { readMarks } from '../../src/queues/job-marks.js';
+import { readJobFlags } from '../../src/queues/job-flags.js';
 import { readWorkerReports } from '../../src/queues/worker-report.js';
 import { startTestRedis } from '../../test/support/redis.js';
 import { JSON_TEXT } from '../inputs/kinds.js';
@@ -70,7 +70,7 @@ export const storedRecords: Target = {
             ['the list of jobs', () => listJobs(fleet, {})],
             ['the run', () => viewRun(fleet, 'r')],
             ['the calls', () => readCallRecords(client, jobKey)],
-            ['the marks', () => readMarks(client, jobKey)],
+            ['the job flags', () => readJobFlags(client, jobKey)],
             ['the workers', () => readWorkerReports(client, PREFIX)],
             ['the known solutions', () => knownSolutionsOf(fleet, 'task')],
             [

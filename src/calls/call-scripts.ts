@@ -93,7 +93,7 @@ if before.by == ARGV[2] and before.content == ARGV[6] then return {'sent', now, 
 limiter_load(KEYS[4])
 local wait, why, blocked_until = limiter_check(now, call.booked, call.limits)
 if wait > 0 then
-  if not before.held then redis.call('HSET', KEYS[1], 'fleet:held', string.format('%.0f', now)) end
+  if not before.held then redis.call('HSET', KEYS[1], 'fleet:throttledSince', string.format('%.0f', now)) end
   -- The time for which the circuit was open does not count for a job that could not send a call.
   local since = math.max(tonumber(before.held or now), blocked_until)
   if call.maxWaitMs and now - since > call.maxWaitMs then return {'late', now - since} end
@@ -165,7 +165,7 @@ export const SETTLE_CALL = script(
 local now = now_ms(ARGV[4])
 local call = cjson.decode(ARGV[5])
 local field = LEDGER .. ':' .. call.number
-local found = redis.call('HMGET', KEYS[1], field .. ':by', field .. ':end', 'fleet:held')
+local found = redis.call('HMGET', KEYS[1], field .. ':by', field .. ':end', 'fleet:throttledSince')
 local awaited, held = found[1] == ARGV[2], found[3]
 -- A command can arrive twice when a connection breaks.
 if not awaited and found[2] == ARGV[6] then return {'kept'} end
@@ -174,7 +174,7 @@ local ours = awaited and (not lock or lock == ARGV[1])
 -- The first write decides whether a Redis that is full takes the script: this one asks for no memory, so that an answer
 -- which is paid for is written all the same.
 if ours then
-  redis.call('HDEL', KEYS[1], field .. ':by', field .. ':asked', call.says == 'answered' and 'fleet:held' or '')
+  redis.call('HDEL', KEYS[1], field .. ':by', field .. ':asked', call.says == 'answered' and 'fleet:throttledSince' or '')
   if ARGV[7] ~= '' then
     redis.call('HSET', KEYS[1], field .. ':end', ARGV[6], field .. ':answer', ARGV[7])
   else
@@ -197,7 +197,7 @@ end
 limiter_store(KEYS[4], now)
 if not ours then return {'lost'} end
 if call.says == 'blocked' then
-  if not held then redis.call('HSET', KEYS[1], 'fleet:held', string.format('%.0f', now)) end
+  if not held then redis.call('HSET', KEYS[1], 'fleet:throttledSince', string.format('%.0f', now)) end
   local waited = now - tonumber(held or now)
   if call.maxWaitMs and waited > call.maxWaitMs then return {'late', waited} end
 end

@@ -24,7 +24,7 @@ export interface KindWorkerOptions {
   /** For the fleet's own fields of jobs. */
   readonly client: Redis;
   /** Waits for a Redis that is away. */
-  readonly ledger: Redis;
+  readonly durableClient: Redis;
   readonly running: RunningJobs;
   readonly full: FullRedis;
 }
@@ -37,7 +37,18 @@ export function startKindWorker(
   kind: KindName,
   concurrency: number,
   run: (job: Job, token: string) => Promise<unknown>,
-  { name, connection, prefix, lockMs, telemetry, logger, client, ledger, running, full }: KindWorkerOptions,
+  {
+    name,
+    connection,
+    prefix,
+    lockMs,
+    telemetry,
+    logger,
+    client,
+    durableClient,
+    running,
+    full,
+  }: KindWorkerOptions,
 ): QueueWorker {
   const worker = new QueueWorker(
     kind,
@@ -55,7 +66,7 @@ export function startKindWorker(
       stalledInterval: Math.ceil(lockMs * CHECKS_PER_LOCK),
       maxStalledCount: MAX_STALLED_COUNT,
     },
-    workerBackend(ledger, full),
+    workerBackend(durableClient, full),
   );
   watchLocks(worker, `${prefix}:${kind}`, running, lockMs, logger);
   worker.on('error', (error) => {

@@ -16,8 +16,8 @@ import type { PayloadStore } from '../payloads/payload-store.js';
 import { childValues } from '../queues/child-values.js';
 import { RESERVED_TAGS } from '../queues/common.js';
 import { encodeFailure } from '../queues/failure.js';
+import { forgetWait, readJobFlags, writeUsage } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
-import { forgetWait, readMarks, writeUsage } from '../queues/job-marks.js';
 import type { ChildResult, JobKind } from '../queues/kind.js';
 import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
 import { boundTenantOf, type Submission } from '../queues/submitter.js';
@@ -382,7 +382,7 @@ async function recordFailure(
 ): Promise<void> {
   await forgetWait(client, jobKey(job));
   if (error instanceof AgentError && error.usage !== undefined) {
-    const before = (await readMarks(client, jobKey(job))).usage ?? NO_USAGE;
+    const before = (await readJobFlags(client, jobKey(job))).usage ?? NO_USAGE;
     await writeUsage(client, jobKey(job), token, addUsage(before, error.usage));
   }
   if (error.rawAnswer !== undefined) {

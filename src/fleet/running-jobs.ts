@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
+import { readJobFlags } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
-import { readMarks } from '../queues/job-marks.js';
 import { runScript, script } from '../queues/run-script.js';
 import { ABORT_REASONS, type AbortReason } from './abort-reasons.js';
 import { clearCrashMarker } from './crash-markers.js';
@@ -162,7 +162,7 @@ export class RunningJobs {
   /** Ids of the jobs that were cancelled: the message may have been sent while this worker was not subscribed. */
   async cancelledIds(): Promise<string[]> {
     const jobs = [...this.#jobs.values()];
-    const marks = await Promise.all(jobs.map(({ key }) => readMarks(this.client, key)));
+    const marks = await Promise.all(jobs.map(({ key }) => readJobFlags(this.client, key)));
     return jobs.filter((_, at) => marks[at]?.cancelled).map(({ key }) => parseJobKey(key).id);
   }
 

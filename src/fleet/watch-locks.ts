@@ -11,7 +11,7 @@ const RESOLUTION_MS = 50;
 
 /**
  * Looks after jobs whose lock could not be renewed, because this process was stopped, its event loop was blocked, or
- * Redis was away: a job that nobody has taken meanwhile is kept, another one is told to stop at once.
+ * Redis was away: a job that nobody has taken meanwhile is kept, another one is aborted at once.
  *
  * @param queueKey the queue's key prefix, as in `fleet:extract`
  */
@@ -46,7 +46,7 @@ export function watchLocks(
           logger.warn({ jobId, eventLoopLagMs }, `${what} (event loop lag: up to ${eventLoopLagMs} ms)`);
         },
         (thrown: unknown) => {
-          logger.warn({ jobId, reason: messageOf(thrown) }, 'the lock of a job could not be looked after');
+          logger.warn({ jobId, reason: messageOf(thrown) }, 'the lock of a job could not be renewed');
         },
       );
     }

@@ -14,7 +14,7 @@ const IDLE_MS = 20_000;
 
 export interface WatchdogParts {
   readonly workers: readonly Worker[];
-  readonly ledger: Redis;
+  readonly durableClient: Redis;
   readonly subscriber: Redis;
   readonly logger: Logger;
   readonly concurrency: number;
@@ -77,9 +77,9 @@ export class Watchdog {
   }
 
   async #look(): Promise<void> {
-    const { workers, ledger, subscriber, logger } = this.#parts;
-    if (!(await allConnected(workers, [ledger, subscriber]))) return;
-    await ledger.ping();
+    const { workers, durableClient, subscriber, logger } = this.#parts;
+    if (!(await allConnected(workers, [durableClient, subscriber]))) return;
+    await durableClient.ping();
     if (this.#parts.full?.reason !== undefined) {
       // Another worker would find Redis just as full, and would not have what this one holds in memory.
       this.#healthyAt = performance.now();
@@ -101,14 +101,14 @@ export class Watchdog {
 
   async #sleepsOverJobs(worker: Worker): Promise<boolean> {
     const idleMs = performance.now() - (this.#lastTaken.get(worker) ?? 0);
-    const { ledger, running, concurrency } = this.#parts;
+    const { durableClient, running, concurrency } = this.#parts;
     if (idleMs < this.#idleMs || running.countOf(worker.toKey('')) >= concurrency) return false;
     const key = (rest: string) => worker.toKey(rest);
     const [waiting, prioritized, paused, most] = await Promise.all([
-      ledger.llen(key('wait')),
-      ledger.zcard(key('prioritized')),
-      ledger.hexists(key('meta'), 'paused'),
-      ledger.hexists(key('meta'), 'concurrency'),
+      durableClient.llen(key('wait')),
+      durableClient.zcard(key('prioritized')),
+      durableClient.hexists(key('meta'), 'paused'),
+      durableClient.hexists(key('meta'), 'concurrency'),
     ]);
     return waiting + prioritized > 0 && paused === 0 && most === 0;
   }

@@ -43,17 +43,17 @@ export interface WorkerOptions extends RedisPatience {
   readonly kinds?: readonly KindName[];
   /** Jobs of each kind at once. */
   readonly concurrency: number;
-  /** Lease of a running job in milliseconds. */
+  /** How long the lock of a running job lasts without a renewal, in milliseconds. */
   readonly lockMs: number;
   /** How long a job of a newer contract is left alone before it is looked at again, in milliseconds. */
   readonly newerContractDelayMs?: number;
   /** What agent calls are held to: budget, limits, what becomes of calls that nobody knows the end of. */
   readonly calls?: CallControlOptions;
-  /** Longest run of a job in milliseconds; default: four hours. */
+  /** Longest attempt of a job in milliseconds; default: four hours. */
   readonly jobTimeoutMs?: number;
   /** What computing over one text may take; default: 30 seconds, and a heap of 512 MiB. */
   readonly analysis?: ComputeLimits;
-  /** How long a job that was told to stop may take to do so, in milliseconds; default: ten seconds. */
+  /** How long a job may run after its abort, in milliseconds; default: ten seconds. */
   readonly abortGraceMs?: number;
   /** How long the worker may be unable to work before `unhealthy` resolves, in milliseconds; default: five minutes. */
   readonly unhealthyMs?: number;
@@ -78,7 +78,7 @@ const SHUTDOWN_GRACE_MS = 15_000;
 interface WorkerParts {
   readonly client: Redis;
   readonly subscriber: Redis;
-  readonly ledger: Redis;
+  readonly durableClient: Redis;
   readonly running: RunningJobs;
   readonly contamination: ContaminationThreads;
   readonly analysis: AnalysisThread;
@@ -131,11 +131,11 @@ export class FleetWorker {
     const client = await connectProducer(redisUrl, { waitForSlow });
     const connection = workerConnection(redisUrl, { waitForSlow });
     const subscriber = new Redis(connection);
-    // An answer that is paid for waits for Redis to come back rather than being lost.
-    const ledger = new Redis(connection);
-    const running = new RunningJobs(ledger);
-    const full = new FullRedis(ledger, prefix, logger);
-    for (const opened of [client, subscriber, ledger]) {
+    // Waits for a Redis that is away: an answer that is paid for must not be lost.
+    const durableClient = new Redis(connection);
+    const running = new RunningJobs(durableClient);
+    const full = new FullRedis(durableClient, prefix, logger);
+    for (const opened of [client, subscriber, durableClient]) {
       opened.on('error', (error) => logger.warn({ reason: error.message }, 'connection to Redis'));
     }
     const computeLimits = options.analysis ?? DEFAULT_COMPUTE_LIMITS;
@@ -163,21 +163,32 @@ export class FleetWorker {
       logger,
       running,
       full,
-      starter: new AttemptStarter(ledger),
+      starter: new AttemptStarter(durableClient),
       limits: {
         timeoutMs: options.jobTimeoutMs ?? DEFAULT_JOB_LIMITS.timeoutMs,
         graceMs,
       },
-      payloads: new RedisPayloadStore(ledger, prefix, {
+      payloads: new RedisPayloadStore(durableClient, prefix, {
         offloadBytes: options.offloadBytes,
         dataBytes: totalTextBytes(options.textLimits),
       }),
-      calls: callControl(ledger, prefix, options.calls),
+      calls: callControl(durableClient, prefix, options.calls),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };
     const name = workerName();
     const { telemetry } = options;
-    const shared = { name, connection, prefix, lockMs, telemetry, logger, client, ledger, running, full };
+    const shared = {
+      name,
+      connection,
+      prefix,
+      lockMs,
+      telemetry,
+      logger,
+      client,
+      durableClient,
+      running,
+      full,
+    };
     const startWorker = (kind: KindName, slots: number): QueueWorker =>
       startKindWorker(
         kind,
@@ -197,7 +208,7 @@ export class FleetWorker {
       full,
       client,
       subscriber,
-      ledger,
+      durableClient,
       running,
       contamination,
       analysis,
@@ -212,7 +223,7 @@ export class FleetWorker {
       dueJobs: new DueJobs(client, prefix, kinds, logger, full),
       reporter: new WorkerReporter(client, prefix, name, kinds, logger, () => full.reason),
       watchdog: new Watchdog(
-        { workers, ledger, subscriber, logger, concurrency, running, full },
+        { workers, durableClient, subscriber, logger, concurrency, running, full },
         options.unhealthyMs ?? DEFAULT_UNHEALTHY_MS,
       ),
     });
@@ -261,19 +272,19 @@ export class FleetWorker {
       await this.#parts.reporter.stop();
       await Promise.all([this.#parts.contamination.close(), this.#parts.analysis.close()]);
       endClient(this.#parts.subscriber);
-      endClient(this.#parts.ledger);
+      endClient(this.#parts.durableClient);
       endClient(this.#parts.client);
     }
   }
 
   async #closeWorkers(drainMs: number): Promise<void> {
-    const { ledger, running, logger, heldSlots } = this.#parts;
+    const { durableClient, running, logger, heldSlots } = this.#parts;
     heldSlots.stop();
     const workers = [...this.#parts.workers, ...heldSlots.workers];
     // From here on none of them takes a job, while the running ones keep their locks.
     await Promise.all(workers.map((worker) => worker.pause(true)));
-    const patienceMs = running.size === 0 ? 0 : drainMs + SHUTDOWN_GRACE_MS;
-    if (await untilConnected(workers, [ledger], Math.max(patienceMs, SHUTDOWN_GRACE_MS))) {
+    const maxWaitMs = running.size === 0 ? 0 : drainMs + SHUTDOWN_GRACE_MS;
+    if (await untilConnected(workers, [durableClient], Math.max(maxWaitMs, SHUTDOWN_GRACE_MS))) {
       const closed = Promise.all(workers.map((worker) => worker.close()));
       if (await endsWithin(closed, drainMs + SHUTDOWN_GRACE_MS)) return;
     }

@@ -1,7 +1,7 @@
 import type { Job, Queue } from 'bullmq';
 import { JobError } from '../errors.js';
 import { readJob } from '../queues/damaged-job.js';
-import { readEnd } from '../queues/job-marks.js';
+import { readEnd } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { kindOfJobId } from './job-id.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { readCallRecords } from '../queues/call-record.js';
 import { isoTime, storedNumber, UNKNOWN_TIME } from '../queues/damaged-job.js';
+import { readJobFlags } from '../queues/job-flags.js';
 import { isJobKey, parseJobKey } from '../queues/job-key.js';
-import { readMarks } from '../queues/job-marks.js';
 import { readRecord } from '../queues/read-record.js';
 import { NO_USAGE } from '../queues/usage.js';
 import { type JobPlace, jobNotFound } from './find-job.js';
@@ -100,7 +100,7 @@ async function summarize(
   const [state, fields, marks, calls] = await Promise.all([
     queue.getJobState(id),
     fleet.client.hmget(key, ...FIELDS),
-    readMarks(fleet.client, key),
+    readJobFlags(fleet.client, key),
     readCallRecords(fleet.client, key),
   ]);
   const [opts, timestamp, attempts, processedOn, finishedOn, failedReason, progress, parentKey] = fields;

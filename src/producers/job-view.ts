@@ -4,7 +4,7 @@ import { type CallRecord, readCallRecords, usageOfRecords } from '../queues/call
 import { failureOf } from '../queues/child-failure.js';
 import { brokenJob, isoTime, isTooDeep, readJob, UNKNOWN_TIME } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
-import { readMarks } from '../queues/job-marks.js';
+import { readJobFlags } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import { type JobPlace, jobNotFound } from './find-job.js';
@@ -156,7 +156,7 @@ export async function viewJob(fleet: FleetClient, place: JobPlace, rereads = MAX
   const [state, job, marks, calls] = await Promise.all([
     queue.getJobState(id),
     readJob(queue, id),
-    readMarks(fleet.client, queue.toKey(id)),
+    readJobFlags(fleet.client, queue.toKey(id)),
     readCallRecords(fleet.client, queue.toKey(id)),
   ]);
   if (job === undefined) throw jobNotFound(id);

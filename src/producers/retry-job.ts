@@ -1,5 +1,5 @@
 import { JobError } from '../errors.js';
-import { readMarks } from '../queues/job-marks.js';
+import { readJobFlags } from '../queues/job-flags.js';
 import { findJob } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
@@ -11,7 +11,7 @@ import { requeueWithNewPriority } from './requeue-with-new-priority.js';
  */
 export async function retryJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
   const { queue, job } = await findJob(fleet, id, queueName);
-  const [state, marks] = await Promise.all([job.getState(), readMarks(fleet.client, queue.toKey(id))]);
+  const [state, marks] = await Promise.all([job.getState(), readJobFlags(fleet.client, queue.toKey(id))]);
   if (marks.cancelled || state !== 'failed') {
     const shown = marks.cancelled ? 'cancelled' : state;
     throw new JobError('job-not-retryable', `job ${id} is ${shown}; only a failed job can be run again`, {

@@ -3,7 +3,7 @@ import type { Job } from 'bullmq';
 import { JobError, messageOf } from '../errors.js';
 import { comparable } from '../payloads/text-reference.js';
 import { readJob } from '../queues/damaged-job.js';
-import { readMarks, unmarkCancelled } from '../queues/job-marks.js';
+import { readJobFlags, unmarkCancelled } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
@@ -59,7 +59,7 @@ const MAX_RELEASE_MS = 15_000;
  */
 export async function runAgain(fleet: FleetClient, queueName: string, job: Job): Promise<boolean> {
   const key = fleet.queue(queueName).toKey(job.id ?? '');
-  const { cancelled } = await readMarks(fleet.client, key);
+  const { cancelled } = await readJobFlags(fleet.client, key);
   // A worker is just aborting it: taking the mark away under its hands would end the job as neither.
   if (cancelled) await untilReleased(fleet, queueName, job);
   const state = await job.getState();

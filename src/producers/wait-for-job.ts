@@ -3,7 +3,7 @@ import { JobError, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import { isWrongType, wrongType } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
-import { readEnd } from '../queues/job-marks.js';
+import { readEnd } from '../queues/job-flags.js';
 import type { CompletedEvent } from './end-events.js';
 import { type JobPlace, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CallCache } from '../../src/calls/ledger/call-cache.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSummarize } from '../../src/producers/summarize.js';
-import { readMarks } from '../../src/queues/job-marks.js';
+import { readJobFlags } from '../../src/queues/job-flags.js';
 import { runnerFor } from '../support/agent-answers.js';
 import { startTestFleet } from '../support/fleet.js';
 import { type MessagesApi, startMessagesApi, textReply } from '../support/messages-api.js';
@@ -109,7 +109,7 @@ describe('a job with damaged records', () => {
         await test.fleet.client.hset(key, field, '');
       }
       await test.fleet.client.hset(key, 'fleet:ledger', 1);
-      expect(await readMarks(test.fleet.client, key)).toEqual({ cancelled: false, usage: undefined });
+      expect(await readJobFlags(test.fleet.client, key)).toEqual({ cancelled: false, usage: undefined });
       expect((await job.view()).usage.calls).toBe(0);
       await test.worker(runnerFor(api));
       expect((await job.result()).summary).toBe('yes');

@@ -15,8 +15,8 @@ describe('a worker that sleeps over waiting jobs', () => {
   it('is woken, however many jobs it has handed back before', async () => {
     const prefix = 'watched';
     const fleet = await FleetClient.open({ redisUrl: redis.url, prefix });
-    const ledger = new Redis(workerConnection(redis.url));
-    const running = new RunningJobs(ledger);
+    const durableClient = new Redis(workerConnection(redis.url));
+    const running = new RunningJobs(durableClient);
     let handedBack = 0;
     let woken: () => void = () => undefined;
     const wakes = new Promise<void>((resolve) => {
@@ -34,7 +34,7 @@ describe('a worker that sleeps over waiting jobs', () => {
     );
     worker.on('error', () => undefined);
     const watchdog = new Watchdog(
-      { workers: [worker], ledger, subscriber: ledger, logger, concurrency: 1, running },
+      { workers: [worker], durableClient, subscriber: durableClient, logger, concurrency: 1, running },
       600_000,
       50,
       200,
@@ -42,7 +42,7 @@ describe('a worker that sleeps over waiting jobs', () => {
     onTestFinished(async () => {
       watchdog.stop();
       await worker.close();
-      ledger.disconnect();
+      durableClient.disconnect();
       await fleet.close();
     });
     for (let job = 0; job < 3; job += 1) {

@@ -17,7 +17,7 @@ end
 -- What a job says before a call leaves: its last number; what was last sent under this one, and by whom; since when it waits.
 local function ledger_read(job, number)
   local field = LEDGER .. ':' .. number
-  local found = redis.call('HMGET', job, LEDGER, field, field .. ':by', 'fleet:held')
+  local found = redis.call('HMGET', job, LEDGER, field, field .. ':by', 'fleet:throttledSince')
   return {last = tonumber(found[1] or '') or 0, content = found[2], by = found[3], held = found[4]}
 end
 

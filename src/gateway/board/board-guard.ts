@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { FleetError, JobError, RequestError } from '../../errors.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { retryJob } from '../../producers/retry-job.js';
-import { readEnd } from '../../queues/job-marks.js';
+import { readEnd } from '../../queues/job-flags.js';
 import { isKindName } from '../../queues/registry.js';
 import type { Gateway } from '../gateway.js';
 import { parseBody } from '../http/operation.js';

@@ -8,7 +8,7 @@ import { checkOwnData } from '../../producers/flows/check-evaluation.js';
 import { type CheckedSolution, checkedSolution } from '../../producers/flows/checked-solution.js';
 import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
 import { encodeFailure } from '../../queues/failure.js';
-import { readMarks } from '../../queues/job-marks.js';
+import { readJobFlags } from '../../queues/job-flags.js';
 import { wellFormed } from '../../queues/names.js';
 import type { OwnQueues } from './own-queues.js';
 import { QueueWorkers } from './queue-workers.js';
@@ -169,7 +169,7 @@ export class Evaluations {
 
   async #isCancelled(job: Job): Promise<boolean> {
     const key = this.#fleet.jobKey(job.queueName, job.id ?? '');
-    return (await readMarks(this.#fleet.client, key)).cancelled;
+    return (await readJobFlags(this.#fleet.client, key)).cancelled;
   }
 
   async #leased(ref: LeaseRef): Promise<Job> {

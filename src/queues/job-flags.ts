@@ -7,19 +7,19 @@ import { type Usage, UsageSchema } from './usage.js';
  * What the fleet writes beside BullMQ's own fields into a job's hash. It lives and dies with the job.
  * `fleet:cancelled` is the time (ms since 1970) at which somebody cancelled it;
  * `fleet:usage` is what its failed attempts used;
- * `fleet:held` is the time since when rate limits have turned it away (`src/calls/call-scripts.ts`).
+ * `fleet:throttledSince` is the time since when rate limits have throttled it (`src/calls/call-scripts.ts`).
  */
 const CANCELLED = 'fleet:cancelled';
 const USAGE = 'fleet:usage';
-const HELD = 'fleet:held';
+const THROTTLED_SINCE = 'fleet:throttledSince';
 
-export interface JobMarks {
+export interface JobFlags {
   readonly cancelled: boolean;
   readonly usage: Usage | undefined;
 }
 
-/** Reads the marks of a job; `jobKey` is the key of its hash. */
-export async function readMarks(client: Redis, jobKey: string): Promise<JobMarks> {
+/** Reads the flags of a job; `jobKey` is the key of its hash. */
+export async function readJobFlags(client: Redis, jobKey: string): Promise<JobFlags> {
   const [cancelled, usage] = await client.hmget(jobKey, CANCELLED, USAGE);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
@@ -75,7 +75,7 @@ export async function writeUsage(client: Redis, jobKey: string, token: string, u
   await runScript(client, WRITE_USAGE, [jobKey, `${jobKey}:lock`], [token, USAGE, JSON.stringify(usage)]);
 }
 
-/** A job whose attempt has ended is turned away no longer: what it waited is not held against its next attempt. */
+/** A job whose attempt has ended is throttled no longer: the time that it waited does not count for its next attempt. */
 export async function forgetWait(client: Redis, jobKey: string): Promise<void> {
-  await client.hdel(jobKey, HELD);
+  await client.hdel(jobKey, THROTTLED_SINCE);
 }
