@@ -1,5 +1,5 @@
-import { analyzeLeakage, type LeakageAnalysis, type LeakFinding } from '../leakage/index.js';
-import { locateBlock } from '../solution/index.js';
+import { analyzeLeakage, type LeakageAnalysis, type LeakFinding } from '../leakage/analyze.js';
+import { locateBlock } from '../solution/locate-block.js';
 import type { AnnotatedLeakageAnswer } from './outputs.js';
 
 /** A finding, and the block that an answer names it by: one that stands in the script once, where there is such a block. */

@@ -1,52 +1,5 @@
-import { findUnsupportedNumbers, planRefinement, summarizeAblation } from '../ablation/index.js';
-import { repairLeak } from '../leakage/index.js';
-import {
-  correctionScope,
-  doesSomething,
-  firstSyntaxError,
-  lostNames,
-  neutralizeMagics,
-  type ParseResult,
-  parsesAsPython,
-  takeCorrection,
-} from '../solution/index.js';
-import { analyzeAndName } from './analysis-answer.js';
-
-/** What is computed over whole scripts and outputs: for the largest of them it takes seconds. */
-const TASKS = {
-  /** Finds the leaks of a script. */
-  analyze: analyzeAndName,
-  /** Rewrites a leaky block of a script. */
-  repair: repairLeak,
-  /** Names that a correction of a block no longer defines. */
-  lostNames,
-  /** Whether a block of code has a statement that does anything. */
-  doesSomething,
-  /** The first error of a text, by the syntax tree. */
-  syntaxError: firstSyntaxError,
-  /** Python in the place of a notebook's commands. */
-  neutralize: async (text: string) => neutralizeMagics(text),
-  /** The text for a block, from a correction agent's answer. */
-  takeCorrection,
-  /** What a correction does besides correcting. */
-  correctionScope,
-  /** Summarizes the output of an ablation study. */
-  summarize: summarizeAblation,
-  /** Maps a summary onto the blocks of a solution. */
-  plan: planRefinement,
-  /** Finds numbers of a summary that the output does not support. */
-  findUnsupportedNumbers: async (given: Parameters<typeof findUnsupportedNumbers>[0]) =>
-    findUnsupportedNumbers(given),
-};
-
-export type ScriptTask = keyof typeof TASKS;
-export type ScriptGiven = { [T in ScriptTask]: Parameters<(typeof TASKS)[T]> };
-export type ScriptResults = { [T in ScriptTask]: Awaited<ReturnType<(typeof TASKS)[T]>> };
-
-/** Each task, given its own arguments. */
-type ScriptTasks = {
-  readonly [T in ScriptTask]: (...given: ScriptGiven[T]) => Promise<ScriptResults[T]>;
-};
+import { type ParseResult, parsesAsPython } from '../solution/index.js';
+import { type DoScriptTask, type ScriptResults, type ScriptTasks, TASKS } from './script-tasks.js';
 
 /** Whoever computes these: functions in place, or a worker's thread. What is given and computed is plain data. */
 export type ScriptAnalyst = ScriptTasks & {
@@ -56,14 +9,6 @@ export type ScriptAnalyst = ScriptTasks & {
 
 /** Computes where it is called. */
 export const IN_PLACE_ANALYST: ScriptAnalyst = { ...TASKS, parses: (text) => parsesAsPython(text) };
-
-/** Does one of the tasks. */
-export type DoScriptTask = <T extends ScriptTask>(
-  task: T,
-  given: ScriptGiven[T],
-) => Promise<ScriptResults[T]>;
-
-export const doInPlace: DoScriptTask = (task, given) => (TASKS as ScriptTasks)[task](...given);
 
 /**
  * An analyst whose every task is done by one function.

@@ -1,4 +1,4 @@
-import { doInPlace, type ScriptGiven, type ScriptTask } from '../agents/script-analyst.js';
+import { doInPlace, type ScriptGiven, type ScriptTask } from '../agents/script-tasks.js';
 import { answering } from './thread-answer.js';
 
 /** One task on its way to the thread. */

@@ -1,10 +1,5 @@
-import {
-  analystBy,
-  type ScriptAnalyst,
-  type ScriptGiven,
-  type ScriptResults,
-  type ScriptTask,
-} from '../agents/script-analyst.js';
+import { analystBy, type ScriptAnalyst } from '../agents/script-analyst.js';
+import type { ScriptGiven, ScriptResults, ScriptTask } from '../agents/script-tasks.js';
 import type { AnalysisTask } from './analysis-task.js';
 import type { TaskOwner } from './compute-lane.js';
 import { siblingModuleUrl } from './compute-thread.js';

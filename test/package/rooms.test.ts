@@ -1,4 +1,6 @@
+import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { packagePath } from '../../src/package-root.js';
 import { importsOf, type SourceImport, sourceImports } from '../support/source-imports.js';
 
 /** Modules that every room may use. */
@@ -109,6 +111,26 @@ describe('the rooms of src/', () => {
         ({ room, target, typeOnly }) => room === 'errors' && target !== 'room:error-table' && !typeOnly,
       ),
     ).toEqual([]);
+  });
+});
+
+describe('the thread that analyzes', () => {
+  it('loads no schemas: they would double the time that it takes to start', async () => {
+    const { metafile } = await build({
+      absWorkingDir: packagePath('.'),
+      entryPoints: ['src/fleet/analysis-task.ts'],
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: 'node',
+      format: 'esm',
+      external: ['web-tree-sitter'],
+      outdir: 'out',
+    });
+    const packages = Object.keys(metafile.inputs).flatMap(
+      (file) => /node_modules\/([^/]+)/.exec(file)?.[1] ?? [],
+    );
+    expect([...new Set(packages)]).toEqual(['diff']);
   });
 });
 

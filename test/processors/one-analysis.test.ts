@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { analystBy, doInPlace, type ScriptAnalyst } from '../../src/agents/script-analyst.js';
+import { analystBy, type ScriptAnalyst } from '../../src/agents/script-analyst.js';
+import { doInPlace } from '../../src/agents/script-tasks.js';
 import { checkAndFixLeakage } from '../../src/processors/leakage-check/check-and-fix-leakage.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { featureScript } from '../support/feature-script.js';

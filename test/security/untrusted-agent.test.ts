@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_ANSWERS, MAX_PLAN } from '../../src/agents/outputs.js';
-import { analystBy, doInPlace, type ScriptAnalyst } from '../../src/agents/script-analyst.js';
+import { analystBy, type ScriptAnalyst } from '../../src/agents/script-analyst.js';
+import { doInPlace } from '../../src/agents/script-tasks.js';
 import { AgentError } from '../../src/errors.js';
 import { extractBlock } from '../../src/processors/extract/extract-block.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';

@@ -1,0 +1,56 @@
+// The thread that analyzes loads this module: it names the modules that it needs one by one, since those that gather a
+// folder's exports load zod as well, which would double the time that the thread takes to start.
+import { findUnsupportedNumbers } from '../ablation/find-unsupported-numbers.js';
+import { planRefinement } from '../ablation/plan-refinement.js';
+import { summarizeAblation } from '../ablation/summarize-ablation.js';
+import { repairLeak } from '../leakage/repair/repair-leak.js';
+import { doesSomething, lostNames } from '../solution/bound-names.js';
+import { correctionScope } from '../solution/correction-scope.js';
+import { neutralizeMagics } from '../solution/notebook-magics.js';
+import { firstSyntaxError } from '../solution/syntax-error.js';
+import { takeCorrection } from '../solution/take-correction.js';
+import { analyzeAndName } from './analysis-answer.js';
+
+/** What is computed over whole scripts and outputs: for the largest of them it takes seconds. */
+export const TASKS = {
+  /** Finds the leaks of a script. */
+  analyze: analyzeAndName,
+  /** Rewrites a leaky block of a script. */
+  repair: repairLeak,
+  /** Names that a correction of a block no longer defines. */
+  lostNames,
+  /** Whether a block of code has a statement that does anything. */
+  doesSomething,
+  /** The first error of a text, by the syntax tree. */
+  syntaxError: firstSyntaxError,
+  /** Python in the place of a notebook's commands. */
+  neutralize: async (text: string) => neutralizeMagics(text),
+  /** The text for a block, from a correction agent's answer. */
+  takeCorrection,
+  /** What a correction does besides correcting. */
+  correctionScope,
+  /** Summarizes the output of an ablation study. */
+  summarize: summarizeAblation,
+  /** Maps a summary onto the blocks of a solution. */
+  plan: planRefinement,
+  /** Finds numbers of a summary that the output does not support. */
+  findUnsupportedNumbers: async (given: Parameters<typeof findUnsupportedNumbers>[0]) =>
+    findUnsupportedNumbers(given),
+};
+
+export type ScriptTask = keyof typeof TASKS;
+export type ScriptGiven = { [T in ScriptTask]: Parameters<(typeof TASKS)[T]> };
+export type ScriptResults = { [T in ScriptTask]: Awaited<ReturnType<(typeof TASKS)[T]>> };
+
+/** Each task, given its own arguments. */
+export type ScriptTasks = {
+  readonly [T in ScriptTask]: (...given: ScriptGiven[T]) => Promise<ScriptResults[T]>;
+};
+
+/** Does one of the tasks. */
+export type DoScriptTask = <T extends ScriptTask>(
+  task: T,
+  given: ScriptGiven[T],
+) => Promise<ScriptResults[T]>;
+
+export const doInPlace: DoScriptTask = (task, given) => (TASKS as ScriptTasks)[task](...given);
