@@ -73,7 +73,7 @@ function digest() {
 /** A bundled module asks for its own place to find modules and files: it gets the place that it would have unbundled. */
 function locationPlugin(target) {
   return {
-    name: 'places',
+    name: 'locations',
     setup(building) {
       building.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const text = readFileSync(path, 'utf8');

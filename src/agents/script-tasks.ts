@@ -34,23 +34,23 @@ export const TASKS = {
   /** Maps a summary onto the blocks of a solution. */
   plan: planRefinement,
   /** Finds numbers of a summary that the output does not support. */
-  findUnsupportedNumbers: async (given: Parameters<typeof findUnsupportedNumbers>[0]) =>
-    findUnsupportedNumbers(given),
+  findUnsupportedNumbers: async (input: Parameters<typeof findUnsupportedNumbers>[0]) =>
+    findUnsupportedNumbers(input),
 };
 
 export type ScriptTask = keyof typeof TASKS;
-export type ScriptGiven = { [T in ScriptTask]: Parameters<(typeof TASKS)[T]> };
+export type ScriptInput = { [T in ScriptTask]: Parameters<(typeof TASKS)[T]> };
 export type ScriptResults = { [T in ScriptTask]: Awaited<ReturnType<(typeof TASKS)[T]>> };
 
-/** Each task, given its own arguments. */
+/** Each task with its own arguments. */
 export type ScriptTasks = {
-  readonly [T in ScriptTask]: (...given: ScriptGiven[T]) => Promise<ScriptResults[T]>;
+  readonly [T in ScriptTask]: (...input: ScriptInput[T]) => Promise<ScriptResults[T]>;
 };
 
 /** Does one of the tasks. */
 export type DoScriptTask = <T extends ScriptTask>(
   task: T,
-  given: ScriptGiven[T],
+  input: ScriptInput[T],
 ) => Promise<ScriptResults[T]>;
 
-export const doInPlace: DoScriptTask = (task, given) => (TASKS as ScriptTasks)[task](...given);
+export const doInPlace: DoScriptTask = (task, input) => (TASKS as ScriptTasks)[task](...input);

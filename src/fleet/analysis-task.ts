@@ -1,14 +1,14 @@
-import { doInPlace, type ScriptGiven, type ScriptTask } from '../agents/script-tasks.js';
+import { doInPlace, type ScriptInput, type ScriptTask } from '../agents/script-tasks.js';
 import { answering } from './thread-answer.js';
 
 /** One task on its way to the thread. */
 export interface AnalysisTask<T extends ScriptTask = ScriptTask> {
   readonly task: T;
-  readonly given: ScriptGiven[T];
+  readonly input: ScriptInput[T];
 }
 
 /** Does tasks in the thread that has loaded this module; the grammar of Python is loaded with it. */
 export default answering<AnalysisTask, unknown>(
-  ({ task, given }) => doInPlace(task, given),
+  ({ task, input }) => doInPlace(task, input),
   () => doInPlace('syntaxError', ['']),
 );

@@ -1,5 +1,5 @@
 import { analystBy, type ScriptAnalyst } from '../agents/script-analyst.js';
-import type { ScriptGiven, ScriptResults, ScriptTask } from '../agents/script-tasks.js';
+import type { ScriptInput, ScriptResults, ScriptTask } from '../agents/script-tasks.js';
 import type { AnalysisTask } from './analysis-task.js';
 import type { TaskOwner } from './compute-lane.js';
 import { siblingModuleUrl } from './compute-thread.js';
@@ -26,10 +26,10 @@ export class AnalysisThread {
    * @param owner The job: with its signal its task is given up, also in the middle of its computing.
    */
   analystFor(owner: TaskOwner): ScriptAnalyst {
-    const analyst = analystBy(<T extends ScriptTask>(task: T, given: ScriptGiven[T]) => {
-      const isShort = charactersIn(given) <= MAX_SHORT_CHARACTERS;
+    const analyst = analystBy(<T extends ScriptTask>(task: T, input: ScriptInput[T]) => {
+      const isShort = charactersIn(input) <= MAX_SHORT_CHARACTERS;
       // The thread does the task by the same table, whose types say what each one gives.
-      return this.#lanes.run({ task, given }, isShort, owner) as Promise<ScriptResults[T]>;
+      return this.#lanes.run({ task, input }, isShort, owner) as Promise<ScriptResults[T]>;
     }, owner.tenant);
     const { hold } = owner;
     if (hold === undefined) return analyst;

@@ -6,7 +6,7 @@ import { flagLike } from '../flag-like.js';
 import { openRedis, startWorker } from '../session.js';
 import { processedKind } from './submit.js';
 
-/** How long a worker that stays unhealthy may take to end in order, in milliseconds. */
+/** How long the process of a worker that has stopped, or that stays unhealthy, may take to end by itself, in milliseconds. */
 const LAST_WORD_MS = 10_000;
 
 interface WorkerCommandOptions {

@@ -58,13 +58,13 @@ const text = { type: 'string' };
 
 /** The document of the API: everything in it comes from the operations and their schemas. */
 export function openApiDocument(operations: readonly (Operation | OpenOperation)[]): OpenApiDocument {
-  const book = new ComponentRegistry();
-  const problem = book.reference(ProblemSchema, 'output');
+  const registry = new ComponentRegistry();
+  const problem = registry.reference(ProblemSchema, 'output');
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const operation of operations) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method]: operationObject(operation, book),
+      [operation.method]: operationObject(operation, registry),
     };
   }
   return {
@@ -80,7 +80,7 @@ export function openApiDocument(operations: readonly (Operation | OpenOperation)
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: book.schemas,
+      schemas: registry.schemas,
       responses: Object.fromEntries(
         Object.entries(PROBLEMS).map(([status, description]) => [
           `Problem${status}`,
@@ -101,7 +101,7 @@ export function openApiDocument(operations: readonly (Operation | OpenOperation)
   };
 }
 
-function operationObject(operation: Operation | OpenOperation, book: ComponentRegistry): OperationObject {
+function operationObject(operation: Operation | OpenOperation, registry: ComponentRegistry): OperationObject {
   const { id, summary, description, tag, responses } = operation;
   const common = {
     operationId: id,
@@ -110,7 +110,7 @@ function operationObject(operation: Operation | OpenOperation, book: ComponentRe
     ...(description === undefined ? {} : { description }),
   };
   const documented = Object.fromEntries(
-    Object.entries(responses).map(([status, spec]) => [status, responseObject(spec, book)]),
+    Object.entries(responses).map(([status, spec]) => [status, responseObject(spec, registry)]),
   );
   if ('answer' in operation) return { ...common, security: [], responses: documented };
   const refusals = new Set([
@@ -122,18 +122,18 @@ function operationObject(operation: Operation | OpenOperation, book: ComponentRe
     status,
     { $ref: `#/components/responses/Problem${status}` },
   ]);
-  const parameters = parametersOf(operation, book);
+  const parameters = parametersOf(operation, registry);
   return {
     ...common,
     'x-role': operation.role,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(operation.body === undefined ? {} : { requestBody: bodyObject(operation.body, book) }),
+    ...(operation.body === undefined ? {} : { requestBody: bodyObject(operation.body, registry) }),
     responses: { ...documented, ...Object.fromEntries(problems) },
   };
 }
 
-function bodyObject(body: z.ZodType, book: ComponentRegistry) {
-  return { required: true, content: { 'application/json': { schema: book.reference(body, 'input') } } };
+function bodyObject(body: z.ZodType, registry: ComponentRegistry) {
+  return { required: true, content: { 'application/json': { schema: registry.reference(body, 'input') } } };
 }
 
 function headersObject(headers: Readonly<Record<string, string>>) {
@@ -146,25 +146,30 @@ function headersObject(headers: Readonly<Record<string, string>>) {
 
 function responseObject(
   { description, schema, contentType, headers }: ResponseSpec,
-  book: ComponentRegistry,
+  registry: ComponentRegistry,
 ) {
   return {
     description,
     ...(headers === undefined ? {} : headersObject(headers)),
     ...(schema === undefined
       ? {}
-      : { content: { [contentType ?? 'application/json']: { schema: book.reference(schema, 'output') } } }),
+      : {
+          content: { [contentType ?? 'application/json']: { schema: registry.reference(schema, 'output') } },
+        }),
   };
 }
 
-function parametersOf({ params, query, idempotent }: Operation, book: ComponentRegistry): ParameterObject[] {
+function parametersOf(
+  { params, query, idempotent }: Operation,
+  registry: ComponentRegistry,
+): ParameterObject[] {
   const from = (place: 'path' | 'query', object: z.ZodObject | undefined): ParameterObject[] =>
     Object.entries((object?.shape ?? {}) as Record<string, z.ZodType>).map(([name, schema]) => ({
       name,
       in: place,
       required: place === 'path' || !schema.safeParse(undefined).success,
       ...(schema.description === undefined ? {} : { description: schema.description }),
-      schema: book.reference(schema, 'input'),
+      schema: registry.reference(schema, 'input'),
     }));
   const key = {
     name: 'Idempotency-Key',
