@@ -3,12 +3,12 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 
-const pagesIn = (folder: string) =>
-  readdirSync(packagePath(folder))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `${folder}/${name}`);
-const MEASUREMENTS = pagesIn('docs/measurements');
-const DOCUMENTS = ['README.md', ...pagesIn('docs')];
+const PAGES = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
+/** Pages of a folder below `docs/`: parts of a page, and measurements. */
+const PARTS = PAGES.filter((page) => page.split('/').length > 2);
+const DOCUMENTS = ['README.md', ...PAGES.filter((page) => !PARTS.includes(page))];
 const { files } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { files: string[] };
 
 /** Files of the package that a document links to, relative to the package. */
@@ -31,7 +31,7 @@ function anchorsOf(document: string): string[] {
   );
 }
 
-describe.each([...DOCUMENTS, ...MEASUREMENTS])('%s', (document) => {
+describe.each([...DOCUMENTS, ...PARTS])('%s', (document) => {
   it('links to files that are there, and in the package', () => {
     const broken = linkedFiles(document).filter(
       (file) =>
@@ -60,10 +60,10 @@ describe('README.md', () => {
   });
 });
 
-describe('docs/measurements', () => {
-  it('has no page that no other page links to', () => {
+describe('the folders below docs/', () => {
+  it('have no page that no document links to', () => {
     const linked = new Set(DOCUMENTS.flatMap(linkedFiles));
-    expect(MEASUREMENTS.filter((document) => !linked.has(document))).toEqual([]);
+    expect(PARTS.filter((document) => !linked.has(document))).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isRightBlock } from '../../src/leakage/evaluate.js';
 import { analyzeLeakage, LEAK_KINDS, type LeakKind } from '../../src/leakage/index.js';
@@ -6,7 +6,9 @@ import { packagePath } from '../../src/package-root.js';
 import { labeledScripts } from './labeled-scripts.js';
 
 const scripts = labeledScripts('kinds.txt');
-const docs = readFileSync(packagePath('docs', 'leakage-kinds.md'), 'utf8');
+const docs = readdirSync(packagePath('docs', 'leakage-kinds'))
+  .map((page) => readFileSync(packagePath('docs', 'leakage-kinds', page), 'utf8'))
+  .join('\n');
 
 describe('the kinds of leak', () => {
   it('each have a pair of scripts', () => {
@@ -26,7 +28,7 @@ describe('the kinds of leak', () => {
 
   it.each(scripts)('$kind is documented with this pair and its severity', ({ kind, script, fixed }) => {
     const { severity } = LEAK_KINDS[kind as LeakKind];
-    const section = docs.split(`### \`${kind}\` (${severity})`)[1]?.split('\n### ')[0] ?? '';
+    const section = docs.split(`## \`${kind}\` (${severity})`)[1]?.split('\n## ')[0] ?? '';
     expect(section).toContain(`\`\`\`python\n${script.trimEnd()}\n\`\`\``);
     expect(section).toContain(`\`\`\`python\n${(fixed ?? '').trimEnd()}\n\`\`\``);
   });
