@@ -15,7 +15,9 @@ const ENTRY_POINTS: Readonly<Record<string, string>> = {
   'solution-fleet/contamination': 'src/contamination/index.ts',
   'solution-fleet/http': 'src/http-client/index.ts',
 };
-const PAGE = readFileSync(packagePath('docs', 'typescript-api.md'), 'utf8');
+const PAGES = ['typescript-api.md', 'typescript-api/without-a-queue.md', 'typescript-api/workers.md']
+  .map((page) => readFileSync(packagePath('docs', page), 'utf8'))
+  .join('\n');
 
 /** Names that a module exports, types among them. */
 function exportsOf(file: string): string[] {
@@ -37,17 +39,20 @@ function exportsOf(file: string): string[] {
   return [...new Set([...all, ...lists, ...here])].filter((name) => name !== '').sort();
 }
 
-function sectionOf(entryPoint: string): string {
-  return PAGE.split(/^## /m).find((section) => section.startsWith(`\`${entryPoint}\`\n`)) ?? '';
+/** The sections of an entry point on all pages. */
+function sectionsOf(entryPoint: string): string {
+  return PAGES.split(/^## /m)
+    .filter((section) => section.startsWith(`\`${entryPoint}\`\n`))
+    .join('');
 }
 
-/** Names in the first cells of a section's tables. */
+/** Names in the first cells of the tables of sections. */
 function documentedIn(section: string): string[] {
   const cells = [...section.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell = '']) => cell);
   return cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)).sort();
 }
 
-const EXAMPLES = [...PAGE.matchAll(/^##+ (.+)$|^```ts\n([\s\S]*?)^```$/gm)].reduce<[string, string][]>(
+const EXAMPLES = [...PAGES.matchAll(/^##+ (.+)$|^```ts\n([\s\S]*?)^```$/gm)].reduce<[string, string][]>(
   (found, [, title, code]) => {
     if (title !== undefined) found.push([title, '']);
     else if (code !== undefined) found.push([`${found.at(-1)?.[0]}`, code]);
@@ -73,7 +78,7 @@ afterAll(async () => {
   await fleet.close();
 });
 
-describe('docs/typescript-api.md', () => {
+describe('docs/typescript-api', () => {
   it('has a section for every entry point of the package', () => {
     const { exports } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as {
       exports: Record<string, unknown>;
@@ -85,11 +90,11 @@ describe('docs/typescript-api.md', () => {
   it.each(Object.entries(ENTRY_POINTS))('lists every export of %s once, and no other', (name, file) => {
     const names = exportsOf(file);
     expect(names.length).toBeGreaterThan(4);
-    expect(documentedIn(sectionOf(name))).toEqual(names);
+    expect(documentedIn(sectionsOf(name))).toEqual(names);
   });
 
   it('has an example for every group of exports', () => {
-    const groups = PAGE.split(/^##+ /m).filter((section) => section.includes('\n| export |'));
+    const groups = PAGES.split(/^##+ /m).filter((section) => section.includes('\n| export |'));
     expect(groups.filter((group) => !group.includes('```ts')).map((group) => group.split('\n')[0])).toEqual(
       [],
     );
