@@ -2,23 +2,25 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packagePath } from '../../src/package-root.js';
 
-/** Rows of the threat table: the file and the beginning or a part of the title of the test that each names. */
-const PAGE = readFileSync(packagePath('docs', 'security.md'), 'utf8').split('\n');
+const LINES = readdirSync(packagePath('docs', 'security')).flatMap((page) =>
+  readFileSync(packagePath('docs', 'security', page), 'utf8').split('\n'),
+);
 
-const ROWS = PAGE.flatMap((line) => {
+/** Rows of the threat tables: the file and the beginning or a part of the title of the test that each names. */
+const ROWS = LINES.flatMap((line) => {
   const [, file = '', title = ''] = /\| `(test\/[^`]+)`: (.+) \|$/.exec(line) ?? [];
   return file === '' ? [] : [{ file, title }];
 });
 
-describe('docs/security.md', () => {
+describe('the threat tables of docs/security', () => {
   it('has a test for every row', () => {
-    const rows = PAGE.filter((line) => line.startsWith('|') && !/^\| could |^\|-/.test(line));
+    const rows = LINES.filter((line) => line.startsWith('|') && !/^\| could |^\|-/.test(line));
     expect(rows.length).toBeGreaterThan(15);
     expect(ROWS).toHaveLength(rows.length);
   });
 
   it('has three cells in every row: each table says in its heading who it is about', () => {
-    const rows = PAGE.filter((line) => line.startsWith('|'));
+    const rows = LINES.filter((line) => line.startsWith('|'));
     expect(rows.filter((line) => line.split(/(?<!\\)\|/).length !== 5)).toEqual([]);
   });
 
