@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { virtualTimeKey } from '../queues/fairness/assign-priorities.js';
-import { MAX_TAG } from '../queues/fairness/priority-script.js';
+import { virtualTimeKey } from '../queues/fairness/schedule-jobs.js';
+import { MAX_TAG } from '../queues/fairness/schedule-script.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
 

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
-import { placeDueJobs } from '../queues/fairness/due-priorities.js';
+import { scheduleDueJobs } from '../queues/fairness/schedule-due-jobs.js';
 import type { KindName } from '../queues/registry.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
@@ -39,7 +39,7 @@ export class DueJobs {
     if (this.client.status !== 'ready' || this.full.reason !== undefined) return;
     for (const kind of this.kinds) {
       try {
-        await placeDueJobs(this.client, this.prefix, kind, LEASE_MS);
+        await scheduleDueJobs(this.client, this.prefix, kind, LEASE_MS);
       } catch (thrown) {
         const reason = messageOf(thrown);
         this.logger.warn({ kind, reason }, 'delayed jobs could not be given their turns');

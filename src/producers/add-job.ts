@@ -1,5 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import { CONTRACT_VERSION } from '../queues/common.js';
+import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
 import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
 import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
 import type { FleetClient } from './fleet-client.js';
@@ -8,10 +9,9 @@ import { chooseJobId } from './job-id.js';
 import { withTags } from './job-tags.js';
 import { sizeOf } from './memory-admission.js';
 import { indexRuns } from './run-index.js';
-import { turnOption } from './scheduling-backend.js';
+import { scheduleSubmitted } from './schedule-submitted.js';
 import { checkSubmission } from './submission-fields.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from './submit-once.js';
-import { turnRequest } from './turns.js';
 
 /** How a submission is named. */
 export interface KeyOptions {
@@ -51,16 +51,15 @@ export interface FleetJobOptions {
 }
 
 /**
- * BullMQ's options of one job: attempts, back-off and retention are the same through every door.
- * @param turn The job's place among those of other tenants, which is its priority for BullMQ.
- * @param bytes Size of its texts, where some of them are stored apart.
+ * BullMQ's options of one job: attempts, back-off and retention are the same through every entry point. The job is added
+ * as `UNSCHEDULED`; `scheduleSubmitted` gives it its place among the jobs of other tenants.
+ * @param bytes Size of its texts, if some of them are stored separately.
  */
 export function jobOptions(
   fleet: FleetClient,
   kindName: KindName,
   id: string,
   options: AddOptions = {},
-  turn?: number,
   bytes?: number,
 ): JobsOptions & FleetJobOptions {
   const { tenant, budgetUsd, priority, submitter } = options;
@@ -80,7 +79,7 @@ export function jobOptions(
     keepLogs: 500,
     // A stack would repeat the failure's message, at every attempt; where it was thrown stands in the worker's log.
     stackTraceLimit: 0,
-    ...(turn === undefined ? {} : { priority: turn }),
+    priority: UNSCHEDULED,
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
     ...(Object.keys(own).length === 0 ? {} : { fleet: own }),
   };
@@ -122,9 +121,9 @@ export async function addJob<K extends KindName>(
   const create = async () => {
     await indexRuns(fleet, [[submission]]);
     const stored = await storedData(fleet, submission);
-    const turn = turnOption(turnRequest({ ...submission, ...options }));
-    const jobOpts = jobOptions(fleet, kind, submission.id, options, undefined, bytesApart(data, stored));
-    await fleet.queue(kind).add(kind, stored, { ...withTags(jobOpts, data), ...turn });
+    const jobOpts = jobOptions(fleet, kind, submission.id, options, bytesApart(data, stored));
+    await fleet.queue(kind).add(kind, stored, withTags(jobOpts, data));
+    await scheduleSubmitted(fleet, [{ ...submission, ...options }]);
   };
   const outcome =
     options.key === undefined ? 'created' : await submitByKey(fleet, submission, options, create);

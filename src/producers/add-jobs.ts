@@ -10,10 +10,9 @@ import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
 import { withTags } from './job-tags.js';
 import { indexRuns } from './run-index.js';
-import { turnOption } from './scheduling-backend.js';
+import { scheduleSubmitted } from './schedule-submitted.js';
 import { checkSubmission } from './submission-fields.js';
 import { existingJob, type Submission } from './submit-once.js';
-import { type TurnTaker, turnRequest, turnsOf } from './turns.js';
 
 /** One job of a batch. */
 export interface BatchItem<K extends KindName = KindName> {
@@ -31,12 +30,10 @@ type Prepared = Submission & {
   readonly index: number;
 };
 
-/** A job that only has to be written: its long texts are stored, and it has its turn. */
+/** A job that only has to be added: its long texts are stored. */
 interface Ready {
   readonly job: Prepared;
   readonly stored: Record<string, unknown>;
-  /** None where it is delayed: it has its turn when it becomes due. */
-  readonly turn: number | undefined;
 }
 
 /** Jobs that Redis takes at once, so that it answers others in between. */
@@ -66,21 +63,17 @@ class Batch {
   }
 
   async submit(): Promise<BatchItemOutcome[]> {
-    // An urgent job goes before those of its tenant that wait: the jobs before it have to, when its turn is taken.
-    const inStep = this.#items.some(({ options }) => options?.priority !== undefined);
     const additions: Promise<void>[] = [];
     let coming = this.#makeReady(0);
     for (let start = 0; start < this.#items.length; start += CHUNK) {
       const ready = await coming;
       const next = start + CHUNK;
       // Redis is asked for what the next jobs need before it is given these, and takes these while those are written.
-      if (next < this.#items.length && !inStep) coming = this.#makeReady(next);
+      if (next < this.#items.length) coming = this.#makeReady(next);
       const addition = this.#add(ready);
       additions.push(addition);
       // It is awaited below, or something before it has failed as well.
       addition.catch(() => undefined);
-      if (inStep) await addition;
-      if (inStep && next < this.#items.length) coming = this.#makeReady(next);
     }
     await Promise.all(additions);
     for (const job of this.#repeated) {
@@ -104,8 +97,7 @@ class Batch {
     const stored = new Map<string, Record<string, unknown>>();
     for (const job of fresh)
       if (fleet.payloads.holdsLongText(job.data)) stored.set(job.id, await storedData(fleet, job));
-    const turns = await turnsOf(fleet, fresh.filter((job) => !isDelayed(job)).map(turnTaker));
-    return fresh.map((job) => ({ job, stored: stored.get(job.id) ?? job.data, turn: turns.get(job.id) }));
+    return fresh.map((job) => ({ job, stored: stored.get(job.id) ?? job.data }));
   }
 
   /** The jobs, or none where Redis has no room for them: each is then refused in its place. */
@@ -171,26 +163,20 @@ class Batch {
           .addBulk(ready.filter(({ job }) => job.kind === kind).map((one) => bulkJob(fleet, kind, one))),
       ),
     );
+    await scheduleSubmitted(
+      fleet,
+      ready.map(({ job: { queue, id, data, options } }) => ({ queue, id, data, ...options })),
+    );
     for (const { job } of ready)
       this.#outcomes[job.index] = { handle: new JobHandle(fleet, job.kind, job.id, 'created') };
   }
 }
 
-function isDelayed({ options }: Prepared): boolean {
-  return (options.delayMs ?? 0) > 0;
-}
-
-function turnTaker({ queue, id, data, options }: Prepared): TurnTaker {
-  const { tenant, submitter, priority } = options;
-  return { queue, id, data, tenant, submitter, priority };
-}
-
 /** A job as BullMQ takes many of them. */
-function bulkJob(fleet: FleetClient, kind: KindName, { job, stored, turn }: Ready) {
+function bulkJob(fleet: FleetClient, kind: KindName, { job, stored }: Ready) {
   const { id, options, data } = job;
-  const opts = withTags(jobOptions(fleet, kind, id, options, turn, bytesApart(data, stored)), data);
-  const whenDue = isDelayed(job) ? turnOption(turnRequest(turnTaker(job))) : {};
-  return { name: kind, data: stored, opts: { ...opts, ...whenDue } };
+  const opts = withTags(jobOptions(fleet, kind, id, options, bytesApart(data, stored)), data);
+  return { name: kind, data: stored, opts };
 }
 
 function prepare(fleet: FleetClient, { kind, payload, options = {} }: BatchItem, index: number): Prepared {

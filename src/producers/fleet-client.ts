@@ -10,7 +10,6 @@ import { EndEvents, type QueueEnds } from './end-events.js';
 import { EventFeed } from './event-feed.js';
 import { YieldingFlowProducer } from './flows/yielding-flow-producer.js';
 import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
-import { placingBackend } from './scheduling-backend.js';
 import { SharedEnds } from './shared-ends.js';
 
 export interface FleetClientOptions extends RedisPatience {
@@ -51,7 +50,6 @@ export class FleetClient {
   readonly memory: MemoryAdmission;
   readonly #eventConnection: RedisConnectionOptions;
   readonly #queueOptions: QueueOptions;
-  readonly #backend: ReturnType<typeof placingBackend>;
   readonly #queues = new Map<KindName, Queue>();
   /** In the order of their last use. */
   readonly #ownQueues = new Map<string, Queue>();
@@ -73,7 +71,6 @@ export class FleetClient {
     this.memory = new MemoryAdmission(client, this.prefix, options.memory);
     this.#eventConnection = workerConnection(options.redisUrl, options);
     this.feed = new EventFeed(client, this.prefix, this.#eventConnection);
-    this.#backend = placingBackend(client);
     this.#queueOptions = {
       connection: client,
       prefix: this.prefix,
@@ -121,7 +118,7 @@ export class FleetClient {
   }
 
   get flows(): FlowProducer {
-    this.#flows ??= new YieldingFlowProducer(this.#queueOptions, this.#backend);
+    this.#flows ??= new YieldingFlowProducer(this.client, this.#queueOptions);
     return this.#flows;
   }
 
@@ -161,7 +158,7 @@ export class FleetClient {
   }
 
   #open(name: string): Queue {
-    const queue = new Queue(name, { ...this.#queueOptions, skipMetasUpdate: true }, this.#backend);
+    const queue = new Queue(name, { ...this.#queueOptions, skipMetasUpdate: true });
     queue.on('error', () => undefined);
     return queue;
   }

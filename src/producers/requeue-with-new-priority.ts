@@ -1,17 +1,21 @@
 import type { Job } from 'bullmq';
+import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
+import { isKindName } from '../queues/registry.js';
 import type { FleetJobOptions } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
-import { turnsOf } from './turns.js';
+import { scheduleSubmitted } from './schedule-submitted.js';
 
 /**
- * Runs a failed job again with a fresh set of attempts. It takes a new turn: with its old one, thousands of failed jobs
- * that are run again at once would all go before everybody else's. Whoever calls it asks for room first, before anything
+ * Runs a failed job again with a fresh set of attempts. It gets a new start tag: with their old tags, thousands of failed
+ * jobs that are retried at once would all run before the jobs of others. The caller asks for room first, before anything
  * is changed.
  */
 export async function requeueWithNewPriority(fleet: FleetClient, queueName: string, job: Job): Promise<void> {
   const id = job.id ?? '';
   const own = (job.opts as FleetJobOptions).fleet;
-  const turn = (await turnsOf(fleet, [{ queue: queueName, id, data: job.data, ...own }])).get(id);
-  if (turn !== undefined) await job.changePriority({ priority: turn });
+  if (isKindName(queueName)) {
+    await job.changePriority({ priority: UNSCHEDULED });
+    await scheduleSubmitted(fleet, [{ queue: queueName, id, data: job.data, ...own }]);
+  }
   await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
 }

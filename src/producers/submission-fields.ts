@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PayloadError } from '../errors.js';
-import { MAX_TAG } from '../queues/fairness/priority-script.js';
+import { MAX_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { nameField } from '../queues/names.js';
 
 /** Longest delay, in milliseconds: a year, which the score of a delayed job can hold. */
@@ -16,7 +16,7 @@ export const SUBMISSION_FIELDS = {
   key: keyField.optional(),
   force: z.boolean().describe('Runs a job anew although the job of its key has ended.').optional(),
   tenant: nameField(200).optional().describe('For whom the job is done; default: its run.'),
-  priority: z.int().min(1).max(MAX_TAG).optional().describe('1 is the most urgent.'),
+  priority: z.int().min(1).max(MAX_PRIORITY).optional().describe('1 is the most urgent.'),
   delayMs: z.int().nonnegative().max(MAX_DELAY_MS).optional(),
   budgetUsd: z.number().nonnegative().max(1e9).optional(),
 };

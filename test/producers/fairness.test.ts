@@ -5,7 +5,7 @@ import { addJobs } from '../../src/producers/add-jobs.js';
 import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js';
 import { retryJob } from '../../src/producers/retry-job.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
-import { placeDueJobs } from '../../src/queues/fairness/due-priorities.js';
+import { scheduleDueJobs } from '../../src/queues/fairness/schedule-due-jobs.js';
 import { submitterOfTenant } from '../../src/queues/submitter.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
@@ -117,7 +117,7 @@ describe('fairness between tenants', () => {
     const queue = fleet.queue('solution-check');
     for (const outcome of delayed)
       if ('handle' in outcome) await (await queue.getJob(outcome.handle.id))?.promote();
-    await placeDueJobs(fleet.client, fleet.prefix, 'solution-check', 1);
+    await scheduleDueJobs(fleet.client, fleet.prefix, 'solution-check', 1);
     await worker(runnerFor(api), { concurrency: 1 });
     await api.arrived(35);
     const order = asked()

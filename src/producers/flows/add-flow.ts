@@ -1,13 +1,11 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
 import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
-import { isKindName } from '../../queues/registry.js';
 import { bytesApart, type FleetJobOptions, type KeyOptions, storedData } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
 import { withTags } from '../job-tags.js';
 import { indexRuns } from '../run-index.js';
-import { type TurnOption, turnOption } from '../scheduling-backend.js';
+import { scheduleSubmitted } from '../schedule-submitted.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from '../submit-once.js';
-import { turnRequest } from '../turns.js';
 
 /** A job of a flow: what is submitted, how, and the jobs that must end before it starts. */
 export interface FlowNode extends Submission {
@@ -16,8 +14,8 @@ export interface FlowNode extends Submission {
   readonly children?: readonly FlowNode[];
 }
 
-/** BullMQ's own form of flows: their long texts are stored, and their jobs have their turns. */
-export async function toFlowJobs(
+/** BullMQ's own form of flows; their long texts are stored. */
+async function toFlowJobs(
   fleet: FleetClient,
   roots: readonly FlowNode[],
   by: FlowSubmission,
@@ -34,7 +32,6 @@ export async function toFlowJobs(
       opts: {
         ...withTags(withFleetOptions(node.options, by, bytesApart(node.data, stored)), node.data),
         jobId: node.id,
-        ...turnOf(node, by),
       },
       ...(node.children === undefined ? {} : { children }),
     };
@@ -59,9 +56,19 @@ function withFleetOptions(
   return Object.keys(fleet).length === 0 ? options : { ...options, fleet };
 }
 
-/** Jobs of the pipeline's own queues have no turns: their order is the pipeline's affair. */
-function turnOf(node: FlowNode, { tenant, submitter }: FlowSubmission): JobsOptions | TurnOption {
-  return isKindName(node.queue) ? turnOption(turnRequest({ ...node, tenant, submitter })) : {};
+/** Adds flows in one transaction and schedules their jobs. */
+export async function addFlowJobs(
+  fleet: FleetClient,
+  roots: readonly FlowNode[],
+  by: FlowSubmission,
+): Promise<void> {
+  const { tenant, submitter } = by;
+  await indexRuns(fleet, roots.map(allOf));
+  await fleet.flows.addBulk(await toFlowJobs(fleet, roots, by));
+  await scheduleSubmitted(
+    fleet,
+    roots.flatMap(allOf).map(({ queue, id, data }) => ({ queue, id, data, tenant, submitter })),
+  );
 }
 
 /** A node and everything below it. */
@@ -80,10 +87,7 @@ export async function addFlow(
   options: KeyOptions,
 ): Promise<SubmitOutcome> {
   const { key, force } = options;
-  const create = async () => {
-    await indexRuns(fleet, [allOf(root)]);
-    await fleet.flows.addBulk(await toFlowJobs(fleet, [root], options));
-  };
+  const create = () => addFlowJobs(fleet, [root], options);
   const parent = key === undefined ? undefined : await existingJob(fleet, root);
   const data = allOf(root).map((node) => node.data);
   if (parent === undefined || force) await fleet.memory.admitJobs(data);

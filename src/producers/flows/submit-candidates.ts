@@ -2,9 +2,8 @@ import { JobError } from '../../errors.js';
 import { mapInChunks } from '../../event-loop.js';
 import type { KeyOptions } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
-import { indexRuns } from '../run-index.js';
 import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submit-once.js';
-import { allOf, type FlowNode, runFlowAgain, toFlowJobs, verifySubmitted } from './add-flow.js';
+import { addFlowJobs, allOf, type FlowNode, runFlowAgain, verifySubmitted } from './add-flow.js';
 import type { CandidateNode } from './candidate-nodes.js';
 
 /** Candidates that go to Redis in one transaction where each stands for itself, so that it serves others in between. */
@@ -45,8 +44,7 @@ async function addNew(
   options: KeyOptions,
 ): Promise<void> {
   const roots = nodes.map(({ root }) => root);
-  await indexRuns(fleet, roots.map(allOf));
-  await fleet.flows.addBulk(await toFlowJobs(fleet, roots, options));
+  await addFlowJobs(fleet, roots, options);
   const keyed = nodes.filter(({ hasKey }) => hasKey);
   await verifySubmitted(
     fleet,
@@ -89,8 +87,7 @@ export async function addBehindOneParent(
   await mapInChunks(failed, async (child) =>
     (await existingJob(fleet, child))?.remove({ removeChildren: true }),
   );
-  await indexRuns(fleet, [allOf(root)]);
-  await fleet.flows.addBulk(await toFlowJobs(fleet, [root], options));
+  await addFlowJobs(fleet, [root], options);
   return parent === undefined ? 'created' : 'replaced';
 }
 

@@ -1,16 +1,47 @@
-import { type AddNodeOpts, FlowProducer, type JobNode } from 'bullmq';
+import {
+  type AddNodeOpts,
+  FlowProducer,
+  type JobNode,
+  QueueKeys,
+  type QueueOptions,
+  RedisConnection,
+  RedisQueueBackend,
+} from 'bullmq';
+import type { Redis } from 'ioredis';
 import { yieldWhenBusy } from '../../event-loop.js';
 
-/** BullMQ makes the jobs of a flow, which may be thousands, in one piece. This producer lets others be served meanwhile. */
+/** BullMQ makes and adds the jobs of a flow, which may be thousands, in one piece. This producer yields to others meanwhile. */
 export class YieldingFlowProducer extends FlowProducer {
   /** When the next job of each flow may be made. */
   readonly #next = new WeakMap<AddNodeOpts['entries'], Promise<void>>();
 
+  constructor(client: Redis, options: QueueOptions) {
+    super(options, (name, backendOptions) => {
+      const keys = new QueueKeys(options.prefix);
+      return new YieldingBackend(
+        new RedisConnection(client, { shared: true }),
+        name,
+        keys.getKeys(name),
+        (type) => keys.toKey(name, type),
+        backendOptions,
+      );
+    });
+  }
+
   protected override async addNode(options: AddNodeOpts): Promise<JobNode> {
     const { entries } = options;
-    const turn = (this.#next.get(entries) ?? Promise.resolve()).then(yieldWhenBusy);
-    this.#next.set(entries, turn);
-    await turn;
+    const next = (this.#next.get(entries) ?? Promise.resolve()).then(yieldWhenBusy);
+    this.#next.set(entries, next);
+    await next;
     return super.addNode(options);
+  }
+}
+
+class YieldingBackend extends RedisQueueBackend {
+  override async addJobToTransaction(
+    ...args: Parameters<RedisQueueBackend['addJobToTransaction']>
+  ): Promise<string> {
+    await yieldWhenBusy();
+    return super.addJobToTransaction(...args);
   }
 }

@@ -2,10 +2,10 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { readRecord } from '../read-record.js';
 import { replyList, replyText, runScript, script } from '../run-script.js';
-import { fairBase, inOrderOfTurns, type TurnRequest, turnCalls } from './assign-priorities.js';
-import { TAKE_TURNS, UNSCHEDULED } from './priority-script.js';
+import { fairBase, type SchedulingRequest, scheduleJobs } from './schedule-jobs.js';
+import { UNSCHEDULED } from './schedule-script.js';
 
-/** How far ahead jobs are given their turns, in milliseconds: longer than the time between two looks. */
+/** How far ahead delayed jobs are scheduled, in milliseconds: longer than the time between two looks. */
 const AHEAD_MS = 2_000;
 /** Jobs that are looked at in one step, so that Redis answers others in between, and steps of one look. */
 const PAGE = 500;
@@ -15,7 +15,7 @@ const DELAYED_SCALE = 0x1000;
 const PRIORITY_SCALE = 2 ** 32;
 
 /**
- * Finds jobs without a turn that are about to become due, or have become so.
+ * Finds unscheduled jobs that wait, or are about to become due.
  * KEYS: 1 prefix of the queue's keys. ARGV: 1 highest score of delayed jobs, 2 jobs to skip of these, 3 most jobs. Returns 1
  * where there may be more, else 0, then id and options of each.
  */
@@ -31,7 +31,7 @@ local function collect(ids)
     end
   end
 end
--- Those that are given their turns leave this range, and stay in the other one.
+-- Scheduled jobs leave this range, and stay in the other one.
 collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'prioritized', '${UNSCHEDULED * PRIORITY_SCALE}', '+inf', 'LIMIT', 0, ARGV[3]))
 collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'delayed', '-inf', ARGV[1], 'LIMIT', ARGV[2], ARGV[3]))
 return found`);
@@ -48,7 +48,7 @@ const OptionsSchema = z.looseObject({
     .optional(),
 });
 
-function requestOf(id: string, options: string): TurnRequest {
+function requestOf(id: string, options: string): SchedulingRequest {
   const own = readRecord(OptionsSchema, options)?.value?.fleet;
   return {
     id,
@@ -59,12 +59,13 @@ function requestOf(id: string, options: string): TurnRequest {
 }
 
 /**
- * Gives delayed jobs of one queue their turns as they become due: with turns from their submission, thousands that become
- * due together would all go before everybody else's.
- * @param leaseMs How long others need not look.
- * @returns how many jobs were given their turns.
+ * Gives unscheduled jobs of one queue their start tags: delayed ones as they become due, and waiting ones whose producer
+ * ended between adding and scheduling them. With tags from their submission, thousands of jobs that become due together
+ * would all run before the jobs of others.
+ * @param leaseMs How long other workers need not look.
+ * @returns how many jobs were found.
  */
-export async function placeDueJobs(
+export async function scheduleDueJobs(
   client: Redis,
   prefix: string,
   queue: string,
@@ -73,19 +74,17 @@ export async function placeDueJobs(
   const lease = await client.set(`${fairBase(prefix, queue)}:due`, '1', 'PX', leaseMs, 'NX');
   if (lease === null) return 0;
   const until = (Date.now() + AHEAD_MS) * DELAYED_SCALE;
-  let placed = 0;
+  let scheduled = 0;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const args = [until, page * PAGE, PAGE];
     const [mayHaveMore, ...found] = replyList(await runScript(client, FIND, [`${prefix}:${queue}:`], args));
-    const requests: TurnRequest[] = [];
+    const requests: SchedulingRequest[] = [];
     for (let at = 0; at < found.length; at += 2) {
       requests.push(requestOf(replyText(found[at]) ?? '', replyText(found[at + 1]) ?? ''));
     }
-    for (const call of turnCalls(prefix, queue, inOrderOfTurns(requests), { added: true })) {
-      await runScript(client, TAKE_TURNS, call.keys, call.args);
-    }
-    placed += requests.length;
+    await scheduleJobs(client, prefix, queue, requests);
+    scheduled += requests.length;
     if (mayHaveMore !== 1) break;
   }
-  return placed;
+  return scheduled;
 }

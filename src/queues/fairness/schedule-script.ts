@@ -18,11 +18,13 @@ import { SUBMITTER_LUA } from './submitter-script.js';
  *   of priority 0 are not in it (earlier versions wrote them): nothing is more urgent, so they never make room.
  */
 
-/** BullMQ's highest priority number. */
-export const MAX_TAG = 2 ** 21 - 1;
+/** Priority of a job that was added and has no start tag yet: BullMQ's highest number, so it runs after all others. */
+export const UNSCHEDULED = 2 ** 21 - 1;
 
-/** Priority of a job that was added and has not been given its place yet: behind all tags. */
-export const UNSCHEDULED = MAX_TAG + 1;
+export const MAX_TAG = UNSCHEDULED - 1;
+
+/** Highest number of a submitted job's own priority, the least urgent. */
+export const MAX_PRIORITY = 2 ** 21 - 1;
 
 /** Where the virtual time has come so far, all tags are moved down by it as soon as few jobs are there. */
 export const REBASE_AT = 2 ** 16;
@@ -47,11 +49,11 @@ local function set_tag(queue, id, tag)
   redis.call('HSET', queue .. id, 'priority', tag)
 end
 
--- Gives a job that was added without a place the one that it has now. Any other job of its id is left alone.
-local function place(queue, id, tag)
-  if tag_of(queue, id) ~= ${UNSCHEDULED} then return end
-  if redis.call('ZSCORE', queue .. 'prioritized', id) then set_tag(queue, id, tag)
-  else redis.call('HSET', queue .. id, 'priority', tag) end
+-- Gives a job its first tag. One that waits moves; of jobs with the same tag, the one that was added first stays first.
+local function schedule(queue, id, tag)
+  local score = redis.call('ZSCORE', queue .. 'prioritized', id)
+  if score then redis.call('ZADD', queue .. 'prioritized', tag * 4294967296 + score % 4294967296, id) end
+  redis.call('HSET', queue .. id, 'priority', tag)
 end
 
 -- Whether it is time to move all tags down.
@@ -148,13 +150,12 @@ end
 `;
 
 /**
- * Gives jobs that are about to be submitted their start tags, and those that were added as `UNSCHEDULED` their places.
- * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which
- * tenants are forgotten, 3 virtual time from which tags may be moved down, 4 '1' where the jobs were added before, then
- * for jobs of one tenant and one priority that are placed together: party, tenant within it or '', priority, how many, and the id of each where it
- * is needed (added before, or a priority above 0). Returns the tags.
+ * Gives jobs that have the priority `UNSCHEDULED` their start tags.
+ * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which tenants are
+ * forgotten, 3 virtual time from which tags may be moved down, then for each group of jobs of one tenant and one priority:
+ * party, tenant within it or '', priority, number of jobs, and their ids.
  */
-export const TAKE_TURNS = script(
+export const SCHEDULE_JOBS = script(
   LIBRARY,
   SUBMITTER_LUA,
   `
@@ -172,22 +173,24 @@ if rebase_due(queue, now, tonumber(ARGV[3])) then
 end
 redis.call('SET', base .. ':now', now, 'EX', ARGV[2])
 redis.call('ZREMRANGEBYSCORE', base .. ':next', '-inf', now)
-local given, at = {}, 5
+local at = 4
 while at < #ARGV do
-  local party, inner, priority, count = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local party, inner, priority, size = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
   local ids = {}
-  at = at + 4
-  if inner ~= '' or priority > 0 or ARGV[4] == '1' then
-    for number = 1, count do ids[number] = ARGV[at + number - 1] end
-    at = at + count
+  for number = 1, size do
+    local id = ARGV[at + 3 + number]
+    if tag_of(queue, id) == ${UNSCHEDULED} then ids[#ids + 1] = id end
   end
-  local start = math.max(now, tonumber(redis.call('ZSCORE', base .. ':next', party) or '0'))
-  local tags = {}
-  for number = 1, count do tags[number] = math.min(start + number - 1, ${MAX_TAG}) end
-  redis.call('ZADD', base .. ':next', math.min(start + count, ${MAX_TAG}), party)
-  if inner ~= '' then
+  at = at + 4 + size
+  local count, tags = #ids, {}
+  if count > 0 then
+    local start = math.max(now, tonumber(redis.call('ZSCORE', base .. ':next', party) or '0'))
+    for number = 1, count do tags[number] = math.min(start + number - 1, ${MAX_TAG}) end
+    redis.call('ZADD', base .. ':next', math.min(start + count, ${MAX_TAG}), party)
+  end
+  if count > 0 and inner ~= '' then
     tags = within_submitter(base, queue, party, inner, priority, ids, tags, now, ARGV[2])
-  else
+  elseif count > 0 then
     local index = base .. ':tenant:' .. party
     redis.call('ZREMRANGEBYSCORE', index, '-inf', '(' .. now)
     tags = before_less_urgent(index, queue, priority, tags)
@@ -200,11 +203,7 @@ while at < #ARGV do
       redis.call('EXPIRE', index, ARGV[2])
     end
   end
-  for number = 1, count do
-    given[#given + 1] = tags[number]
-    if ARGV[4] == '1' then place(queue, ids[number], tags[number]) end
-  end
+  for number, id in ipairs(ids) do schedule(queue, id, tags[number]) end
 end
-redis.call('EXPIRE', base .. ':next', ARGV[2])
-return given`,
+redis.call('EXPIRE', base .. ':next', ARGV[2])`,
 );

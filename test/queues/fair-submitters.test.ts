@@ -1,10 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assignPriorities } from '../../src/queues/fairness/assign-priorities.js';
+import { FairQueue, numbered } from '../support/fair-queue.js';
 import { redisOfFile } from '../support/redis.js';
-import { takeJobs } from '../support/take-jobs.js';
 
-const BAND = 2 ** 32;
 const redis = redisOfFile();
 let client: Redis;
 let prefixes = 0;
@@ -14,40 +12,24 @@ beforeAll(() => {
 });
 afterAll(() => client.disconnect());
 
-/** A queue whose jobs are only what fairness looks at: their place and their priority. */
 function newQueue(rebaseAt?: number) {
   prefixes += 1;
-  const prefix = `submitters-${prefixes}`;
-  const key = `${prefix}:extract`;
-  const prioritized = `${key}:prioritized`;
-  return {
-    async add(submitter: string, tenant: string, ids: readonly string[], priority = 0) {
-      const requests = ids.map((id) => ({ id, tenant, submitter, priority }));
-      const tags = await assignPriorities(client, prefix, 'extract', requests, rebaseAt);
-      for (const [at, id] of ids.entries()) {
-        const tag = tags[at] ?? 0;
-        await client.hset(`${key}:${id}`, 'priority', tag);
-        await client.zadd(prioritized, tag * BAND + (await client.incr(`${key}:pc`)), id);
-      }
-    },
-    waiting: () => client.zrange(prioritized, '0', '-1'),
-    remove: (id: string) => client.zrem(prioritized, id),
-    take: (count: number) => takeJobs(client, prefix, 'extract', count),
-  };
+  const queue = new FairQueue(client, `submitters-${prefixes}`, rebaseAt);
+  const add = (submitter: string, tenant: string, ids: readonly string[], priority = 0) =>
+    queue.add(ids.map((id) => ({ id, tenant, submitter, priority })));
+  return Object.assign(queue, { addFor: add });
 }
 
-const names = (tenant: string, count: number, from = 0) =>
-  Array.from({ length: count }, (_, at) => `${tenant}${at + from}`);
 const letters = (ids: readonly string[]) => ids.map((id) => id[0]).join('');
 
-describe('turns of submitters', () => {
+describe('submitters share a queue', () => {
   it.each([
     ['one tenant name', () => 'same'],
     ['3,000 tenant names', (at: number) => `name ${at}`],
   ])('3,000 jobs of one submitter under %s go before one job of another', async (_name, tenantOf) => {
     const queue = newQueue();
-    for (const [at, id] of names('m', 3_000).entries()) await queue.add('many', tenantOf(at), [id]);
-    await queue.add('other', 'same', ['single']);
+    for (const [at, id] of numbered('m', 3_000).entries()) await queue.addFor('many', tenantOf(at), [id]);
+    await queue.addFor('other', 'same', ['single']);
     expect((await queue.waiting()).indexOf('single')).toBeLessThanOrEqual(1);
   });
 
@@ -64,12 +46,12 @@ describe('turns of submitters', () => {
         submitter: 's',
         priority,
       });
-      const first = names('a', 1_000).map((_, at) => request('a', at, 5));
-      await assignPriorities(client, prefix, 'extract', first);
-      for (const [at, { id }] of first.entries()) await client.zadd(`${prefix}:extract:prioritized`, at, id);
+      const queue = new FairQueue(client, prefix);
+      await queue.add(numbered('a', 1_000).map((_, at) => request('a', at, 5)));
+      const many = numbered('t', 500).map((name, at) => request(name, at, priorityOf(at)));
+      await queue.addUnscheduled(many);
       await client.config('RESETSTAT');
-      const many = names('t', 500).map((name, at) => request(name, at, priorityOf(at)));
-      await assignPriorities(client, prefix, 'extract', many);
+      await queue.schedule(many);
       const calls = [...(await client.info('commandstats')).matchAll(/cmdstat_(\w+):calls=(\d+)/g)].map(
         ([, name = '', count]) => [name, Number(count)] as const,
       );
@@ -82,7 +64,7 @@ describe('turns of submitters', () => {
   );
 
   it('a batch with priorities that names tenants again is little more work for Redis than one without', async () => {
-    const tenants = names('t', 3_000);
+    const tenants = numbered('t', 3_000);
     /** Seconds that Redis computes for a batch with a job for each tenant. */
     const workFor = async (prefix: string, priority: number) => {
       const spent = async () => Number(/used_cpu_user:([\d.]+)/.exec(await client.info('cpu'))?.[1]);
@@ -92,12 +74,11 @@ describe('turns of submitters', () => {
         submitter: 's',
         priority,
       }));
+      const queue = new FairQueue(client, prefix);
+      await queue.addUnscheduled(requests);
       const before = await spent();
-      const tags = await assignPriorities(client, prefix, 'extract', requests);
-      const work = (await spent()) - before;
-      const waiting = requests.flatMap(({ id }, at) => [(tags[at] ?? 0) * BAND + at, id]);
-      await client.zadd(`${prefix}:extract:prioritized`, ...waiting);
-      return work;
+      await queue.schedule(requests);
+      return (await spent()) - before;
     };
     const plain = await workFor('plain', 0);
     await workFor('again', 5);
@@ -107,57 +88,61 @@ describe('turns of submitters', () => {
 
   it('keeps nothing for tenants whose jobs were begun', async () => {
     const queue = newQueue();
-    for (const id of names('t', 30)) await queue.add('s', id, [id], 3);
+    for (const id of numbered('t', 30)) await queue.addFor('s', id, [id], 3);
     await queue.take(30);
-    await queue.add('s', 'x', ['late'], 3);
+    await queue.addFor('s', 'x', ['late'], 3);
     // That of the last one that was begun, and that of the late one.
     expect((await client.keys(`submitters-${prefixes}::fair:extract:own:*`)).length).toBeLessThanOrEqual(2);
   });
 
   it('takes turns by submitter, and by tenant within each', async () => {
     const queue = newQueue();
-    await queue.add('s', 'a', names('a', 6));
-    await queue.add('t', 'c', names('c', 6));
-    await queue.add('s', 'b', names('b', 3));
+    await queue.addFor('s', 'a', numbered('a', 6));
+    await queue.addFor('t', 'c', numbered('c', 6));
+    await queue.addFor('s', 'b', numbered('b', 3));
     const order = letters(await queue.take(12));
     expect(order.replaceAll(/[ab]/g, 's')).toMatch(/^(sc|cs){6}$/);
     expect(order.replaceAll('c', '')).toBe('ababab');
-    expect(await queue.waiting()).toEqual(names('a', 3, 3));
+    expect(await queue.waiting()).toEqual(numbered('a', 3, 3));
   });
 
   it('a tenant that comes late waits for one job of its submitter, however many wait', async () => {
     const queue = newQueue();
-    await queue.add('s', 'a', names('a', 2_000));
-    for (const id of names('b', 5)) await queue.add('s', 'b', [id]);
+    await queue.addFor('s', 'a', numbered('a', 2_000));
+    for (const id of numbered('b', 5)) await queue.addFor('s', 'b', [id]);
     expect(letters(await queue.take(10))).toMatch(/^ab(ab|ba){4}$/);
   });
 
   it('keeps a tenant’s jobs in their order, but for the last of those that are moved', async () => {
     const queue = newQueue();
-    await queue.add('s', 'a', names('a', 30));
-    for (const id of names('b', 10)) await queue.add('s', 'b', [id]);
+    await queue.addFor('s', 'a', numbered('a', 30));
+    for (const id of numbered('b', 10)) await queue.addFor('s', 'b', [id]);
     const order = await queue.take(40);
-    expect(order.filter((id) => id.startsWith('a'))).toEqual(names('a', 30));
-    expect(order.filter((id) => id.startsWith('b'))).toEqual(names('b', 10));
+    expect(order.filter((id) => id.startsWith('a'))).toEqual(numbered('a', 30));
+    expect(order.filter((id) => id.startsWith('b'))).toEqual(numbered('b', 10));
   });
 
   it('priority is of use against the same tenant’s jobs alone', async () => {
     const queue = newQueue();
-    await queue.add('s', 'a', names('a', 6));
-    await queue.add('s', 'b', names('l', 6), 9);
-    await queue.add('s', 'b', names('h', 3), 1);
-    await queue.add('s', 'b', ['z'], 0);
+    await queue.addFor('s', 'a', numbered('a', 6));
+    await queue.addFor('s', 'b', numbered('l', 6), 9);
+    await queue.addFor('s', 'b', numbered('h', 3), 1);
+    await queue.addFor('s', 'b', ['z'], 0);
     const order = await queue.take(16);
-    expect(order.filter((id) => !id.startsWith('a'))).toEqual(['z', ...names('h', 3), ...names('l', 6)]);
+    expect(order.filter((id) => !id.startsWith('a'))).toEqual([
+      'z',
+      ...numbered('h', 3),
+      ...numbered('l', 6),
+    ]);
     // `a` has every other turn, whatever `b` calls urgent.
     expect(letters(order.slice(0, 12)).replaceAll(/[^a]/g, 'b')).toMatch(/^(ab|ba){6}$/);
   });
 
   it('an urgent job of a client goes before no job of another submitter', async () => {
     const queue = newQueue();
-    await queue.add('t', 'x', names('t', 20));
-    await queue.add('s', 'a', names('l', 20), 5);
-    for (const id of names('u', 20)) await queue.add('s', 'a', [id], 1);
+    await queue.addFor('t', 'x', numbered('t', 20));
+    await queue.addFor('s', 'a', numbered('l', 20), 5);
+    for (const id of numbered('u', 20)) await queue.addFor('s', 'a', [id], 1);
     const first = letters(await queue.take(40));
     expect(first.replaceAll(/[^t]/g, 's')).toMatch(/^(ts|st){20}$/);
   });
@@ -172,9 +157,9 @@ describe('turns of submitters', () => {
       return seed % below;
     };
     for (let step = 0; step < 300; step += 1) {
-      const ids = names(`${step}-`, 1 + random(4));
+      const ids = numbered(`${step}-`, 1 + random(4));
       submitted.push(...ids);
-      await queue.add(['', 's', 't'][random(3)] ?? '', `tenant ${random(4)}`, ids, random(3));
+      await queue.addFor(['', 's', 't'][random(3)] ?? '', `tenant ${random(4)}`, ids, random(3));
       if (random(3) === 0) taken.push(...(await queue.take(random(6))));
       if (random(20) === 0) {
         const [victim] = await queue.waiting();

@@ -1,0 +1,43 @@
+import { type SchedulingRequest, scheduleJobs } from '../queues/fairness/schedule-jobs.js';
+import { isKindName } from '../queues/registry.js';
+import type { FleetClient } from './fleet-client.js';
+import { attemptOf } from './run-index.js';
+
+/** A job that was added with the priority `UNSCHEDULED`. */
+export interface SubmittedJob {
+  readonly queue: string;
+  readonly id: string;
+  readonly data: unknown;
+  /** For whom the job is done; default: the run in its tags. */
+  readonly tenant?: string | undefined;
+  /** Who names the tenant. */
+  readonly submitter?: string | undefined;
+  /** Order within the tenant; default: before all jobs that have one. */
+  readonly priority?: number | undefined;
+  readonly delayMs?: number | undefined;
+}
+
+/**
+ * Gives jobs that were just added their start tags. Delayed jobs get theirs from the workers when they become due, and
+ * jobs of the pipeline's own queues have none.
+ *
+ * The jobs are accepted by now, so it never fails: a job that could not be scheduled runs after all others until a
+ * worker schedules it, usually within two seconds.
+ */
+export async function scheduleSubmitted(fleet: FleetClient, jobs: readonly SubmittedJob[]): Promise<void> {
+  const requests = new Map<string, SchedulingRequest[]>();
+  for (const { queue, id, data, tenant, submitter, priority, delayMs } of jobs) {
+    if (!isKindName(queue) || (delayMs ?? 0) > 0) continue;
+    const ofQueue = requests.get(queue) ?? [];
+    requests.set(queue, ofQueue);
+    ofQueue.push({
+      id,
+      tenant: tenant ?? attemptOf(data) ?? '',
+      submitter: submitter ?? '',
+      priority: priority ?? 0,
+    });
+  }
+  await Promise.allSettled(
+    [...requests].map(([queue, ofQueue]) => scheduleJobs(fleet.client, fleet.prefix, queue, ofQueue)),
+  );
+}
