@@ -176,7 +176,7 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     const costsBefore = await costs();
     sleeper.child.kill('SIGCONT');
     await server.requests[0]?.aborted;
-    await sleeper.printed('nothing more is written by this worker');
+    await sleeper.printed('this worker writes nothing more');
     expect(await jobFields(handle.id)).toEqual(before);
     expect(await costs()).toEqual(costsBefore);
     expect(await statesOf(handle.id)).toEqual(['detect in-doubt', 'detect answered']);

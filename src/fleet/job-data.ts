@@ -1,0 +1,83 @@
+import type { Job } from 'bullmq';
+import { runAccount } from '../calls/budget/run-account.js';
+import type { PayloadStore } from '../payloads/payload-store.js';
+import { childValues } from '../queues/child-values.js';
+import { RESERVED_TAGS } from '../queues/common.js';
+import { parseJobKey } from '../queues/job-key.js';
+import type { ChildResult } from '../queues/kind.js';
+import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
+import { boundTenantOf, type Submission } from '../queues/submitter.js';
+import { completePayload, parsePayload } from '../queues/validate.js';
+import { jobKey } from './job-context.js';
+
+/** The validated payload, with the fields that children supply. */
+export async function payloadOf<K extends KindName>(
+  kind: K,
+  job: Job,
+  payloads: PayloadStore,
+): Promise<PayloadOf<K>> {
+  const payload = parsePayload(kind, await payloads.restore(job.data as unknown, jobKey(job)));
+  const supplied = Object.keys(KINDS[kind].suppliedByChild);
+  if (supplied.every((field) => field in payload)) return payload;
+  return completePayload(kind, payload, await childResults(job, payloads));
+}
+
+/**
+ * What is stored as the job's result: long texts are replaced by references. A parent in a queue of the pipeline's own
+ * reads its children's results by itself, so these stay whole.
+ */
+export async function storedResult<R>(job: Job, result: R, payloads: PayloadStore): Promise<R> {
+  const { parentKey } = job;
+  if (parentKey === undefined) return payloads.offload(result, [jobKey(job)]);
+  if (!isKindName(parseJobKey(parentKey).queue)) return result;
+  // The parent may outlive its child.
+  return payloads.offload(result, [jobKey(job), parentKey]);
+}
+
+/**
+ * What the job's children returned. Long texts of children of the fleet's kinds were stored for this job too; what a child
+ * in a queue of the pipeline's own returned is the pipeline's.
+ */
+async function childResults(job: Job, payloads: PayloadStore): Promise<ChildResult[]> {
+  const values = await childValues(job);
+  return Promise.all(
+    Object.entries(values).map(async ([key, result]) => {
+      const { queue } = parseJobKey(key);
+      return {
+        kind: queue,
+        result: isKindName(queue) ? await payloads.restore(result, jobKey(job)) : result,
+      };
+    }),
+  );
+}
+
+/** Where in a pipeline run the job belongs, for its log lines. */
+export function lineageOf(job: Job): Record<string, string> {
+  const { tags } = (job.data ?? {}) as { tags?: Readonly<Record<string, unknown>> | null };
+  const lineage: Record<string, string> = {};
+  if (typeof tags !== 'object' || tags === null) return lineage;
+  for (const name of RESERVED_TAGS) {
+    const tag = tags[name];
+    if (typeof tag === 'string') lineage[name] = tag;
+  }
+  return lineage;
+}
+
+/** For whom the job is done: the tenant that it was scheduled for, or its run if it names none. */
+export function tenantOf(job: Job): string {
+  const { fleet } = job.opts as { fleet?: { tenant?: unknown } };
+  return typeof fleet?.tenant === 'string' ? fleet.tenant : (lineageOf(job).run ?? '');
+}
+
+/**
+ * Whose budget pays for the job's calls: its run's, or a bound tenant's part of it; a job with a budget and without a run is
+ * a run of its own.
+ */
+export function budgetOf(job: Job): { run?: string; runBudgetUsd?: number } {
+  const { fleet } = job.opts as { fleet?: Submission & { readonly budgetUsd?: unknown } };
+  const budget = fleet?.budgetUsd;
+  const run = lineageOf(job).run ?? (typeof budget === 'number' ? `job ${job.id}` : undefined);
+  if (run === undefined) return {};
+  const account = { run: runAccount(run, boundTenantOf(fleet ?? {})) };
+  return typeof budget === 'number' ? { ...account, runBudgetUsd: budget } : account;
+}

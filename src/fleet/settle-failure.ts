@@ -1,0 +1,108 @@
+import { DelayedError, UnrecoverableError, WaitingError } from 'bullmq';
+import { redactSecrets } from '../config/redact.js';
+import { AgentError, type FleetError, JobError } from '../errors.js';
+import { encodeFailure } from '../queues/failure.js';
+import { forgetWait, readJobFlags, writeUsage } from '../queues/job-flags.js';
+import { addUsage, NO_USAGE } from '../queues/usage.js';
+import { decideFailure, type FailureDecision } from './failure-decision.js';
+import { type JobContext, jobKey, type OwnedJob } from './job-context.js';
+import type { JobLog } from './job-log.js';
+import type { Logger } from './logger.js';
+
+/** Does what was decided about a job whose attempt threw. Never returns: what it throws tells BullMQ what to do. */
+export async function settleFailure(
+  thrown: unknown,
+  { job, token, signal }: OwnedJob,
+  context: JobContext,
+  logger: Logger,
+  log: JobLog,
+): Promise<never> {
+  if (thrown instanceof JobError && thrown.code === 'handler-ignored-abort') {
+    logger.error({ code: thrown.code }, `${thrown.message}; its slot is freed`);
+  }
+  const decision = decideFailure(thrown, {
+    jobId: job.id ?? '',
+    attemptsMade: job.attemptsMade,
+    attempts: job.opts.attempts ?? 1,
+    signal,
+    redisIsFull: context.full.noted(thrown),
+    timeoutMs: context.limits.timeoutMs,
+    newerContractDelayMs: context.newerContractDelayMs,
+  });
+  switch (decision.action) {
+    case 'leave':
+      logger.warn('the lock of the job is lost: its call was aborted, and this worker writes nothing more');
+      throw new WaitingError();
+    case 'requeue':
+      logger.info('the worker stops; the job returns to the queue');
+      await job.moveToWait(token);
+      throw new WaitingError();
+    case 'delay':
+      logDelay(decision, logger, log);
+      await job.moveToDelayed(Date.now() + decision.waitMs, token);
+      throw new DelayedError();
+    default:
+      return await failAttempt(decision, thrown, { job, token }, context, logger);
+  }
+}
+
+function logDelay(
+  { waitMs, cause }: FailureDecision & { action: 'delay' },
+  logger: Logger,
+  log: JobLog,
+): void {
+  switch (cause.kind) {
+    case 'redis-full':
+      logger.debug('Redis is full; the job gives its slot back and returns later');
+      break;
+    case 'newer-contract':
+      logger.warn(`${cause.message}; it is left for a newer worker`);
+      break;
+    default:
+      logger.info({ waitMs, reason: cause.reason }, 'the job gives its slot back and returns later');
+      if (cause.parked) log.warn(cause.reason);
+      log.progress(cause.reason);
+      log.stopped();
+  }
+}
+
+async function failAttempt(
+  { action, error }: FailureDecision & { action: 'retry' | 'fail' },
+  thrown: unknown,
+  job: Pick<OwnedJob, 'job' | 'token'>,
+  context: JobContext,
+  logger: Logger,
+): Promise<never> {
+  // A cancelled job shows what its calls cost until then.
+  await recordFailure(thrown instanceof AgentError ? thrown : error, job, context).catch(
+    (refused: unknown) => {
+      // The failure itself is stored all the same.
+      if (!context.full.noted(refused)) throw refused;
+    },
+  );
+  logger[action === 'fail' ? 'error' : 'warn'](
+    { code: error.code, err: error },
+    action === 'fail' ? 'job failed' : 'job will be tried again',
+  );
+  if (!error.retryable) throw new UnrecoverableError(encodeFailure(error));
+  throw new Error(encodeFailure(error), { cause: error });
+}
+
+/**
+ * Records what a failed attempt cost, and the answer that could not be used. Like all writes of an attempt it uses the durable
+ * connection: a Redis that is slow or away must not become what the job failed with.
+ */
+async function recordFailure(
+  error: FleetError,
+  { job, token }: Pick<OwnedJob, 'job' | 'token'>,
+  { calls: { client } }: JobContext,
+): Promise<void> {
+  await forgetWait(client, jobKey(job));
+  if (error instanceof AgentError && error.usage !== undefined) {
+    const before = (await readJobFlags(client, jobKey(job))).usage ?? NO_USAGE;
+    await writeUsage(client, jobKey(job), token, addUsage(before, error.usage));
+  }
+  if (error.rawAnswer !== undefined) {
+    await job.log(`answer that could not be used:\n${redactSecrets(error.rawAnswer)}`);
+  }
+}
