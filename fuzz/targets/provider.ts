@@ -1,5 +1,5 @@
 import { unpackAnswer } from '../../src/calls/ledger/kept-answer.js';
-import { learnedLimits, stayAwayMs } from '../../src/calls/limiter/rate-headers.js';
+import { cooldownMs, learnedLimits } from '../../src/calls/limiter/rate-headers.js';
 import { CallFault } from '../../src/calls/outcome.js';
 import { providerError } from '../../src/calls/provider-error.js';
 import { readResponse } from '../../src/calls/read-response.js';
@@ -65,7 +65,7 @@ export const provider: Target = {
         header,
       ]);
       const headers = { 'retry-after': header, ...Object.fromEntries(names) };
-      const wait = stayAwayMs(headers, NOW);
+      const wait = cooldownMs(headers, NOW);
       mustHold(wait === undefined || wait > 0, 'a wait is above zero');
       const delay = retryDelay(DEFAULT_RETRY_POLICY, 1, parseRetryAfter(header, NOW), 0.5);
       mustHold(

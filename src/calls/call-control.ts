@@ -2,32 +2,32 @@ import type { Redis } from 'ioredis';
 import { type Clock, systemClock } from './clock.js';
 import type { ModelLimits } from './limiter/model-limits.js';
 
-/** What a worker holds its agent calls to. */
+/** Limits of a worker's agent calls. */
 export interface CallControlOptions {
-  /** Prefix of what all calls share (spending, limits, kept answers); default: that of the worker's queues. */
+  /** Prefix of what all calls share (spending, limits, cached answers); default: that of the worker's queues. */
   readonly prefix?: string;
   /** What the calls of one day (UTC) may cost, in US dollars; default: no limit. */
   readonly budgetUsd?: number;
   /** What becomes of a call in doubt; default: it is sent again. */
   readonly callsInDoubt?: 'resend' | 'park';
-  /** Whether answers also serve other jobs that ask exactly the same; default: no. */
+  /** Whether answers are also used for identical requests of other jobs; default: no. */
   readonly cache?: boolean;
   /** Limits a minute by model, besides what the provider says. */
   readonly limits?: ModelLimits;
-  /** A quota that comes back later than this parks its jobs, in milliseconds. */
+  /** A longer wait for a quota parks the job, in milliseconds. */
   readonly quotaParkMs?: number;
-  /** How long a job may be turned away by rate limits, in milliseconds. */
+  /** How long rate limits may reject a job's calls, in milliseconds. */
   readonly callWaitMs?: number;
   /** Longest wait for which a job keeps its slot, in milliseconds. */
   readonly shortWaitMs?: number;
   readonly clock?: Clock;
-  /** Time that the fleet's scripts go by, in milliseconds; default: Redis's own clock. */
+  /** Time in the fleet's scripts, in milliseconds; default: Redis's own clock. */
   readonly now?: () => number;
 }
 
 /** The same for one fleet, with its Redis. */
 export interface CallControl {
-  /** A connection that waits for a Redis that is away: what is paid for must be written. */
+  /** A connection that retries until Redis answers: what is paid for must be written. */
   readonly client: Redis;
   readonly prefix: string;
   readonly budgetUsd: number | undefined;
@@ -41,7 +41,7 @@ export interface CallControl {
   readonly now: (() => number) | undefined;
 }
 
-/** A job that waits no longer than this keeps its slot: handing it back would take about as long. */
+/** A job that waits no longer than this keeps its slot: going back to the queue would take about as long. */
 const SHORT_WAIT_MS = 1_000;
 
 export function callControl(client: Redis, prefix: string, options: CallControlOptions = {}): CallControl {

@@ -1,14 +1,14 @@
 /**
- * Not an error but a message to whoever runs the job: the call cannot go now, so the job shall give its slot back and
- * come again. It uses no attempt. Nothing in between may take it for a failed question, so it is no `FleetError`.
+ * Signals the worker that a call cannot be sent now: the job must go back to the queue and wait there. That uses no
+ * attempt. It is no `FleetError`, so that no code in between treats it as a failed call.
  */
 export class CallDeferred extends Error {
-  /** How long the job shall stay away, in milliseconds. */
+  /** How long the job waits in the queue, in milliseconds. */
   readonly waitMs: number;
-  /** Why, fit to be shown on the job. */
+  /** Why; the job shows this text. */
   readonly reason: string;
 
-  /** Whether the wait is so long that the job has to say so. */
+  /** Whether the wait is so long that the job counts as parked. */
   readonly parked: boolean;
 
   constructor(waitMs: number, reason: string, parked = false) {

@@ -15,27 +15,27 @@ export interface PlannedCall {
 }
 
 /**
- * What stands between a call and the network: a ledger, a limiter, a budget. The hooks are called in this order
- * for each sending of a call: `admit` of all interceptors, `record` of all, the sending, `settle` of all in reverse.
+ * Handles a call before and after it is sent: a ledger, a limiter, a budget. Each time a call is sent, the hooks run in
+ * this order: `admit` of all interceptors, `record` of all, the send itself, `settle` of all in reverse.
  */
 export interface CallInterceptor {
   readonly name: string;
   /**
-   * Lets the call through, after a wait if there is no room, or throws to refuse it. An interceptor that holds the
-   * call's answer already gives it back: then nothing is sent, and nothing is settled.
+   * Admits the call, after a wait if there is no room, or throws to reject it. An interceptor that already has the
+   * call's answer returns it: then nothing is sent, and nothing is settled.
    */
   admit?(call: PlannedCall, signal?: AbortSignal): Promise<ReceivedMessage | undefined>;
-  /** Takes back an admission of a call that was not sent, since a later interceptor refused or answered it. */
+  /** Takes back the admission of a call that was not sent because a later interceptor rejected or answered it. */
   release?(call: PlannedCall): Promise<void>;
-  /** Last thing before the call leaves. */
+  /** Last hook before the call is sent. */
   record?(call: PlannedCall): Promise<void>;
-  /** Told when the response begins, where its status is one of success; must neither block nor throw. */
+  /** Called when a successful response begins; must neither block nor throw. */
   accepted?(call: PlannedCall): void;
-  /** First thing after its outcome is known, before the outcome is used. */
+  /** First hook after the outcome is known, before the outcome is used. */
   settle?(call: PlannedCall, outcome: CallOutcome): Promise<void>;
   /**
-   * Whether this interceptor decides when a call that ended like this is sent again: then it is admitted again at once,
-   * and this interceptor makes it wait, or throws.
+   * Whether this interceptor decides when a call with this outcome is sent again: then `admit` is called again at once,
+   * and this interceptor waits or throws there.
    */
   shouldDelayRetry?(outcome: CallOutcome): boolean;
 }

@@ -6,26 +6,26 @@ import { LIMITER_LUA } from './limiter/limiter-script.js';
 
 /*
  * What the fleet writes around a call. Ledger, limiter and budget change together or not at all, and each script
- * first looks whether the caller still holds the job: so one script before a call and one behind it, which are its
- * two round trips.
+ * first checks that the caller still owns the job's lock. So a call takes two round trips: one script before it and one
+ * after it.
  */
 
 const SHARED = `${LEDGER_LUA}${LIMITER_LUA}${BUDGET_LUA}
--- The time in ms: as given (tests), else the one clock that all workers share.
-local function now_ms(given)
-  if given ~= '' then return tonumber(given) end
+-- The time in ms: a fixed one in tests, else the clock of Redis, which all workers share.
+local function now_ms(fixed)
+  if fixed ~= '' then return tonumber(fixed) end
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 `;
 
 /**
- * Opens a job's ledger for a new run of the job: what an earlier run sent and never saw answered becomes `in-doubt`.
+ * Opens a job's ledger for a new attempt: calls that an earlier attempt left without an end become `in-doubt`.
  *
  * KEYS: 1 job hash, 2 job lock, 3 calls under way.
- * ARGV: 1 lock token, 2 run (`by`), 3 base of the spending keys, 4 time or ''.
- * Returns: 'lost' where another worker holds the job; else 'open', then for each call what was asked, how it ended,
- * its answer, whether a person was asked about it (false where there is none).
+ * ARGV: 1 lock token, 2 id of the attempt (`by`), 3 base of the spending keys, 4 time or ''.
+ * Returns: 'lost' if another worker owns the lock; else 'open', then for each call what was sent, how it ended,
+ * its answer, whether the job was parked for it (false if there is none).
  */
 export const OPEN_LEDGER = script(
   SHARED,
@@ -38,31 +38,31 @@ local last = tonumber(redis.call('HGET', KEYS[1], LEDGER) or '') or 0
 for number = 1, math.min(last, ${MAX_RECORDED_CALLS}) do
   local field = LEDGER .. ':' .. number
   local by = redis.call('HGET', KEYS[1], field .. ':by')
-  if by and by ~= ARGV[2] and ledger_forget(KEYS[1], number, by, now) then
-    local call_in_flight = release_reservation(KEYS[3], number .. ' ' .. KEYS[1])
-    if call_in_flight then spend_in_doubt(ARGV[3], call_in_flight) end
+  if by and by ~= ARGV[2] and ledger_mark_in_doubt(KEYS[1], number, by, now) then
+    local reservation = release_reservation(KEYS[3], number .. ' ' .. KEYS[1])
+    if reservation then spend_in_doubt(ARGV[3], reservation) end
   end
   for _, value in ipairs(redis.call('HMGET', KEYS[1], field, field .. ':end', field .. ':answer')) do
     found[#found + 1] = value
   end
-  -- A job that stalled since it was parked never reached a person: its worker crashed before the job failed.
+  -- If the job has stalled since it was parked, its worker crashed before the job failed, and no person saw it.
   local asked = redis.call('HGET', KEYS[1], field .. ':asked')
   found[#found + 1] = asked and (tonumber(asked) or 0) >= stalledCount and asked
 end
 return found`,
 );
 
-/** What a call is, in numbers; false stands for what is not known or not limited. Money in nano-dollars. */
+/** What a call is, in numbers; false means not known or not limited. Money in nano-dollars. */
 export interface AdmittedCall {
   /** Number of the call in the job's ledger. */
   readonly number: number;
   /** The most it can cost. */
-  readonly most: number;
-  readonly likely: number;
+  readonly maxCost: number;
+  readonly likelyCost: number;
   /** Budgets of the day and of the run. */
   readonly budgets: readonly [day: number | false, run: number | false];
-  /** Requests, input and output tokens that are booked for it. */
-  readonly booked: readonly number[];
+  /** Requests, input and output tokens that the limiter reserves for it. */
+  readonly reserved: readonly number[];
   /** Configured limits of these a minute. */
   readonly limits: readonly (number | false)[];
   /** Longest time in ms that it may wait for the limiter. */
@@ -70,13 +70,13 @@ export interface AdmittedCall {
 }
 
 /**
- * Lets a call leave, or says what it has to wait for. A call that may go is written as `sent`, booked in the limiter,
- * and its most possible cost is reserved.
+ * Admits a call, or says what it has to wait for. For an admitted call the ledger says `sent`, the limiter reserves its
+ * tokens and the budgets reserve the most that it can cost.
  *
  * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model.
- * ARGV: 1 lock token, 2 run, 3 base of the spending keys, 4 time or '', 5 `AdmittedCall` (JSON), 6 what is asked (JSON),
- *   7 name of the run or ''.
- * Returns: {'sent', now, 1 where it is the probe}; {'lost'}; {'wait', ms, why};
+ * ARGV: 1 lock token, 2 id of the attempt, 3 base of the spending keys, 4 time or '', 5 `AdmittedCall` (JSON),
+ *   6 `SentCall` (JSON), 7 name of the run or ''.
+ * Returns: {'sent', now, 1 if it is the probe}; {'lost'}; {'wait', ms, why};
  *   {'late', ms waited}: it waited longer than it may; {'over' or 'busy', scope, limit, spent, reserved}: a budget has
  *   no room, for good or until calls under way have ended.
  */
@@ -89,39 +89,39 @@ local call = cjson.decode(ARGV[5])
 local before = ledger_read(KEYS[1], call.number)
 -- A command can arrive twice when a connection breaks.
 if before.by == ARGV[2] and before.content == ARGV[6] then return {'sent', now, 0} end
--- The first write decides whether a Redis that is full takes a script. Each one below asks for memory, so no call leaves.
+-- A full Redis accepts or rejects a script at its first write. Each one below needs memory, so a full Redis sends no call.
 limiter_load(KEYS[4])
-local wait, why, blocked_until = limiter_check(now, call.booked, call.limits)
+local wait, why, blocked_until = limiter_check(now, call.reserved, call.limits)
 if wait > 0 then
-  if not before.held then redis.call('HSET', KEYS[1], 'fleet:throttledSince', string.format('%.0f', now)) end
+  if not before.throttled_since then redis.call('HSET', KEYS[1], 'fleet:throttledSince', string.format('%.0f', now)) end
   -- The time for which the circuit was open does not count for a job that could not send a call.
-  local since = math.max(tonumber(before.held or now), blocked_until)
+  local since = math.max(tonumber(before.throttled_since or now), blocked_until)
   if call.maxWaitMs and now - since > call.maxWaitMs then return {'late', now - since} end
   return {'wait', math.ceil(wait), why}
 end
 local day = string.format('%.0f', math.floor(now / 86400000))
-local books = spend_totals(ARGV[3], day, ARGV[7], call.budgets)
-local room = spend_check(books, call.most)
+local accounts = spend_accounts(ARGV[3], day, ARGV[7], call.budgets)
+local room = spend_check(accounts, call.maxCost)
 if room[1] == 'wait' then
   redis.call('HSETNX', KEYS[1], LEDGER, '0')
   spend_sweep(ARGV[3], KEYS[3], now)
-  books = spend_totals(ARGV[3], day, ARGV[7], call.budgets)
-  room = spend_check(books, call.most)
+  accounts = spend_accounts(ARGV[3], day, ARGV[7], call.budgets)
+  room = spend_check(accounts, call.maxCost)
 end
 if room[1] ~= 'free' then
   return {room[1] == 'over' and 'over' or 'busy', room[2], string.format('%.0f', room[3]), string.format('%.0f', room[4]), string.format('%.0f', room[5])}
 end
 ledger_sent(KEYS[1], call.number, ARGV[6], ARGV[2], before)
-spend_reserve(ARGV[3], books, KEYS[3], call.number .. ' ' .. KEYS[1], {
-  token = ARGV[1], by = ARGV[2], amount = string.format('%.0f', call.most), likely = string.format('%.0f', call.likely),
+spend_reserve(ARGV[3], accounts, KEYS[3], call.number .. ' ' .. KEYS[1], {
+  token = ARGV[1], by = ARGV[2], amount = string.format('%.0f', call.maxCost), likely = string.format('%.0f', call.likelyCost),
   day = day, run = ARGV[7],
 }, call.budgets)
-local probe = limiter_admit(now, call.booked, call.limits, ARGV[2])
+local probe = limiter_admit(now, call.reserved, call.limits, ARGV[2])
 limiter_store(KEYS[4], now)
 return {'sent', now, probe}`,
 );
 
-/** How a call ended, in numbers and fixed words; false stands for what is not known or not limited. */
+/** How a call ended, in numbers and fixed words; false means not known or not limited. */
 export interface SettledNumbers {
   /** Number of the call in the job's ledger. */
   readonly number: number;
@@ -140,10 +140,10 @@ export interface SettledNumbers {
   readonly outcome: string;
   /** When it was sent, by the clock of the scripts. */
   readonly sentAt: number;
-  /** Limit and rest of requests, of input and of output tokens, as the provider named them. */
+  /** Limit and remaining count of requests, of input and of output tokens, as the provider sent them. */
   readonly learned: readonly (number | false)[];
-  /** Requests, input and output tokens that were booked, that were used, and their configured limits a minute. */
-  readonly booked: readonly number[];
+  /** Requests, input and output tokens that were reserved, that were used, and their configured limits a minute. */
+  readonly reserved: readonly number[];
   readonly used: readonly number[];
   readonly limits: readonly (number | false)[];
   /** Longest time in ms that the job may wait for the limiter. */
@@ -151,12 +151,12 @@ export interface SettledNumbers {
 }
 
 /**
- * Writes how a call ended, before anything is made of it. Nothing is written for a run that has lost the job. A lock
- * that has lapsed without a successor is no loss: the answer is paid for and stands for whoever comes next.
+ * Writes how a call ended, before its answer is used. Nothing is written for an attempt whose lock another worker has
+ * taken. If the lock has only expired, the answer is written: it is paid for, and the next attempt can use it.
  *
  * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model.
- * ARGV: 1 lock token, 2 run, 3 base of the spending keys, 4 time or '', 5 `SettledNumbers` (JSON), 6 how it ended (JSON),
- *   7 the answer or '', 8 model that answered.
+ * ARGV: 1 lock token, 2 id of the attempt, 3 base of the spending keys, 4 time or '', 5 `SettledNumbers` (JSON),
+ *   6 how it ended (JSON), 7 the answer or '', 8 model that answered.
  * Returns: {'kept'}, {'late', ms waited}, {'lost'}.
  */
 export const SETTLE_CALL = script(
@@ -166,13 +166,13 @@ local now = now_ms(ARGV[4])
 local call = cjson.decode(ARGV[5])
 local field = LEDGER .. ':' .. call.number
 local found = redis.call('HMGET', KEYS[1], field .. ':by', field .. ':end', 'fleet:throttledSince')
-local awaited, held = found[1] == ARGV[2], found[3]
+local awaited, throttled_since = found[1] == ARGV[2], found[3]
 -- A command can arrive twice when a connection breaks.
 if not awaited and found[2] == ARGV[6] then return {'kept'} end
 local lock = redis.call('GET', KEYS[2])
 local ours = awaited and (not lock or lock == ARGV[1])
--- The first write decides whether a Redis that is full takes the script: this one asks for no memory, so that an answer
--- which is paid for is written all the same.
+-- A full Redis accepts or rejects a script at its first write. This one needs no memory, so an answer that is paid for is
+-- always written.
 if ours then
   redis.call('HDEL', KEYS[1], field .. ':by', field .. ':asked', call.says == 'answered' and 'fleet:throttledSince' or '')
   if ARGV[7] ~= '' then
@@ -184,9 +184,9 @@ if ours then
 else
   redis.call('HDEL', KEYS[4], '')
 end
--- What the provider said about its limits is true whoever heard it.
+-- What the provider said about its limits is true even if the lock is lost.
 limiter_load(KEYS[4])
-limiter_learn(now, call.learned, call.booked, call.used, call.limits)
+limiter_learn(now, call.learned, call.reserved, call.used, call.limits)
 if call.says == 'answered' then
   limiter_accepted(now, call.sentAt)
 elseif call.says == 'blocked' then
@@ -197,17 +197,17 @@ end
 limiter_store(KEYS[4], now)
 if not ours then return {'lost'} end
 if call.says == 'blocked' then
-  if not held then redis.call('HSET', KEYS[1], 'fleet:throttledSince', string.format('%.0f', now)) end
-  local waited = now - tonumber(held or now)
+  if not throttled_since then redis.call('HSET', KEYS[1], 'fleet:throttledSince', string.format('%.0f', now)) end
+  local waited = now - tonumber(throttled_since or now)
   if call.maxWaitMs and waited > call.maxWaitMs then return {'late', waited} end
 end
 return {'kept'}`,
 );
 
 /**
- * The response of a half-open probe has begun: the fleet need not wait for its end.
+ * The response of a half-open probe has begun: other calls need not wait for its end.
  *
- * KEYS: 1 limiter of the model. ARGV: 1 when the probe was sent, 2 time or ''. Returns nothing of use.
+ * KEYS: 1 limiter of the model. ARGV: 1 when the probe was sent, 2 time or ''. Returns 1.
  */
 export const PROBE_ACCEPTED = script(
   SHARED,
@@ -222,7 +222,8 @@ return 1`,
 /**
  * Renews a half-open probe for a worker that is alive and waits for its answer.
  *
- * KEYS: 1 limiter of the model. ARGV: 1 run that sent the probe, 2 time or ''. Returns 1, or 0 where it is the probe no longer.
+ * KEYS: 1 limiter of the model. ARGV: 1 id of the attempt that sent the probe, 2 time or ''. Returns 1, or 0 if this is no
+ * longer the probe.
  */
 export const RENEW_PROBE = script(
   SHARED,
@@ -235,10 +236,10 @@ return renewed and 1 or 0`,
 );
 
 /**
- * Writes that a person is asked about a call in doubt, and the stalled count of the job at that time; a
- * later attempt then sends it again.
+ * Notes on a call in doubt that its job is parked for a person, with the stalled count at that time. A later attempt then
+ * sends the call again.
  *
- * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 number of the call. Returns 1, or 0 where the job is lost.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 number of the call. Returns 1, or 0 if the lock is lost.
  */
 export const PARK_CALL = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
@@ -246,8 +247,8 @@ redis.call('HSET', KEYS[1], 'fleet:ledger:' .. ARGV[2] .. ':asked', redis.call('
 return 1`);
 
 /**
- * Ends the reservations of runs that no longer hold their job. Needed by nobody to go on, since a call that finds no room
- * does it too; it makes a fleet at rest show nothing reserved.
+ * Releases the reservations of attempts that no longer own the lock of their job. A call that finds no room does the same;
+ * this script makes an idle fleet show nothing reserved.
  *
  * KEYS: 1 calls under way. ARGV: 1 base of the spending keys, 2 time or ''. Returns how many calls are still under way.
  */

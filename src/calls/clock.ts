@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs `action` once after `ms`; the answer cancels it. */
+  /** Runs `action` once after `ms`; the returned function cancels it. */
   after(ms: number, action: () => void): () => void;
 }
 

@@ -4,8 +4,8 @@ import type { CallControlOptions } from './call-control.js';
 import { type ModelLimits, ModelLimitsSchema } from './limiter/model-limits.js';
 
 /**
- * What the configuration holds a worker's agent calls to.
- * @throws ConfigurationError where FLEET_MODEL_LIMITS is not what it should be.
+ * The limits of a worker's agent calls from its configuration.
+ * @throws ConfigurationError if FLEET_MODEL_LIMITS is not valid.
  */
 export function configuredControl(config: Config): CallControlOptions {
   return {

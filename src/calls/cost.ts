@@ -18,10 +18,10 @@ export function costOf(model: string, tokens: TokenCounts): number | null {
 }
 
 /**
- * Cost of a call by its outcome; undefined where nothing was billed, null where it is not known: no price of the model
- * is known, or the counts leave out the prompt or the answer.
+ * Cost of a call by its outcome; undefined if nothing was billed, null if it is not known: the model has no known price,
+ * or the counts leave out the prompt or the answer.
  *
- * @param model the model that was asked; the one that answered has the price
+ * @param model the requested model; the price is that of the model that answered
  */
 export function costOfOutcome(outcome: CallOutcome, model: string): number | null | undefined {
   const { tokens, message } = outcome;
@@ -30,7 +30,7 @@ export function costOfOutcome(outcome: CallOutcome, model: string): number | nul
 }
 
 /**
- * What budgets count for a call whose cost is not known: its tokens at the dearest price listed; undefined where the
+ * What budgets count for a call whose cost is not known: its tokens at the highest price listed; undefined if the
  * provider did not count these either.
  */
 export function assumedCostOf(outcome: CallOutcome): number | undefined {

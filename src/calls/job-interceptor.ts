@@ -19,64 +19,64 @@ import {
 import { waitFor } from './clock.js';
 import { identityOf, JobLedger } from './ledger/job-ledger.js';
 import { packAnswer } from './ledger/kept-answer.js';
-import { holdProbe } from './limiter/hold-probe.js';
+import { keepProbeAlive } from './limiter/keep-probe-alive.js';
 import { limitsOf } from './limiter/model-limits.js';
 import { opensCircuit } from './limiter/opens-circuit.js';
-import { DIMENSIONS, learnedLimits, stayAwayMs } from './limiter/rate-headers.js';
+import { cooldownMs, DIMENSIONS, learnedLimits } from './limiter/rate-headers.js';
 import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
 import { callInDoubt, lostJob, overBudget, waitedTooLong } from './refusals.js';
 import { settledCall } from './settled-call.js';
 
-/** The job that an interceptor stands for. */
+/** The job whose calls an interceptor handles. */
 export interface CallingJob {
   /** Key of the job's hash. */
   readonly key: string;
-  /** Token of the lock by which this worker holds the job. */
+  /** Token with which this worker owns the job's lock. */
   readonly token: string;
   /** The pipeline run whose budget pays. */
   readonly run?: string;
   /** Budget of that run, in US dollars, where the job names one. */
   readonly runBudgetUsd?: number;
-  /** Aborted when the job shall stop. */
+  /** Aborted when the job must stop. */
   readonly signal: AbortSignal;
-  /** False where it is known that no earlier run has called anybody: its ledger need not be read. */
+  /** False if no earlier attempt has sent a call: then the ledger need not be read. */
   readonly hasLedger?: boolean;
   readonly warn: (message: string) => void;
 }
 
-/** A call that was let through and has not ended. */
+/** A call that was admitted and has not ended. */
 interface CallInFlight {
   readonly number: number;
   readonly sent: SentCall;
   readonly sentAt: number;
   readonly probe: boolean;
-  /** Stops renewing a half-open probe. */
-  readonly letGo: () => void;
+  /** Stops renewing it as the half-open probe, if it is one. */
+  readonly stopRenewing: () => void;
   readonly estimate: CallEstimate;
 }
 
-/** What opening the ledger of a job that has none yet would answer. */
+/** The reply of `OPEN_LEDGER` for a job without a ledger. */
 const NO_CALLS: readonly ScriptReply[] = [Buffer.from('open')];
-/** How long a job that is told to stop waits for a Redis that does not answer. */
+/** How long a job that must stop waits for a Redis that does not answer. */
 const SHUTDOWN_GRACE_MS = 5_000;
-/** Callers that wait for the same moment come back within so many milliseconds behind it. */
+/** Callers that wait for the same moment come back spread over at most so many milliseconds after it. */
 const MAX_SPREAD_MS = 5_000;
-/** How soon a call looks again for room in a budget that others hold reserved. */
+/** How soon a call looks again for room in a budget that other calls have reserved. */
 const BUDGET_LOOK_MS = 1_000;
 
 /**
- * What stands between the calls of one run of a job and the network: the job's ledger, the model's limiter, the budgets.
- * The ledger of earlier runs is read once, where there were any. An answer that it holds is given back without a round
- * trip. Any other call takes two: one in which it is written as sent, booked and reserved, one in which its answer and
- * cost are. Both do nothing once another worker holds the job.
+ * Passes the calls of one attempt through the job's ledger, the model's limiter and the budgets. It reads the ledger of
+ * earlier attempts once, if there were any. A recorded answer is returned without a round trip. Any other call takes two:
+ * one writes the call to the ledger and reserves its tokens and its cost, one writes its answer and cost. Both do nothing
+ * once another worker owns the job's lock.
  */
 export class JobInterceptor implements CallInterceptor {
   readonly name = 'job';
-  /** This run of the job, as the ledger names it. */
+  /** Id of this attempt in the ledger. */
   readonly #by: string;
-  /** By identity: calls of one job may be under way at the same time, each in its own question. */
-  readonly #in_flight = new Map<string, CallInFlight>();
+  /** By identity: calls of one job may be under way at the same time, each in its own conversation. */
+  readonly #inFlight = new Map<string, CallInFlight>();
   #ledger: Promise<JobLedger> | undefined;
 
   constructor(
@@ -88,7 +88,7 @@ export class JobInterceptor implements CallInterceptor {
 
   /**
    * @throws CallRefusedError `budget-exhausted`, `quota-exhausted`, `call-in-doubt`; JobError `lock-lost`; RedisError
-   *   `redis-full`; CallDeferred where the job shall come again later; the signal's reason when it is aborted.
+   *   `redis-full`; CallDeferred if the job must wait in the queue; the signal's reason when it is aborted.
    */
   async admit(
     call: PlannedCall,
@@ -96,43 +96,43 @@ export class JobInterceptor implements CallInterceptor {
   ): Promise<ReceivedMessage | undefined> {
     this.#ledger ??= this.#open(signal);
     const ledger = await this.#ledger;
-    const kept = ledger.takeAnswer(call);
-    if (kept !== undefined) return kept;
+    const recorded = ledger.takeAnswer(call);
+    if (recorded !== undefined) return recorded;
     await this.#parkCallInDoubt(call, ledger, signal);
     const estimate = estimateCall(call.request);
     const plan = ledger.plan(call, estimate.likelyUsd);
-    let patience = this.control.shortWaitMs;
+    let remainingWaitMs = this.control.shortWaitMs;
     for (;;) {
       const wait = await this.#tryToSend(call, plan, estimate, signal);
       if (wait === undefined) break;
-      if (wait.waitMs > patience) throw wait;
-      patience -= wait.waitMs;
+      if (wait.waitMs > remainingWaitMs) throw wait;
+      remainingWaitMs -= wait.waitMs;
       await waitFor(wait.waitMs, this.control.clock, signal);
     }
     ledger.sent(plan.number, plan.sent);
     return undefined;
   }
 
-  /** Notes that calls of earlier runs of the job, which never saw an answer, will see none: what they reserved comes back. */
-  async forgetOpenCalls(): Promise<void> {
+  /** Records open calls of earlier attempts as in doubt, and releases what they reserved. */
+  async recordCallsInDoubt(): Promise<void> {
     this.#ledger ??= this.#open(this.job.signal);
     await this.#ledger;
   }
 
-  /** A later interceptor refused the call: it is written as one that never left. */
+  /** A later interceptor rejected the call: it is recorded as never sent. */
   async release(call: PlannedCall): Promise<void> {
-    if (!this.#in_flight.has(identityOf(call))) return;
+    if (!this.#inFlight.has(identityOf(call))) return;
     await this.settle(call, {
       class: 'cancelled',
-      detail: 'another interceptor refused it',
+      detail: 'another interceptor rejected it',
       neverSent: true,
     });
   }
 
   accepted(call: PlannedCall): void {
-    const inFlight = this.#in_flight.get(identityOf(call));
+    const inFlight = this.#inFlight.get(identityOf(call));
     if (inFlight?.probe !== true) return;
-    inFlight.letGo();
+    inFlight.stopRenewing();
     const keys = [limiterKey(this.control.prefix, call.model)];
     runScript(this.control.client, PROBE_ACCEPTED, keys, [inFlight.sentAt, this.#time()]).catch(
       (thrown: unknown) => {
@@ -150,10 +150,10 @@ export class JobInterceptor implements CallInterceptor {
   /** @throws JobError `lock-lost`; CallRefusedError `quota-exhausted`. */
   async settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
     const identity = identityOf(call);
-    const inFlight = this.#in_flight.get(identity);
+    const inFlight = this.#inFlight.get(identity);
     if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.ask} was not admitted`);
-    this.#in_flight.delete(identity);
-    inFlight.letGo();
+    this.#inFlight.delete(identity);
+    inFlight.stopRenewing();
     const { end, billed, costNano, assumedNano } = settledCall(outcome, call.model, this.control.clock.now());
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
     const numbers: SettledNumbers = {
@@ -164,26 +164,26 @@ export class JobInterceptor implements CallInterceptor {
       tokens: billedTokens(end),
       ...this.#limiterNumbers(call, outcome, inFlight, end),
     };
-    const [verdict, value] = await this.#script(SETTLE_CALL, this.#callKeys(call), [
+    const [status, value] = await this.#script(SETTLE_CALL, this.#callKeys(call), [
       JSON.stringify(numbers),
       JSON.stringify(end),
       answer ?? '',
       outcome.message?.model ?? call.model,
     ]);
-    if (replyText(verdict) === 'lost') throw lostJob();
+    if (replyText(status) === 'lost') throw lostJob();
     (await this.#ledger)?.ended(call, inFlight.number, end, answer);
-    if (replyText(verdict) === 'late') throw waitedTooLong(call, Number(value));
+    if (replyText(status) === 'late') throw waitedTooLong(call, Number(value));
   }
 
   async #open(signal: AbortSignal): Promise<JobLedger> {
     const { key } = this.job;
     const keys = [key, `${key}:lock`, inFlightKey(this.control.prefix)];
-    const [verdict, ...fields] =
+    const [status, ...fields] =
       this.job.hasLedger === false ? NO_CALLS : await this.#script(OPEN_LEDGER, keys, [], signal);
-    if (replyText(verdict) !== 'open') throw lostJob();
+    if (replyText(status) !== 'open') throw lostJob();
     const ledger = new JobLedger(fields, (record, why) =>
       this.job.warn(
-        `the record ${record} of the job ${key} cannot be understood: ${why}; the call is in doubt, and is sent again where it is needed`,
+        `the record ${record} of the job ${key} cannot be understood: ${why}; the call is in doubt, and is sent again if it is needed`,
       ),
     );
     for (const { step, ask, likelyUsd } of ledger.inDoubt) {
@@ -197,7 +197,7 @@ export class JobInterceptor implements CallInterceptor {
 
   async #parkCallInDoubt(call: PlannedCall, ledger: JobLedger, signal: AbortSignal): Promise<void> {
     if (this.control.callsInDoubt !== 'park') return;
-    const number = ledger.unansweredQuestion(call);
+    const number = ledger.callToPark(call);
     if (number === undefined) return;
     const { key, token } = this.job;
     const written = runScript(this.control.client, PARK_CALL, [key, `${key}:lock`], [token, number]);
@@ -205,7 +205,7 @@ export class JobInterceptor implements CallInterceptor {
     throw callInDoubt(call);
   }
 
-  /** Undefined where the call may leave now; else what it waits for. */
+  /** Undefined if the call is admitted; else what it waits for. */
   async #tryToSend(
     call: PlannedCall,
     { number, sent }: { readonly number: number; readonly sent: SentCall },
@@ -216,10 +216,10 @@ export class JobInterceptor implements CallInterceptor {
     const { run, runBudgetUsd } = this.job;
     const numbers: AdmittedCall = {
       number,
-      most: estimate.mostNano,
-      likely: estimate.likelyNano,
+      maxCost: estimate.maxNano,
+      likelyCost: estimate.likelyNano,
       budgets: [limit(budgetUsd && toNano(budgetUsd)), limit(runBudgetUsd && toNano(runBudgetUsd))],
-      booked: bookedFor(estimate),
+      reserved: rateReservation(estimate),
       limits: this.#configured(call.model),
       maxWaitMs: limit(callWaitMs),
     };
@@ -229,16 +229,18 @@ export class JobInterceptor implements CallInterceptor {
       [JSON.stringify(numbers), JSON.stringify(sent), run ?? ''],
       signal,
     );
-    const [verdict, ...values] = reply;
-    switch (replyText(verdict)) {
+    const [status, ...values] = reply;
+    switch (replyText(status)) {
       case 'sent':
-        this.#in_flight.set(identityOf(call), {
+        this.#inFlight.set(identityOf(call), {
           number,
           sent,
           sentAt: Number(values[0]),
           probe: values[1] === 1,
-          letGo:
-            values[1] === 1 ? holdProbe(this.control, call.model, this.#by, this.job.warn) : () => undefined,
+          stopRenewing:
+            values[1] === 1
+              ? keepProbeAlive(this.control, call.model, this.#by, this.job.warn)
+              : () => undefined,
           estimate,
         });
         return undefined;
@@ -253,7 +255,7 @@ export class JobInterceptor implements CallInterceptor {
           limit: limit ?? 0,
           spent: spent ?? 0,
           reserved: reserved ?? 0,
-          most: estimate.mostNano,
+          maxCost: estimate.maxNano,
         });
       }
       case 'late':
@@ -264,7 +266,7 @@ export class JobInterceptor implements CallInterceptor {
   }
 
   #wait(model: string, ms: number, why: string): CallDeferred {
-    // Callers that wait for the same moment must not all come in the same millisecond.
+    // Callers that wait for the same moment must not all return in the same millisecond.
     const waitMs = Math.ceil(ms + Math.random() * Math.min(ms / 20, MAX_SPREAD_MS));
     if (ms <= this.control.quotaParkMs) return new CallDeferred(waitMs, `${model}: ${why}`);
     const until = new Date(this.control.clock.now() + ms).toISOString();
@@ -294,11 +296,11 @@ export class JobInterceptor implements CallInterceptor {
     const input = tokens === undefined ? 0 : tokens.inputTokens + tokens.cacheWriteTokens;
     return {
       says: blocked ? 'blocked' : wasTaken(outcome) ? 'answered' : 'other',
-      blockedMs: limit(blocked ? stayAwayMs(headers, this.control.clock.now()) : undefined),
+      blockedMs: limit(blocked ? cooldownMs(headers, this.control.clock.now()) : undefined),
       outcome: outcome.class,
       sentAt,
       learned: DIMENSIONS.flatMap((name) => [limit(learned[name].limit), limit(learned[name].remaining)]),
-      booked: bookedFor(estimate),
+      reserved: rateReservation(estimate),
       used: [outcome.neverSent ? 0 : 1, input, tokens?.outputTokens ?? 0],
       limits: this.#configured(call.model),
       maxWaitMs: limit(this.control.callWaitMs),
@@ -326,7 +328,7 @@ export class JobInterceptor implements CallInterceptor {
     }
   }
 
-  /** A Redis that is away is waited for, but a job that is told to stop does not wait for long. */
+  /** Waits until Redis answers again; a job that must stop waits only for a grace period. */
   #orAborted<T>(reply: Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
       let cancel: (() => void) | undefined;
@@ -348,17 +350,17 @@ export class JobInterceptor implements CallInterceptor {
   }
 }
 
-/** A limit as the scripts take it: no JSON has a number for "none". */
+/** A limit as the scripts take it: JSON has no number for "none". */
 function limit(value: number | undefined): number | false {
   return value !== undefined && Number.isFinite(value) ? value : false;
 }
 
-/** Requests, input and output tokens that a call is booked with. */
-function bookedFor({ inputTokens, outputTokens }: CallEstimate): number[] {
+/** Requests, input and output tokens that the limiter reserves for a call. */
+function rateReservation({ inputTokens, outputTokens }: CallEstimate): number[] {
   return [1, inputTokens, outputTokens];
 }
 
-/** Whether the provider took the call up, whatever it then made of it: so it is not overloaded. */
+/** Whether the provider processed the call, with whatever result: then it is not overloaded. */
 function wasTaken({ message, status }: CallOutcome): boolean {
   return message !== undefined || (status !== undefined && status < 500 && status !== 429);
 }

@@ -3,7 +3,7 @@ import type { CallInterceptor } from './call-interceptor.js';
 import { type CallingJob, JobInterceptor } from './job-interceptor.js';
 import { CallCache } from './ledger/call-cache.js';
 
-/** What every call of one run of a job passes on its way out. */
+/** The interceptors of every call of one attempt. */
 export function jobInterceptors(control: CallControl, job: CallingJob): CallInterceptor[] {
   const interceptor = new JobInterceptor(control, job);
   return control.cache ? [new CallCache(control), interceptor] : [interceptor];

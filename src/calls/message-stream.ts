@@ -51,8 +51,8 @@ interface OpenBlock {
 }
 
 /**
- * Puts the events of a message stream together. Event and delta types that are not known are passed over, as
- * the API's versioning rules ask.
+ * Assembles a message from the events of its stream. Unknown event and delta types are ignored, as the API's
+ * versioning rules require.
  */
 export class MessageStream {
   #start: WireMessage | undefined;
@@ -74,7 +74,7 @@ export class MessageStream {
     if (KNOWN_EVENTS.has(name)) this.#apply(parseEvent(name, data));
   }
 
-  /** The message as it was received; `incomplete` as a fault where it is not whole. */
+  /** The message as it was received. @throws {CallFault} `incomplete`: it is not whole. */
   finish(): ReceivedMessage {
     if (!this.#start || !this.#ended) throw this.#broken('the stream ended without its end event');
     const message = receivedMessage({ ...this.#start, content: this.#blocks.map(closeBlock) });
@@ -159,7 +159,7 @@ function parseToolInput(json: string): unknown {
   }
 }
 
-/** Counts of a delta are cumulative, so none gets smaller; it leaves out what it does not know. */
+/** Counts of a delta are cumulative, so none gets smaller; a delta may omit some. */
 function grownCounts(before: WireUsage, delta: WireUsage): WireUsage {
   const grown = Object.entries(delta).flatMap(([name, value]) => {
     const had = before[name];

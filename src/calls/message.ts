@@ -47,7 +47,7 @@ export type WireMessage = z.infer<typeof WireMessageSchema>;
 /** A whole message. */
 export interface ReceivedMessage {
   readonly id: string | undefined;
-  /** The model that answered; it may be a dated name of the one that was asked. */
+  /** The model that answered; it may be a dated name of the requested one. */
   readonly model: string | undefined;
   readonly content: readonly ContentBlock[];
   readonly stopReason: string;
@@ -83,11 +83,11 @@ function whole(tokens: number | null | undefined): number {
   return Math.round(tokens ?? 0);
 }
 
-/** Many times what the longest answer of a model has: what was said is sent again with each later call of a question. */
+/** Many times the longest answer of a model: an answer is sent again with each later call of its conversation. */
 export const MAX_CONTENT = 6 * 2 ** 20;
 export const MAX_BLOCKS = 1_000;
 
-/** What is too much about the content of a message, in words; undefined where nothing is. */
+/** Which limit the content of a message exceeds, in words; undefined if none. */
 export function tooMuchContent(content: readonly ContentBlock[]): string | undefined {
   if (content.length > MAX_BLOCKS) return `the answer has more than ${MAX_BLOCKS} content blocks`;
   try {
@@ -99,7 +99,7 @@ export function tooMuchContent(content: readonly ContentBlock[]): string | undef
   return `the answer has more than ${MAX_CONTENT} characters`;
 }
 
-/** A whole message of a wire message; null where it has no stop reason, so is not whole. */
+/** A whole message of a wire message; null if it has no stop reason, so is not whole. */
 export function receivedMessage(wire: WireMessage): ReceivedMessage | null {
   if (wire.stop_reason == null) return null;
   const details = [wire.stop_details?.category, wire.stop_details?.explanation].filter(Boolean).join(': ');

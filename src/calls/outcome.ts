@@ -12,7 +12,7 @@ function rule(error: ErrorCode | null, meaning: string): OutcomeRule {
   return { error, meaning };
 }
 
-/** How a call can end. Each class has one error that it becomes; whether it is sent again says the retry table. */
+/** How a call can end. Each class has one error that it becomes; the retry table says whether it is sent again. */
 export const OUTCOMES = {
   answered: rule(null, 'a whole message that ends as it should'),
   truncated: rule('answer-truncated', 'cut off by the token limit'),
@@ -42,9 +42,9 @@ export interface CallOutcome {
   readonly detail: string;
   /** The message, where a whole one was received. */
   readonly message?: ReceivedMessage;
-  /** What the provider said it used, also where the answer broke off; absent where nothing was billed. */
+  /** What the provider said it used, even if the answer broke off; absent if nothing was billed. */
   readonly tokens?: TokenCounts;
-  /** Set where the request certainly never reached the server, so that nothing can have been billed. */
+  /** Set if the request certainly never reached the server, so nothing can have been billed. */
   readonly neverSent?: true;
   /** HTTP status, where there was a response. */
   readonly status?: number;
@@ -52,7 +52,7 @@ export interface CallOutcome {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Carries a classified failure up to where the call is classified; it never leaves this folder. */
+/** Carries a classified failure to `sendCall`; it never leaves this folder. */
 export class CallFault extends Error {
   readonly outcome: CallOutcome;
 

@@ -1,7 +1,7 @@
 import type { JSONOutputFormat } from '@anthropic-ai/sdk/resources/messages';
 import type { z } from 'zod';
 
-/** Formats of the schemas asked for so far: there are a handful, and each is asked for with every call of its kind. */
+/** Formats by schema: there are a handful, and every call of an agent needs one. */
 const formats = new WeakMap<z.ZodType, Promise<JSONOutputFormat>>();
 
 /**

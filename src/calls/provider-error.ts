@@ -47,11 +47,11 @@ export function providerError(
 }
 
 function classOf(status: number | undefined, type: string | undefined, said: string): OutcomeClass {
-  // The provider reports a prompt that is too long as an invalid request; only its words tell.
+  // The provider reports a prompt that is too long as an invalid request; only the message says so.
   if (type === 'invalid_request_error' && /prompt is too long|exceeds? the (model's )?context/i.test(said)) {
     return 'context-exceeded';
   }
-  // A 404 without an error of the API comes from a server that is none.
+  // A 404 without an error of the API comes from a server that is no Messages API.
   if (status === 404) return type === undefined ? 'bad-request' : 'unknown-model';
   const known = type === undefined ? undefined : CLASS_OF_TYPE[type];
   if (status === undefined) return known ?? 'overloaded';
@@ -67,12 +67,12 @@ function describe(body: unknown): string {
   return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
 }
 
-/** No more of a text is looked at to make one line of it. */
+/** Longest part of a text that is read to make one line of it. */
 const MAX_LOOKED_AT = 64 * 1024;
 
 /**
- * One line of bounded length: bodies of proxies can be pages of HTML. Every text of a provider that goes into an error
- * goes through here, and leaves its secrets behind: a provider or a proxy may repeat the key that it was sent.
+ * One line of bounded length, without secrets: bodies of proxies can be pages of HTML, and a provider or a proxy may repeat
+ * the key that it was sent. Every text of a provider that goes into an error passes through here.
  */
 export function shorten(text: string): string {
   const line = redactErrorText(text.slice(0, MAX_LOOKED_AT)).replace(/\s+/g, ' ').trim();

@@ -2,13 +2,13 @@ import { CallRefusedError, JobError } from '../errors.js';
 import { fromNano } from './budget/estimate.js';
 import type { PlannedCall } from './call-interceptor.js';
 
-/** What a budget said to a call, money in nano-dollars. */
+/** The account that has no room for a call, money in nano-dollars. */
 export interface BudgetRoom {
   readonly scope: string;
   readonly limit: number;
   readonly spent: number;
   readonly reserved: number;
-  readonly most: number;
+  readonly maxCost: number;
 }
 
 function usd(nano: number): string {
@@ -17,13 +17,13 @@ function usd(nano: number): string {
 
 export function overBudget(
   call: PlannedCall,
-  { scope, limit, spent, reserved, most }: BudgetRoom,
+  { scope, limit, spent, reserved, maxCost }: BudgetRoom,
 ): CallRefusedError {
   const whose = scope === 'day' ? 'of the day (FLEET_BUDGET_USD)' : 'of the run';
   return new CallRefusedError(
     'budget-exhausted',
     `${call.step}: the budget ${whose} is ${usd(limit)}, of which ${usd(spent)} are spent and ${usd(reserved)} reserved; ` +
-      `this call can cost up to ${usd(most)}, so it is not sent.`,
+      `this call can cost up to ${usd(maxCost)}, so it is not sent.`,
     { field: scope === 'day' ? 'FLEET_BUDGET_USD' : 'budgetUsd' },
   );
 }
@@ -31,7 +31,7 @@ export function overBudget(
 export function waitedTooLong(call: PlannedCall, waitedMs: number): CallRefusedError {
   return new CallRefusedError(
     'quota-exhausted',
-    `${call.step}: the provider's limits for ${call.model} have turned this job away for ${Math.round(waitedMs / 1_000)} s; it gives up.`,
+    `${call.step}: the provider's limits for ${call.model} have rejected this job's calls for ${Math.round(waitedMs / 1_000)} s; it gives up.`,
   );
 }
 
@@ -45,6 +45,6 @@ export function callInDoubt(call: PlannedCall): CallRefusedError {
 export function lostJob(): JobError {
   return new JobError(
     'lock-lost',
-    'the job is no longer held by this worker: its lock ran out, and nothing more is written',
+    "this worker no longer owns the job's lock: it expired, and nothing more is written",
   );
 }

@@ -20,7 +20,7 @@ type EarlyEnd = { readonly class: 'idle' | 'timeout' | 'cancelled'; readonly det
 
 /**
  * Sends one request and classifies how it ends; it never throws. Whatever ends the call early (abort, silence,
- * total time) closes the socket. Nothing stays behind on `signal`.
+ * total time) closes the socket. It removes its listener from `signal`.
  *
  * @param onAccepted called when a response of success has begun
  */
@@ -61,7 +61,7 @@ export async function sendCall(
     const message = withoutSecrets(await readResponse(response, onEvent), request);
     return { ...classifyMessage(message), status: response.status, headers: response.headers };
   } catch (thrown) {
-    // A body that was not read to its end would hold its connection as long as the server likes.
+    // A body that is not read to its end would keep its connection open as long as the server likes.
     socket.abort();
     const outcome = outcomeOf(thrown);
     if (!ended) return outcome;
@@ -73,12 +73,12 @@ export async function sendCall(
   }
 }
 
-/** A message without the secrets of this process, but for those that it was asked about: they are in the script itself. */
+/** A message without the secrets of this process, except for those in the request: they are part of the script itself. */
 function withoutSecrets(message: ReceivedMessage, request: CallRequest): ReceivedMessage {
-  let asked: string | undefined;
+  let requestText: string | undefined;
   return redactData(message, (secret) => {
-    asked ??= JSON.stringify(request);
-    return asked.includes(JSON.stringify(secret).slice(1, -1));
+    requestText ??= JSON.stringify(request);
+    return requestText.includes(JSON.stringify(secret).slice(1, -1));
   });
 }
 

@@ -3,22 +3,22 @@ import { toNano } from './budget/estimate.js';
 import { assumedCostOf, costOfOutcome } from './cost.js';
 import type { CallOutcome, OutcomeClass } from './outcome.js';
 
-/** How an outcome goes into the books. */
+/** What is recorded of an outcome. */
 export interface SettledCall {
   readonly end: EndedCall;
-  /** `paid`: the provider said what it used; `free`: it turned the call away; `in-doubt`: nobody knows. */
+  /** `paid`: the provider said what it used; `free`: it rejected the call; `in-doubt`: not known. */
   readonly billed: 'paid' | 'free' | 'in-doubt';
-  /** In nano-dollars; undefined where nothing is known to be billed, or the model has no known price. */
+  /** In nano-dollars; undefined if nothing is known to be billed, or the model has no known price. */
   readonly costNano: number | undefined;
   /**
-   * What budgets count where the cost of a paid call is not known, in nano-dollars; undefined where the provider did not
-   * say what it used. The call then counts at the most it can have cost.
+   * What budgets count if the cost of a paid call is not known, in nano-dollars; undefined if the provider did not
+   * say what it used. The call then counts at the most that it can have cost.
    */
   readonly assumedNano: number | undefined;
 }
 
-/** Classes in which a request may have reached the server without an answer that says so. */
-const UNHEARD: ReadonlySet<OutcomeClass> = new Set([
+/** Classes in which a request may have reached the server although no answer confirms it. */
+const UNCONFIRMED: ReadonlySet<OutcomeClass> = new Set([
   'incomplete',
   'idle',
   'timeout',
@@ -26,7 +26,7 @@ const UNHEARD: ReadonlySet<OutcomeClass> = new Set([
   'cancelled',
 ]);
 
-/** @param model the model that was asked; the one that answered has the price */
+/** @param model the requested model; the price is that of the model that answered */
 export function settledCall(outcome: CallOutcome, model: string, at: number): SettledCall {
   const { tokens } = outcome;
   const costUsd = costOfOutcome(outcome, model);
@@ -48,7 +48,7 @@ export function settledCall(outcome: CallOutcome, model: string, at: number): Se
 
 function billing({ class: outcome, tokens, status, neverSent }: CallOutcome): SettledCall['billed'] {
   if (tokens !== undefined) return 'paid';
-  return UNHEARD.has(outcome) && status === undefined && !neverSent ? 'in-doubt' : 'free';
+  return UNCONFIRMED.has(outcome) && status === undefined && !neverSent ? 'in-doubt' : 'free';
 }
 
 function stateOf(outcome: CallOutcome, billed: SettledCall['billed']): EndedCall['state'] {

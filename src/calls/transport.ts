@@ -16,12 +16,12 @@ export interface CallResponse {
   text(): Promise<string>;
 }
 
-/** Sends requests; the one place that knows how bytes travel. */
+/** Sends requests. No other module knows the wire format. */
 export interface Transport {
   /**
    * Resolves when the headers have come. An abort of `signal` closes the socket, before and after that.
    *
-   * @throws {CallFault} a response that is no success, or none at all
+   * @throws {CallFault} no response, or an unsuccessful one
    */
   send(request: CallRequest, signal: AbortSignal): Promise<CallResponse>;
 }

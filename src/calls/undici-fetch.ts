@@ -13,7 +13,7 @@ type Body = Dispatcher.ResponseData['body'];
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
-/** What may follow a message that is whole, so that its connection can be used again: a few bytes, at once. */
+/** What may follow a complete message if its connection is to be used again: a few bytes, at once. */
 const MAX_DRAINED_BYTES = 16 * 1024;
 const MAX_DRAIN_MS = 1_000;
 
@@ -22,10 +22,10 @@ const MAX_BODY_BYTES = 64 * 2 ** 20;
 
 /**
  * A `fetch` for the SDK over undici's plain requests: no web streams, which cost a streamed call about as much
- * processor time as all that is done with its answer. Without time limits of its own.
+ * processor time as all that is done with its answer. It has no time limits of its own.
  *
- * The reader of a message stops at its last event, which the end of the body follows. There the connection is kept
- * for the next call, provided that the end comes soon.
+ * The reader of a message stops at its last event. If the end of the body follows soon, the connection is kept for the
+ * next call.
  */
 export function undiciFetch({ Agent, request }: Undici): typeof globalThis.fetch {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
@@ -39,7 +39,7 @@ export function undiciFetch({ Agent, request }: Undici): typeof globalThis.fetch
         body: body ?? null,
         ...(signal === undefined ? {} : { signal }),
       });
-      // A body that nobody reads reports the end of its connection as an error all the same, which would end the process.
+      // Without a listener, a broken connection under an unread body would end the process.
       response.body.on('error', () => undefined);
       const next = redirectOf(response, target.href);
       if (next === undefined) return asResponse(url, response);
@@ -101,7 +101,7 @@ async function textOf(body: Body): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Reads a body to its end, so that its connection is free again; closes the connection where that takes long. */
+/** Reads a body to its end, so that its connection can be used again; closes the connection if that takes long. */
 async function readRest(body: Body): Promise<void> {
   const timer = setTimeout(() => body.destroy(), MAX_DRAIN_MS);
   await body.dump({ limit: MAX_DRAINED_BYTES });

@@ -1,6 +1,6 @@
 import { costsOfDay, costsOfRun } from '../calls/budget/read-costs.js';
 import { limiterKey } from '../calls/call-control.js';
-import { MAX_STAY_AWAY_MS } from '../calls/limiter/rate-headers.js';
+import { MAX_COOLDOWN_MS } from '../calls/limiter/rate-headers.js';
 import type { CostReader } from '../gateway/costs.js';
 
 /** The books of the agent calls, for the gateway. */
@@ -16,6 +16,6 @@ export const costReader: CostReader = {
         return { model, why: why ?? 'rate-limited', seconds: (Number(until ?? 0) - now) / 1_000 };
       }),
     );
-    return states.filter(({ seconds }) => seconds > 0 && seconds * 1_000 <= MAX_STAY_AWAY_MS);
+    return states.filter(({ seconds }) => seconds > 0 && seconds * 1_000 <= MAX_COOLDOWN_MS);
   },
 };

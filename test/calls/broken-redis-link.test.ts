@@ -8,7 +8,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { type FleetOfCalls, fleetOfCalls, type GatedTestJob, plannedCall } from './calling-job.js';
 
 const CALL = plannedCall('a question');
-const MAX_USD = fromNano(estimateCall(CALL.request).mostNano);
+const MAX_USD = fromNano(estimateCall(CALL.request).maxNano);
 const TOKENS = {
   inputTokens: 1_000,
   outputTokens: 100,

@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => fleet.close());
 
 const CALL = plannedCall('what does this cost?');
-const MAX_USD = fromNano(estimateCall(CALL.request).mostNano);
+const MAX_USD = fromNano(estimateCall(CALL.request).maxNano);
 
 function usage(inputTokens: number, outputTokens: number, model = MODEL): CallOutcome {
   const tokens = {
@@ -267,7 +267,7 @@ describe('the highest possible cost of a call', () => {
             max_tokens: maxTokens,
             messages: [{ role: 'user' as const, content: text.repeat(50) }],
           };
-          const most = estimateCall(request).mostNano;
+          const most = estimateCall(request).maxNano;
           const none = {
             inputTokens: 0,
             cacheReadTokens: 0,

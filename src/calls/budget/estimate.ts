@@ -3,7 +3,7 @@ import type { ModelPrices, TokenPrices } from '../prices.js';
 import { PRICE_LIST } from '../prices.js';
 import type { CallRequest } from '../transport.js';
 
-/** Instructions that the provider adds to a request of its own: for tools, for structured output. */
+/** Instructions that the provider adds to a request: for tools, for structured output. */
 const ADDED_TOKENS = 1_000;
 /** English text and code have about four bytes a token. */
 const BYTES_A_TOKEN = 4;
@@ -13,8 +13,8 @@ const USUAL_ANSWER_TOKENS = 2_000;
 const NANO = 1_000_000_000;
 
 export interface CallEstimate {
-  /** More than the call can cost, in nano-dollars; for a model without a known price at the dearest price listed. */
-  readonly mostNano: number;
+  /** More than the call can cost, in nano-dollars; for a model without a known price at the highest price listed. */
+  readonly maxNano: number;
   /** What it will probably cost, in nano-dollars; 0 for a model without a known price. */
   readonly likelyNano: number;
   /** The same in US dollars; null for a model without a known price. */
@@ -43,7 +43,7 @@ export function estimateCall(request: CallRequest): CallEstimate {
   const known = pricesOf(request.model);
   const likelyUsd = known === null ? null : price(known, 'input', inputTokens, outputTokens);
   return {
-    mostNano: Math.max(1, Math.ceil(mostUsd(known, bytes + ADDED_TOKENS, request.max_tokens) * NANO)),
+    maxNano: Math.max(1, Math.ceil(maxUsd(known, bytes + ADDED_TOKENS, request.max_tokens) * NANO)),
     likelyNano: toNano(likelyUsd ?? 0),
     likelyUsd,
     inputTokens,
@@ -51,7 +51,7 @@ export function estimateCall(request: CallRequest): CallEstimate {
   };
 }
 
-function mostUsd(known: ModelPrices | null, inputTokens: number, outputTokens: number): number {
+function maxUsd(known: ModelPrices | null, inputTokens: number, outputTokens: number): number {
   const lists = known === null ? Object.values(PRICE_LIST.models) : [known];
   const tiers = lists.flatMap((list): TokenPrices[] => (list.longPrompt ? [list, list.longPrompt] : [list]));
   return Math.max(...tiers.map((tier) => price(tier, 'cacheWrite1h', inputTokens, outputTokens)));

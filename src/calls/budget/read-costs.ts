@@ -38,20 +38,20 @@ export interface Costs {
 
 /**
  * KEYS: 1 sums, 2 calls under way. ARGV: 1 'day' or 'run', 2 its name in the keys.
- * Returns {sums as field and value in turn, calls under way, calls whose worker is gone, what these reserved, what they
- * likely cost}. It changes nothing: a call whose worker is gone is booked by whoever takes its job over.
+ * Returns {sums as alternating fields and values, calls under way, calls whose worker crashed, what these reserved, what
+ * they likely cost}. It changes nothing: the next attempt of the job records a call whose worker crashed.
  */
 const READ_COSTS = script(`
 local under, gone, reserved, likely = 0, 0, 0, 0
 local all = redis.call('HGETALL', KEYS[2])
 for index = 1, #all, 2 do
-  local call_in_flight = cjson.decode(all[index + 1])
-  if call_in_flight[ARGV[1]] == ARGV[2] then
+  local reservation = cjson.decode(all[index + 1])
+  if reservation[ARGV[1]] == ARGV[2] then
     local job = string.match(all[index], '^%d+ (.*)$')
-    if redis.call('GET', job .. ':lock') == call_in_flight.token then
+    if redis.call('GET', job .. ':lock') == reservation.token then
       under = under + 1
     else
-      gone, reserved, likely = gone + 1, reserved + tonumber(call_in_flight.amount), likely + tonumber(call_in_flight.likely)
+      gone, reserved, likely = gone + 1, reserved + tonumber(reservation.amount), likely + tonumber(reservation.likely)
     end
   end
 end
@@ -59,15 +59,15 @@ return {redis.call('HGETALL', KEYS[1]), under, gone, string.format('%.0f', reser
 
 const MS_A_DAY = 86_400_000;
 
-/** Costs of the UTC day in which a time (ms since 1970) lies. */
+/** Costs of the UTC day of a time (ms since 1970). */
 export function costsOfDay(client: Redis, prefix: string, at: number): Promise<Costs> {
   const name = new Date(at).toISOString().slice(0, 10);
   return readCosts(client, prefix, 'day', String(Math.floor(at / MS_A_DAY)), name);
 }
 
 /**
- * Costs of a pipeline run (`tags.run`), the parts of bound tenants among them; its budget is that of all others. A run that
- * nobody has heard of has cost nothing.
+ * Costs of a pipeline run (`tags.run`), including the parts of bound tenants; its budget is that of jobs without a bound
+ * tenant. A run that does not exist has cost nothing.
  */
 export async function costsOfRun(client: Redis, prefix: string, run: string): Promise<Costs> {
   const { costs, tenants } = await readAccount(client, prefix, 'run', run, run);

@@ -4,7 +4,7 @@ import { inFlightKey, spendBase } from '../call-control.js';
 import { SWEEP_RESERVATIONS } from '../call-scripts.js';
 
 /**
- * Gives back what calls of dead workers have reserved; each such call is in doubt, at its likely price.
+ * Releases what calls of crashed workers have reserved; each such call is in doubt, at its likely price.
  * @returns how many calls are still under way
  */
 export async function sweepReservations(client: Redis, prefix: string): Promise<number> {

@@ -5,7 +5,7 @@ import type { ReceivedMessage } from '../message.js';
 import type { CallOutcome } from '../outcome.js';
 import { packAnswer, unpackAnswer } from './kept-answer.js';
 
-/** Answers that are kept; the one that was used longest ago goes first. */
+/** How many answers are cached; the least recently used one is dropped first. */
 const MAX_ANSWERS = 10_000;
 const MAX_ANSWER_BYTES = 262_144;
 const KEPT_MS = 7 * 86_400_000;
@@ -19,7 +19,7 @@ if answer then redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) end
 return answer`);
 
 /**
- * KEYS: 1 answers by use, 2 the answer. ARGV: 1 digest, 2 time in ms, 3 answer, 4 ms it is kept, 5 most answers.
+ * KEYS: 1 answers by use, 2 the answer. ARGV: 1 digest, 2 time in ms, 3 answer, 4 ms it is kept, 5 maximum of answers.
  * Returns how many were dropped for it.
  */
 const STORE = script(`
@@ -34,7 +34,7 @@ return redis.call('ZREMRANGEBYRANK', KEYS[1], 0, surplus - 1)`);
 
 /**
  * Answers shared by all jobs, by the digest of the whole request: model, texts, token limit, schema. Only usable
- * answers are kept. A job that asks the same twice wants another answer the second time, and gets it from the model.
+ * answers are cached. A job that sends the same request twice needs another answer the second time, from the model.
  */
 export class CallCache implements CallInterceptor {
   readonly name = 'cache';
@@ -42,7 +42,7 @@ export class CallCache implements CallInterceptor {
 
   constructor(
     private readonly control: Pick<CallControl, 'client' | 'prefix' | 'clock'>,
-    private readonly mostAnswers = MAX_ANSWERS,
+    private readonly maxAnswers = MAX_ANSWERS,
   ) {}
 
   async admit({ digest }: PlannedCall): Promise<ReceivedMessage | undefined> {
@@ -52,7 +52,7 @@ export class CallCache implements CallInterceptor {
       digest,
       this.control.clock.now(),
     ]);
-    // One that cannot be understood is asked for anew, and its successor takes its place.
+    // If the entry cannot be understood, the call is sent again, and its answer replaces the entry.
     return Buffer.isBuffer(reply) ? unpackAnswer(reply).value : undefined;
   }
 
@@ -65,7 +65,7 @@ export class CallCache implements CallInterceptor {
       this.control.clock.now(),
       answer,
       KEPT_MS,
-      this.mostAnswers,
+      this.maxAnswers,
     ]);
   }
 

@@ -7,7 +7,7 @@ import type { ReceivedMessage } from '../message.js';
 import type { OutcomeClass } from '../outcome.js';
 import { unpackAnswer } from './kept-answer.js';
 
-/** A call of the ledger, as one run of the job sees it. */
+/** A call of the ledger, as one attempt sees it. */
 interface Entry {
   readonly number: number;
   readonly sent: SentCall;
@@ -17,29 +17,29 @@ interface Entry {
   readonly answer: Buffer | undefined;
   /** How it ended. */
   readonly outcome: string | undefined;
-  /** A person has been asked about it. */
+  /** Whether the job was parked for it, so that a person decides. */
   readonly asked: boolean;
 }
 
-/** Ends of a call that the same request comes to every time. */
-const HOPELESS: ReadonlySet<string> = new Set<OutcomeClass>(['bad-request', 'context-exceeded']);
-/** Ends that can be the request's own doing, and how many of them are taken for it. */
+/** Outcomes that the same request has every time. */
+const NEVER_SUCCEEDS: ReadonlySet<string> = new Set<OutcomeClass>(['bad-request', 'context-exceeded']);
+/** Outcomes that the request itself can cause, and how many of them count as caused by it. */
 const SLOW: ReadonlySet<string> = new Set<OutcomeClass>(['timeout', 'idle']);
 const MAX_TIMEOUTS = 3;
 
 /**
- * What one run of a job knows of the job's ledger. Only the run that holds the job's lock writes there, so what was
- * read when it began, and what it wrote since, is all there is: looking an answer up takes no round trip.
+ * The job's ledger in the memory of one attempt. Only the attempt that owns the job's lock writes to the ledger, so what
+ * was read when it began and what it wrote since is complete: looking up an answer takes no round trip.
  */
 export class JobLedger {
   readonly #entries = new Map<number, Entry>();
-  /** Numbers of the calls that this run has used or made: the same question asked twice gets two answers. */
+  /** Numbers of the calls that this attempt has used or sent: the same request made twice gets two answers. */
   readonly #used = new Set<number>();
   #last = 0;
 
   /**
-   * @param fields what was asked, how it ended, the answer, whether a person was asked: for each call in turn
-   * @param onBroken told of each record that cannot be understood, since it is damaged or of another version's making
+   * @param fields for each call: what was sent, how it ended, the answer, whether the job was parked for it
+   * @param onBroken called for each record that cannot be understood: it is damaged, or another version wrote it
    */
   constructor(
     fields: readonly ScriptReply[],
@@ -52,7 +52,7 @@ export class JobLedger {
       const answer = fields[at + 2];
       if (sent?.broken !== undefined) onBroken(`${LEDGER_FIELD}:${this.#last}`, sent.broken);
       if (end?.broken !== undefined) onBroken(`${LEDGER_FIELD}:${this.#last}:end`, end.broken);
-      // Nobody can tell any more which call it was: its number stays taken, and whatever asks now asks anew.
+      // Which call it was is lost: its number stays in use, and the call is sent again under another one.
       if (sent?.value === undefined) continue;
       this.#entries.set(this.#last, {
         number: this.#last,
@@ -66,15 +66,15 @@ export class JobLedger {
     }
   }
 
-  /** Calls in doubt: nobody knows how they ended. */
+  /** Calls in doubt: how they ended is not known. */
   get inDoubt(): readonly SentCall[] {
     return [...this.#entries.values()].filter(({ state }) => state === 'in-doubt').map(({ sent }) => sent);
   }
 
   /**
-   * The next answer to a call that this run has not used yet; also one that could not be used, where the question went on
-   * after it: whoever goes on with the question needs it, and asking anew would be paid again. A call whose answer
-   * cannot be understood is in doubt from then on: it is paid for, and what it brought is lost.
+   * The next recorded answer to a call that this attempt has not used yet. An unusable answer counts if the conversation
+   * continued after it: this attempt needs it to continue, and another call would cost money again. A call whose answer
+   * cannot be understood is in doubt from then on: it is paid for, and its answer is lost.
    */
   takeAnswer(call: PlannedCall): ReceivedMessage | undefined {
     for (const entry of this.#of(call)) {
@@ -90,34 +90,34 @@ export class JobLedger {
   }
 
   /**
-   * Whether the question was asked on after this call and has not come to its end without a usable answer. One that has
-   * is asked from the beginning: what was no answer the last time must not be all that a retry is ever given.
+   * Whether the conversation continued after this call and did not end without a usable answer. One that did starts again
+   * from the beginning: otherwise every retry would replay the same unusable answers.
    */
   #wentOn({ number, sent }: Entry): boolean {
     let last: Entry | undefined;
     let slow = 0;
     for (const later of this.#inOrder()) {
       if (later.number <= number || later.sent.step !== sent.step) continue;
-      // From here on the question was asked anew.
+      // Here the conversation started again.
       if (later.sent.ask === 1) break;
       last = later;
       if (SLOW.has(later.outcome ?? '')) slow += 1;
     }
     if (last === undefined || last.state === 'unusable') return false;
     if (last.state !== 'answered' && slow >= MAX_TIMEOUTS) return false;
-    return last.state !== 'failed' || !HOPELESS.has(last.outcome ?? '');
+    return last.state !== 'failed' || !NEVER_SUCCEEDS.has(last.outcome ?? '');
   }
 
-  /** A call like this one that is in doubt and about which nobody was asked yet; its number. */
-  unansweredQuestion(call: PlannedCall): number | undefined {
+  /** Number of a call like this one that is in doubt and for which the job was not parked yet. */
+  callToPark(call: PlannedCall): number | undefined {
     return this.#of(call).find(({ state, asked }) => state === 'in-doubt' && !asked)?.number;
   }
 
-  /** The number and content under which a call is sent: that of its last sending, where this cost nothing. */
+  /** The number and content under which a call is sent: those of the last time it was sent, if that cost nothing. */
   plan(call: PlannedCall, likelyUsd: number | null): { readonly number: number; readonly sent: SentCall } {
     const before = this.#of(call).at(-1);
     const again = before?.state === 'failed' && !before.billed ? before : undefined;
-    // A new number is taken at once: another question of the job may plan a call before this one is sent.
+    // A new number is taken at once: another conversation of the job may plan a call before this one is sent.
     if (again === undefined) this.#last += 1;
     return {
       number: again?.number ?? this.#last,
@@ -164,7 +164,7 @@ export class JobLedger {
   }
 }
 
-/** Step, number and digest: together they are a call's identity in every run of the job. */
+/** Step, turn and digest: together they identify a call in every attempt of the job. */
 export function identityOf({ step, ask, digest }: Pick<PlannedCall, 'step' | 'ask' | 'digest'>): string {
   return `${ask} ${digest} ${step}`;
 }

@@ -21,9 +21,9 @@ const KeptAnswerSchema = z.object({
   }),
 });
 
-/** Answers are small; the fastest level already takes most of what there is to take. */
+/** Answers are small; the fastest level already saves most of what can be saved. */
 const LEVEL = 1;
-/** Below so many bytes there is little to take, and setting the compression up is a third of what a call costs a worker. */
+/** For fewer bytes compression saves little, and setting it up is a third of what a call costs a worker. */
 const MIN_COMPRESSED_BYTES = 512;
 /** No answer has more; a stored text that claims to is not one. */
 const MAX_BYTES = 64 * 2 ** 20;
@@ -34,7 +34,7 @@ export function packAnswer(message: ReceivedMessage): Buffer {
   return bytes.length < MIN_COMPRESSED_BYTES ? storedBlock(bytes) : deflateRawSync(bytes, { level: LEVEL });
 }
 
-/** A deflate stream (RFC 1951, section 3.2.4) of one block that is not compressed: whoever expands it sees no difference. */
+/** A deflate stream (RFC 1951, section 3.2.4) of one block that is not compressed; any inflater reads it. */
 function storedBlock(bytes: Buffer): Buffer {
   const block = Buffer.allocUnsafe(5 + bytes.length);
   block.writeUInt8(1);

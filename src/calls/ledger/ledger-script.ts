@@ -1,12 +1,12 @@
 /**
  * The ledger of a job, as Lua functions that the scripts of `call-scripts.ts` begin with. Its fields are described in
- * `src/queues/call-record.ts`. `by` is the run of a job that sent a call: the job's lock token, `#`, a nonce.
+ * `src/queues/call-record.ts`. `by` is the id of the attempt that sent a call: the job's lock token, `#`, a nonce.
  */
 export const LEDGER_LUA = `
 local LEDGER = 'fleet:ledger'
 
--- Nobody will ever know how a call ended. Returns whether it was still open.
-local function ledger_forget(job, number, by, now)
+-- Records that a call is in doubt. Returns whether it had no end yet.
+local function ledger_mark_in_doubt(job, number, by, now)
   local field = LEDGER .. ':' .. number
   if redis.call('HGET', job, field .. ':by') ~= by then return false end
   redis.call('HDEL', job, field .. ':by')
@@ -14,11 +14,11 @@ local function ledger_forget(job, number, by, now)
   return true
 end
 
--- What a job says before a call leaves: its last number; what was last sent under this one, and by whom; since when it waits.
+-- The last number of a ledger; what was last sent under this number, and by which attempt; since when the job is throttled.
 local function ledger_read(job, number)
   local field = LEDGER .. ':' .. number
   local found = redis.call('HMGET', job, LEDGER, field, field .. ':by', 'fleet:throttledSince')
-  return {last = tonumber(found[1] or '') or 0, content = found[2], by = found[3], held = found[4]}
+  return {last = tonumber(found[1] or '') or 0, content = found[2], by = found[3], throttled_since = found[4]}
 end
 
 local function ledger_sent(job, number, content, by, before)

@@ -1,11 +1,11 @@
-import { MAX_STAY_AWAY_MS } from './rate-headers.js';
+import { MAX_COOLDOWN_MS } from './rate-headers.js';
 
 /**
  * The limiter of one model, as Lua functions that the scripts of `call-scripts.ts` begin with. All its state is one
  * hash, so that every worker of the fleet sees the same:
  * - `blockedUntil`, `openedAt` (ms), `why`: the circuit was opened by a 429 or 529; `openCount`: how often in a row;
  * - `probing`, `probeBy`, `probeAt`, `probeUntil`: the half-open probe, one call that is sent when the time is over;
- *   its worker renews `probeUntil` while it lives and no response has begun, for half a minute at most;
+ *   its worker renews `probeUntil` until a response begins, for half a minute at most;
  * - `slowStartAt`, `slowStartCount`: when the probe succeeded, and how many calls were admitted since;
  * - `requests:limit`, `:level`, `:at` and the same for `input` and `output`: buckets that fill up within a minute;
  * - `keptUntil`: when the hash expires, at the earliest.
@@ -15,10 +15,10 @@ import { MAX_STAY_AWAY_MS } from './rate-headers.js';
 export const LIMITER_LUA = `
 local PROBE_EXPIRY, MAX_PROBE_WAIT, PROBE_LOOK, SLOW_START_STEP, SLOW_START_STEPS = 5000, 30000, 500, 1000, 10
 local KEPT, KEPT_SPARE = 86400000, 3600000
-local MAX_BLOCKED_MS = ${MAX_STAY_AWAY_MS}
+local MAX_BLOCKED_MS = ${MAX_COOLDOWN_MS}
 local DIMENSIONS = {'requests', 'input', 'output'}
 
--- The state of the one limiter of this script, as texts; what of it changed; what of it is gone.
+-- The limiter of this script, as texts; its changed fields; its removed fields.
 local limiter, limiter_changed, limiter_gone
 
 local function limiter_load(key)
@@ -50,7 +50,7 @@ local function limiter_drop(...)
   end
 end
 
--- Writes what has changed. A model that nobody uses is forgotten a day after it is open again.
+-- Writes what has changed. The limiter of an unused model expires a day after its circuit closed.
 local function limiter_store(key, now)
   if next(limiter) ~= nil then
     local needed = math.max(now, limiter_blocked_until(now)) + KEPT
@@ -113,7 +113,7 @@ local function limiter_check(now, needs, configured)
 end
 
 -- Counts an admitted call. Returns 1 if it is the half-open probe.
-local function limiter_admit(now, needs, configured, run)
+local function limiter_admit(now, needs, configured, by)
   for index, dimension in ipairs(DIMENSIONS) do
     local limit, level = limiter_bucket(dimension, configured[index], now)
     if limit then limiter_set_level(dimension, level - math.min(needs[index], limit), now) end
@@ -121,16 +121,16 @@ local function limiter_admit(now, needs, configured, run)
   if limiter.probing then
     limiter_set('probeUntil', now + PROBE_EXPIRY)
     limiter_set('probeAt', now)
-    limiter_set('probeBy', run)
+    limiter_set('probeBy', by)
     return 1
   end
   if limiter.slowStartAt then limiter_set('slowStartCount', (limiter_number('slowStartCount') or 0) + 1) end
   return 0
 end
 
--- The worker of the probe is alive and waits for it. Returns whether it is still the probe.
-local function limiter_renew_probe(now, run)
-  if limiter.probeBy ~= run then return false end
+-- The worker of the probe is alive and waits for it. Returns whether this is still the probe.
+local function limiter_renew_probe(now, by)
+  if limiter.probeBy ~= by then return false end
   local last = (limiter_number('probeAt') or 0) + MAX_PROBE_WAIT
   if last <= now then return false end
   limiter_set('probeUntil', math.min(now + PROBE_EXPIRY, last))
@@ -169,18 +169,18 @@ local function limiter_open_circuit(now, sentAt, ms, why)
 end
 
 -- The probe ended without saying anything about the limit: the next call may be the probe.
-local function limiter_end_probe(run)
-  if limiter.probeBy == run then limiter_drop('probeUntil', 'probeAt', 'probeBy') end
+local function limiter_end_probe(by)
+  if limiter.probeBy == by then limiter_drop('probeUntil', 'probeAt', 'probeBy') end
 end
 
--- What a response says about the limits, and what the call used compared with what was reserved for it.
-local function limiter_learn(now, learned, booked, used, configured)
+-- Learns from a response: its limits, and what the call used compared with what was reserved for it.
+local function limiter_learn(now, learned, reserved, used, configured)
   for index, dimension in ipairs(DIMENSIONS) do
     local limit, remaining = learned[2 * index - 1], learned[2 * index]
     if limit then limiter_set(dimension .. ':limit', limit) end
     local present, level = limiter_bucket(dimension, configured[index], now)
     if present then
-      level = math.min(present, level + booked[index] - used[index])
+      level = math.min(present, level + reserved[index] - used[index])
       if remaining then level = math.min(level, remaining) end
       limiter_set_level(dimension, level, now)
     end

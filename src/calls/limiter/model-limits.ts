@@ -3,7 +3,7 @@ import type { Dimension } from './rate-headers.js';
 
 const perMinute = z.number().positive().optional();
 
-/** Limits a minute by model; `*` stands for every model that is not named. */
+/** Limits a minute by model; `*` means every model that is not named. */
 export const ModelLimitsSchema = z.record(
   z.string().min(1),
   z.strictObject({ requests: perMinute, inputTokens: perMinute, outputTokens: perMinute }),

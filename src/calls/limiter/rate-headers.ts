@@ -28,7 +28,7 @@ const HEADERS: Readonly<Record<Dimension, readonly HeaderNames[]>> = {
   output: [headersOf('output-tokens')],
 };
 
-/** What the `anthropic-ratelimit-*` headers of a response say; a value that is no count is passed over. */
+/** What the `anthropic-ratelimit-*` headers of a response say; a value that is not a count is ignored. */
 export function learnedLimits(headers: Headers): Readonly<Record<Dimension, LearnedLimit>> {
   const learned = (dimension: Dimension): LearnedLimit => {
     const named = HEADERS[dimension].find(({ limit }) => headers[limit] !== undefined);
@@ -44,21 +44,21 @@ function count(text: string | undefined): number | undefined {
 }
 
 /** Longest time for which a provider can block a model, in milliseconds: quotas of a month are the longest there are. */
-export const MAX_STAY_AWAY_MS = 31 * 86_400_000;
+export const MAX_COOLDOWN_MS = 31 * 86_400_000;
 
 /**
- * How long a turned-away caller shall stay away, in milliseconds: what `retry-after` says, else the last reset of a
- * limit that has nothing left. Undefined where neither can be used: then the caller backs off by itself. A time beyond
- * the longest quota is one that cannot be used: one such answer would block the model for the whole fleet.
+ * How long the provider asks a rejected caller to wait, in milliseconds: what `retry-after` says, else the last reset of a
+ * limit that has nothing left. Undefined if neither can be used: then the caller backs off by itself. A time beyond the
+ * longest quota is not used: one such answer would block the model for the whole fleet.
  */
-export function stayAwayMs(headers: Headers, now: number): number | undefined {
+export function cooldownMs(headers: Headers, now: number): number | undefined {
   const asked = parseRetryAfter(headers['retry-after'], now);
-  if (asked !== null && asked <= MAX_STAY_AWAY_MS) return Math.ceil(asked);
+  if (asked !== null && asked <= MAX_COOLDOWN_MS) return Math.ceil(asked);
   const resets = Object.entries(headers).flatMap(([name, value]) => {
     const limit = /^anthropic-ratelimit-(.+)-reset$/.exec(name)?.[1];
     if (limit === undefined || count(headers[`anthropic-ratelimit-${limit}-remaining`]) !== 0) return [];
     const ms = Date.parse(value) - now;
-    return ms > 0 && ms <= MAX_STAY_AWAY_MS ? [ms] : [];
+    return ms > 0 && ms <= MAX_COOLDOWN_MS ? [ms] : [];
   });
   return resets.length === 0 ? undefined : Math.ceil(Math.max(...resets));
 }

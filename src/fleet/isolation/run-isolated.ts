@@ -53,7 +53,7 @@ export async function runIsolated<K extends KindName>(
         hasLedger: true,
         signal,
         warn: (message) => log.warn(message),
-      }).forgetOpenCalls();
+      }).recordCallsInDoubt();
     }
     throw thrown;
   }

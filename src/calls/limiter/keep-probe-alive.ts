@@ -10,22 +10,22 @@ const RENEW_MS = 1_500;
  * Renews a half-open probe while this process lives: the fleet then waits for a slow probe, but not for one whose worker
  * crashed.
  *
- * @param run The run of a job that sent it, as the ledger names it.
- * @returns ends it
+ * @param by Id of the attempt that sent it.
+ * @returns stops the renewal
  */
-export function holdProbe(
+export function keepProbeAlive(
   { client, prefix, clock, now }: CallControl,
   model: string,
-  run: string,
+  by: string,
   warn: (message: string) => void,
 ): () => void {
   let cancel: () => void = () => undefined;
-  let held = true;
+  let isActive = true;
   const renewLater = () => {
     cancel = clock.after(RENEW_MS, () => {
-      runScript(client, RENEW_PROBE, [limiterKey(prefix, model)], [run, now?.() ?? '']).then(
-        (kept) => {
-          if (held && kept === 1) renewLater();
+      runScript(client, RENEW_PROBE, [limiterKey(prefix, model)], [by, now?.() ?? '']).then(
+        (renewed) => {
+          if (isActive && renewed === 1) renewLater();
         },
         (thrown: unknown) =>
           warn(`the half-open probe of ${model} could not be renewed: ${messageOf(thrown)}`),
@@ -34,7 +34,7 @@ export function holdProbe(
   };
   renewLater();
   return () => {
-    held = false;
+    isActive = false;
     cancel();
   };
 }
