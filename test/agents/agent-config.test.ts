@@ -74,7 +74,7 @@ describe('AgentConfig fills every field', () => {
 
   it('an unknown agent or variant is refused with what there is', () => {
     expect(() => new AgentConfig({ agentType: 'toString' as 'leakage' })).toThrow(
-      'leakage, summarize, extractor',
+      Object.values(AgentType).join(', '),
     );
     expect(() => new AgentConfig({ agentType: 'leakage', variant: 'constructor' })).toThrow(
       'detection, correction',
