@@ -7,8 +7,8 @@ import { SETTINGS } from '../src/config/settings.js';
 import { ERROR_TABLE } from '../src/errors.js';
 import { markdownRows, writeTable } from './marked-table.js';
 
-function flagRows(): string[][] {
-  return [...commandsByName(createProgram())].flatMap(([name, { options }]) =>
+async function flagRows(): Promise<string[][]> {
+  return [...commandsByName(await createProgram())].flatMap(([name, { options }]) =>
     options.map(({ flags, defaultValue, description }) => [
       `\`fleet ${name}\``,
       `\`${flags}\``,
@@ -52,5 +52,5 @@ writeTable(
 writeTable(
   'configuration.md',
   'flags',
-  ['| command | flag | default | meaning |\n|---|---|---|---|', markdownRows(flagRows())].join('\n'),
+  ['| command | flag | default | meaning |\n|---|---|---|---|', markdownRows(await flagRows())].join('\n'),
 );

@@ -2,8 +2,9 @@ import { CommanderError } from 'commander';
 import { commandsByName, createProgram } from '../../src/cli/program.js';
 import { mustHold, type Target } from '../target.js';
 
-const NAMES = [...commandsByName(createProgram()).keys()];
-const FLAGS = [...commandsByName(createProgram()).values()].flatMap((command) =>
+const COMMANDS = commandsByName(await createProgram());
+const NAMES = [...COMMANDS.keys()];
+const FLAGS = [...COMMANDS.values()].flatMap((command) =>
   command.options.flatMap(({ long }) => (long === undefined || long === null ? [] : [long])),
 );
 const VALUES = [
@@ -38,7 +39,7 @@ export const cliArguments: Target = {
   open: () => ({
     run: async (input) => {
       let given: unknown;
-      const program = createProgram();
+      const program = await createProgram();
       for (const command of [program, ...commandsByName(program).values()]) {
         command.exitOverride().configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
       }

@@ -1,14 +1,11 @@
-import { type ParseResult, parsesAsPython } from '../solution/index.js';
-import { type DoScriptTask, type ScriptResults, type ScriptTasks, TASKS } from './script-tasks.js';
+import { type ParseResult, parsesAsPython } from '../solution/parses-as-python.js';
+import type { DoScriptTask, ScriptResults, ScriptTasks } from './script-tasks.js';
 
 /** Whoever computes these: functions in place, or a worker's thread. What is given and computed is plain data. */
 export type ScriptAnalyst = ScriptTasks & {
   /** Whether a text is Python, by Python itself where it can be asked. */
   readonly parses: (text: string) => Promise<ParseResult>;
 };
-
-/** Computes where it is called. */
-export const IN_PLACE_ANALYST: ScriptAnalyst = { ...TASKS, parses: (text) => parsesAsPython(text) };
 
 /**
  * An analyst whose every task is done by one function.
@@ -35,6 +32,12 @@ export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
     findUnsupportedNumbers: (...input) => doTask('findUnsupportedNumbers', input),
   };
 }
+
+/** Computes where it is called. A process whose threads do the tasks never loads them. */
+export const IN_PLACE_ANALYST: ScriptAnalyst = {
+  ...analystBy(async (task, input) => (await import('./script-tasks.js')).doInPlace(task, input), ''),
+  parses: (text) => parsesAsPython(text),
+};
 
 /** Texts whose analysis is kept: the script as it was, as it is, and with a correction that is being judged. */
 const MAX_KEPT = 3;

@@ -1,44 +1,57 @@
 import { Command } from 'commander';
-import { addCheckCommand } from './commands/check.js';
-import { addConfigCommand } from './commands/config.js';
-import { addContaminationCommand } from './commands/contamination.js';
-import { addCostsCommand } from './commands/costs.js';
-import { addDeadCommand } from './commands/dead.js';
-import { addDemoCommand } from './commands/demo.js';
-import { addDoctorCommand } from './commands/doctor.js';
-import { addJobCommands } from './commands/jobs.js';
-import { addKnownCommand } from './commands/known.js';
-import { addRefineCommand } from './commands/refine.js';
-import { addServeCommand } from './commands/serve.js';
-import { addSubmitCommand } from './commands/submit.js';
-import { addTokenCommand } from './commands/token.js';
-import { addWorkerCommand } from './commands/worker.js';
 import { packageVersion } from './package-version.js';
 import { printUsageError } from './terminal/print.js';
 
-/** The `fleet` command with its sub-commands. */
-export function createProgram(): Command {
+interface CommandModule {
+  /** The commands that the module adds. */
+  readonly names: readonly string[];
+  load(): Promise<(program: Command) => void>;
+}
+
+/** In the order of the help. */
+const COMMAND_MODULES: readonly CommandModule[] = [
+  { names: ['check'], load: async () => (await import('./commands/check.js')).addCheckCommand },
+  { names: ['refine'], load: async () => (await import('./commands/refine.js')).addRefineCommand },
+  { names: ['submit'], load: async () => (await import('./commands/submit.js')).addSubmitCommand },
+  {
+    names: ['get', 'wait', 'cancel', 'retry', 'list'],
+    load: async () => (await import('./commands/jobs.js')).addJobCommands,
+  },
+  { names: ['dead'], load: async () => (await import('./commands/dead.js')).addDeadCommand },
+  {
+    names: ['contamination'],
+    load: async () => (await import('./commands/contamination.js')).addContaminationCommand,
+  },
+  { names: ['known'], load: async () => (await import('./commands/known.js')).addKnownCommand },
+  { names: ['costs'], load: async () => (await import('./commands/costs.js')).addCostsCommand },
+  { names: ['worker'], load: async () => (await import('./commands/worker.js')).addWorkerCommand },
+  { names: ['serve'], load: async () => (await import('./commands/serve.js')).addServeCommand },
+  { names: ['token'], load: async () => (await import('./commands/token.js')).addTokenCommand },
+  { names: ['demo'], load: async () => (await import('./commands/demo.js')).addDemoCommand },
+  { names: ['config'], load: async () => (await import('./commands/config.js')).addConfigCommand },
+  { names: ['doctor'], load: async () => (await import('./commands/doctor.js')).addDoctorCommand },
+];
+
+/**
+ * The `fleet` command with its sub-commands. Loading them all takes most of the time that a short command runs.
+ * @param args If these name a command, only the commands of its module are loaded; for the version, none.
+ */
+export async function createProgram(args: readonly string[] = []): Promise<Command> {
   const program = new Command('fleet')
     .description('Job-queue worker fleet for machine-learning-engineering agents.')
     .version(packageVersion())
     .showSuggestionAfterError()
     .configureOutput({ outputError: (message) => printUsageError(message) })
     .exitOverride();
-  addCheckCommand(program);
-  addRefineCommand(program);
-  addSubmitCommand(program);
-  addJobCommands(program);
-  addDeadCommand(program);
-  addContaminationCommand(program);
-  addKnownCommand(program);
-  addCostsCommand(program);
-  addWorkerCommand(program);
-  addServeCommand(program);
-  addTokenCommand(program);
-  addDemoCommand(program);
-  addConfigCommand(program);
-  addDoctorCommand(program);
+  // One after the other: their order is that of the help.
+  for (const { load } of modulesFor(args)) (await load())(program);
   return program;
+}
+
+function modulesFor([first]: readonly string[]): readonly CommandModule[] {
+  if (first === '--version' || first === '-V') return [];
+  const named = COMMAND_MODULES.find(({ names }) => first !== undefined && names.includes(first));
+  return named === undefined ? COMMAND_MODULES : [named];
 }
 
 /** Every command by its whole name, as in `known import`: what the documents list. */

@@ -20,7 +20,8 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   };
   try {
     await rejectFilesNamedLikeOptions(args);
-    await createProgram().parseAsync(args, { from: 'user' });
+    const program = await createProgram(args);
+    await program.parseAsync(args, { from: 'user' });
   } catch (thrown) {
     if (thrown instanceof CommanderError) {
       // commander has printed its message, or the help or version that was asked for.

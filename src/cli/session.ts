@@ -1,99 +1,21 @@
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { chooseRunner, createRunner } from '../agents/select-runner.js';
-import { configuredControl } from '../calls/configured-control.js';
+import { chooseRunner } from '../agents/select-runner.js';
 import { isSet } from '../config/load-config.js';
 import type { Config } from '../config/settings.js';
 import { RedisError } from '../errors.js';
-import { siblingModuleUrl } from '../fleet/compute-thread.js';
-import { acquireEmbeddedRedis, acquireThrowawayRedis } from '../fleet/embedded-redis.js';
-import { createLogger, type Logger } from '../fleet/logger.js';
-import { loadTelemetry } from '../fleet/telemetry.js';
-import { FleetWorker } from '../fleet/worker.js';
+import { acquireThrowawayRedis } from '../fleet/embedded-redis.js';
+import type { FleetWorker } from '../fleet/worker.js';
 import { FleetClient } from '../producers/fleet-client.js';
 import type { MemoryLimits } from '../producers/memory-admission.js';
 import { asRedisError } from '../queues/connection.js';
-import type { KindName } from '../queues/registry.js';
+import { type CommandRedis, isSupervised, openRedis } from './command-redis.js';
 import { interruptible, unlessInterrupted } from './interruption.js';
 import { ephemeralPrefix, holdPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
 import { printNote } from './terminal/print.js';
 import { configuredLimits } from './text-limits.js';
-
-export interface WorkerSettings {
-  readonly kinds?: readonly KindName[];
-  readonly concurrency?: number;
-  /** Prefix of the queues to work on; default: the configured one. */
-  readonly prefix?: string;
-  /** Directories that agents may read in; default: the configured ones. */
-  readonly workspaceRoots?: readonly string[];
-}
-
-/** Starts a worker in this process, with the agents that the configuration asks for. */
-export async function startWorker(
-  config: Config,
-  redisUrl: string,
-  logger: Logger,
-  settings: WorkerSettings = {},
-): Promise<FleetWorker> {
-  const choice = chooseRunner(config.agent);
-  logger.info(choice.reason);
-  const telemetry = await loadTelemetry();
-  const runner = await createRunner(config, choice);
-  return FleetWorker.start({
-    redisUrl,
-    waitForSlow: isSupervised(config),
-    prefix: settings.prefix ?? config.prefix,
-    runner:
-      telemetry === undefined ? runner : (await import('../fleet/traced-runner.js')).tracedRunner(runner),
-    ...(telemetry === undefined ? {} : { telemetry }),
-    logger,
-    concurrency: settings.concurrency ?? config.concurrency,
-    lockMs: config.lockMs,
-    // Budget, limits and books are the whole fleet's, also where the queues are an invocation's own.
-    calls: { ...configuredControl(config), prefix: config.prefix },
-    offloadBytes: config.offloadBytes,
-    textLimits: configuredLimits(config),
-    retentionDays: config.retentionDays,
-    jobTimeoutMs: config.jobTimeoutMs,
-    analysis: { timeoutMs: config.analysisTimeoutMs, heapMb: config.analysisHeapMb },
-    unhealthyMs: config.unhealthyMs,
-    workspaces: {
-      roots: (settings.workspaceRoots ?? config.workspaceRoots ?? []).map((root) => resolve(root)),
-      allowSecrets: config.workspaceSecrets === 'allow',
-    },
-    isolatedProcess: siblingModuleUrl(import.meta.url, 'isolated-process'),
-    ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
-  });
-}
-
-/** Whether the Redis is one that a supervisor on this machine keeps: its end shows at once, so a late reply is none. */
-function isSupervised(config: Config): boolean {
-  return config.redisUrl === undefined;
-}
-
-export interface CommandRedis {
-  readonly url: string;
-  /** Aborted where the server and its data are gone; absent where they come back. */
-  readonly lost?: AbortSignal;
-  release(): Promise<void>;
-}
-
-/** The Redis of a command: the configured one, or the project's embedded one until it is released. */
-export async function openRedis(config: Config): Promise<CommandRedis> {
-  if (config.redisUrl !== undefined) return { url: config.redisUrl, release: async () => undefined };
-  const redis = await acquireEmbeddedRedis(resolve(config.dataDirectory));
-  if (redis.unusedData !== undefined) {
-    printNote(escapeControlCharsInLine(unusedDataNote(redis.unusedData)));
-  }
-  return redis;
-}
-
-function unusedDataNote(path: string): string {
-  return `data of version 0.1.0 in ${path} are not used; docs/upgrading.md says how to move them`;
-}
 
 /** Whether a command with a worker of its own leaves nothing that a later one needs: its calls cost nothing. */
 function isEphemeral(config: Config): boolean {
@@ -166,6 +88,11 @@ async function openSession(
     if (ownWorker) {
       // A command shows its jobs' failures itself; of its worker, only the choice of agents is worth a line.
       printNote(escapeControlCharsInLine(chooseRunner(config.agent).reason));
+      // Most commands have no worker, and what one loads takes longer than they run.
+      const [{ createLogger }, { startWorker }] = await Promise.all([
+        import('../fleet/logger.js'),
+        import('./start-worker.js'),
+      ]);
       const logger = createLogger(isSet('logLevel') ? config.logLevel : 'fatal');
       const worker = await startWorker(config, redis.url, logger, {
         prefix,

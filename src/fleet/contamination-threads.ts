@@ -1,6 +1,6 @@
 import type { ContaminationCase, ContaminationChecker } from '../contamination/contamination-checker.js';
 import type { ContaminationResult } from '../contamination/types.js';
-import { maybeSmall } from '../known/small-case-checker.js';
+import { maybeSmall } from '../known/small-case.js';
 import type { RedisPatience } from '../queues/connection.js';
 import type { TaskOwner } from './compute-lane.js';
 import { siblingModuleUrl } from './compute-thread.js';

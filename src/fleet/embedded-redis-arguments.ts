@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { REDIS_SOCKET } from './embedded-redis-folder.js';
+import { REDIS_SOCKET } from './embedded-redis-protocol.js';
 
 /**
  * Commands that reach files, code or other hosts, or take data as it is from outside. The fleet and BullMQ use none of

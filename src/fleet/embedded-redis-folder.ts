@@ -4,16 +4,9 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { ConfigurationError, messageOf } from '../errors.js';
 import { UNIX_SOCKET_PATH_LIMIT } from '../queues/redis-address.js';
+import { CONTROL_SOCKET, REDIS_SOCKET, THROWAWAY_PREFIX } from './embedded-redis-protocol.js';
 import { openProjectState } from './project-state.js';
 import { currentUser, lstatIfThere, ownFolder, safeFolder, unsafeFolder } from './safe-folders.js';
-
-/** Names inside the folder of an embedded Redis. */
-export const REDIS_SOCKET = 'redis.sock';
-export const CONTROL_SOCKET = 'control.sock';
-export const REDIS_LOG = 'redis.log';
-
-/** How the folders of throw-away servers begin. */
-export const THROWAWAY_PREFIX = 'solution-fleet-once-';
 
 export interface EmbeddedRedisFolder {
   /** Data, logs and sockets. */

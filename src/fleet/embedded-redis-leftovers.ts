@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONTROL_SOCKET, REDIS_SOCKET, THROWAWAY_PREFIX } from './embedded-redis-folder.js';
+import { CONTROL_SOCKET, REDIS_SOCKET, THROWAWAY_PREFIX } from './embedded-redis-protocol.js';
 import { connectTo, stopLeftoverServer } from './embedded-redis-server.js';
 import { currentUser, lstatIfThere } from './safe-folders.js';
 

@@ -1,5 +1,13 @@
 import type { ErrorCode } from '../errors.js';
 
+/** Names inside the folder of an embedded Redis. */
+export const REDIS_SOCKET = 'redis.sock';
+export const CONTROL_SOCKET = 'control.sock';
+export const REDIS_LOG = 'redis.log';
+
+/** How the folders of throw-away servers begin. */
+export const THROWAWAY_PREFIX = 'solution-fleet-once-';
+
 /**
  * What the supervisor of an embedded Redis says to a user of it, as one line of JSON on the control socket. The
  * user keeps the connection for as long as it needs the server: that is how users are counted, and the system

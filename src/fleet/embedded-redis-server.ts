@@ -4,7 +4,7 @@ import { closeSync, renameSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { majorVersion, serverArguments } from './embedded-redis-arguments.js';
-import { REDIS_LOG, REDIS_SOCKET } from './embedded-redis-folder.js';
+import { REDIS_LOG, REDIS_SOCKET } from './embedded-redis-protocol.js';
 import { openLog, readOwnFile } from './own-files.js';
 import { currentUser, lstatIfThere } from './safe-folders.js';
 

@@ -4,10 +4,15 @@ import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { type ErrorCode, messageOf } from '../errors.js';
-import { CONTROL_SOCKET } from './embedded-redis-folder.js';
 import { removeThrowawayFolder, sweepThrowawayFolders } from './embedded-redis-leftovers.js';
 import { becomeSupervisor } from './embedded-redis-lock.js';
-import { encodeMessage, JOIN, RELEASE, type SupervisorMessage } from './embedded-redis-protocol.js';
+import {
+  CONTROL_SOCKET,
+  encodeMessage,
+  JOIN,
+  RELEASE,
+  type SupervisorMessage,
+} from './embedded-redis-protocol.js';
 import {
   connectTo,
   logTail,

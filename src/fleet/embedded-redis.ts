@@ -10,14 +10,19 @@ import { messageOf, RedisError } from '../errors.js';
 import { loaderOptions, packagePath } from '../package-root.js';
 import { findRedisServer } from './embedded-redis-binary.js';
 import {
-  CONTROL_SOCKET,
   type EmbeddedRedisFolder,
   makeThrowawayFolder,
   openEmbeddedRedisFolder,
-  REDIS_SOCKET,
 } from './embedded-redis-folder.js';
 import { removeThrowawayFolder } from './embedded-redis-leftovers.js';
-import { decodeMessage, JOIN, RELEASE, type SupervisorMessage } from './embedded-redis-protocol.js';
+import {
+  CONTROL_SOCKET,
+  decodeMessage,
+  JOIN,
+  REDIS_SOCKET,
+  RELEASE,
+  type SupervisorMessage,
+} from './embedded-redis-protocol.js';
 import { connectTo, stopLeftoverServer } from './embedded-redis-server.js';
 import { openLog, readOwnFile } from './own-files.js';
 

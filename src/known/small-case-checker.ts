@@ -3,28 +3,12 @@ import { ContaminationDetector, InvertedIndex, type KnownSolutionStore } from '.
 import type { ContaminationResult, KnownSolution } from '../contamination/types.js';
 import { KnownIndexFollower } from './known-index-follower.js';
 import type { KnownStore } from './known-store.js';
-
-/**
- * Characters that are read for a verdict at most: the output, the thoughts, and for each known solution this one and
- * the output again. The slowest texts found of this size take 6 ms; twice as many took 13 ms.
- */
-const MAX_CHARACTERS = 4_096;
+import { roomLeft } from './small-case.js';
 
 /** Known solutions of the whole set at most: their index is built and searched in a few milliseconds. */
 const MAX_KNOWN = 1_000;
 
 class TooLarge extends Error {}
-
-/** What the case's own texts leave of the characters that may be read. */
-function roomLeft({ output, testCase }: ContaminationCase): number {
-  const own = [output, ...(testCase.thoughtChain ?? []), testCase.starter ?? ''];
-  return own.reduce((room, text) => room - text.length, MAX_CHARACTERS);
-}
-
-/** Whether a case may be small: its own texts are. */
-export function maybeSmall(input: ContaminationCase): boolean {
-  return roomLeft(input) >= 0;
-}
 
 /**
  * Checks what takes milliseconds: short outputs, against few and short known solutions. It needs no index of a large set.

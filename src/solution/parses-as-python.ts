@@ -1,9 +1,8 @@
 import { maybeMagic } from './magic-line.js';
-import { neutralizeMagics } from './notebook-magics.js';
 import { physicalLines } from './physical-lines.js';
 import type { PythonVerdict } from './python-child.js';
 import { PythonParser } from './python-parser.js';
-import { firstSyntaxError } from './syntax-error.js';
+import type { firstSyntaxError } from './syntax-error.js';
 
 /** Whether a text is Python. `exact`: Python itself said so; else the syntax tree, which misses some errors. */
 export type ParseResult =
@@ -45,7 +44,10 @@ function inCodeUnits(text: string, verdict: PythonVerdict & { ok: false }): Pars
   return { ok: false, exact: true, line: number, column, message };
 }
 
-/** How a text is parsed; all that is left out is done in place, and for nobody in particular. */
+/**
+ * How a text is parsed; all that is left out is done in place, and for nobody in particular. What it is done with is loaded
+ * then: a worker has threads for it.
+ */
 export interface ParseOptions {
   /** For whom: tenants take turns at asking Python. */
   readonly tenant?: string;
@@ -60,7 +62,7 @@ async function parse(text: string, options: ParseOptions): Promise<ParseResult> 
   if (typeof verdict === 'object') {
     return verdict.ok ? { ok: true, exact: true } : inCodeUnits(text, verdict);
   }
-  const error = await (options.syntaxError ?? firstSyntaxError)(text);
+  const error = await (options.syntaxError ?? (await import('./syntax-error.js')).firstSyntaxError)(text);
   return error === null ? { ok: true, exact: false } : { ok: false, exact: false, ...error };
 }
 
@@ -77,6 +79,7 @@ export async function parsesAsPython(text: string, options: ParseOptions = {}): 
   const asItIs = await parse(source, options);
   if (asItIs.ok) return asItIs;
   if (!maybeMagic(source)) return asItIs;
-  const neutral = await (options.neutralize?.(source) ?? neutralizeMagics(source));
+  const neutralize = options.neutralize ?? (await import('./notebook-magics.js')).neutralizeMagics;
+  const neutral = await neutralize(source);
   return neutral === source ? asItIs : parse(neutral, options);
 }

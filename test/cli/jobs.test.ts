@@ -144,6 +144,14 @@ describe('fleet', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
+  it.each([
+    [['list', '--xyz'], "error: unknown option '--xyz'\n"],
+    [['list', '--jso'], "error: unknown option '--jso'\n(Did you mean --json?)\n"],
+    [['lists'], "error: unknown command 'lists'\n(Did you mean list?)\n"],
+  ])('says of %j what is wrong with it', async (args, message) => {
+    expect(await fleetCommand(args)).toMatchObject({ stderr: message, exitCode: 2 });
+  });
+
   it.each(['check', 'submit', 'get', 'wait', 'cancel', 'retry', 'list', 'worker', 'demo', 'config'])(
     '%s --help exits with 0 and says how it is called',
     async (command) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { REDIS_SOCKET, THROWAWAY_PREFIX } from '../../src/fleet/embedded-redis-folder.js';
+import { REDIS_SOCKET, THROWAWAY_PREFIX } from '../../src/fleet/embedded-redis-protocol.js';
 import { connectProducer } from '../../src/queues/connection.js';
 import { serverPid } from '../support/embedded-redis-users.js';
 import { type RunningCommand, startFleetCommand } from '../support/fleet-command.js';

@@ -37,8 +37,8 @@ describe('docs/configuration.md', () => {
     expect(documented('environment')).toEqual(inCode);
   });
 
-  it('lists every flag of every command with its default, and no other', () => {
-    const inCode = [...commandsByName(createProgram())].flatMap(([name, { options }]) =>
+  it('lists every flag of every command with its default, and no other', async () => {
+    const inCode = [...commandsByName(await createProgram())].flatMap(([name, { options }]) =>
       options.map(({ flags, defaultValue, description }) => [
         `fleet ${name}`,
         flags,
@@ -47,6 +47,15 @@ describe('docs/configuration.md', () => {
       ]),
     );
     expect(documented('flags')).toEqual(inCode);
+  });
+
+  it('is about commands that are found by their names, without loading the others', async () => {
+    const all = (await createProgram()).commands.map((command) => command.name());
+    for (const name of all) {
+      const loaded = (await createProgram([name])).commands.map((command) => command.name());
+      expect(loaded).toContain(name);
+      expect(loaded.length).toBeLessThan(all.length);
+    }
   });
 
   it('names no variable outside of its table that the code does not know', () => {

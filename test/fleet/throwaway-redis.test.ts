@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { acquireThrowawayRedis } from '../../src/fleet/embedded-redis.js';
-import { THROWAWAY_PREFIX } from '../../src/fleet/embedded-redis-folder.js';
 import { sweepThrowawayFolders } from '../../src/fleet/embedded-redis-leftovers.js';
+import { THROWAWAY_PREFIX } from '../../src/fleet/embedded-redis-protocol.js';
 import { checkRedis } from '../../src/fleet/redis-check.js';
 import {
   isRunning,

@@ -114,23 +114,39 @@ describe('the rooms of src/', () => {
   });
 });
 
-describe('the thread that analyzes', () => {
-  it('loads no schemas: they would double the time that it takes to start', async () => {
+/** What a process or thread loads at its start: each of these would take a good part of the time that it takes to start. */
+const PACKAGES_AT_START: Readonly<Record<string, readonly string[]>> = {
+  'src/cli/main.ts': ['commander', 'picocolors'],
+  'src/cli/isolated-process.ts': ['ioredis', 'piscina', 'zod'],
+  'src/fleet/analysis-task.ts': ['diff', 'web-tree-sitter'],
+  'src/fleet/embedded-redis-supervisor.ts': [],
+};
+
+describe('processes and threads', () => {
+  it('load no packages at their start but those that they always need', async () => {
     const { metafile } = await build({
       absWorkingDir: packagePath('.'),
-      entryPoints: ['src/fleet/analysis-task.ts'],
+      entryPoints: Object.keys(PACKAGES_AT_START),
       bundle: true,
+      splitting: true,
       write: false,
       metafile: true,
       platform: 'node',
       format: 'esm',
-      external: ['web-tree-sitter'],
+      packages: 'external',
       outdir: 'out',
     });
-    const packages = Object.keys(metafile.inputs).flatMap(
-      (file) => /node_modules\/([^/]+)/.exec(file)?.[1] ?? [],
-    );
-    expect([...new Set(packages)]).toEqual(['diff']);
+    const packagesFrom = (entry: string) => {
+      const seen = new Set([entry]);
+      // A set that grows while it is walked is walked to its new end.
+      for (const file of seen) {
+        const imports = metafile.inputs[file]?.imports ?? [];
+        for (const { kind, path } of imports) if (kind !== 'dynamic-import') seen.add(path);
+      }
+      return [...seen].filter((path) => !path.startsWith('src/') && !path.startsWith('node:')).sort();
+    };
+    const found = Object.keys(PACKAGES_AT_START).map((entry) => [entry, packagesFrom(entry)]);
+    expect(Object.fromEntries(found)).toEqual(PACKAGES_AT_START);
   });
 });
 

@@ -9,8 +9,9 @@ import { loadTelemetry } from '../../fleet/telemetry.js';
 import type { FleetWorker } from '../../fleet/worker.js';
 import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetClient } from '../../producers/fleet-client.js';
+import { openRedis } from '../command-redis.js';
 import { costReader } from '../cost-reader.js';
-import { memoryLimits, openRedis, startWorker } from '../session.js';
+import { memoryLimits } from '../session.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printNote } from '../terminal/print.js';
 import { configuredLimits } from '../text-limits.js';
@@ -97,6 +98,7 @@ async function serve(options: ServeOptions): Promise<void> {
     try {
       const stopped = firstStopSignal();
       for (let count = 0; count < options.workers; count += 1) {
+        const { startWorker } = await import('../start-worker.js');
         workers.push(await startWorker(config, redis.url, logger));
       }
       print(`listening on ${escapeControlCharsInLine(gateway.url)}`);

@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import { createLogger } from '../../fleet/logger.js';
 import type { KindName } from '../../queues/registry.js';
+import { openRedis } from '../command-redis.js';
 import { flagLike } from '../flag-like.js';
-import { openRedis, startWorker } from '../session.js';
+import { startWorker } from '../start-worker.js';
 import { processedKind } from './submit.js';
 
 /** How long the process of a worker that has stopped, or that stays unhealthy, may take to end by itself, in milliseconds. */

@@ -24,7 +24,8 @@ export function printNote(text: string): boolean {
 
 /** A message of commander: one line, and perhaps a suggestion on a second one. */
 export function printUsageError(message: string): boolean {
-  const [, problem = message, suggestion] = USAGE_ERROR.exec(message.trimEnd()) ?? [];
+  const text = message.trimEnd();
+  const [, problem = text, suggestion] = USAGE_ERROR.exec(text) ?? [];
   return printNote(
     [problem, ...(suggestion === undefined ? [] : [suggestion])].map(escapeControlCharsInLine).join('\n'),
   );

@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import type { Config } from '../config/settings.js';
+import { acquireEmbeddedRedis } from '../fleet/embedded-redis.js';
+import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
+import { printNote } from './terminal/print.js';
+
+/** Whether the Redis is one that a supervisor on this machine keeps: its end shows at once, so a late reply is none. */
+export function isSupervised(config: Config): boolean {
+  return config.redisUrl === undefined;
+}
+
+export interface CommandRedis {
+  readonly url: string;
+  /** Aborted where the server and its data are gone; absent where they come back. */
+  readonly lost?: AbortSignal;
+  release(): Promise<void>;
+}
+
+/** The Redis of a command: the configured one, or the project's embedded one until it is released. */
+export async function openRedis(config: Config): Promise<CommandRedis> {
+  if (config.redisUrl !== undefined) return { url: config.redisUrl, release: async () => undefined };
+  const redis = await acquireEmbeddedRedis(resolve(config.dataDirectory));
+  if (redis.unusedData !== undefined) {
+    printNote(escapeControlCharsInLine(unusedDataNote(redis.unusedData)));
+  }
+  return redis;
+}
+
+function unusedDataNote(path: string): string {
+  return `data of version 0.1.0 in ${path} are not used; docs/upgrading.md says how to move them`;
+}
