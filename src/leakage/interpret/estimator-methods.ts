@@ -28,7 +28,7 @@ import {
   watchedRows,
 } from './learning.js';
 import { meetLabels } from './operators.js';
-import { countedGroups, isRandomSplitter, keepsGroups, knowsGroups, namedGroups } from './splitters.js';
+import { groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
 import { optimized } from './statistic-calls.js';
 
 /** Methods that give the object itself back. */
@@ -253,10 +253,7 @@ function foldsOf(interp: Interpreter, state: EstimatorState, args: Arguments, ca
   partition.keepsGroups = keepsGroups(state);
   const groups = argumentExpression(args, 2, 'groups');
   const [divided] = args.positional;
-  const named =
-    divided === undefined
-      ? undefined
-      : (namedGroups(interp, interp.dataOf(divided).rows) ?? countedGroups(interp, divided));
+  const named = groupsOf(interp, divided);
   const known = groups === undefined ? (partition.random ? named : undefined) : interp.label(groups);
   if (known !== undefined && !knowsGroups(state)) partition.ignoredGroups = { text: known };
   const pair = list(

@@ -15,6 +15,7 @@ import { Scope, Store } from '../values/store.js';
 import { textsOf } from '../values/texts.js';
 import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { CountedGroups } from './splitters.js';
 
 export interface NotFollowed {
   readonly line: number;
@@ -78,8 +79,7 @@ export class Interpreter {
   readonly validated = new Map<object, { facts: Facts; rowsText: string }>();
   /** The loop that goes through the folds of a splitter. */
   readonly foldLoops = new Map<Partition, Stmt>();
-  /** Columns of identifiers whose rows the code counts, with the rows. */
-  readonly counted: { readonly column: string; readonly rows: readonly Region[] }[] = [];
+  readonly counted = new CountedGroups();
   /** Loops that are being run, innermost last. */
   readonly loops: Stmt[] = [];
   /** Loops being run of which not every round is run: a count that they keep is another one in the end. */

@@ -64,25 +64,29 @@ const MAX_COUNTED = 256;
 const MEASURED =
   /^(patient|subject|participant|speaker|person|donor|animal|writer)[\s_]?(id|code|no|nr|number)$/i;
 
-/** Notes that the code counts how many rows each value of a column has. */
-export function noteCounted(interp: Interpreter, column: string | undefined, rows: readonly Region[]): void {
-  if (column === undefined || !MEASURED.test(column)) return;
-  if (/^assert\b/.test(interp.text(interp.statement))) return;
-  if (interp.counted.length < MAX_COUNTED) interp.counted.push({ column, rows });
-}
+/** Columns of identifiers whose rows the code counts, each with the rows of its table. */
+export class CountedGroups {
+  #counted: { readonly column: string; readonly rows: readonly Region[] }[] = [];
 
-/**
- * Groups that the code counts the rows of, and takes out of the features: it knows that several rows belong to one
- * patient. A table of one row for each has no such groups.
- */
-export function countedGroups(interp: Interpreter, value: Value | undefined): string | undefined {
-  if (value?.type !== 'table') return undefined;
-  const { rows, dropped, closed, columns, shape } = value.cell.value;
-  if (shape === 'column') return undefined;
-  return interp.counted.find(
-    (known) =>
-      sameRows(known.rows, rows) && (dropped.has(known.column) || (closed && !columns.has(known.column))),
-  )?.column;
+  add(column: string, rows: readonly Region[]): void {
+    if (MEASURED.test(column) && this.#counted.length < MAX_COUNTED) this.#counted.push({ column, rows });
+  }
+
+  /** A table of one row for each patient has no groups. Other tables keep theirs. */
+  forget(rows: readonly Region[]): void {
+    this.#counted = this.#counted.filter((known) => !sameRows(known.rows, rows));
+  }
+
+  /** Groups that the code counts the rows of, and takes out of the features: it knows that they have several rows. */
+  of(value: Value | undefined): string | undefined {
+    if (value?.type !== 'table') return undefined;
+    const { rows, dropped, closed, columns, shape } = value.cell.value;
+    if (shape === 'column') return undefined;
+    return this.#counted.find(
+      (known) =>
+        sameRows(known.rows, rows) && (dropped.has(known.column) || (closed && !columns.has(known.column))),
+    )?.column;
+  }
 }
 
 const GROUPS = ['groups', 'group', 'group_ids', 'group_id'];
@@ -94,4 +98,10 @@ export function namedGroups(interp: Interpreter, rows: readonly Region[]): strin
     if (value?.type !== 'table' || value.cell.value.shape === 'frame') return false;
     return rows.length > 0 && sameRows(value.cell.value.rows, rows);
   });
+}
+
+/** Groups that a random division of this value pulls apart. */
+export function groupsOf(interp: Interpreter, divided: Value | undefined): string | undefined {
+  if (divided === undefined) return undefined;
+  return namedGroups(interp, interp.dataOf(divided).rows) ?? interp.counted.of(divided);
 }

@@ -17,7 +17,7 @@ import { afterSteps } from './bounds.js';
 import { type Arguments, flag } from './calls.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
-import { countedGroups, namedGroups } from './splitters.js';
+import { groupsOf } from './splitters.js';
 import { concatenated, pickRows } from './subscripts.js';
 export function sourceTable(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   // A state that was saved because it scored best.
@@ -78,10 +78,7 @@ export function holdout(interp: Interpreter, args: Arguments, call: Call): Value
   const partition = interp.partition(`holdout:${key}`, 'holdout', call);
   partition.random = flag(args, 'shuffle') !== false;
   const [divided] = args.positional;
-  const groups =
-    divided === undefined
-      ? undefined
-      : (namedGroups(interp, interp.dataOf(divided).rows) ?? countedGroups(interp, divided));
+  const groups = groupsOf(interp, divided);
   if (groups !== undefined && partition.random) partition.ignoredGroups = { text: groups };
   const sides: Step[] = [
     { partition, side: 'train', role: 'train' },

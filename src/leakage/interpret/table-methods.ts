@@ -119,7 +119,7 @@ function dispatch(interp: Interpreter, table: Table, name: string, args: Argumen
       return cut(interp, state, name, args, call);
     case 'drop_duplicates':
     case 'unique':
-      interp.counted.length = 0;
+      interp.counted.forget(state.rows);
       return combined(interp, table, args, call);
     case 'explode':
       return exploded(interp, state, call);

@@ -5,7 +5,6 @@ import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, opaque, type TableState, type Value, type View } from '../values/value.js';
 import { type Arguments, argumentsOf, callFunction } from './calls.js';
 import type { Interpreter } from './interpreter.js';
-import { noteCounted } from './splitters.js';
 import { columnNames } from './subscripts.js';
 import { tableMethod } from './table-methods.js';
 
@@ -31,7 +30,9 @@ export function viewMethod(
   }
   if (name === 'size' || name === 'count') {
     const [key] = view.node.type === 'call' ? view.node.args : [];
-    noteCounted(interp, columnNames(interp, key?.value)?.at(0), state.rows);
+    const [column] = columnNames(interp, key?.value) ?? [];
+    const isAsserted = /^assert\b/.test(interp.text(interp.statement));
+    if (column !== undefined && !isAsserted) interp.counted.add(column, state.rows);
   }
   const statistics = (): Value => {
     const facts = factsOf(view);
