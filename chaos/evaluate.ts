@@ -211,7 +211,7 @@ function paidRepeats(
     for (const [at, form] of forms.entries()) {
       const asked = entries.filter((entry) => entry.form === form);
       // The ledger counts the calls about a question from 1.
-      const records = calls.filter(({ ask }) => ask === at + 1);
+      const records = calls.filter(({ turn }) => turn === at + 1);
       const answeredAt = records.find(({ state }) => state === 'answered')?.end?.at;
       if (answeredAt !== undefined && asked.some(({ arrivedAt }) => arrivedAt > answeredAt)) {
         heldByLedger.push(

@@ -30,11 +30,11 @@ function words(bytes: number): string {
   return text.slice(0, bytes);
 }
 
-function plan(ask: number): PlannedCall {
-  const content = `${ask}\n${words(SCRIPT_BYTES)}`;
+function plan(turn: number): PlannedCall {
+  const content = `${turn}\n${words(SCRIPT_BYTES)}`;
   const request = { model: MODEL, max_tokens: 16_000, messages: [{ role: 'user' as const, content }] };
   const digest = createHash('sha256').update(JSON.stringify(request)).digest('hex');
-  return { step: 'detect', ask, model: MODEL, request, digest };
+  return { step: 'detect', turn, model: MODEL, request, digest };
 }
 
 const TOKENS = {

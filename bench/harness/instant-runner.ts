@@ -30,7 +30,7 @@ export function instantRunner(answers: { readonly structured: unknown; readonly 
       messages: [{ role: 'user' as const, content: question }],
     };
     const digest = createHash('sha256').update(question).digest('hex');
-    const call: PlannedCall = { step, ask: 1, model: DEFAULT_MODEL, request, digest };
+    const call: PlannedCall = { step, turn: 1, model: DEFAULT_MODEL, request, digest };
     for (const interceptor of interceptors) await interceptor.admit?.(call);
     const message = schema === undefined ? text : structured;
     for (const interceptor of interceptors.toReversed())

@@ -1,4 +1,4 @@
-import { judgeBySchema } from '../../src/agents/judge-answer.js';
+import { checkBySchema } from '../../src/agents/check-answer.js';
 import { ExtractorOutputSchema, LeakageDetectionOutputSchema } from '../../src/agents/outputs.js';
 import { parsePromptFile } from '../../src/agents/prompt-file.js';
 import { parseTemplate, renderTemplate } from '../../src/agents/prompt-template.js';
@@ -6,7 +6,7 @@ import { extractCodeBlock } from '../../src/solution/index.js';
 import { ANSWER, PROMPT, PYTHON } from '../inputs/kinds.js';
 import { mustHold, type Target } from '../target.js';
 
-const validators = [judgeBySchema(LeakageDetectionOutputSchema), judgeBySchema(ExtractorOutputSchema)];
+const validators = [checkBySchema(LeakageDetectionOutputSchema), checkBySchema(ExtractorOutputSchema)];
 
 export const agentAnswer: Target = {
   name: 'agent-answer',

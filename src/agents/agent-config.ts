@@ -51,7 +51,7 @@ export interface AgentConfigInput {
   readonly tools?: readonly string[] | null;
   /** null: the answer is plain text. */
   readonly outputSchema?: z.ZodType | null;
-  /** null: inherited from whoever asks. */
+  /** null: inherited from the caller. */
   readonly model?: string | null;
 }
 
@@ -64,7 +64,7 @@ export interface AgentDefinition {
 }
 
 /**
- * What an agent is: its prompt, tools, output and model. Every field that is not given is filled in.
+ * What an agent is: its prompt, tools, output and model. Missing fields get their defaults.
  *
  * @example
  * new AgentConfig({ agentType: AgentType.leakage, variant: 'correction' }).description

@@ -5,7 +5,7 @@ import type { AgentConfig } from './agent-config.js';
 import type { ScriptAnalyst } from './script-analyst.js';
 import type { JobFiles } from './workspace/job-files.js';
 
-/** Where progress and log lines of one piece of work go; the processor binds it to the job. */
+/** Receives the progress and log lines of one piece of work; the processor binds it to the job. */
 export interface WorkLog {
   info(message: string): void;
   warn(message: string): void;
@@ -20,7 +20,7 @@ export interface AgentRequest<Output> {
   readonly step: string;
   /** Structured output: the answer is validated against it. Absent: the answer is plain text. */
   readonly schema?: z.ZodType<Output>;
-  /** Added behind the rendered prompt when a question is asked again. */
+  /** Added after the rendered prompt when a question is asked again. */
   readonly addition?: string;
   /** Directory that the `Read` tool may read below; absent: the tool is not offered. */
   readonly workspace?: string;
@@ -36,18 +36,18 @@ export interface AgentAnswer<Output> {
   /** SHA-256 of the rendered prompt, hexadecimal. */
   readonly promptDigest?: string;
   readonly notes?: readonly string[];
-  /** Set where the agent declines to answer with certainty: the reason. `output` is then empty. */
+  /** The reason, if the agent declines to answer with certainty. `output` is then empty. */
   readonly declined?: string;
 }
 
 export interface RunContext {
   readonly signal?: AbortSignal;
   readonly log?: WorkLog;
-  /** What every call of the question passes on its way out: ledger, limiter, budget. */
+  /** The interceptors of every call of the question: ledger, limiter, budget. */
   readonly interceptors?: readonly CallInterceptor[];
   /** The job's files, for the `Read` tool; default: the workspace of the question, whichever it is. */
   readonly files?: JobFiles;
-  /** Who computes over whole scripts for the offline runner; default: it does so in place. */
+  /** Computes over whole scripts for the offline runner; default: in the same thread. */
   readonly analyst?: ScriptAnalyst;
 }
 

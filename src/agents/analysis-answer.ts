@@ -2,7 +2,7 @@ import { analyzeLeakage, type LeakageAnalysis, type LeakFinding } from '../leaka
 import { locateBlock } from '../solution/locate-block.js';
 import type { AnnotatedLeakageAnswer } from './outputs.js';
 
-/** A finding, and the block that an answer names it by: one that stands in the script once, where there is such a block. */
+/** A finding, and the block by which an answer names it: one that occurs once in the script, if there is such a block. */
 export type NamedLeak = LeakFinding & { readonly uniqueBlock: string };
 
 export interface NamedAnalysis extends LeakageAnalysis {

@@ -7,9 +7,9 @@ import { sdkTransport } from '../calls/sdk-transport.js';
 import { DEFAULT_CALL_LIMITS } from '../calls/send-call.js';
 import type { CallRequest } from '../calls/transport.js';
 import type { AgentAnswer, AgentRequest, AgentRunner, RunContext } from './agent-runner.js';
+import { type AnswerCheck, checkBySchema, checkText } from './check-answer.js';
 import { Conversation } from './conversation.js';
 import { DEFAULT_MODEL } from './default-model.js';
-import { type Judge, judgeBySchema, judgeText } from './judge-answer.js';
 import type { RenderedPrompt } from './prompt-template.js';
 import { READ_TOOL } from './read-tool.js';
 import { wellFormed } from './well-formed.js';
@@ -22,13 +22,13 @@ export const DEFAULT_MAX_TOKENS = 32_000;
 export interface AnthropicRunnerOptions {
   /** Model for questions that name none. */
   readonly model?: string;
-  /** Token limit of an answer; doubled once where one is cut off. */
+  /** Token limit of an answer; doubled once if one is cut off. */
   readonly maxTokens?: number;
   /** Longest time of one call, in milliseconds. */
   readonly callTimeoutMs?: number;
   /** Longest silence inside an answer, in milliseconds. */
   readonly callIdleMs?: number;
-  /** How often a call that fails in passing is sent again in place. */
+  /** How often a call is sent again after a transient failure. */
   readonly callRetries?: number;
   /** Waits between those. */
   readonly retry?: Partial<RetryPolicy>;
@@ -58,7 +58,7 @@ export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): Age
     context: RunContext = {},
   ): Promise<AgentAnswer<unknown>> {
     if (context.files !== undefined) return answer(request, { ...context, files: context.files });
-    // Asked outside of a job: whoever asks names the workspace and is trusted with it.
+    // Outside of a job the caller names the workspace and is trusted with it.
     const files = new JobFiles(ANY_WORKSPACE);
     try {
       return await answer(request, { ...context, files });
@@ -73,14 +73,14 @@ export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): Age
   ): Promise<AgentAnswer<unknown>> {
     const prompt = request.agent.render(request.variables);
     const { schema } = request;
-    const judge: Judge<unknown> = schema ? judgeBySchema(schema) : judgeText;
+    const checkAnswer: AnswerCheck<unknown> = schema ? checkBySchema(schema) : checkText;
     const offered = await offeredFiles(request, context);
     const first = await firstRequest(request, prompt, offered.files !== null, options);
     const conversation = new Conversation(
       {
         step: request.step,
         request: first,
-        judge,
+        checkAnswer,
         reasks: schema ? SCHEMA_REASKS : EMPTY_TEXT_REASKS,
         files: offered.files,
       },
@@ -123,7 +123,7 @@ function callSettings(options: AnthropicRunnerOptions): CallSettings {
   };
 }
 
-/** The instructions go first and carry the cache mark; tools stand before them in the cached prefix. */
+/** The instructions come first and have the cache control; the API puts tools before them in the cached prefix. */
 async function firstRequest(
   { agent, addition, model, schema }: AgentRequest<unknown>,
   prompt: RenderedPrompt,
@@ -143,7 +143,7 @@ async function firstRequest(
   };
 }
 
-/** What the agent may read; nothing where the tool is not offered. */
+/** What the agent may read; nothing if the tool is not offered. */
 async function offeredFiles(
   { agent, workspace, step }: AgentRequest<unknown>,
   { files, log }: RunContext & { readonly files: JobFiles },
@@ -155,6 +155,6 @@ async function offeredFiles(
   return { files: null, notes: [NO_FILES] };
 }
 
-/** The same for a directory that is missing and one that is not allowed: it tells nothing about what is outside. */
+/** The same for a missing directory and one that is not allowed: it must reveal nothing about files outside. */
 const NO_FILES =
   'the agent read no files: the workspace is no directory here, or not below FLEET_WORKSPACE_ROOTS of the worker';

@@ -7,12 +7,12 @@ import type { CallRequest } from '../calls/transport.js';
 import { AgentError, type ErrorCode } from '../errors.js';
 import type { RunContext } from './agent-runner.js';
 import { CallUsage } from './call-usage.js';
-import { isFinal, type Judge, wholeText } from './judge-answer.js';
+import { type AnswerCheck, isFinal, wholeText } from './check-answer.js';
 import { runTools } from './read-tool.js';
 import { wellFormed } from './well-formed.js';
 import type { QuestionFiles } from './workspace/job-files.js';
 
-/** Bounds of one question; each stands against a cost without end. */
+/** Bounds of one conversation; each prevents unlimited cost. */
 export const MAX_TOOL_TURNS = 10;
 export const MAX_PAUSES = 5;
 
@@ -20,8 +20,8 @@ export interface Question<Output> {
   readonly step: string;
   /** The request of the first call; its conversation grows from there. */
   readonly request: CallRequest;
-  readonly judge: Judge<Output>;
-  /** How often an answer that does not fit is asked for again. */
+  readonly checkAnswer: AnswerCheck<Output>;
+  /** How often the agent is asked again after an answer that does not fit. */
   readonly reasks: number;
   /** What the `Read` tool may read; null where no tool is offered. */
   readonly files: QuestionFiles | null;
@@ -35,8 +35,8 @@ export interface ConversationResult<Output> {
 }
 
 /**
- * Asks one question until there is a usable answer: carries out tool calls, goes on after pauses, asks again
- * for an answer that was cut off (once, with twice the token limit) or that does not fit.
+ * Asks one question until there is a usable answer: carries out tool calls, continues after pauses, asks again after an
+ * answer that was cut off (once, with twice the token limit) or that does not fit.
  */
 export class Conversation<Output> {
   readonly #usage = new CallUsage();
@@ -88,7 +88,7 @@ export class Conversation<Output> {
     return performCall(
       {
         step: this.question.step,
-        ask: this.#calls,
+        turn: this.#calls,
         model: request.model,
         request,
         digest: createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex'),
@@ -97,7 +97,7 @@ export class Conversation<Output> {
       {
         ...(signal ? { signal } : {}),
         ...(interceptors ? { interceptors } : {}),
-        judge: (message) => this.#judge(message),
+        checkAnswer: (message) => this.#judge(message),
         onOutcome: (outcome, reused) => this.#usage.add(outcome, request.model, reused),
         onRetry: (outcome, waitMs, retry) =>
           log?.warn(
@@ -109,7 +109,7 @@ export class Conversation<Output> {
 
   #request(): CallRequest {
     const base = { ...this.question.request, messages: this.#messages, max_tokens: this.#maxTokens };
-    // The last turn has to bring an answer: what the tools brought so far is paid for.
+    // The last turn must bring an answer: the tool calls so far are paid for.
     return this.#toolTurns >= MAX_TOOL_TURNS && base.tools
       ? { ...base, tool_choice: { type: 'none' } }
       : base;
@@ -126,8 +126,8 @@ export class Conversation<Output> {
         ? undefined
         : { class: 'tool-loop', detail: `the turn was paused ${MAX_PAUSES} times without an answer` };
     }
-    const judged = this.question.judge(wholeText(this.#parts, message));
-    return judged.ok ? undefined : { class: 'schema-invalid', detail: judged.problem };
+    const checked = this.question.checkAnswer(wholeText(this.#parts, message));
+    return checked.ok ? undefined : { class: 'schema-invalid', detail: checked.problem };
   }
 
   #askForMore(): void {
@@ -164,7 +164,7 @@ export class Conversation<Output> {
     this.#repeat(message);
   }
 
-  /** Puts the agent's own words into the conversation, unchanged but for blocks that the API does not take. */
+  /** Adds the agent's message to the conversation, unchanged except for blocks that the API does not accept. */
   #repeat(message: ReceivedMessage): void {
     const content = message.content.filter(isRepeatable);
     if (content.length > 0) {
@@ -173,9 +173,9 @@ export class Conversation<Output> {
   }
 
   #result(message: ReceivedMessage): ConversationResult<Output> {
-    const judged = this.question.judge(wholeText(this.#parts, message));
-    if (!judged.ok) throw this.#failure({ class: 'schema-invalid', detail: judged.problem, message });
-    return { output: judged.output, usage: this.#usage, model: message.model, notes: this.#notes };
+    const checked = this.question.checkAnswer(wholeText(this.#parts, message));
+    if (!checked.ok) throw this.#failure({ class: 'schema-invalid', detail: checked.problem, message });
+    return { output: checked.output, usage: this.#usage, model: message.model, notes: this.#notes };
   }
 
   #failure(outcome: CallOutcome): AgentError {
@@ -196,7 +196,7 @@ export class Conversation<Output> {
   }
 }
 
-/** The API refuses empty text in a conversation. */
+/** The API rejects empty text in a conversation. */
 function isRepeatable(block: ContentBlock): boolean {
   return block.type !== 'text' || (typeof block.text === 'string' && block.text.trim() !== '');
 }

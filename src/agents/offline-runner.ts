@@ -52,7 +52,7 @@ async function detectByAnalysis(
   const code = textVariable(request, 'code');
   const { findings, notFollowed, exhausted } = await analyst.analyze(code);
   if (exhausted && findings.length === 0) {
-    throw new AgentError('analysis-exhausted', 'the script is too entangled for static analysis to judge it');
+    throw new AgentError('analysis-exhausted', 'the script is too complex for static analysis');
   }
   const answers = findings.map(analysisAnswer);
   const output: LeakageDetectionOutput = {

@@ -7,7 +7,7 @@ export const MAX_ANSWERS = 50;
 export const MAX_PLAN = 20_000;
 
 /**
- * A bound that the model is not told of: refinements are no part of the JSON schema, which is a part of what is asked.
+ * A bound that the model does not see: refinements are not part of the JSON schema in the request.
  */
 function atMost(count: number): [(list: readonly unknown[]) => boolean, string] {
   return [(list) => list.length <= count, `has more than ${count} entries`];

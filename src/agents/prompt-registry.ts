@@ -64,7 +64,7 @@ export class PromptRegistry {
     return this.renderParts(name, variant, variables).text;
   }
 
-  /** Like `render`, with the stable part and the part that holds the values told apart. */
+  /** Like `render`, with the stable part separate from the part that holds the values. */
   renderParts(name: string, variant: string | undefined, variables: PromptVariables): RenderedPrompt {
     return renderTemplate(this.#find(name, variant).template, variables);
   }

@@ -49,11 +49,11 @@ const TAG = /\{\{\s*([#/]?)(?:(?<=[#/])\s*)?([a-z][a-z0-9_]*)\s*\}\}/g;
 const STANDALONE_SECTION_TAG = /^[ \t]*(\{\{\s*[#/]\s*[a-z][a-z0-9_]*\s*\}\})[ \t]*\n/gm;
 
 /**
- * Reads a template. `{{ name }}` stands for a value; the lines between `{{# name }}` and `{{/ name }}` are
- * there only if the value is given and not empty.
+ * Reads a template. `{{ name }}` is replaced by a value; the lines between `{{# name }}` and `{{/ name }}` appear only
+ * if the value exists and is not empty.
  *
- * @throws {PromptError} a placeholder that is not declared, a section that is not closed, or a required
- * variable that the template never shows (an agent that does not see the script must not judge it).
+ * @throws {PromptError} a placeholder that is not declared, a section that is not closed, or a required variable that the
+ * template never shows (an agent must see the script that it checks).
  */
 export function parseTemplate(
   label: string,
@@ -147,7 +147,7 @@ function checkVariables(template: PromptTemplate, variables: PromptVariables): v
   }
   for (const { name, optional } of template.variables) {
     if (!optional && !Object.hasOwn(variables, name)) {
-      throw variableError(template, name, `needs the variable "${name}", which was not given`);
+      throw variableError(template, name, `needs the variable "${name}", which is missing`);
     }
   }
 }
@@ -160,12 +160,12 @@ function parseSegments(label: string, source: string): Segment[] {
   let open: string | undefined;
   let from = 0;
   for (const match of text.matchAll(TAG)) {
-    const [tag, mark, name = ''] = match;
+    const [tag, sigil, name = ''] = match;
     if (match.index > from) current.push({ kind: 'text', text: text.slice(from, match.index) });
     from = match.index + tag.length;
-    if (mark === '') {
+    if (sigil === '') {
       current.push({ kind: 'value', name });
-    } else if (mark === '#') {
+    } else if (sigil === '#') {
       if (open !== undefined) throw templateError(label, `${tag} is inside the section "${open}"`);
       const inner: Segment[] = [];
       current.push({ kind: 'section', name, segments: inner });

@@ -1,15 +1,15 @@
 import { type ParseResult, parsesAsPython } from '../solution/parses-as-python.js';
 import type { DoScriptTask, ScriptResults, ScriptTasks } from './script-tasks.js';
 
-/** Whoever computes these: functions in place, or a worker's thread. What is given and computed is plain data. */
+/** Computes these: functions in the same thread, or a worker's thread. Inputs and results are plain data. */
 export type ScriptAnalyst = ScriptTasks & {
-  /** Whether a text is Python, by Python itself where it can be asked. */
+  /** Whether a text is Python; Python itself decides if it is installed. */
   readonly parses: (text: string) => Promise<ParseResult>;
 };
 
 /**
  * An analyst whose every task is done by one function.
- * @param tenant For whom: where Python is asked, tenants take turns.
+ * @param tenant For whom: Python parses the texts of several tenants fairly.
  */
 export function analystBy(doTask: DoScriptTask, tenant: string): ScriptAnalyst {
   return {
@@ -39,7 +39,7 @@ export const IN_PLACE_ANALYST: ScriptAnalyst = {
   parses: (text) => parsesAsPython(text),
 };
 
-/** Texts whose analysis is kept: the script as it was, as it is, and with a correction that is being judged. */
+/** Texts whose analysis is cached: the original script, the current one, and one with a correction that is being checked. */
 const MAX_KEPT = 3;
 
 /**

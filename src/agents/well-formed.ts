@@ -1,11 +1,11 @@
 import { toUSVString } from 'node:util';
 
-/** Half a surrogate pair is no text that can be sent or written: the API refuses the whole request for it, and UTF-8 has none. */
+/** Replaces half surrogate pairs: UTF-8 cannot represent them, and the API rejects a whole request because of one. */
 export function wellFormed(text: string): string {
   return toUSVString(text);
 }
 
-/** Whether a text has control characters, but for white space. */
+/** Whether a text has control characters, except for white space. */
 export function hasControls(text: string): boolean {
   return /[^\P{Cc}\t\n\r]/u.test(text);
 }

@@ -4,10 +4,10 @@ import type { CallRequest } from './transport.js';
 
 /** One call of a job, before it is sent. The same call has the same identity in every attempt of the job. */
 export interface PlannedCall {
-  /** The question it belongs to, as in `correct-2`. */
+  /** Name of its conversation within the job, as in `correct-2`. */
   readonly step: string;
-  /** Number of the call within the question, from 1. */
-  readonly ask: number;
+  /** Number of the call within the conversation, from 1. */
+  readonly turn: number;
   readonly model: string;
   readonly request: CallRequest;
   /** SHA-256 of the request, hexadecimal. */

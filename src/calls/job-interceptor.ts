@@ -151,7 +151,7 @@ export class JobInterceptor implements CallInterceptor {
   async settle(call: PlannedCall, outcome: CallOutcome): Promise<void> {
     const identity = identityOf(call);
     const inFlight = this.#inFlight.get(identity);
-    if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.ask} was not admitted`);
+    if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.turn} was not admitted`);
     this.#inFlight.delete(identity);
     inFlight.stopRenewing();
     const { end, billed, costNano, assumedNano } = settledCall(outcome, call.model, this.control.clock.now());
@@ -186,10 +186,10 @@ export class JobInterceptor implements CallInterceptor {
         `the record ${record} of the job ${key} cannot be understood: ${why}; the call is in doubt, and is sent again if it is needed`,
       ),
     );
-    for (const { step, ask, likelyUsd } of ledger.inDoubt) {
+    for (const { step, turn, likelyUsd } of ledger.inDoubt) {
       const price = likelyUsd === null ? 'at an unknown price' : `at about $${likelyUsd.toFixed(4)}`;
       this.job.warn(
-        `${step}: call ${ask} of an earlier attempt is in doubt: it may have been billed, ${price}`,
+        `${step}: call ${turn} of an earlier attempt is in doubt: it may have been billed, ${price}`,
       );
     }
     return ledger;

@@ -20,21 +20,21 @@ export interface CallHooks {
   readonly interceptors?: readonly CallInterceptor[];
   readonly signal?: AbortSignal;
   /**
-   * Judges a message that ended as it should; an answer that cannot be used gets another class, so that no
-   * interceptor keeps it as an answer.
+   * Checks a complete message; an answer that cannot be used gets another class, so that no interceptor stores it as an
+   * answer.
    */
-  readonly judge?: (message: ReceivedMessage) => Pick<CallOutcome, 'class' | 'detail'> | undefined;
-  /** Told of every sending that ended, and of an answer that an interceptor gave (`reused`). */
+  readonly checkAnswer?: (message: ReceivedMessage) => Pick<CallOutcome, 'class' | 'detail'> | undefined;
+  /** Called each time a sent call has ended, and for an answer that an interceptor returned (`reused`). */
   readonly onOutcome?: (outcome: CallOutcome, reused: boolean) => void;
-  /** Told before a wait. */
+  /** Called before a wait. */
   readonly onRetry?: (outcome: CallOutcome, waitMs: number, retry: number) => void;
 }
 
 /**
- * Performs one call: admit, record, send, classify, settle; again in place while it fails in passing. The
- * outcome of the last sending is the call's. A failure that an interceptor delays uses up no retry.
+ * Performs one call: admit, record, send, classify, settle; repeats this after a transient failure. The last outcome is
+ * the call's. A failure that an interceptor delays uses up no retry.
  *
- * @throws what an interceptor throws to refuse the call
+ * @throws what an interceptor throws to reject the call
  */
 export async function performCall(
   call: PlannedCall,
@@ -49,8 +49,8 @@ export async function performCall(
     retry += 1;
     if (retry > settings.retry.retries) return outcome;
 
-    const asked = parseRetryAfter(outcome.headers?.['retry-after'], settings.clock.now());
-    const waitMs = retryDelay(settings.retry, retry, asked, settings.random());
+    const retryAfterMs = parseRetryAfter(outcome.headers?.['retry-after'], settings.clock.now());
+    const waitMs = retryDelay(settings.retry, retry, retryAfterMs, settings.random());
     hooks.onRetry?.(outcome, waitMs, retry);
     const waited = await waitUnlessAborted(waitMs, settings.clock, hooks.signal);
     if (!waited)
@@ -64,10 +64,10 @@ async function sendThroughInterceptors(
   hooks: CallHooks,
 ): Promise<CallOutcome> {
   const interceptors = hooks.interceptors ?? [];
-  const kept = await admit(call, interceptors, hooks.signal);
-  if (kept) {
-    const { tokens: _paidBefore, ...before } = classifyMessage(kept);
-    const reused = judged(before, hooks);
+  const recorded = await admit(call, interceptors, hooks.signal);
+  if (recorded) {
+    const { tokens: _paidBefore, ...before } = classifyMessage(recorded);
+    const reused = checked(before, hooks);
     hooks.onOutcome?.(reused, true);
     return reused;
   }
@@ -82,8 +82,8 @@ async function sendThroughInterceptors(
       for (const interceptor of interceptors) interceptor.accepted?.(call);
     },
   );
-  const outcome = judged(sent, hooks);
-  // Before any interceptor can fail: what the call has used is known from here on.
+  const outcome = checked(sent, hooks);
+  // Before `settle`, which can fail: the caller must learn what the call has used.
   hooks.onOutcome?.(outcome, false);
   for (const interceptor of interceptors.toReversed()) await interceptor.settle?.(call, outcome);
   return outcome;
@@ -98,8 +98,8 @@ async function admit(
   let sending = false;
   try {
     for (const interceptor of interceptors) {
-      const kept = await interceptor.admit?.(call, signal);
-      if (kept) return kept;
+      const recorded = await interceptor.admit?.(call, signal);
+      if (recorded) return recorded;
       admitted.push(interceptor);
     }
     sending = true;
@@ -118,10 +118,10 @@ async function record(call: PlannedCall, interceptors: readonly CallInterceptor[
   }
 }
 
-function judged(outcome: CallOutcome, { judge }: CallHooks): CallOutcome {
+function checked(outcome: CallOutcome, { checkAnswer }: CallHooks): CallOutcome {
   if (outcome.class !== 'answered' || !outcome.message) return outcome;
-  const verdict = judge?.(outcome.message);
-  return verdict ? { ...outcome, ...verdict } : outcome;
+  const problem = checkAnswer?.(outcome.message);
+  return problem ? { ...outcome, ...problem } : outcome;
 }
 
 /** Whether the wait ran to its end. */

@@ -38,7 +38,7 @@ export function waitedTooLong(call: PlannedCall, waitedMs: number): CallRefusedE
 export function callInDoubt(call: PlannedCall): CallRefusedError {
   return new CallRefusedError(
     'call-in-doubt',
-    `${call.step}: call ${call.ask} was sent before and nobody knows whether it was answered and billed; a person decides (FLEET_IN_DOUBT=park).`,
+    `${call.step}: call ${call.turn} was sent before and nobody knows whether it was answered and billed; a person decides (FLEET_IN_DOUBT=park).`,
   );
 }
 

@@ -8,20 +8,20 @@ export type InPlace =
   | 'never'
   /** After a wait that doubles (see `BACK_OFF`). */
   | 'back-off'
-  /** When the model's limiter opens; the job gives its slot back meanwhile. Uses up neither retry nor attempt. */
+  /** When the model's limiter admits calls again; the job waits in the queue meanwhile. Uses up neither retry nor attempt. */
   | 'limiter';
 
 export interface RetryRow {
   readonly inPlace: InPlace;
-  /** What the job does once the call is given up: another attempt, or its end. `-`: there is nothing to retry. */
+  /** What the job does when the call is not retried any more: another attempt, or its end. `-`: there is nothing to retry. */
   readonly thenJob: 'attempt' | 'end' | '-';
   /** Why, in one clause or two. */
   readonly why: string;
 }
 
 /**
- * Every way in which a call can end, and what is tried again after it: the one place that says so. `docs/retries.md`
- * lists exactly these rows (tested both ways).
+ * Every way in which a call can end, and what is retried after it. `docs/retries.md` lists exactly these rows (tested both
+ * ways).
  */
 export const CALL_RETRIES = {
   answered: row('never', '-', 'There is an answer; a later attempt gets it from the ledger.'),
@@ -74,12 +74,12 @@ function row(inPlace: InPlace, thenJob: RetryRow['thenJob'], why: string): Retry
 export const MAX_CRASHES = 2;
 
 /**
- * How often a job may stall, for whatever reason: its worker crashed, was paused, or lost its lock. BullMQ counts. Crashes
- * that prove nothing end a job only here: it may have run on twenty machines that were taken away.
+ * How often a job may stall, for whatever reason: its worker crashed, was paused, or lost its lock. BullMQ counts. This
+ * bound ends a job whose crashes do not prove that it is the cause: its machines may have been taken away.
  */
 export const MAX_STALLED_COUNT = 20;
 
-/** Bounds of what is tried again, as the documentation names them. */
+/** Bounds of retries, as the documentation names them. */
 export const RETRY_BOUNDS = {
   'calls.retries': DEFAULT_RETRY_POLICY.retries,
   'calls.baseDelayMs': DEFAULT_RETRY_POLICY.baseDelayMs,

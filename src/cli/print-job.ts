@@ -31,7 +31,7 @@ function callLines({ usage, callsInDoubt = [] }: JobView): string[] {
       : `probably ${usd(priced.reduce((sum, likely) => sum + likely, 0))} if billed`;
   const unpriced = callsInDoubt.length - priced.length;
   const rest = priced.length > 0 && unpriced > 0 ? `, and ${unpriced} at no known price` : '';
-  const which = callsInDoubt.map(({ step, ask }) => `${step} ${ask}`).join(', ');
+  const which = callsInDoubt.map(({ step, turn }) => `${step} ${turn}`).join(', ');
   lines.push(`in doubt: ${plural(callsInDoubt.length, 'call')} (${which}), ${price}${rest}`);
   return lines;
 }

@@ -21,7 +21,7 @@ function tracingInterceptor(): CallInterceptor {
           'gen_ai.provider.name': 'anthropic',
           'gen_ai.request.model': call.model,
           'fleet.call.step': call.step,
-          'fleet.call.ask': call.ask,
+          'fleet.call.turn': call.turn,
         },
       });
       spans.set(call, span);

@@ -33,7 +33,7 @@ export interface JobView {
   readonly error?: JobFailure;
   readonly usage: Usage;
   /** Agent calls in doubt: nobody knows whether they were answered and billed. With their likely price. */
-  readonly callsInDoubt?: readonly Pick<CallRecord, 'step' | 'ask' | 'model' | 'likelyUsd'>[];
+  readonly callsInDoubt?: readonly Pick<CallRecord, 'step' | 'turn' | 'model' | 'likelyUsd'>[];
   readonly tags: Readonly<Record<string, string>>;
   readonly parent?: string;
   readonly createdAt: string;
@@ -69,7 +69,7 @@ export function usageOf(reported: Usage, calls: readonly CallRecord[]): Usage {
 export function callsInDoubt(calls: readonly CallRecord[]): JobView['callsInDoubt'] {
   const inDoubt = calls.filter(({ state }) => state === 'in-doubt');
   if (inDoubt.length === 0) return undefined;
-  return inDoubt.map(({ step, ask, model, likelyUsd }) => ({ step, ask, model, likelyUsd }));
+  return inDoubt.map(({ step, turn, model, likelyUsd }) => ({ step, turn, model, likelyUsd }));
 }
 
 export function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -20,10 +20,10 @@ export const MAX_RECORDED_CALLS = 10_000;
 const usd = z.number().nonnegative().nullable();
 
 export const SentCallSchema = z.object({
-  /** The question within the job, as in `correct-2-1`. */
+  /** Name of its conversation within the job, as in `correct-2-1`. */
   step: z.string(),
-  /** Number of the call within the question, from 1. */
-  ask: z.int().positive(),
+  /** Number of the call within the conversation, from 1. */
+  turn: z.int().positive(),
   /** SHA-256 of the request. */
   digest: z.string(),
   model: z.string(),

@@ -82,7 +82,7 @@ describe('values', () => {
     expect(errorOf(() => registry.render('leakage', 'detection', {}))).toMatchObject({
       code: 'prompt-variable',
       field: 'code',
-      message: 'The prompt leakage-detection needs the variable "code", which was not given.',
+      message: 'The prompt leakage-detection needs the variable "code", which is missing.',
     });
     expect(errorOf(() => registry.render('leakage', 'detection', { code: 'x', Code: 'y' })).message).toBe(
       'The prompt leakage-detection has no variable "Code" (it has: code).',

@@ -236,8 +236,8 @@ it('every call passes the interceptors of the context, with an identity that is 
   for (const seen of calls) {
     const interceptor = {
       name: 'spy',
-      record: async (call: { step: string; ask: number; digest: string }) => {
-        seen.push(`${call.step} ${call.ask} ${call.digest}`);
+      record: async (call: { step: string; turn: number; digest: string }) => {
+        seen.push(`${call.step} ${call.turn} ${call.digest}`);
       },
     };
     await detect([textReply('nonsense'), jsonReply(CLEAN)], { interceptors: [interceptor] });

@@ -19,7 +19,7 @@ export const MODEL = 'claude-sonnet-5-5';
 export function plannedCall(text: string, options: Partial<PlannedCall> = {}): PlannedCall {
   const request = { model: MODEL, max_tokens: 1_000, messages: [{ role: 'user' as const, content: text }] };
   const digest = createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex');
-  return { step: 'detect', ask: 1, model: MODEL, request, digest, ...options };
+  return { step: 'detect', turn: 1, model: MODEL, request, digest, ...options };
 }
 
 export interface FleetOfCalls {

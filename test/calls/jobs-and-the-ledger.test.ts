@@ -61,7 +61,7 @@ describe('a job that runs again', () => {
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await server.arrived(2);
     await first.stop(0);
-    expect((await handle.view()).callsInDoubt).toMatchObject([{ step: 'correct-1-1', ask: 1 }]);
+    expect((await handle.view()).callsInDoubt).toMatchObject([{ step: 'correct-1-1', turn: 1 }]);
     await worker(runner);
     expect((await handle.result()).usage).toMatchObject({ calls: 1, reusedCalls: 1 });
     expect(server.requests).toHaveLength(3);
@@ -78,7 +78,7 @@ describe('a job that runs again', () => {
     expect(await handle.wait()).toMatchObject({
       state: 'failed',
       error: { code: 'call-in-doubt', retryable: false },
-      callsInDoubt: [{ step: 'detect', ask: 1 }],
+      callsInDoubt: [{ step: 'detect', turn: 1 }],
     });
     expect(server.requests).toHaveLength(1);
     // What the board does, which knows nothing of the fleet.

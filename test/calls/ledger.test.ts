@@ -64,7 +64,7 @@ describe('an answer', () => {
     expect(await job.records()).toMatchObject([
       {
         step: 'detect',
-        ask: 1,
+        turn: 1,
         digest: CALL.digest,
         state: 'answered',
         sends: 1,
@@ -107,7 +107,7 @@ describe('an answer', () => {
     const interceptor = job.interceptor();
     await job.perform(interceptor, plannedCall('something else'), server);
     await job.perform(interceptor, { ...CALL, step: 'correct-1' }, server);
-    await job.perform(interceptor, { ...CALL, ask: 2 }, server);
+    await job.perform(interceptor, { ...CALL, turn: 2 }, server);
     expect(server.requests).toHaveLength(4);
   });
 
@@ -146,11 +146,11 @@ describe('an answer', () => {
   it('that does not fit the schema is never replayed', async () => {
     const server = await answering(textReply('nonsense'), textReply('yes'));
     const job = fleet.job();
-    const judge = (): { class: 'schema-invalid'; detail: string } => ({
+    const checkAnswer = (): { class: 'schema-invalid'; detail: string } => ({
       class: 'schema-invalid',
       detail: '',
     });
-    await job.perform(job.interceptor(), CALL, server, { judge });
+    await job.perform(job.interceptor(), CALL, server, { checkAnswer });
     await job.perform(job.interceptor(), CALL, server);
     expect(server.requests).toHaveLength(2);
   });
@@ -332,7 +332,8 @@ it('leaves no listener behind on the signal of a job, however many calls it make
   const job = fleet.job();
   const { signal } = new AbortController();
   const interceptor = job.interceptor({}, signal);
-  for (let ask = 1; ask <= 50; ask += 1) await job.perform(interceptor, { ...CALL, ask }, server, { signal });
+  for (let turn = 1; turn <= 50; turn += 1)
+    await job.perform(interceptor, { ...CALL, turn }, server, { signal });
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 

@@ -37,7 +37,7 @@ describe('with FLEET_IN_DOUBT=park', () => {
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await api.arrived(1);
     expect(await stopped.end('SIGTERM')).toBe(0);
-    expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0, callsInDoubt: [{ ask: 1 }] });
+    expect(await handle.view()).toMatchObject({ state: 'waiting', attempts: 0, callsInDoubt: [{ turn: 1 }] });
     const next = await worker();
     expect(await handle.wait()).toMatchObject({
       state: 'failed',

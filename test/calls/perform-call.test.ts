@@ -22,7 +22,7 @@ import {
 
 const CALL: PlannedCall = {
   step: 'detect',
-  ask: 1,
+  turn: 1,
   model: 'claude-sonnet-5-5',
   request: { model: 'claude-sonnet-5-5', max_tokens: 10, messages: [{ role: 'user', content: 'hello' }] },
   digest: 'd',
@@ -178,7 +178,7 @@ describe('interceptors', () => {
     const log: string[] = [];
     await perform([textReply('nonsense')], {
       interceptors: [spy('a', log)],
-      judge: () => ({ class: 'schema-invalid', detail: 'no JSON' }),
+      checkAnswer: () => ({ class: 'schema-invalid', detail: 'no JSON' }),
     });
     expect(log).toContain('a settle schema-invalid');
   });

@@ -76,7 +76,7 @@ describe('the retry table', () => {
 
 interface Situation {
   readonly reply: Reply;
-  readonly judge?: () => Pick<CallOutcome, 'class' | 'detail'>;
+  readonly checkAnswer?: () => Pick<CallOutcome, 'class' | 'detail'>;
   readonly idleMs?: number;
   readonly cancelled?: true;
 }
@@ -88,9 +88,12 @@ const SITUATIONS: Readonly<Record<TestedClass, Situation>> = {
   refused: { reply: refusalReply() },
   'schema-invalid': {
     reply: textReply('no JSON'),
-    judge: () => ({ class: 'schema-invalid', detail: 'no JSON' }),
+    checkAnswer: () => ({ class: 'schema-invalid', detail: 'no JSON' }),
   },
-  'tool-loop': { reply: textReply('again'), judge: () => ({ class: 'tool-loop', detail: 'without end' }) },
+  'tool-loop': {
+    reply: textReply('again'),
+    checkAnswer: () => ({ class: 'tool-loop', detail: 'without end' }),
+  },
   'context-exceeded': { reply: errorReply(413) },
   'unknown-stop': { reply: messageReply([], { stopReason: 'something_new' }) },
   incomplete: { reply: cutAfter(textReply('yes'), 3) },
@@ -126,7 +129,7 @@ const BACK_OFF = [500, 1_000, 2_000, 4_000];
 
 describe('a call that always ends the same', () => {
   it.each(CLASSES)('as %s is sent as often as the table says, at its times', async (name) => {
-    const { reply, judge, idleMs = 90_000, cancelled } = SITUATIONS[name];
+    const { reply, checkAnswer, idleMs = 90_000, cancelled } = SITUATIONS[name];
     const server = await answering(reply);
     const clock = new HastyClock();
     const settings = { ...settingsFor(server), clock, limits: { idleMs, totalMs: 1_200_000 } };
@@ -134,7 +137,7 @@ describe('a call that always ends the same', () => {
     if (cancelled) void server.arrived(1).then(() => controller.abort());
     const outcome = await performCall(plannedCall('the same'), settings, {
       signal: controller.signal,
-      ...(judge ? { judge } : {}),
+      ...(checkAnswer ? { checkAnswer } : {}),
     });
     expect(outcome.class).toBe(name);
     const again = CALL_RETRIES[name].inPlace !== 'never';

@@ -30,7 +30,7 @@ async function startFleet(replies: readonly Reply[]) {
   });
   const states = async (id: string) => {
     const records = await readCallRecords(test.fleet.client, test.fleet.queue('solution-check').toKey(id));
-    return records.map(({ step, ask, state }) => `${step} ${ask} ${state}`);
+    return records.map(({ step, turn, state }) => `${step} ${turn} ${state}`);
   };
   return { ...test, api, states };
 }

@@ -48,7 +48,7 @@ const job = {
   progress: TEXT,
   error: { code: TEXT, message: TEXT },
   usage: { calls: 1, reusedCalls: 0, costUsd: null },
-  callsInDoubt: [{ step: TEXT, ask: TEXT, likelyUsd: null }],
+  callsInDoubt: [{ step: TEXT, turn: TEXT, likelyUsd: null }],
   result: { [TEXT]: TEXT },
 } as unknown as JobView;
 

@@ -64,19 +64,19 @@ export class QuestionFiles {
 
   /** Counts a read before it is done. @throws {WorkspaceRefusal} */
   beginRead(): void {
-    if (this.#bytes >= MAX_QUESTION_BYTES) throw questionIsFull();
+    if (this.#bytes >= MAX_QUESTION_BYTES) throw bytesUsedUp();
     this.job.beginRead();
   }
 
   /** Counts a text as it goes over the wire. @throws {WorkspaceRefusal} */
   handOut(text: string): void {
     const bytes = Buffer.byteLength(JSON.stringify(text));
-    if (this.#bytes + bytes > MAX_QUESTION_BYTES) throw questionIsFull();
+    if (this.#bytes + bytes > MAX_QUESTION_BYTES) throw bytesUsedUp();
     this.job.handOut(bytes);
     this.#bytes += bytes;
   }
 }
 
-function questionIsFull(): WorkspaceRefusal {
+function bytesUsedUp(): WorkspaceRefusal {
   return new WorkspaceRefusal(`one question may read ${MAX_QUESTION_BYTES} bytes; answer with what was read`);
 }

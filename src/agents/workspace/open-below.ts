@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { refuseFileError, unreadable } from './workspace-refusal.js';
+import { rejectFileError, unreadable } from './workspace-refusal.js';
 
 /** Bounds of one walk; every level below the workspace keeps a descriptor open while it is walked. */
 const MAX_PATH = 4_096;
@@ -57,7 +57,7 @@ export async function openBelow(
     }
     throw unreadable();
   } catch (error) {
-    return refuseFileError(error);
+    return rejectFileError(error);
   } finally {
     await closeAll(walked);
   }

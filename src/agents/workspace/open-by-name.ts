@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isWithin } from '../../config/is-within.js';
-import { refuseFileError, unreadable } from './workspace-refusal.js';
+import { rejectFileError, unreadable } from './workspace-refusal.js';
 
 /**
  * Opens a file below a directory where the system cannot open names below a descriptor. The file at the real path has
@@ -27,6 +27,6 @@ export async function openByName(root: string, path: string): Promise<FileHandle
       throw error;
     }
   } catch (error) {
-    return refuseFileError(error);
+    return rejectFileError(error);
   }
 }

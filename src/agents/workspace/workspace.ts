@@ -17,8 +17,8 @@ const SYSTEM_FILE_SYSTEMS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * A directory that an agent reads in. It is opened once: whatever its name comes to mean later, files are opened below
- * this directory. Its real path is held against the roots at the opening and again with every file.
+ * A directory in which an agent reads. It is opened once: even if another directory takes its name, files are opened below
+ * this one. Its real path is compared with the roots when it is opened and again for every file.
  */
 export class Workspace {
   private constructor(
@@ -48,8 +48,8 @@ export class Workspace {
   /**
    * Opens a regular file below the workspace for reading.
    *
-   * @param path As the agent gave it: absolute, or relative to the workspace.
-   * @throws {WorkspaceRefusal} With the same words wherever the path leads that it must not lead.
+   * @param path As the agent wrote it: absolute, or relative to the workspace.
+   * @throws {WorkspaceRefusal} With the same message for every path outside.
    */
   async openFile(path: string): Promise<FileHandle> {
     if (path === '' || path.includes('\0')) throw new WorkspaceRefusal('the path is empty or malformed');
@@ -88,7 +88,7 @@ export class Workspace {
     if (path === root || !isWithin(path, root)) throw unreadable();
     // The workspace itself may have been moved to a place where agents do not read.
     if (!(await this.#isAllowed()) || (await isSystemFile(file))) throw unreadable();
-    // Another name of somebody else's file. Of a file of the same owner nobody can tell it.
+    // A hard link to another owner's file. A hard link to a file of the same owner cannot be recognized.
     if (stat.nlink > 1 && stat.uid !== own.uid) throw unreadable();
     if (this.policy.allowSecrets !== true && namesSecret(relative(root, path))) {
       throw new WorkspaceRefusal('files that may hold secrets are not handed out');
@@ -119,7 +119,7 @@ function noPath(error: unknown): undefined {
   if (!isFileError(error)) throw error;
 }
 
-/** Where an open file is. Without descriptors that tell it: where its name leads now. */
+/** Path of an open file; on systems without `/proc`, the path to which its name leads now. */
 function pathOf(file: FileHandle, name: string): Promise<string> {
   return BY_DESCRIPTOR ? readlink(`/proc/self/fd/${file.fd}`) : realpath(name);
 }

@@ -99,7 +99,7 @@ export class JobLedger {
     for (const later of this.#inOrder()) {
       if (later.number <= number || later.sent.step !== sent.step) continue;
       // Here the conversation started again.
-      if (later.sent.ask === 1) break;
+      if (later.sent.turn === 1) break;
       last = later;
       if (SLOW.has(later.outcome ?? '')) slow += 1;
     }
@@ -123,7 +123,7 @@ export class JobLedger {
       number: again?.number ?? this.#last,
       sent: {
         step: call.step,
-        ask: call.ask,
+        turn: call.turn,
         digest: call.digest,
         model: call.model,
         sends: (again?.sent.sends ?? 0) + 1,
@@ -165,6 +165,6 @@ export class JobLedger {
 }
 
 /** Step, turn and digest: together they identify a call in every attempt of the job. */
-export function identityOf({ step, ask, digest }: Pick<PlannedCall, 'step' | 'ask' | 'digest'>): string {
-  return `${ask} ${digest} ${step}`;
+export function identityOf({ step, turn, digest }: Pick<PlannedCall, 'step' | 'turn' | 'digest'>): string {
+  return `${turn} ${digest} ${step}`;
 }

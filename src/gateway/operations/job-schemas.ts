@@ -25,7 +25,7 @@ const jobFields = {
     .array(
       z.strictObject({
         step: z.string(),
-        ask: z.int(),
+        turn: z.int(),
         model: z.string(),
         likelyUsd: z.number().nonnegative().nullable(),
       }),

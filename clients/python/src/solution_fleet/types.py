@@ -171,7 +171,7 @@ class JobFailure(TypedDict):
 
 class CallInDoubt(TypedDict):
     step: str
-    ask: int
+    turn: int
     model: str
     #: What it may have cost; None where the price of the model is not known.
     likelyUsd: float | None

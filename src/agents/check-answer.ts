@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { type ReceivedMessage, textOf } from '../calls/message.js';
 import { wellFormed } from './well-formed.js';
 
-/** An answer that can be used, or what is wrong with it, as the agent is told. */
-export type Judged<Output> =
+/** An answer that can be used, or the problem with it, in words for the agent. */
+export type CheckedAnswer<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly problem: string };
 
 const MAX_ISSUES = 5;
 
-/** Judges the text of a finished answer. */
-export type Judge<Output> = (text: string) => Judged<Output>;
+/** Checks the text of a finished answer. */
+export type AnswerCheck<Output> = (text: string) => CheckedAnswer<Output>;
 
-/** Longest answer that is used, in characters: more than a script of the largest size with every character escaped once. */
+/** Longest usable answer, in characters: more than a script of the largest size with every character escaped once. */
 const MAX_ANSWER = 2 ** 21;
 
 const TOO_LONG = `The answer has more than ${MAX_ANSWER} characters.`;
 
 /** Plain text has to say something. */
-export const judgeText: Judge<string> = (text) => {
+export const checkText: AnswerCheck<string> = (text) => {
   if (text.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
   return text.trim() === ''
     ? { ok: false, problem: 'The answer was empty.' }
@@ -26,15 +26,15 @@ export const judgeText: Judge<string> = (text) => {
 };
 
 /**
- * Structured output has to be one JSON document that fits the schema. JSON inside other text, or inside a
- * fence, is not searched for: a script can imitate that.
+ * Structured output must be one JSON document that fits the schema. JSON inside other text, or inside a fence, is not
+ * accepted: a script can imitate that.
  */
-export function judgeBySchema<Output>(schema: z.ZodType<Output>): Judge<Output> {
+export function checkBySchema<Output>(schema: z.ZodType<Output>): AnswerCheck<Output> {
   return (text) => {
     if (text.length > MAX_ANSWER) return { ok: false, problem: TOO_LONG };
     let json: unknown;
     try {
-      // An escape may stand for half a surrogate pair, which no file in UTF-8 can hold.
+      // An escape may encode half a surrogate pair, which UTF-8 cannot represent.
       json = JSON.parse(text, (_name, value: unknown) =>
         typeof value === 'string' ? wellFormed(value) : value,
       );
@@ -54,7 +54,7 @@ export function isFinal(message: ReceivedMessage): boolean {
   return message.stopReason !== 'tool_use' && message.stopReason !== 'pause_turn';
 }
 
-/** Text of an answer that came in several parts, since its turn was paused in between. */
+/** Text of an answer that came in several parts because its turn was paused. */
 export function wholeText(parts: readonly string[], last: ReceivedMessage): string {
   return [...parts, textOf(last)].join('');
 }
