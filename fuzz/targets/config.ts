@@ -2,7 +2,7 @@ import { withoutPasswords } from '../../src/cli/without-passwords.js';
 import { type Environment, loadConfig } from '../../src/config/load-config.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { messageOf } from '../../src/errors.js';
-import { redisAddress, redisOptionsFrom, refuseForeignPrefix } from '../../src/queues/redis-address.js';
+import { redisAddress, redisOptionsFrom, assertPrefixFitsCluster } from '../../src/queues/redis-address.js';
 import type { InputSource } from '../inputs/source.js';
 import { mustHold, type Target } from '../target.js';
 
@@ -85,7 +85,7 @@ export const config: Target = {
       }
       const options = tried(() => redisOptionsFrom(text), text) as ReturnType<typeof redisOptionsFrom>;
       mustHold(!redisAddress(options).includes(PASSWORD), 'an address for logs holds no password');
-      tried(() => refuseForeignPrefix(text, prefix), text);
+      tried(() => assertPrefixFitsCluster(text, prefix), text);
       return [settings, redisAddress(options)];
     },
   }),

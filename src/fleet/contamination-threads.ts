@@ -1,13 +1,13 @@
 import type { ContaminationCase, ContaminationChecker } from '../contamination/contamination-checker.js';
 import type { ContaminationResult } from '../contamination/types.js';
 import { maybeSmall } from '../known/small-case.js';
-import type { RedisPatience } from '../queues/connection.js';
+import type { RedisWaitOptions } from '../queues/connection.js';
 import type { TaskOwner } from './compute-lane.js';
 import { siblingModuleUrl } from './compute-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
 /** What a thread needs to know to reach the known set. */
-export interface ContaminationThreadData extends RedisPatience {
+export interface ContaminationThreadData extends RedisWaitOptions {
   readonly redisUrl: string;
   readonly prefix: string;
 }

@@ -4,7 +4,7 @@ import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { messageOf } from '../errors.js';
 import { PAYLOAD_GRACE_MS, sweepPayloads } from '../payloads/sweep-payloads.js';
 import { saysFull } from '../queues/connection.js';
-import { forgetEmptyQueues } from '../queues/own-queues.js';
+import { forgetEmptyQueues } from '../queues/pipeline-queues.js';
 import { KIND_NAMES } from '../queues/registry.js';
 import { runScript, script } from '../queues/run-script.js';
 import type { FullRedis } from './full-redis.js';

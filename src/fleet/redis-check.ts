@@ -1,7 +1,7 @@
 import { RedisConnection } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { messageOf, RedisError } from '../errors.js';
-import { connectWithin, type RedisPatience } from '../queues/connection.js';
+import { connectWithin, type RedisWaitOptions } from '../queues/connection.js';
 import { redisAddress, redisOptionsFrom } from '../queues/redis-address.js';
 
 export type RedisFlavor = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
@@ -12,7 +12,7 @@ export interface RedisServer {
   readonly flavor: RedisFlavor;
 }
 
-export interface RedisCheckOptions extends RedisPatience {
+export interface RedisCheckOptions extends RedisWaitOptions {
   /** How long to wait for the connection, and for each answer, in milliseconds; default 5,000. */
   readonly timeoutMs?: number;
   /** Told what could not be checked. */

@@ -42,7 +42,7 @@ function failDamagedJobs(backend: RedisQueueBackend, redis: Redis): void {
     if (damage === undefined) return answer;
     const id = String(answer[1]);
     // BullMQ's script for the end of a job would stop halfway through at these, and the job would be in no state.
-    if (damage.inTheWay.length > 0) await redis.hdel(backend.toKey(id), ...damage.inTheWay);
+    if (damage.preventsEnd.length > 0) await redis.hdel(backend.toKey(id), ...damage.preventsEnd);
     answer[0].push('defa', encodeFailure(brokenJob(id, damage.reason)));
     return answer;
   };

@@ -7,9 +7,9 @@ import { messageOf } from '../errors.js';
 import { RedisPayloadStore } from '../payloads/payload-store.js';
 import { PROCESSED_KINDS } from '../processors/registry.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
-import { connectProducer, type RedisPatience, workerConnection } from '../queues/connection.js';
+import { connectProducer, type RedisWaitOptions, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
-import { refuseForeignPrefix } from '../queues/redis-address.js';
+import { assertPrefixFitsCluster } from '../queues/redis-address.js';
 import type { KindName } from '../queues/registry.js';
 import { type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
@@ -34,7 +34,7 @@ import { untilConnected } from './worker-connections.js';
 import { workerName } from './worker-name.js';
 import { WorkerReporter } from './worker-reporter.js';
 
-export interface WorkerOptions extends RedisPatience {
+export interface WorkerOptions extends RedisWaitOptions {
   readonly redisUrl: string;
   readonly prefix: string;
   readonly runner: AgentRunner;
@@ -125,7 +125,7 @@ export class FleetWorker {
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const { redisUrl, prefix, logger, lockMs, concurrency } = options;
     const kinds = options.kinds ?? PROCESSED_KINDS;
-    refuseForeignPrefix(redisUrl, prefix);
+    assertPrefixFitsCluster(redisUrl, prefix);
     const { waitForSlow } = options;
     await checkRedis(redisUrl, { waitForSlow });
     const client = await connectProducer(redisUrl, { waitForSlow });

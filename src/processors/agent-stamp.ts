@@ -1,8 +1,8 @@
 import type { AgentAnswer, AgentRunner } from '../agents/agent-runner.js';
-import type { AgentStamp } from '../queues/common.js';
+import type { AgentProvenance } from '../queues/common.js';
 
 /** Who checked and with what, as results carry it. */
-export function agentStamp(runner: AgentRunner, answer: AgentAnswer<unknown>): AgentStamp {
+export function agentStamp(runner: AgentRunner, answer: AgentAnswer<unknown>): AgentProvenance {
   return {
     runner: runner.name,
     ...(answer.model === undefined ? {} : { model: answer.model }),

@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import { FleetError, JobError } from '../errors.js';
 import { cancelChannel } from '../queues/cancel-channel.js';
-import { markCancelled } from '../queues/job-flags.js';
+import { flagCancelled } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { runScript, script } from '../queues/run-script.js';
 import { CANCELLED_EVENT } from './end-events.js';
@@ -15,7 +15,7 @@ import type { FleetClient } from './fleet-client.js';
  */
 export async function cancelJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
   const { queue, job } = await findJob(fleet, id, queueName);
-  const outcome = await markCancelled(fleet.client, queue.toKey(id));
+  const outcome = await flagCancelled(fleet.client, queue.toKey(id));
   if (outcome === 'gone') throw new JobError('job-not-found', `there is no job ${id}`, { jobId: id });
   if (outcome === 'ended') {
     throw new JobError('job-already-ended', `job ${id} has ended before it could be cancelled`, {

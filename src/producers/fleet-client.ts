@@ -1,9 +1,9 @@
 import { type FlowProducer, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
-import { connectProducer, type RedisPatience, workerConnection } from '../queues/connection.js';
+import { connectProducer, type RedisWaitOptions, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
-import { type RedisConnectionOptions, refuseForeignPrefix } from '../queues/redis-address.js';
+import { assertPrefixFitsCluster, type RedisConnectionOptions } from '../queues/redis-address.js';
 import { isKindName, KIND_NAMES, type KindName } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { EndEvents, type QueueEnds } from './end-events.js';
@@ -12,7 +12,7 @@ import { YieldingFlowProducer } from './flows/yielding-flow-producer.js';
 import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
 import { SharedEnds } from './shared-ends.js';
 
-export interface FleetClientOptions extends RedisPatience {
+export interface FleetClientOptions extends RedisWaitOptions {
   /** As `redisOptionsFrom` reads it. */
   readonly redisUrl: string;
   /** Prefix of every key in Redis; default `fleet`. */
@@ -86,7 +86,7 @@ export class FleetClient {
    *   where the address is not one, or is a cluster's and the prefix does not fit it.
    */
   static async open(options: FleetClientOptions): Promise<FleetClient> {
-    refuseForeignPrefix(options.redisUrl, options.prefix ?? 'fleet');
+    assertPrefixFitsCluster(options.redisUrl, options.prefix ?? 'fleet');
     return new FleetClient(
       await connectProducer(options.redisUrl, { waitForSlow: options.waitForSlow }),
       options,

@@ -3,7 +3,7 @@ import type { Job } from 'bullmq';
 import { JobError, messageOf } from '../errors.js';
 import { comparable } from '../payloads/text-reference.js';
 import { readJob } from '../queues/damaged-job.js';
-import { readJobFlags, unmarkCancelled } from '../queues/job-flags.js';
+import { clearCancelled, readJobFlags } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
@@ -65,7 +65,7 @@ export async function runAgain(fleet: FleetClient, queueName: string, job: Job):
   const state = await job.getState();
   // A job that is refused stays as it is, cancelled or failed.
   if (state === 'failed') await fleet.memory.admit(0, 1);
-  if (cancelled && state !== 'completed') await unmarkCancelled(fleet.client, key);
+  if (cancelled && state !== 'completed') await clearCancelled(fleet.client, key);
   if (state !== 'failed') return cancelled && state !== 'completed';
   try {
     await requeueWithNewPriority(fleet, queueName, job);

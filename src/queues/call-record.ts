@@ -5,16 +5,16 @@ import { replyList, replyText, runScript, script } from './run-script.js';
 import { addUsage, NO_USAGE, type Usage } from './usage.js';
 
 /**
- * The ledger of a job's agent calls stands in the job's own hash, so that it lives and dies with the job, whoever
- * removes it. Call number N (from 1) has up to four fields:
- * - `fleet:ledger:N` what was asked, written before the call leaves (`SentCallSchema`);
- * - `fleet:ledger:N:by` the run of the job that waits for its answer; gone once the end is known;
+ * The ledger of a job's agent calls is stored in the job's hash, and is removed with it. Call number N (from 1) has up to
+ * four fields:
+ * - `fleet:ledger:N` the request, written before the call is sent (`SentCallSchema`);
+ * - `fleet:ledger:N:by` the attempt that waits for the answer; removed once the end is known;
  * - `fleet:ledger:N:end` how it ended (`EndedCallSchema`), written before the answer is used;
  * - `fleet:ledger:N:answer` the whole answer, compressed.
  * `fleet:ledger` is the highest number.
  */
 export const LEDGER_FIELD = 'fleet:ledger';
-/** Most calls that are read of one job; a damaged number must not keep Redis busy for ever. */
+/** Maximum number of calls that are read of one job. The limit bounds the work for Redis if the stored number is damaged. */
 export const MAX_RECORDED_CALLS = 10_000;
 
 const usd = z.number().nonnegative().nullable();
@@ -27,9 +27,9 @@ export const SentCallSchema = z.object({
   /** SHA-256 of the request. */
   digest: z.string(),
   model: z.string(),
-  /** How often it was sent in all: a call that was turned away unbilled is sent again under its number. */
+  /** How often it was sent in total: a call that was rejected unbilled is sent again under the same number. */
   sends: z.int().positive(),
-  /** What it will probably cost; null where the model has no known price. */
+  /** What it will probably cost; null if the model has no known price. */
   likelyUsd: usd,
 });
 export type SentCall = z.infer<typeof SentCallSchema>;
@@ -38,15 +38,15 @@ const count = z.int().nonnegative();
 
 export const EndedCallSchema = z.object({
   /**
-   * `answered`: a usable answer; `unusable`: one that is never taken for an answer; `failed`: none, or a part of one;
-   * `in-doubt`: nobody knows whether it was answered and billed.
+   * `answered`: a usable answer; `unusable`: a complete answer that cannot be used; `failed`: none, or a part of one;
+   * `in-doubt`: it is unknown whether the call was answered and billed.
    */
   state: z.enum(['answered', 'unusable', 'failed', 'in-doubt']),
   /** Milliseconds since 1970. */
   at: z.number(),
   /** Outcome class of the call; absent if its worker crashed. */
   outcome: z.string().optional(),
-  /** What it cost; null where the model has no known price; absent where nothing is known to be billed. */
+  /** What it cost; null if the model has no known price; absent if nothing is known to be billed. */
   costUsd: usd.optional(),
   tokens: z
     .object({
@@ -60,7 +60,7 @@ export const EndedCallSchema = z.object({
 });
 export type EndedCall = z.infer<typeof EndedCallSchema>;
 
-/** One call of a job, as people see it. */
+/** One call of a job, in the form that users see. */
 export interface CallRecord extends SentCall {
   readonly state: EndedCall['state'] | 'sent';
   readonly end?: EndedCall;
@@ -69,7 +69,7 @@ export interface CallRecord extends SentCall {
 /**
  * Reads a job's ledger without the answers.
  * KEYS[1] job hash, KEYS[2] its lock; ARGV[1] the ledger's field.
- * Returns the lock's token or false, then for each call: what was asked, by whom it is awaited, how it ended.
+ * Returns the lock's token or false, then for each call: the request, the attempt that waits for it, how it ended.
  */
 const READ = script(`
 local found = {redis.call('GET', KEYS[2])}
@@ -87,16 +87,16 @@ export async function readCallRecords(client: Redis, jobKey: string): Promise<Ca
   const [lock, ...fields] = replyList(
     await runScript(client, READ, [jobKey, `${jobKey}:lock`], [LEDGER_FIELD]),
   );
-  const holder = replyText(lock);
+  const lockToken = replyText(lock);
   const records: CallRecord[] = [];
   for (let at = 0; at < fields.length; at += 3) {
     const sent = readRecord(SentCallSchema, replyText(fields[at]))?.value;
-    // Of a damaged entry, or one of another version's making, nothing can be shown; a run that meets it says so.
+    // A damaged entry, or one that another version wrote, is not shown. An attempt that reads it reports it.
     if (sent === undefined) continue;
     const by = replyText(fields[at + 1]);
     const end = readRecord(EndedCallSchema, replyText(fields[at + 2]))?.value;
-    // A call is under way as long as the run that sent it holds the job.
-    const awaited = by !== undefined && holder !== undefined && by.startsWith(`${holder}#`);
+    // A call is in flight as long as the attempt that sent it owns the job's lock.
+    const awaited = by !== undefined && lockToken !== undefined && by.startsWith(`${lockToken}#`);
     records.push({
       ...sent,
       state: end?.state ?? (awaited ? 'sent' : 'in-doubt'),

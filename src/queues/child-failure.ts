@@ -2,31 +2,31 @@ import type { Redis } from 'ioredis';
 import { decodeFailure, type JobFailure } from './failure.js';
 import { parseJobKey } from './job-key.js';
 
-/** Most flows above each other that are followed down to the job that failed first. */
+/** Maximum number of nested flows that are followed down to the job that failed first. */
 const MAX_DEPTH = 16;
 
 /**
- * The key of the child that a job failed for, from BullMQ's own words for it (`child <key> failed`); undefined
- * where the job failed by itself.
+ * The key of the child whose failure failed the job, parsed from BullMQ's message (`child <key> failed`); undefined
+ * if the job failed by itself.
  */
 export function failedChildOf(reason: string): string | undefined {
   return /^child ([^\s:]+:[^\s:]+:.+) failed$/s.exec(reason)?.[1];
 }
 
-/** Whether BullMQ lists a job among another's children: only then are the words of its failure BullMQ's. */
+/** Whether BullMQ lists a job among another's children: only then did BullMQ write the failure's message. */
 async function isChild(client: Redis, parentKey: string, childKey: string): Promise<boolean> {
-  const places = await Promise.all([
+  const entries = await Promise.all([
     client.zscore(`${parentKey}:unsuccessful`, childKey),
     client.hexists(`${parentKey}:failed`, childKey),
     client.sismember(`${parentKey}:dependencies`, childKey),
     client.hexists(`${parentKey}:processed`, childKey),
   ]);
-  return places.some((place) => place !== null && place !== 0);
+  return entries.some((entry) => entry !== null && entry !== 0);
 }
 
 /**
- * What a job failed with. One that failed for a child names the child and says why that failed. A reason is text that
- * the pipeline's own programs may have written: it is followed to a child only where the job has that child.
+ * Why a job failed. If a child's failure failed it, the message names the child and the child's failure. A pipeline's
+ * own program may have written the reason, so the child is read only if the job really has that child.
  */
 export async function failureOf(
   client: Redis,
@@ -43,7 +43,7 @@ export async function failureOf(
   const why = await failureOf(
     client,
     childKey,
-    childReason ?? 'it is gone, and its reason with it',
+    childReason ?? 'the child job was removed, and its reason with it',
     depth + 1,
   );
   return {

@@ -1,6 +1,6 @@
 import { JobError } from '../errors.js';
 
-/** As much of a BullMQ job as is needed to read what its children returned. */
+/** The part of a BullMQ job that is needed to read what its children returned. */
 interface Parent {
   readonly id?: string | undefined;
   readonly queueQualifiedName: string;
@@ -9,7 +9,7 @@ interface Parent {
 
 /**
  * What the children of a job returned, by the keys of their hashes.
- * @throws JobError `broken-record` where what a child left is damaged: BullMQ would throw the parser's words alone.
+ * @throws JobError `broken-record` if a child's stored result is damaged: BullMQ would throw only the parser's message.
  */
 export async function childValues(parent: Parent): Promise<Record<string, unknown>> {
   try {
@@ -19,7 +19,7 @@ export async function childValues(parent: Parent): Promise<Record<string, unknow
     const record = `${parent.queueQualifiedName}:${parent.id}:processed`;
     throw new JobError(
       'broken-record',
-      `what a child left for the job in ${record} is no JSON: ${thrown.message}`,
+      `a child's result in ${record} is not valid JSON: ${thrown.message}`,
       {
         field: record,
         cause: thrown,

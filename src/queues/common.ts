@@ -8,18 +8,18 @@ import { nameField } from './names.js';
  */
 export const CONTRACT_VERSION = 1;
 
-/** A script under work; a new value is made for every change, none is edited. */
+/** A solution script. Values are immutable: every change makes a new one. */
 export const SolutionSchema = z.strictObject({
   content: z.string().min(1, 'the script is empty').describe('Full source code of the script.'),
 });
 export type Solution = z.infer<typeof SolutionSchema>;
 
-/** Labels of a job; `run`, `step` and `parent` name its place in a pipeline run and are set by the flows. */
+/** Labels of a job. `run`, `step` and `parent` locate it in a pipeline run; the flows set them. */
 export const RESERVED_TAGS = ['run', 'step', 'parent'] as const;
 export const TagsSchema = z
   .record(nameField(64), nameField(512, 0))
   .refine((tags) => Object.keys(tags).length <= 32, 'at most 32 tags')
-  .describe('Flat labels; run, step and parent are reserved for the place in a pipeline run.');
+  .describe('Flat labels; run, step and parent are reserved: they locate the job in a pipeline run.');
 
 /** Fields that every payload has. */
 export const payloadBase = {
@@ -30,21 +30,21 @@ export const payloadBase = {
 export const modelField = nameField(200).describe('Model id; default: the configured model.');
 export const workspaceField = nameField(4_096).describe('Directory below which the agent may read files.');
 
-/** Who checked, and with what. */
-export const AgentStampSchema = z.strictObject({
+/** Which agent and model produced a result. */
+export const AgentProvenanceSchema = z.strictObject({
   runner: z.enum(['anthropic', 'offline']),
   model: z.string().optional(),
   promptDigest: z.string().optional(),
 });
-export type AgentStamp = z.infer<typeof AgentStampSchema>;
+export type AgentProvenance = z.infer<typeof AgentProvenanceSchema>;
 
-/** Fields that every result of an agent has besides its own. */
+/** Fields that the results of all agents have in common. */
 export const agentResultBase = {
-  agent: AgentStampSchema,
+  agent: AgentProvenanceSchema,
   notes: z.array(z.string()).optional(),
 };
 
-/** SHA-256 (hexadecimal) of a script as UTF-8; binds an answer to the script it was given for. */
+/** SHA-256 (hexadecimal) of a script as UTF-8; ties an answer to its script. */
 export function digestOf(content: string): string {
   return createHash('sha256').update(content, 'utf8').digest('hex');
 }

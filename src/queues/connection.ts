@@ -1,85 +1,85 @@
 import { Redis } from 'ioredis';
 import { messageOf, RedisError } from '../errors.js';
 import { type RedisConnectionOptions, redisAddress, redisOptionsFrom } from './redis-address.js';
-import { saysElsewhere } from './redis-cluster.js';
+import { isRedirection } from './redis-cluster.js';
 
-/** A reply that is this late (milliseconds) means a dead link: longer than any blocking read of BullMQ (10 s). */
+/** A connection is dead if a reply takes longer than this, in milliseconds; BullMQ's blocking reads take up to 10 s. */
 const DEAD_LINK_MS = 11_000;
-/** A producer's caller waits no longer than this (milliseconds) for one command. */
+/** Maximum time that a producer's caller waits for one command, in milliseconds. */
 const PRODUCER_COMMAND_MS = 5_000;
 
-export interface RedisPatience {
+export interface RedisWaitOptions {
   /**
-   * Waits for each reply, however late: for a server on this machine that a supervisor watches. Such a server may be slow
-   * on a busy machine, and its end shows at once. Default: a late reply means a dead link.
+   * Waits for each reply without a time limit. It is for a supervised server on this machine: such a server may be slow
+   * on a busy machine, and its end is noticed at once. Default: a late reply means a dead connection.
    */
   readonly waitForSlow?: boolean | undefined;
 }
 
-/** Whether there is anybody to ask where the master is by now. */
+/** Whether the address names servers that can be asked for the current master. */
 function mayMove({ sentinels, Connector }: RedisConnectionOptions): boolean {
   return sentinels !== undefined || Connector !== undefined;
 }
 
 /**
- * Options for a BullMQ `Worker` or `QueueEvents`: waits for Redis for as long as it takes, reconnects within
- * five seconds of its return, and notices a half-open link (no reply to a sent command) after 11 seconds.
+ * Options for a BullMQ `Worker` or `QueueEvents`: it waits for Redis without a limit, reconnects within five seconds of
+ * its return, and detects a half-open connection (no reply to a sent command) after 11 seconds.
  */
 export function workerConnection(
   address: string,
-  { waitForSlow = false }: RedisPatience = {},
+  { waitForSlow = false }: RedisWaitOptions = {},
 ): RedisConnectionOptions {
-  const place = redisOptionsFrom(address);
+  const target = redisOptionsFrom(address);
   return {
-    ...place,
+    ...target,
     maxRetriesPerRequest: null,
     retryStrategy: reconnectDelay,
-    // Refused by a node that is the wrong one by now, so not carried out: it is sent again to the right one.
-    ...(mayMove(place) ? { reconnectOnError: (error) => (saysElsewhere(error) ? 2 : false) } : {}),
+    // A node that is no longer responsible rejected the command without executing it: it is sent again to the right node.
+    ...(mayMove(target) ? { reconnectOnError: (error) => (isRedirection(error) ? 2 : false) } : {}),
     ...(waitForSlow ? {} : { socketTimeout: DEAD_LINK_MS }),
   };
 }
 
 /**
- * Options for a BullMQ `Queue` or `FlowProducer` whose caller must get an answer: a command fails at once while
- * Redis is away, and after five seconds on a dead link, instead of waiting in memory.
- * Before the first connection stands every command fails too: `connectProducer` waits for it.
+ * Options for a BullMQ `Queue` or `FlowProducer` whose caller must get an answer: a command fails at once while Redis is
+ * unreachable, and after five seconds on a dead connection, instead of waiting in memory. Commands also fail before the
+ * first connection is established: `connectProducer` waits for it.
  */
 export function producerConnection(
   address: string,
-  { waitForSlow = false }: RedisPatience = {},
+  { waitForSlow = false }: RedisWaitOptions = {},
 ): RedisConnectionOptions {
-  const place = redisOptionsFrom(address);
+  const target = redisOptionsFrom(address);
   return {
-    ...place,
-    // A command in flight when the link breaks is never sent again on its own: it may have been carried out.
+    ...target,
+    // A command in flight when the connection breaks is not sent again automatically: it may have been executed.
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     ...(waitForSlow ? {} : { commandTimeout: PRODUCER_COMMAND_MS, socketTimeout: PRODUCER_COMMAND_MS }),
     retryStrategy: reconnectDelay,
-    // Only the connection is made anew: part of a transaction must not be sent again without the rest.
-    ...(mayMove(place) ? { reconnectOnError: (error) => (saysElsewhere(error) ? 1 : false) } : {}),
+    // Only the connection is made again: part of a transaction must not be sent again without the rest.
+    ...(mayMove(target) ? { reconnectOnError: (error) => (isRedirection(error) ? 1 : false) } : {}),
   };
 }
 
 /**
- * A connected client with `producerConnection`'s options, to be handed to any number of `Queue` and
- * `FlowProducer`. It reconnects by itself later; the caller ends it with `quit()`.
+ * A connected client with `producerConnection`'s options that any number of `Queue` and `FlowProducer` can share.
+ * It reconnects by itself later; the caller ends it with `quit()`.
  *
  * @throws RedisError `redis-unreachable` when there is no connection within `timeoutMs`.
  */
 export async function connectProducer(
   address: string,
-  { timeoutMs = 5_000, waitForSlow = false }: RedisPatience & { readonly timeoutMs?: number } = {},
+  { timeoutMs = 5_000, waitForSlow = false }: RedisWaitOptions & { readonly timeoutMs?: number } = {},
 ): Promise<Redis> {
   return connectWithin(producerConnection(address, { waitForSlow }), waitForSlow ? undefined : timeoutMs);
 }
 
 /**
- * Connects once, without trying again, or throws. Without a time limit it waits until the server answers or ends.
- * The client goes on with the options' own `retryStrategy` after that.
+ * Connects once, without retries, or throws. Without a time limit it waits until the server answers or ends.
+ * After that the client uses the options' `retryStrategy`.
  *
- * @throws RedisError `redis-unreachable`; `redis-unsuitable` where the credentials are refused.
+ * @throws RedisError `redis-unreachable`; `redis-unsuitable` if the credentials are rejected.
  */
 export async function connectWithin(
   options: RedisConnectionOptions,
@@ -90,7 +90,7 @@ export async function connectWithin(
   const client = new Redis({
     ...options,
     lazyConnect: true,
-    // 0 is none for ioredis, which else has one of its own.
+    // 0 turns off the default timeout of ioredis.
     connectTimeout: timeoutMs ?? 0,
     retryStrategy: (times) => (connected ? retryStrategy(times) : null),
   });
@@ -141,21 +141,21 @@ function connectionError(thrown: unknown, address: string): RedisError {
 const LOST_CONNECTION =
   /Stream isn't writeable|Connection is closed|max retries per request|Command timed out|Socket timeout|^(LOADING|MOVED|READONLY|CLUSTERDOWN|MASTERDOWN) |ECONNREFUSED|ECONNRESET|EPIPE|connect ENOENT|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN/;
 
-/** Why Redis did not carry out a command: a transaction that it discarded says only that, and names the errors beside. */
+/** Why Redis did not execute a command: the error of a discarded transaction lists its causes in a separate field. */
 function reasonOf(thrown: Error): Error {
   const { previousErrors } = thrown as { previousErrors?: unknown };
   const [first] = Array.isArray(previousErrors) ? (previousErrors as unknown[]) : [];
   return first instanceof Error ? first : thrown;
 }
 
-/** Whether a command was refused since Redis has no memory left. */
+/** Whether Redis rejected a command because it has no memory left. */
 export function saysFull(thrown: unknown): boolean {
   return thrown instanceof Error && /\bOOM command not allowed/.test(reasonOf(thrown).message);
 }
 
 /**
- * Gives what a Redis command threw a type: an error that only says "Redis is away" becomes
- * `RedisError` `redis-unreachable`; any other is returned as it is.
+ * Converts what a Redis command threw: an error of the connection becomes `RedisError` `redis-unreachable`; any other
+ * is returned as it is.
  */
 export function asRedisError(thrown: unknown): unknown {
   if (thrown instanceof RedisError || !(thrown instanceof Error)) return thrown;

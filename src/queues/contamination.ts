@@ -4,7 +4,7 @@ import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
 import { nameField } from './names.js';
 import { solutionCheck } from './solution-check.js';
 
-/** Most thoughts of one answer. */
+/** Maximum number of thoughts in one answer. */
 const MAX_THOUGHTS = 10_000;
 
 export const TestCaseSchema = z.strictObject({
@@ -13,21 +13,18 @@ export const TestCaseSchema = z.strictObject({
   difficulty: z.enum(['easy', 'medium', 'hard']),
   solveTime: z.number().positive().optional().describe('Milliseconds that the answer took.'),
   thoughtChain: z.array(z.string()).max(MAX_THOUGHTS).optional(),
-  starter: z
-    .string()
-    .optional()
-    .describe('Text that the task hands out; what an answer shares with it is no proof.'),
+  starter: z.string().optional().describe('Text that the task hands out; matches with it do not count.'),
 });
 
-/** Names of all checks, as they are named in a result and in `skipChecks`. */
+/** Names of all checks, as results and `skipChecks` use them. */
 export const CONTAMINATION_CHECKS = [
   ...['similarity', 'timing', 'reasoning'],
   ...['exact', 'containment', 'evidence', 'fingerprint', 'wording', 'crossTask'],
 ] as const;
 
-const share = z.number().min(0).max(1);
+const fraction = z.number().min(0).max(1);
 const configFields = {
-  similarityThreshold: share.describe('Trigram similarity above which an output is a copy.'),
+  similarityThreshold: fraction.describe('Trigram similarity above which an output is a copy.'),
   fastSolveThreshold: z
     .number()
     .min(0)
@@ -35,13 +32,16 @@ const configFields = {
   minExplorationDepth: z
     .int()
     .nonnegative()
-    .describe('Exploring thoughts below which a chain is short of them.'),
-  containmentThreshold: share.describe('Fraction of the known solution found in stretches.'),
-  evidenceThreshold: z.number().min(0).describe('Weight in long stretches, in multiples of what is needed.'),
-  fingerprintThreshold: share.describe('Fraction of the known statements found under one renaming.'),
-  wordingThreshold: share.describe('Fraction of a known text found with single words exchanged.'),
-  minimumTokens: z.int().nonnegative().describe('Known code with fewer tokens is too little to tell.'),
-  skipChecks: z.array(z.enum(CONTAMINATION_CHECKS)).max(100).describe('Checks that are not to run.'),
+    .describe('A chain with fewer exploring thoughts than this is suspicious.'),
+  containmentThreshold: fraction.describe('Fraction of the known solution found in stretches.'),
+  evidenceThreshold: z
+    .number()
+    .min(0)
+    .describe('Weight in long stretches, in multiples of the required weight.'),
+  fingerprintThreshold: fraction.describe('Fraction of the known statements found under one renaming.'),
+  wordingThreshold: fraction.describe('Fraction of a known text found with single words replaced.'),
+  minimumTokens: z.int().nonnegative().describe('Known code with fewer tokens is too short to compare.'),
+  skipChecks: z.array(z.enum(CONTAMINATION_CHECKS)).max(100).describe('Checks that do not run.'),
 };
 export const ContaminationConfigSchema = z.strictObject(configFields).partial();
 
@@ -51,7 +51,7 @@ export const ContaminationPayloadSchema = z.strictObject({
     .string()
     .min(1, 'the output is empty')
     .optional()
-    .describe('The answer to be checked; left out where a child supplies it.'),
+    .describe('The answer to be checked; left out if a child supplies it.'),
   testCase: TestCaseSchema,
   config: ContaminationConfigSchema.optional(),
 });
@@ -61,7 +61,7 @@ const SpanSchema = z.tuple([z.int().nonnegative(), z.int().nonnegative()]);
 const SpanPairsSchema = z.array(z.strictObject({ output: SpanSchema, known: SpanSchema }));
 
 const SimilarityCheckSchema = z.strictObject({
-  similarity: share,
+  similarity: fraction,
   threshold: z.number(),
   contaminated: z.boolean(),
   matchedRegions: z.array(z.string()),
@@ -82,8 +82,10 @@ const ReasoningCheckSchema = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .describe('Index of the first thought that holds the solution.'),
-  containment: share.optional().describe('Largest fraction of the known solution that one thought holds.'),
+    .describe('Index of the first thought that contains the solution.'),
+  containment: fraction
+    .optional()
+    .describe('Largest fraction of the known solution that one thought contains.'),
 });
 const EvasionCheckSchema = z.discriminatedUnion('status', [
   z.strictObject({
@@ -100,7 +102,7 @@ const EvasionCheckSchema = z.discriminatedUnion('status', [
 export const ContaminationResultSchema = z.strictObject({
   contaminated: z.boolean(),
   reason: z.string().optional(),
-  confidence: share.describe('How likely the verdict given is right.'),
+  confidence: fraction.describe('How likely the result is right.'),
   checks: z.strictObject({
     similarity: SimilarityCheckSchema.optional(),
     timing: TimingCheckSchema.optional(),
@@ -127,7 +129,7 @@ function outputOf({ kind, result }: ChildResult): string | undefined {
 
 export const contamination = defineKind({
   name: 'contamination',
-  summary: 'Tells whether an answer is a copy of a known solution.',
+  summary: 'Decides whether an answer is a copy of a known solution.',
   payload: ContaminationPayloadSchema,
   result: ContaminationResultSchema,
   largeTexts: ['output'],

@@ -1,4 +1,4 @@
-/** What ending a client takes; BullMQ's own clients have it as well as ioredis's. */
+/** The part of a client that `endClient` uses; clients of BullMQ and of ioredis have it. */
 export interface EndableClient {
   readonly status: string;
   connect(): Promise<unknown>;
@@ -6,9 +6,9 @@ export interface EndableClient {
 }
 
 /**
- * Ends a client for good, and refuses what it has queued. `disconnect` alone does neither for one that waits to connect
- * again: its timer is stopped, and that is all, so that whoever waits for a command or for its end waits for ever. Only an
- * attempt to connect brings such a client to its end, and that attempt is broken off before it begins.
+ * Ends a client permanently and rejects its queued commands. `disconnect` alone does neither if the client waits to
+ * reconnect: it only stops the timer, and callers that wait for a command or for the client's end wait forever. Only an
+ * attempt to connect ends such a client; that attempt is canceled before it begins.
  */
 export function endClient(client: EndableClient): void {
   client.disconnect();

@@ -4,7 +4,7 @@ import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
 import { summarize } from './summarize.js';
 import { UsageSchema } from './usage.js';
 
-/** Most blocks of earlier steps in one payload. */
+/** Maximum number of blocks of earlier steps in one payload. */
 export const MAX_PREVIOUS_BLOCKS = 1_000;
 
 export const ExtractPayloadSchema = z.strictObject({
@@ -14,7 +14,7 @@ export const ExtractPayloadSchema = z.strictObject({
     .string()
     .min(1, 'the ablation summary is empty')
     .optional()
-    .describe('Summary of the ablation study; left out where a summarize child supplies it.'),
+    .describe('Summary of the ablation study; left out if a summarize child supplies it.'),
   previousBlocks: z
     .array(z.string())
     .max(MAX_PREVIOUS_BLOCKS)

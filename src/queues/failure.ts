@@ -1,17 +1,17 @@
 import { redactErrorText } from '../config/redact.js';
 import { ERROR_TABLE, type ErrorCode, FleetError, toFleetError } from '../errors.js';
 
-/** Longest failure text that is kept on a job, in characters; answers of providers can be large. */
+/** Maximum length of a failure text that is stored on a job, in characters; providers' answers can be large. */
 const MAX_REASON_LENGTH = 8_000;
 
-/** What a failed job says about its end. */
+/** Why a job failed. */
 export interface JobFailure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retryable: boolean;
 }
 
-/** Text that is stored as a job's failure: the error code in brackets, then the message. */
+/** The text that is stored as a job's failure: the error code in brackets, then the message. */
 export function encodeFailure(thrown: unknown): string {
   const error = toFleetError(thrown);
   const text = `[${error.code}] ${redactErrorText(error.message)}`;
@@ -22,7 +22,7 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_TABLE, code);
 }
 
-/** Reads a failure back; a text that this project did not write (a stalled job, say) is `job-failed`. */
+/** Parses a stored failure; a text that this project did not write (such as BullMQ's for a stalled job) is `job-failed`. */
 export function decodeFailure(reason: string): JobFailure {
   const [, code = '', message = ''] = /^\[([a-z-]+)\] ([\s\S]*)$/.exec(reason) ?? [];
   if (!isErrorCode(code)) {

@@ -4,8 +4,8 @@ import { runScript, script } from './run-script.js';
 import { type Usage, UsageSchema } from './usage.js';
 
 /**
- * What the fleet writes beside BullMQ's own fields into a job's hash. It lives and dies with the job.
- * `fleet:cancelled` is the time (ms since 1970) at which somebody cancelled it;
+ * Fields that the fleet adds to BullMQ's own in a job's hash. They are removed with the job.
+ * `fleet:cancelled` is the time (ms since 1970) at which the job was cancelled;
  * `fleet:usage` is what its failed attempts used;
  * `fleet:throttledSince` is the time since when rate limits have throttled it (`src/calls/call-scripts.ts`).
  */
@@ -23,12 +23,12 @@ export async function readJobFlags(client: Redis, jobKey: string): Promise<JobFl
   const [cancelled, usage] = await client.hmget(jobKey, CANCELLED, USAGE);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
-    // Where it cannot be understood, what the ledger says of the job's calls still stands.
+    // If it cannot be parsed, the ledger still has the usage of the job's calls.
     usage: readRecord(UsageSchema, usage)?.value,
   };
 }
 
-/** Whether a job is there, and whether it has ended or was cancelled; `jobKey` is the key of its hash. */
+/** Whether a job exists, and whether it has ended or was cancelled; `jobKey` is the key of its hash. */
 export async function readEnd(client: Redis, jobKey: string): Promise<'gone' | 'ended' | 'under-way'> {
   const [name, finished, cancelled] = await client.hmget(jobKey, 'name', 'finishedOn', CANCELLED);
   if (name === null) return 'gone';
@@ -36,30 +36,30 @@ export async function readEnd(client: Redis, jobKey: string): Promise<'gone' | '
 }
 
 /**
- * Marks a job as cancelled unless it has ended or is gone.
- * KEYS[1] job hash; ARGV[1] field, ARGV[2] time in ms. Returns 1 marked, 0 ended before, -1 no such job.
+ * Flags a job as cancelled unless it has ended or is gone.
+ * KEYS[1] job hash; ARGV[1] field, ARGV[2] time in ms. Returns 1 flagged, 0 ended before, -1 no such job.
  */
-const MARK_CANCELLED = `
+const FLAG_CANCELLED = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return -1 end
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 then return 0 end
--- The first write decides whether a full Redis takes a script: this one asks for no memory.
+-- The first write decides whether a full Redis accepts a script: this one needs no memory.
 redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1`;
 
-export async function markCancelled(client: Redis, jobKey: string): Promise<'marked' | 'ended' | 'gone'> {
-  const code = await client.eval(MARK_CANCELLED, 1, jobKey, CANCELLED, Date.now());
-  if (code === 1) return 'marked';
+export async function flagCancelled(client: Redis, jobKey: string): Promise<'flagged' | 'ended' | 'gone'> {
+  const code = await client.eval(FLAG_CANCELLED, 1, jobKey, CANCELLED, Date.now());
+  if (code === 1) return 'flagged';
   return code === 0 ? 'ended' : 'gone';
 }
 
-/** Takes a cancellation back, so that the job may run after all. */
-export async function unmarkCancelled(client: Redis, jobKey: string): Promise<void> {
+/** Clears the cancellation flag; the job may run again. */
+export async function clearCancelled(client: Redis, jobKey: string): Promise<void> {
   await client.hdel(jobKey, CANCELLED);
 }
 
 /**
- * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 field, 3 usage (JSON). Returns 1, or 0 where the lock is lost.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 field, 3 usage (JSON). Returns 1, or 0 if the lock is lost.
  */
 const WRITE_USAGE = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
@@ -68,14 +68,14 @@ redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
 return 1`);
 
 /**
- * Keeps what a failed attempt used, added to what earlier ones did, so that a failed job shows its cost. Only the
- * worker that holds the job's lock may write, so reading and writing need not be one step.
+ * Adds the usage of a failed attempt to the stored usage of earlier ones, so a failed job shows its cost. Only the
+ * worker that owns the job's lock may write, so reading and writing need not be atomic.
  */
 export async function writeUsage(client: Redis, jobKey: string, token: string, usage: Usage): Promise<void> {
   await runScript(client, WRITE_USAGE, [jobKey, `${jobKey}:lock`], [token, USAGE, JSON.stringify(usage)]);
 }
 
-/** A job whose attempt has ended is throttled no longer: the time that it waited does not count for its next attempt. */
+/** Clears the throttling time when an attempt ends: its wait does not count for the next attempt. */
 export async function forgetWait(client: Redis, jobKey: string): Promise<void> {
   await client.hdel(jobKey, THROTTLED_SINCE);
 }

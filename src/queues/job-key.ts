@@ -1,4 +1,4 @@
-/** The parts of a job's key in Redis, which is `prefix:queue:id`; ids may hold colons, queue names may not. */
+/** The parts of a job's key in Redis, which is `prefix:queue:id`; ids may contain colons, queue names may not. */
 export interface JobKeyParts {
   readonly prefix: string;
   readonly queue: string;
@@ -12,8 +12,8 @@ export function isJobKey(key: string): boolean {
 }
 
 /**
- * Takes a job's key apart.
- * @throws RangeError where it is no job key.
+ * Parses a job's key.
+ * @throws RangeError if it is not a job key.
  */
 export function parseJobKey(key: string): JobKeyParts {
   const [, prefix, queue, id] = JOB_KEY.exec(key) ?? [];

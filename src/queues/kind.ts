@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 
-/** Options of a job of one kind, unless the producer gives others. */
+/** Options of a job of one kind, unless the producer sets others. */
 export interface JobDefaults {
-  /** How often a job is tried in all. */
+  /** Maximum number of attempts. */
   readonly attempts: number;
-  /** First wait before another try, in milliseconds; doubles every time. */
+  /** First wait before another attempt, in milliseconds; doubles every time. */
   readonly backoffMs: number;
 }
 
@@ -14,7 +14,7 @@ export interface ChildResult {
   readonly result: unknown;
 }
 
-/** Takes the value of a payload field from a child's result; undefined where that child does not supply it. */
+/** Takes the value of a payload field from a child's result; undefined if that child does not supply it. */
 export type SupplyFromChild = (child: ChildResult) => string | undefined;
 
 /**
@@ -28,23 +28,23 @@ export interface JobKind<
 > {
   /** Name of the kind and of its queue. */
   readonly name: Name;
-  /** One sentence for people. */
+  /** One sentence for users. */
   readonly summary: string;
   readonly payload: Payload;
   readonly result: Result;
-  /** Top-level fields that may hold a long text (the larger of the two size limits). */
+  /** Top-level fields that may contain a long text (the larger of the two size limits). */
   readonly largeTexts: readonly string[];
-  /** Payload fields that a child's result may supply, and how; a payload may then leave them out. */
+  /** Payload fields that a child's result may supply, and how; a payload may leave them out. */
   readonly suppliedByChild: Readonly<Record<string, SupplyFromChild>>;
   readonly defaults: JobDefaults;
 }
 
-/** Declares a kind with its literal types kept. */
+/** Declares a kind and keeps its literal types. */
 export function defineKind<Name extends string, Payload extends z.ZodObject, Result extends z.ZodType>(
   kind: JobKind<Name, Payload, Result>,
 ): JobKind<Name, Payload, Result> {
   return kind;
 }
 
-/** Three tries with 2 s, 4 s between them: enough for a Redis restart, not enough to burn money. */
+/** Three attempts, 2 s and 4 s apart: enough for a Redis restart, too few to waste money. */
 export const DEFAULT_JOB: JobDefaults = { attempts: 3, backoffMs: 2_000 };

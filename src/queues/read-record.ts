@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 
-/** What a stored record says, or why it cannot be understood. */
+/** The value of a stored record, or why it cannot be parsed. */
 export type RecordReading<T> =
   | { readonly value: T; readonly broken?: undefined }
   | { readonly value?: undefined; readonly broken: string };
 
 /**
- * Reads a stored JSON text; undefined where there is none. It never throws: a record that is damaged, or of another
- * version's making, must not keep all else of its job from being read, and only the caller knows what to do without it.
+ * Parses a stored JSON text; undefined if there is none. It never throws: the rest of a job must stay readable if one
+ * record is damaged or was written by another version, and only the caller knows what to do without the record.
  */
 export function readRecord<T>(
   schema: z.ZodType<T>,
@@ -19,10 +19,10 @@ export function readRecord<T>(
     json = JSON.parse(text);
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError)) throw thrown;
-    return { broken: text === '' ? 'it is an empty text' : `it is no JSON: ${thrown.message}` };
+    return { broken: text === '' ? 'it is an empty text' : `it is not valid JSON: ${thrown.message}` };
   }
   const { data, error } = schema.safeParse(json);
   if (error === undefined) return { value: data as T };
   const [issue] = error.issues;
-  return { broken: `it has not the shape it should have: ${issue?.path.join('.')}: ${issue?.message}` };
+  return { broken: `it does not have the expected form: ${issue?.path.join('.')}: ${issue?.message}` };
 }

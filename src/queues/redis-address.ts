@@ -6,13 +6,13 @@ import { type ClusterNode, clusterConnector, hashTagOf } from './redis-cluster.j
 /** Longest path that fits the socket address of Linux (108 bytes with its closing NUL). */
 export const UNIX_SOCKET_PATH_LIMIT = 107;
 
-/** Hash tag of a cluster's address that names none: it goes with the prefix `{fleet}`. */
+/** Default hash tag of a cluster's address; it fits the prefix `{fleet}`. */
 const DEFAULT_TAG = 'fleet';
 const FORMS =
   'redis://[user:password@]host[:port][/db], rediss://… (TLS), unix:///path/to/socket[?db=N], ' +
   'redis+sentinel://host:port,host:port/MASTER or redis+cluster://host:port,host:port[?tag=TAG] (with TLS: rediss+…)';
 
-/** The part of ioredis' options that the fleet sets; fits ioredis and BullMQ. */
+/** The part of ioredis' options that the fleet sets; valid for ioredis and BullMQ. */
 export interface RedisConnectionOptions {
   readonly host?: string;
   readonly port?: number;
@@ -27,7 +27,7 @@ export interface RedisConnectionOptions {
   readonly name?: string;
   readonly sentinelTLS?: Readonly<Record<string, never>>;
   readonly enableTLSForSentinelMode?: boolean;
-  /** How a node of a cluster is found; `host` and `port` are those of the first that is asked. */
+  /** How a node of a cluster is found; `host` and `port` are those of the first node that is asked. */
   readonly Connector?: NonNullable<RedisOptions['Connector']>;
   readonly reconnectOnError?: (error: Error) => false | 1 | 2;
   readonly maxRetriesPerRequest?: number | null;
@@ -42,15 +42,15 @@ export interface RedisConnectionOptions {
  *
  * @param address `redis://`, `rediss://`, `unix://`, `redis[s]+sentinel://` or `redis[s]+cluster://`; user, password and
  *   path percent-encoded.
- * @throws ConfigurationError for any other address. Its message never holds the address, which may hold a password.
+ * @throws ConfigurationError for any other address. Its message never contains the address, which may contain a password.
  */
 export function redisOptionsFrom(address: string): RedisConnectionOptions {
   const trimmed = address.trim();
   rememberAddress(trimmed);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(trimmed)?.[1]?.toLowerCase();
-  if (scheme === undefined) throw refusal('it has no scheme');
+  if (scheme === undefined) throw invalidAddress('it has no scheme');
   const read = Object.hasOwn(SCHEMES, scheme) ? SCHEMES[scheme] : undefined;
-  if (read === undefined) throw refusal(`the scheme "${scheme}" is not known`);
+  if (read === undefined) throw invalidAddress(`the scheme "${scheme}" is not known`);
   return read(trimmed);
 }
 
@@ -77,7 +77,7 @@ interface HostList {
   readonly query: URLSearchParams;
 }
 
-/** `URL` knows no lists of hosts, so they are taken apart here, and each host is read like that of `redis://`. */
+/** `URL` cannot parse lists of hosts, so they are split here, and each host is parsed like that of `redis://`. */
 function hostList(address: string): HostList {
   const [, login = '', hosts = '', path = '', query = ''] =
     /^[a-z+]+:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i.exec(address) ?? [];
@@ -100,7 +100,7 @@ function hostList(address: string): HostList {
 
 function sentinelOptions(address: string): RedisConnectionOptions {
   const { nodes, login, path, query } = hostList(address);
-  if (path === '') throw refusal('it does not say how the sentinels call the master');
+  if (path === '') throw invalidAddress('it does not name the master of the sentinels');
   return { sentinels: [...nodes], name: path, ...login, ...database(query, undefined) };
 }
 
@@ -109,12 +109,12 @@ function clusterOptions(
   security: Pick<RedisConnectionOptions, 'tls'>,
 ): RedisConnectionOptions {
   const { nodes, login, path, query } = hostList(address);
-  if (path !== '') throw refusal('a cluster has no databases');
+  if (path !== '') throw invalidAddress('a cluster has no databases');
   for (const name of query.keys()) {
-    if (name !== 'tag') throw refusal(`the parameter "${name}" is not known (only tag is)`);
+    if (name !== 'tag') throw invalidAddress(`the parameter "${name}" is not known (only tag is)`);
   }
   const tag = query.get('tag') ?? DEFAULT_TAG;
-  if (tag === '' || /[{}]/.test(tag)) throw refusal('the tag must be a text without braces');
+  if (tag === '' || /[{}]/.test(tag)) throw invalidAddress('the tag must be a text without braces');
   return {
     ...nodes[0],
     ...login,
@@ -124,11 +124,11 @@ function clusterOptions(
 }
 
 /**
- * Makes sure that the keys of a prefix lie where connections to an address go: in a cluster, keys go by their hash tag.
+ * Asserts that the keys of a prefix are on the node that an address connects to: in a cluster, the hash tag decides.
  *
  * @throws ConfigurationError naming `FLEET_PREFIX`.
  */
-export function refuseForeignPrefix(address: string, prefix: string): void {
+export function assertPrefixFitsCluster(address: string, prefix: string): void {
   const trimmed = address.trim();
   if (!/^rediss?\+cluster:/i.test(trimmed)) return;
   const tag = hostList(trimmed).query.get('tag') ?? DEFAULT_TAG;
@@ -142,13 +142,13 @@ export function refuseForeignPrefix(address: string, prefix: string): void {
 
 function tcpOptions(address: string): RedisConnectionOptions {
   if (!URL.canParse(address)) {
-    throw refusal(
+    throw invalidAddress(
       'it cannot be read (characters such as / # ? @ : % in a user or password must be percent-encoded)',
     );
   }
   const url = new URL(address);
-  if (url.hostname === '') throw refusal('it names no host');
-  if (url.hash !== '') throw refusal('a "#" must be written %23');
+  if (url.hostname === '') throw invalidAddress('it names no host');
+  if (url.hash !== '') throw invalidAddress('a "#" must be written %23');
   const path = url.pathname.replace(/^\//, '');
   return {
     host: decode(url.hostname.replace(/^\[|\]$/g, ''), 'host'),
@@ -158,17 +158,17 @@ function tcpOptions(address: string): RedisConnectionOptions {
   };
 }
 
-/** `URL` refuses credentials before an empty host, so this form is taken apart here. */
+/** `URL` rejects credentials before an empty host, so this form is parsed here. */
 function unixOptions(address: string): RedisConnectionOptions {
   const parts = /^unix:\/\/(?:([^@/:]*)(?::([^@/]*))?@)?(\/[^?#]+)(?:\?([^#]*))?$/i.exec(address);
   const encodedPath = parts?.[3];
   if (parts === null || encodedPath === undefined)
-    throw refusal('unix:// must be followed by an absolute path');
+    throw invalidAddress('unix:// must be followed by an absolute path');
   const path = decode(encodedPath, 'path');
-  if (path.includes('\0')) throw refusal('the path holds a NUL character');
+  if (path.includes('\0')) throw invalidAddress('the path contains a NUL character');
   const bytes = Buffer.byteLength(path);
   if (bytes > UNIX_SOCKET_PATH_LIMIT) {
-    throw refusal(`the socket path has ${bytes} bytes; the system allows ${UNIX_SOCKET_PATH_LIMIT}`);
+    throw invalidAddress(`the socket path has ${bytes} bytes; the system allows ${UNIX_SOCKET_PATH_LIMIT}`);
   }
   return {
     path,
@@ -189,13 +189,13 @@ function credentials(
 
 function database(query: URLSearchParams, fromPath: string | undefined): Pick<RedisConnectionOptions, 'db'> {
   for (const name of query.keys()) {
-    if (name !== 'db') throw refusal(`the parameter "${name}" is not known (only db is)`);
+    if (name !== 'db') throw invalidAddress(`the parameter "${name}" is not known (only db is)`);
   }
   const all = [...query.getAll('db'), ...(fromPath === undefined ? [] : [fromPath])];
   const [db] = all;
   if (db === undefined) return {};
-  if (all.length > 1) throw refusal('it names the database twice');
-  if (!/^\d{1,6}$/.test(db)) throw refusal('the database must be a number, 0 or more');
+  if (all.length > 1) throw invalidAddress('it names the database twice');
+  if (!/^\d{1,6}$/.test(db)) throw invalidAddress('the database must be a number, 0 or more');
   return { db: Number(db) };
 }
 
@@ -203,24 +203,27 @@ function decode(text: string, part: string): string {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    throw refusal(`the ${part} has a "%" that encodes no character (write %25 for a percent sign)`, cause);
+    throw invalidAddress(
+      `the ${part} has a "%" that encodes no character (write %25 for a percent sign)`,
+      cause,
+    );
   }
 }
 
-function refusal(problem: string, cause?: unknown): ConfigurationError {
+function invalidAddress(problem: string, cause?: unknown): ConfigurationError {
   return new ConfigurationError(`The Redis address cannot be used: ${problem}. Expected ${FORMS}.`, {
     field: 'FLEET_REDIS_URL',
     cause,
   });
 }
 
-/** Where a connection goes, without user and password: fit for logs and messages. */
+/** The address of a connection without user and password, for logs and messages. */
 export function redisAddress(options: RedisConnectionOptions): string {
   const database = options.db === undefined ? '' : ` (database ${options.db})`;
   if (options.path !== undefined) return `unix://${options.path}${database}`;
   if (options.sentinels !== undefined) {
-    const places = options.sentinels.map(({ host, port }) => `${host}:${port}`).join(',');
-    return `${options.name} of the sentinels ${places}${database}`;
+    const hosts = options.sentinels.map(({ host, port }) => `${host}:${port}`).join(',');
+    return `${options.name} of the sentinels ${hosts}${database}`;
   }
   return `${options.host ?? 'localhost'}:${options.port ?? 6379}${database}`;
 }

@@ -4,9 +4,9 @@ import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
 import { z } from 'zod';
 
-/** Longest wait for one node of a cluster to say who has the slot, in milliseconds. */
+/** Maximum wait for one node of a cluster to say which node has the slot, in milliseconds. */
 const NODE_MS = 2_000;
-/** Longest pause between two rounds through the nodes, in milliseconds. */
+/** Maximum pause between two rounds through the nodes, in milliseconds. */
 const ROUND_MS = 1_000;
 
 export interface ClusterNode {
@@ -17,7 +17,7 @@ export interface ClusterNode {
 export interface ClusterSettings {
   /** Nodes to ask first; the others are learned from them. */
   readonly nodes: readonly ClusterNode[];
-  /** The text between the braces of the prefix: it alone decides which slot, and so which node, has the keys. */
+  /** The text between the braces of the prefix. It alone decides which slot, and therefore which node, has the keys. */
   readonly tag: string;
   readonly username?: string;
   readonly password?: string;
@@ -30,7 +30,7 @@ const Slots = z.array(
 );
 
 /**
- * The text that decides about a key's slot; undefined where it is the whole key.
+ * The part of a key that determines its slot; undefined if that is the whole key.
  * Source: Redis Cluster specification, "Hash tags".
  */
 export function hashTagOf(key: string): string | undefined {
@@ -48,7 +48,7 @@ export function clusterConnector(settings: ClusterSettings): NonNullable<RedisOp
   const { tls, tag } = settings;
   return class ClusterConnector extends AbstractConnector {
     #nodes = settings.nodes;
-    #turn = 0;
+    #nextNode = 0;
 
     constructor() {
       super(NODE_MS);
@@ -70,10 +70,10 @@ export function clusterConnector(settings: ClusterSettings): NonNullable<RedisOp
       return this.stream;
     }
 
-    /** Asks one node after the other, starting with another each time: one may be cut off and not know it. */
+    /** Asks one node after the other, each time from another first node: a node may be partitioned without knowing it. */
     async #findOwner(emit: (type: string, error: Error) => void): Promise<ClusterNode> {
       for (let failures = 0; ; failures += 1) {
-        const node = this.#nodes[this.#turn++ % this.#nodes.length];
+        const node = this.#nodes[this.#nextNode++ % this.#nodes.length];
         try {
           if (node === undefined) throw new TypeError('a cluster has at least one node');
           const { owner, nodes } = await askForOwner(node, settings, tag);
@@ -119,16 +119,16 @@ async function askForOwner(
     await client.connect();
     const [slot, reply] = await Promise.all([client.cluster('KEYSLOT', `{${tag}}`), client.cluster('SLOTS')]);
     const ranges = Slots.parse(reply);
-    const place = ([host, port]: readonly [string | null, ...unknown[]]): ClusterNode => ({
-      // A node that does not know its own name is where it was asked.
+    const toNode = ([host, port]: readonly [string | null, ...unknown[]]): ClusterNode => ({
+      // A node that does not know its own name is at the address that was asked.
       host: host === null || host === '' ? node.host : host,
       port: Number(port),
     });
     const master = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2];
     if (master === undefined) throw new Error(`no node of the cluster has slot ${slot}`);
-    const known = [...seeds, ...ranges.flatMap(([, , ...servers]) => servers.map(place))];
+    const known = [...seeds, ...ranges.flatMap(([, , ...servers]) => servers.map(toNode))];
     const distinct = new Map(known.map((server) => [`${server.host}:${server.port}`, server]));
-    return { owner: place(master), nodes: [...distinct.values()] };
+    return { owner: toNode(master), nodes: [...distinct.values()] };
   } catch (thrown) {
     throw reason ?? thrown;
   } finally {
@@ -137,6 +137,6 @@ async function askForOwner(
 }
 
 /** Whether an answer says that the slot of the command has moved to another node, or that this one is a replica now. */
-export function saysElsewhere(error: Error): boolean {
+export function isRedirection(error: Error): boolean {
   return /^(MOVED \d+ |READONLY )/.test(error.message);
 }

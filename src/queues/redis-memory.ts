@@ -6,9 +6,9 @@ export interface RedisMemory {
   readonly used: number;
   /** What Redis compares with its limit: buffers of replicas and of the append-only file do not count. */
   readonly counted: number;
-  /** From here on Redis refuses writes (`maxmemory`); undefined where no limit is set. */
+  /** Redis rejects writes from here on (`maxmemory`); undefined if no limit is set. */
   readonly limit: number | undefined;
-  /** Memory of the machine that Redis runs on; undefined where it does not say. */
+  /** Memory of the machine that Redis runs on; undefined if Redis does not report it. */
   readonly machine: number | undefined;
 }
 

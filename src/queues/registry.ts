@@ -4,7 +4,7 @@ import { extract } from './extract.js';
 import { solutionCheck } from './solution-check.js';
 import { summarize } from './summarize.js';
 
-/** All job kinds. The one list: whatever names the kinds reads it from here. */
+/** All job kinds. This is the only list: all code that lists kinds reads it. */
 export const KINDS = {
   'solution-check': solutionCheck,
   summarize,

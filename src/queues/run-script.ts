@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** A Lua script of the fleet, with the digest by which Redis knows it once it has seen it. */
+/** A Lua script of the fleet, with the digest under which Redis caches it. */
 export interface Script {
   readonly source: string;
   readonly digest: string;
@@ -12,10 +12,10 @@ export function script(...parts: readonly string[]): Script {
   return { source, digest: createHash('sha1').update(source, 'utf8').digest('hex') };
 }
 
-/** What a script returns; texts are bytes, since answers are stored compressed. */
+/** What a script returns; texts are bytes, because answers are stored compressed. */
 export type ScriptReply = Buffer | number | null | readonly ScriptReply[];
 
-/** Runs a script in one round trip; a Redis that does not know it yet is sent its text in a second one. */
+/** Runs a script in one round trip; if Redis has not cached it yet, a second one sends its text. */
 export async function runScript(
   client: Redis,
   { source, digest }: Script,
@@ -31,13 +31,13 @@ export async function runScript(
   }
 }
 
-/** The reply as a list; a script that answers something else is broken. */
+/** The reply as a list; a script that returns something else is broken. */
 export function replyList(reply: ScriptReply): readonly ScriptReply[] {
   if (Array.isArray(reply)) return reply;
-  throw new TypeError('the script answered with no list');
+  throw new TypeError('the script did not return a list');
 }
 
-/** A text of a reply; undefined where there is none. */
+/** A text of a reply; undefined if there is none. */
 export function replyText(reply: ScriptReply | undefined): string | undefined {
   if (reply === null || reply === undefined) return undefined;
   return Buffer.isBuffer(reply) ? reply.toString('utf8') : String(reply);

@@ -10,15 +10,17 @@ export type FindingSource = (typeof FINDING_SOURCES)[number];
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** One answer of the detection, and what became of it. */
+/** One answer of the detection, with its outcome. */
 export const FindingSchema = z.strictObject({
   leakageStatus: z.enum(LEAKAGE_STATUSES),
-  codeBlock: z.string().describe('The block as it is in the script (the answer where it was not found).'),
+  codeBlock: z
+    .string()
+    .describe('The block as it is in the script (as the answer has it if it was not found).'),
   kind: z.string().optional(),
   severity: z.enum(SEVERITIES).optional(),
   outcome: z
     .enum(['corrected', 'uncorrected', 'superseded', 'not-found', 'no-leakage'])
-    .describe('superseded: an earlier correction swallowed the block.'),
+    .describe('superseded: an earlier correction replaced the block.'),
   correctedBlock: z.string().optional(),
   correctedAt: z
     .int()
@@ -32,7 +34,7 @@ export const FindingSchema = z.strictObject({
     .enum(FINDING_SOURCES)
     .optional()
     .describe(
-      'Who found it: the agent, or static analysis, which is asked beside a model. Absent before 0.2.0.',
+      'Who found it: the agent, or static analysis, which runs in addition to a model. Absent before 0.2.0.',
     ),
   notes: z.array(z.string()).optional().describe('What the correction changed besides the leak.'),
 });
@@ -54,13 +56,13 @@ export const SolutionCheckResultSchema = z.strictObject({
   notFollowed: z
     .array(z.strictObject({ line: z.int().positive(), reason: z.string() }))
     .optional()
-    .describe('Code that static analysis could not follow, and therefore did not accuse.'),
+    .describe('Code that static analysis could not follow, and therefore did not flag.'),
   usage: UsageSchema,
   ...agentResultBase,
 });
 export type SolutionCheckResult = z.infer<typeof SolutionCheckResultSchema>;
 
-/** What a check as a whole came to, by what became of its findings (decision 5). */
+/** The status of a check, from the outcomes of its findings. */
 export function statusOf(findings: readonly Finding[]): SolutionCheckResult['status'] {
   const leaky = findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
   if (leaky.length === 0) return 'clean';
@@ -72,7 +74,7 @@ export function statusOf(findings: readonly Finding[]): SolutionCheckResult['sta
 
 export const solutionCheck = defineKind({
   name: 'solution-check',
-  summary: 'Finds data leakage in a script, corrects the leaky blocks and hands back a script to evaluate.',
+  summary: 'Finds data leakage in a script, corrects the leaky blocks and returns a script to evaluate.',
   payload: SolutionCheckPayloadSchema,
   result: SolutionCheckResultSchema,
   largeTexts: [],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the agent calls of a job used. Tokens are counts; `costUsd` is null where a price is not known. */
+/** What the agent calls of a job used. Tokens are counts; `costUsd` is null if a price is not known. */
 export const UsageSchema = z.strictObject({
   calls: z.int().nonnegative(),
   reusedCalls: z.int().nonnegative(),

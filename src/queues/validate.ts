@@ -9,28 +9,28 @@ export interface TextLimits {
   readonly textBytes: number;
   /** For the fields that a kind names as `largeTexts`. */
   readonly largeTextBytes: number;
-  /** For data and results of jobs in the pipeline's own queues, as JSON; default 65,536. */
+  /** For data and results of jobs in pipeline queues, as JSON; default: 65,536. */
   readonly dataBytes?: number;
 }
 
 export const DEFAULT_TEXT_LIMITS: TextLimits = { textBytes: 2 ** 20, largeTextBytes: 16 * 2 ** 20 };
 
-/** Limit of data and results of jobs in the pipeline's own queues, in bytes, where none was chosen. */
-const DEFAULT_OWN_DATA_BYTES = 65_536;
+/** Limit of data and results of jobs in pipeline queues, in bytes, if none is set. */
+const DEFAULT_PIPELINE_DATA_BYTES = 65_536;
 
-export function ownDataBytes({ dataBytes = DEFAULT_OWN_DATA_BYTES }: TextLimits): number {
+export function pipelineDataBytes({ dataBytes = DEFAULT_PIPELINE_DATA_BYTES }: TextLimits): number {
   return dataBytes;
 }
 
-/** Least limit of all texts of a job together, in bytes. */
+/** Minimum of the limit for all texts of a job together, in bytes. */
 const MIN_TOTAL_BYTES = 64 * 2 ** 20;
 
-/** Limit of all texts of a job together, in bytes of UTF-8; each is counted as often as it stands in the job. */
+/** Limit of all texts of a job together, in bytes of UTF-8; each is counted as often as it occurs in the job. */
 export function totalTextBytes({ textBytes, largeTextBytes }: TextLimits = DEFAULT_TEXT_LIMITS): number {
   return Math.max(MIN_TOTAL_BYTES, 4 * textBytes, 4 * largeTextBytes);
 }
 
-/** Path of a field as people write it: `solution.content`, `previousBlocks[3]`. */
+/** Path of a field as users write it: `solution.content`, `previousBlocks[3]`. */
 export function fieldPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
@@ -38,7 +38,7 @@ export function fieldPath(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** The first thing wrong with a value, as the path of its field and a sentence. */
+/** The first problem of a value, as the path of its field and a sentence. */
 export function firstIssue(error: z.ZodError): { field: string; message: string } {
   const issue = error.issues[0];
   if (issue === undefined) return { field: '', message: 'is not valid' };
@@ -49,14 +49,14 @@ export function firstIssue(error: z.ZodError): { field: string; message: string 
   return { field: fieldPath(issue.path), message: issue.message };
 }
 
-function refuse(kind: JobKind, field: string, message: string): never {
+function rejectPayload(kind: JobKind, field: string, message: string): never {
   throw new PayloadError('invalid-payload', `${kind.name}: ${field || 'payload'}: ${message}`, { field });
 }
 
 /**
  * Validates a payload against the contract of its kind. Fields that a child's result supplies may be missing.
- * @throws PayloadError `invalid-payload` with the path of the first field at fault (unknown fields too),
- *   `newer-contract` where the payload was written by a newer producer.
+ * @throws PayloadError `invalid-payload` with the path of the first invalid field (unknown fields too),
+ *   `newer-contract` if a newer producer wrote the payload.
  */
 export function parsePayload<K extends KindName>(kindName: K, data: unknown): PayloadOf<K> {
   const kind: JobKind = KINDS[kindName];
@@ -64,18 +64,18 @@ export function parsePayload<K extends KindName>(kindName: K, data: unknown): Pa
   if (typeof version === 'number' && version > CONTRACT_VERSION) {
     throw new PayloadError(
       'newer-contract',
-      `${kind.name}: the payload has contract version ${version}, this worker knows up to ${CONTRACT_VERSION}`,
+      `${kind.name}: the payload has contract version ${version}, this worker supports up to ${CONTRACT_VERSION}`,
       { field: 'v' },
     );
   }
   const parsed = kind.payload.safeParse(data);
   if (parsed.success) return parsed.data as PayloadOf<K>;
   const { field, message } = firstIssue(parsed.error);
-  return refuse(kind, field, message);
+  return rejectPayload(kind, field, message);
 }
 
 /**
- * A payload with every field: what the payload leaves out is taken from the results of the job's children.
+ * A payload with every field: missing fields are taken from the results of the job's children.
  * @throws PayloadError naming the field that neither the payload nor a child supplies.
  */
 export function completePayload<K extends KindName>(
@@ -84,13 +84,13 @@ export function completePayload<K extends KindName>(
   children: readonly ChildResult[],
 ): PayloadOf<K> {
   const kind: JobKind = KINDS[kindName];
-  const given = payload as Readonly<Record<string, unknown>>;
-  const missing = Object.entries(kind.suppliedByChild).filter(([field]) => given[field] === undefined);
+  const fields = payload as Readonly<Record<string, unknown>>;
+  const missing = Object.entries(kind.suppliedByChild).filter(([field]) => fields[field] === undefined);
   if (missing.length === 0) return payload;
   const complete: Record<string, unknown> = { ...payload };
   for (const [field, supply] of missing) {
     const value = children.map(supply).find((candidate) => candidate !== undefined);
-    if (value === undefined) refuse(kind, field, 'is missing, and no child job supplies it');
+    if (value === undefined) rejectPayload(kind, field, 'is missing, and no child job supplies it');
     complete[field] = value;
   }
   return parsePayload(kindName, complete);
@@ -118,7 +118,7 @@ export function checkTextSizes(kindName: KindName, payload: object, limits: Text
     if (total > totalLimit) {
       throw new PayloadError(
         'payload-too-large',
-        `${kind.name}: the texts of the payload have more than ${totalLimit} bytes together`,
+        `${kind.name}: the texts of the payload have more than ${totalLimit} bytes in total`,
         { field: String(path[0]) },
       );
     }

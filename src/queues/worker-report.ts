@@ -5,10 +5,10 @@ import { runScript, script } from './run-script.js';
 
 /** How often a worker reports, in milliseconds. */
 export const REPORT_MS = 10_000;
-/** A report this old is of a worker that is gone or hangs, in milliseconds. */
+/** A worker whose report is older than this is gone or hangs, in milliseconds. */
 export const REPORT_STALE_MS = 4 * REPORT_MS;
 
-/** What a worker says about its process now and then. */
+/** What a worker reports about its process at regular intervals. */
 export const WorkerReportSchema = z.object({
   /** Milliseconds since 1970. */
   at: z.number(),
@@ -17,7 +17,7 @@ export const WorkerReportSchema = z.object({
   eventLoopLagSeconds: z.number().nonnegative(),
   residentBytes: z.number().nonnegative(),
   upSeconds: z.number().nonnegative(),
-  /** What keeps the worker from its work. */
+  /** What prevents the worker from working. */
   problem: z.string().optional(),
 });
 export type WorkerReport = z.infer<typeof WorkerReportSchema>;
@@ -28,7 +28,7 @@ function reportsKey(prefix: string): string {
 }
 
 /**
- * A full Redis takes a script whose first write asks for no memory, and a worker must be able to say that Redis is full.
+ * A full Redis accepts a script whose first write needs no memory, and a worker must be able to report that Redis is full.
  * KEYS: 1 reports. ARGV: 1 name, 2 report.
  */
 const REPORT = script(`
@@ -58,7 +58,7 @@ export async function readWorkerReports(
   const gone: string[] = [];
   for (const [name, text] of Object.entries(await client.hgetall(reportsKey(prefix)))) {
     const report = readRecord(WorkerReportSchema, text)?.value;
-    // A damaged one, or another version's in another form, is neither shown nor removed.
+    // A damaged report, or one of another version in another form, is neither shown nor removed.
     if (report === undefined) continue;
     if (now - report.at <= REPORT_STALE_MS) reports.set(name, report);
     else if (now - report.at > 60 * REPORT_STALE_MS) gone.push(name);

@@ -86,7 +86,7 @@ describe('addresses of sentinels and clusters', () => {
   });
 
   it.each([
-    ['redis+sentinel://a:1,b:2', /how the sentinels call the master/],
+    ['redis+sentinel://a:1,b:2', /name the master of the sentinels/],
     ['redis+sentinel:///name', /names no host/],
     ['redis+sentinel://a,,b/name', /names no host/],
     ['redis+sentinel://a:99999/name', /cannot be read/],

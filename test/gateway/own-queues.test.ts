@@ -7,7 +7,7 @@ import {
   MAX_QUEUES_PER_TOKEN,
   rememberedQueues,
   rememberQueue,
-} from '../../src/queues/own-queues.js';
+} from '../../src/queues/pipeline-queues.js';
 import type { TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 import { gatewayOfTest, startTestGateway, type TestGateway } from './gateway-fixture.js';

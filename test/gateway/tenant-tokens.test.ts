@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SubmitterShare } from '../../src/gateway/admission/submitter-share.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
-import { rememberQueue } from '../../src/queues/own-queues.js';
+import { rememberQueue } from '../../src/queues/pipeline-queues.js';
 import { parseRedisMemory } from '../../src/queues/redis-memory.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';

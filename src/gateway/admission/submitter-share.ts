@@ -1,7 +1,7 @@
 import { RedisError, RequestError } from '../../errors.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { type QueueSample, sampleJobs } from '../../producers/sample-jobs.js';
-import { rememberedQueues } from '../../queues/own-queues.js';
+import { rememberedQueues } from '../../queues/pipeline-queues.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { sharedReading } from '../http/shared-reading.js';
 

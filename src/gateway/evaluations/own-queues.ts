@@ -7,7 +7,7 @@ import {
   MAX_QUEUES_PER_TOKEN,
   rememberedQueues,
   rememberQueue,
-} from '../../queues/own-queues.js';
+} from '../../queues/pipeline-queues.js';
 
 /** A queue that a request names, with the field that names it. */
 export interface NamedQueue {

@@ -1,7 +1,7 @@
 import { PayloadError } from '../../errors.js';
 import { isQueueName, nameField, QUEUE_NAME_RULE } from '../../queues/names.js';
 import { isKindName } from '../../queues/registry.js';
-import { ownDataBytes, type TextLimits } from '../../queues/validate.js';
+import { pipelineDataBytes, type TextLimits } from '../../queues/validate.js';
 import { GUARD_FIELD } from './evaluation-guard.js';
 import type { Evaluation } from './guarded-evaluation.js';
 
@@ -40,7 +40,7 @@ export function checkEvaluation(
  * @throws PayloadError `payload-too-large`; `invalid-payload` where it cannot be written as JSON.
  */
 export function checkOwnData(data: unknown, field: string, limits: TextLimits): number {
-  const limit = ownDataBytes(limits);
+  const limit = pipelineDataBytes(limits);
   const bytes = jsonBytes(data, field);
   if (bytes <= limit) return bytes;
   throw new PayloadError(

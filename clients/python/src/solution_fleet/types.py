@@ -8,7 +8,7 @@ KindName = Literal["solution-check", "summarize", "extract", "contamination"]
 JobState = Literal["waiting", "delayed", "waiting-children", "active", "completed", "failed", "cancelled"]
 CheckStatus = Literal["clean", "corrected", "partly-corrected", "uncorrected"]
 OnUncorrected = Literal["evaluate", "refuse"]
-#: Labels of a job; ``run`` and ``step`` name its place in a pipeline run.
+#: Labels of a job; ``run`` and ``step`` locate it in a pipeline run.
 Tags = dict[str, str]
 
 
@@ -90,7 +90,7 @@ class _FindingExtras(TypedDict, total=False):
     occurrences: int
     matched: Literal["exact", "whitespace"]
     reason: str
-    #: Who found it: the agent, or static analysis, which is asked beside a model.
+    #: Who found it: the agent, or static analysis, which runs in addition to a model.
     source: Literal["agent", "analysis"]
     #: What the correction changed besides the leak.
     notes: list[str]
@@ -112,7 +112,7 @@ class NotFollowed(TypedDict):
 
 
 class _CheckExtras(_AgentResult, total=False):
-    #: Code that static analysis could not follow, and therefore did not accuse.
+    #: Code that static analysis could not follow, and therefore did not flag.
     notFollowed: list[NotFollowed]
 
 

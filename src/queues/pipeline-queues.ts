@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { replyList, replyText, runScript, script } from './run-script.js';
 
 /*
- * Names of the pipeline's own queues that gateways have met.
+ * Names of the pipeline queues that gateways have seen.
  * - `PREFIX::queues`: set of the names;
  * - `PREFIX::queue-owners`: hash, by name the id of the token that used it first.
  */
@@ -10,17 +10,17 @@ function nameKeys(prefix: string): [string, string] {
   return [`${prefix}::queues`, `${prefix}::queue-owners`];
 }
 
-/** Most names that are remembered, and most of them that one token has used first. */
+/** Maximum number of remembered names in total, and of those that one token was the first to use. */
 export const MAX_QUEUES = 1_000;
 export const MAX_QUEUES_PER_TOKEN = 250;
 
-/** KEYS: 1 names, 2 owners. ARGV: 1 owner. Returns how many names there are, and how many are the owner's. */
+/** KEYS: 1 names, 2 owners. ARGV: 1 owner. Returns the number of all names and of the owner's. */
 const COUNT = script(`
-local own = 0
+local owned = 0
 for _, owner in ipairs(redis.call('HVALS', KEYS[2])) do
-  if owner == ARGV[1] then own = own + 1 end
+  if owner == ARGV[1] then owned = owned + 1 end
 end
-return {redis.call('SCARD', KEYS[1]), own}`);
+return {redis.call('SCARD', KEYS[1]), owned}`);
 
 /** KEYS: 1 names, 2 owners. ARGV: 1 name, 2 owner. */
 const REMEMBER = script(`
@@ -28,8 +28,8 @@ if redis.call('SADD', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2], AR
 return 1`);
 
 /**
- * Forgets queues without jobs, with what BullMQ leaves of them. What somebody set for a queue (paused, a limit) stays.
- * KEYS: 1 names, 2 owners. ARGV: 1 prefix of all keys, 2… names. Returns the names that were forgotten.
+ * Removes the names of queues without jobs, with the keys that BullMQ leaves. Settings of a queue (paused, a limit) stay.
+ * KEYS: 1 names, 2 owners. ARGV: 1 prefix of all keys, 2… names. Returns the names that were removed.
  */
 const FORGET = script(`
 local forgotten = {}
@@ -53,7 +53,7 @@ for at = 2, #ARGV do
 end
 return forgotten`);
 
-/** Names that are looked at in one step. */
+/** Names that are checked in one script. */
 const PAGE = 100;
 
 export interface QueueCounts {
@@ -86,8 +86,8 @@ export async function rememberedQueues(client: Redis, prefix: string): Promise<s
 }
 
 /**
- * Forgets the queues that have no jobs any more, so that their names make room for others.
- * @returns their names.
+ * Removes the names of queues that have no more jobs, so other names can be remembered.
+ * @returns the names.
  */
 export async function forgetEmptyQueues(client: Redis, prefix: string): Promise<string[]> {
   const names = await client.smembers(nameKeys(prefix)[0]);
