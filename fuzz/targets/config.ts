@@ -2,7 +2,7 @@ import { withoutPasswords } from '../../src/cli/without-passwords.js';
 import { type Environment, loadConfig } from '../../src/config/load-config.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { messageOf } from '../../src/errors.js';
-import { redisAddress, redisOptionsFrom, assertPrefixFitsCluster } from '../../src/queues/redis-address.js';
+import { assertPrefixFitsCluster, redisAddress, redisOptionsFrom } from '../../src/queues/redis-address.js';
 import type { InputSource } from '../inputs/source.js';
 import { mustHold, type Target } from '../target.js';
 

@@ -57,7 +57,7 @@ return 1`);
 /** Where long texts of jobs are kept, so that queues stay small and the same script is stored once. */
 export interface PayloadStore {
   /** Whether data hold a text that `offload` would store. */
-  holdsLongText(data: unknown): boolean;
+  hasLongText(data: unknown): boolean;
   /**
    * Stores the long texts of JSON data, before any job names them, and gives the data with references in their place.
    * @param holders Keys of the jobs that will name them: a text is kept as long as one of these exists.
@@ -87,7 +87,7 @@ export class RedisPayloadStore implements PayloadStore {
     this.#dataBytes = dataBytes;
   }
 
-  holdsLongText(data: unknown): boolean {
+  hasLongText(data: unknown): boolean {
     let anyLong = false;
     eachText(data, (found) => {
       anyLong ||= typeof found === 'string' && this.#isLong(found);
@@ -97,7 +97,7 @@ export class RedisPayloadStore implements PayloadStore {
 
   async offload<T>(data: T, holders: readonly string[]): Promise<T> {
     // Most data are short, and need no copy.
-    if (!this.holdsLongText(data)) return data;
+    if (!this.hasLongText(data)) return data;
     const texts = new Map<string, EncodedText>();
     const replaced = mapTexts(data, (found) => {
       if (typeof found !== 'string' || !this.#isLong(found)) return found;

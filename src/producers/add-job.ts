@@ -13,46 +13,46 @@ import { scheduleSubmitted } from './schedule-submitted.js';
 import { checkSubmission } from './submission-fields.js';
 import { existingJob, removeEnded, runAgain, type Submission, type SubmitOutcome } from './submit-once.js';
 
-/** How a submission is named. */
+/** Options that name a submission. */
 export interface KeyOptions {
   /**
-   * The pipeline's own name for the work. The same key and payload is the same job: it gives its result while it
-   * is kept, runs again after a failure, and is refused with another payload.
+   * The pipeline's name for the work. The same key and payload is the same job: it returns its result while the job is
+   * stored, runs again after a failure, and is rejected with another payload.
    */
   readonly key?: string;
-  /** Runs a job anew although the key's job has ended. */
+  /** Runs the key's job again even if it has ended. */
   readonly force?: boolean;
-  /** For whom the job is done; jobs of several tenants take turns. Default: the run in its tags. */
+  /** For whom the job is done; jobs of several tenants are scheduled fairly. Default: the run in its tags. */
   readonly tenant?: string;
   /**
-   * Who submits, where tenants are only its own word, as the HTTP API says of its tokens: submitters take turns, and
-   * tenants within each. Default: nobody in particular; each tenant takes turns of its own.
+   * Who submits, if the submitter chooses tenant names freely. The HTTP API sets it for its tokens: submitters share the
+   * queue fairly, and the tenants of each submitter share its part. Default: none; tenants share the queue directly.
    */
   readonly submitter?: string;
 }
 
 export interface AddOptions extends KeyOptions {
-  /** 1 is the most urgent, 2,097,151 the least; absent: before all that have one. */
+  /** 1 is the most urgent, 2,097,151 the least; default: before all jobs with a priority. */
   readonly priority?: number;
   /** Wait before the job may start, in milliseconds. */
   readonly delayMs?: number;
-  /** What the agent calls of the job may cost, in US dollars. */
+  /** Maximum cost of the job's agent calls, in US dollars. */
   readonly budgetUsd?: number;
 }
 
-/** What the fleet keeps among BullMQ's options of a job, where it is stored in the same step as the job. */
+/** What the fleet stores among BullMQ's options of a job; it is written atomically with the job. */
 export interface FleetJobOptions {
   readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority' | 'submitter'> & {
-    /** The job's labels, null where it has none. */
+    /** The job's labels, null if it has none. */
     readonly tags?: Readonly<Record<string, string>> | null;
-    /** Size of the job's texts in characters, where some of them are stored apart. */
+    /** Size of the job's texts in characters, if some of them are stored separately. */
     readonly bytes?: number;
   };
 }
 
 /**
  * BullMQ's options of one job: attempts, back-off and retention are the same through every entry point. The job is added
- * as `UNSCHEDULED`; `scheduleSubmitted` gives it its place among the jobs of other tenants.
+ * as `UNSCHEDULED`; `scheduleSubmitted` then gives it its start tag.
  * @param bytes Size of its texts, if some of them are stored separately.
  */
 export function jobOptions(
@@ -64,7 +64,7 @@ export function jobOptions(
 ): JobsOptions & FleetJobOptions {
   const { tenant, budgetUsd, priority, submitter } = options;
   const { attempts, backoffMs } = KINDS[kindName].defaults;
-  const own = {
+  const fleetOptions = {
     ...(tenant === undefined ? {} : { tenant }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(priority === undefined ? {} : { priority }),
@@ -77,22 +77,22 @@ export function jobOptions(
     backoff: { type: 'exponential', delay: backoffMs },
     ...retention(fleet),
     keepLogs: 500,
-    // A stack would repeat the failure's message, at every attempt; where it was thrown stands in the worker's log.
+    // A stack would repeat the failure's message at every attempt; the worker's log has the stack.
     stackTraceLimit: 0,
     priority: UNSCHEDULED,
     ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
-    ...(Object.keys(own).length === 0 ? {} : { fleet: own }),
+    ...(Object.keys(fleetOptions).length === 0 ? {} : { fleet: fleetOptions }),
   };
 }
 
-/** How long ended jobs are kept. */
+/** How long ended jobs are stored. */
 export function retention(fleet: FleetClient): Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'> {
   return { removeOnComplete: { age: fleet.retentionSeconds }, removeOnFail: { age: fleet.retentionSeconds } };
 }
 
 /**
- * Validates a payload and gives it the present contract version.
- * @throws PayloadError with the path of the field at fault.
+ * Validates a payload and adds the current contract version.
+ * @throws PayloadError with the path of the invalid field.
  */
 export function preparePayload<K extends KindName>(
   fleet: FleetClient,
@@ -106,8 +106,8 @@ export function preparePayload<K extends KindName>(
 
 /**
  * Submits one job of a kind.
- * @throws PayloadError where the payload breaks the contract or a size limit; JobError `key-conflict` where the
- *   key names a job with another payload.
+ * @throws PayloadError if the payload breaks the contract or a size limit; JobError `key-conflict` if the key names a job
+ *   with another payload.
  */
 export async function addJob<K extends KindName>(
   fleet: FleetClient,
@@ -121,7 +121,7 @@ export async function addJob<K extends KindName>(
   const create = async () => {
     await indexRuns(fleet, [[submission]]);
     const stored = await storedData(fleet, submission);
-    const jobOpts = jobOptions(fleet, kind, submission.id, options, bytesApart(data, stored));
+    const jobOpts = jobOptions(fleet, kind, submission.id, options, separateBytes(data, stored));
     await fleet.queue(kind).add(kind, stored, withTags(jobOpts, data));
     await scheduleSubmitted(fleet, [{ ...submission, ...options }]);
   };
@@ -135,8 +135,8 @@ export async function addJob<K extends KindName>(
 }
 
 /**
- * What a job carries: its data, with references in the place of long texts, which are stored before the job is. Jobs of
- * the pipeline's own queues are read by its own workers and carry everything.
+ * The stored data of a job: long texts are replaced by references, and are stored before the job. Jobs in pipeline queues
+ * are read by the pipeline's workers, so they contain all texts.
  */
 export async function storedData(
   fleet: FleetClient,
@@ -145,8 +145,8 @@ export async function storedData(
   return isKindName(queue) ? fleet.payloads.offload(data, [`${fleet.prefix}:${queue}:${id}`]) : data;
 }
 
-/** Size of the texts of a job's data where some of them are stored apart from it. */
-export function bytesApart(data: unknown, stored: unknown): number | undefined {
+/** Size of the texts of a job's data if some of them are stored separately. */
+export function separateBytes(data: unknown, stored: unknown): number | undefined {
   return stored === data ? undefined : sizeOf(data);
 }
 
@@ -160,11 +160,11 @@ async function submitByKey(
   if (job === undefined) {
     await fleet.memory.admitJobs([submission.data]);
     await create();
-    // Somebody else may have been first: BullMQ then kept that job, which must be the same one.
+    // Another submission may have been first: BullMQ then kept that job, which must have the same payload.
     await existingJob(fleet, submission);
     return 'created';
   }
-  // A job is only removed where there is room for the one that replaces it.
+  // A job is only removed if there is room for the one that replaces it.
   if (force) await fleet.memory.admitJobs([submission.data]);
   if (force && (await removeEnded(job))) {
     await create();

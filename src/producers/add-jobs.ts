@@ -4,7 +4,7 @@ import { mapInChunks, yieldWhenBusy } from '../event-loop.js';
 import { asRedisError } from '../queues/connection.js';
 import type { KindName, PayloadOf } from '../queues/registry.js';
 import { completePayload } from '../queues/validate.js';
-import { type AddOptions, addJob, bytesApart, jobOptions, preparePayload, storedData } from './add-job.js';
+import { type AddOptions, addJob, jobOptions, preparePayload, separateBytes, storedData } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
@@ -21,7 +21,7 @@ export interface BatchItem<K extends KindName = KindName> {
   readonly options?: AddOptions;
 }
 
-/** What became of one job of a batch: it was submitted, or why it was not. */
+/** The outcome of one job of a batch: its handle, or why it was not submitted. */
 export type BatchItemOutcome = { readonly handle: JobHandle } | { readonly error: FleetError };
 
 type Prepared = Submission & {
@@ -30,21 +30,21 @@ type Prepared = Submission & {
   readonly index: number;
 };
 
-/** A job that only has to be added: its long texts are stored. */
+/** A job that is ready to be added: its long texts are stored. */
 interface Ready {
   readonly job: Prepared;
   readonly stored: Record<string, unknown>;
 }
 
-/** Jobs that Redis takes at once, so that it answers others in between. */
+/** Jobs that are added at once; Redis serves other clients between two chunks. */
 const CHUNK = 1_000;
 
 /**
- * Submits jobs of any kinds. Each stands for itself: one that is refused says why and does not keep the others back.
- * New jobs go to Redis together; those whose key names a job that is there are treated as `addJob` does.
+ * Submits jobs of any kinds. Each is independent: a rejected job has an error as its outcome, and the others are added.
+ * New jobs are added in bulk; a job whose key names an existing job is treated as in `addJob`.
  *
  * @returns the outcomes in the order of the items.
- * @throws RedisError where Redis went away; a batch with keys can be sent again as it is.
+ * @throws RedisError if Redis became unreachable; a batch with keys can be submitted again unchanged.
  */
 export function addJobs(fleet: FleetClient, items: readonly BatchItem[]): Promise<BatchItemOutcome[]> {
   return new Batch(fleet, items).submit();
@@ -68,11 +68,11 @@ class Batch {
     for (let start = 0; start < this.#items.length; start += CHUNK) {
       const ready = await coming;
       const next = start + CHUNK;
-      // Redis is asked for what the next jobs need before it is given these, and takes these while those are written.
+      // The next chunk is prepared while this one is added: its reads are sent before this chunk's writes.
       if (next < this.#items.length) coming = this.#makeReady(next);
       const addition = this.#add(ready);
       additions.push(addition);
-      // It is awaited below, or something before it has failed as well.
+      // It is awaited below, unless an earlier promise rejects first.
       addition.catch(() => undefined);
     }
     await Promise.all(additions);
@@ -86,7 +86,7 @@ class Batch {
     return this.#outcomes;
   }
 
-  /** Validates the jobs from `start` on, deals with those whose keys name jobs that are there, and gives the others. */
+  /** Validates the jobs from `start` on, handles those whose keys name existing jobs, and returns the others. */
   async #makeReady(start: number): Promise<Ready[]> {
     const fleet = this.#fleet;
     const fresh = await this.#admitted(await this.#withoutExisting(await this.#prepareEach(start)));
@@ -96,11 +96,11 @@ class Batch {
     );
     const stored = new Map<string, Record<string, unknown>>();
     for (const job of fresh)
-      if (fleet.payloads.holdsLongText(job.data)) stored.set(job.id, await storedData(fleet, job));
+      if (fleet.payloads.hasLongText(job.data)) stored.set(job.id, await storedData(fleet, job));
     return fresh.map((job) => ({ job, stored: stored.get(job.id) ?? job.data }));
   }
 
-  /** The jobs, or none where Redis has no room for them: each is then refused in its place. */
+  /** The jobs, or none if Redis has no room for them: then each of them has that error as its outcome. */
   async #admitted(jobs: readonly Prepared[]): Promise<readonly Prepared[]> {
     try {
       await this.#fleet.memory.admitJobs(jobs.map(({ data }) => data));
@@ -147,7 +147,7 @@ class Batch {
             handle: await addJob(fleet, job.kind, job.data as never, job.options),
           };
       } catch (thrown) {
-        this.#outcomes[job.index] = { error: refusalOf(thrown) };
+        this.#outcomes[job.index] = { error: rejectionOf(thrown) };
       }
     });
     return fresh;
@@ -172,10 +172,10 @@ class Batch {
   }
 }
 
-/** A job as BullMQ takes many of them. */
+/** A job in the form of `addBulk`. */
 function bulkJob(fleet: FleetClient, kind: KindName, { job, stored }: Ready) {
   const { id, options, data } = job;
-  const opts = withTags(jobOptions(fleet, kind, id, options, bytesApart(data, stored)), data);
+  const opts = withTags(jobOptions(fleet, kind, id, options, separateBytes(data, stored)), data);
   return { name: kind, data: stored, opts };
 }
 
@@ -185,8 +185,8 @@ function prepare(fleet: FleetClient, { kind, payload, options = {} }: BatchItem,
   return { kind, queue: kind, id: chooseJobId(kind, options.key), data, options, index };
 }
 
-/** The refusal of one job; what concerns them all is thrown. */
-function refusalOf(thrown: unknown): FleetError {
+/** The error of one job; an error that concerns all jobs is thrown. */
+function rejectionOf(thrown: unknown): FleetError {
   const typed = asRedisError(thrown);
   const error = toFleetError(typed);
   if (!(error instanceof JobError)) throw typed;

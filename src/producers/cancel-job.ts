@@ -9,8 +9,8 @@ import { findJob } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 
 /**
- * Cancels a job wherever it is, and the children it still waits for. The mark is final: a running call is aborted
- * by the worker that holds the job, a waiting one is never started, and neither is retried.
+ * Cancels a job in any state, and the children it still waits for. The cancellation is final: the worker that owns the
+ * job's lock aborts a running call, a waiting job never starts, and neither is retried.
  * @throws JobError `job-not-found`, or `job-already-ended`.
  */
 export async function cancelJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
@@ -24,21 +24,21 @@ export async function cancelJob(fleet: FleetClient, id: string, queueName?: stri
   }
   await announce(fleet, queue, id);
   const state = await job.getState();
-  // A worker ends a cancelled job when it meets it, so a delayed one need not wait for its time.
+  // A worker ends a cancelled job when it takes it, so a delayed job is made due now.
   if (state === 'delayed') await job.promote();
   if (state === 'waiting-children') {
-    // BullMQ's own way to ask would read what every child returned.
+    // BullMQ's method for this would read the result of every child.
     const unprocessed = await fleet.client.smembers(`${queue.toKey(id)}:dependencies`);
     await Promise.all(unprocessed.map((key) => cancelChild(fleet, key)));
   }
 }
 
-/** Events of a queue that are kept, as BullMQ keeps them. */
+/** Maximum number of stored events of a queue, the same as BullMQ's. */
 const MAX_EVENTS = 10_000;
 
 /**
- * Publishes an event of a queue. The stream is trimmed first: a full Redis takes a script whose first write asks for no
- * memory. KEYS: 1 stream. ARGV: 1 name of the event, 2 job id, 3 events that are kept.
+ * Publishes an event of a queue. The stream is trimmed first: a full Redis accepts a script whose first write needs no
+ * memory. KEYS: 1 stream. ARGV: 1 name of the event, 2 job id, 3 maximum number of stored events.
  */
 const PUBLISH_END = script(`
 redis.call('XTRIM', KEYS[1], 'MAXLEN', '~', ARGV[3])

@@ -3,7 +3,7 @@ import { type AddOptions, addJob } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 
-/** Submits one `contamination` job. @throws PayloadError where the payload breaks the contract. */
+/** Submits one `contamination` job. @throws PayloadError if the payload breaks the contract. */
 export function addContamination(
   fleet: FleetClient,
   payload: ContaminationPayload,

@@ -12,7 +12,7 @@ import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import { type JobView, unreadable, viewJob } from './job-view.js';
 import { retryJob } from './retry-job.js';
 
-/** Which dead letters are meant; what is left out does not matter. */
+/** Selects dead letters; a field that is left out matches all. */
 export interface DeadLetterFilter {
   readonly ids?: readonly string[];
   readonly kind?: KindName;
@@ -21,32 +21,32 @@ export interface DeadLetterFilter {
   readonly tenant?: string;
   /** Only jobs that failed with this code. */
   readonly code?: ErrorCode;
-  /** Only jobs that failed at least so long ago, in milliseconds. */
+  /** Only jobs that failed at least this long ago, in milliseconds. */
   readonly olderThanMs?: number;
 }
 
-/** A job that failed for good, with everything that is needed to diagnose it and to run it again. */
+/** A job that failed permanently, with all data that are needed to diagnose it and to run it again. */
 export interface DeadLetter {
   /** With the error (cut at 8,000 characters) and the cost of all attempts. */
   readonly job: JobView;
-  /** What was submitted, with its long texts. */
+  /** The submitted payload, with its long texts. */
   readonly payload: unknown;
-  /** Why the long texts of the payload cannot be read; references then stand in their places. */
+  /** Why the long texts of the payload cannot be read; the payload then contains references instead. */
   readonly payloadError?: JobFailure;
-  /** The ledger: every agent call of every attempt. */
+  /** The call ledger: every agent call of every attempt. */
   readonly calls: readonly CallRecord[];
 }
 
-/** What became of the dead letters that a command was about. */
+/** The outcome of a command for the dead letters that it selected. */
 export interface DeadLetterAction {
   readonly done: readonly string[];
-  /** Those that could not be treated, and why. */
+  /** Dead letters that the command could not be applied to, and why. */
   readonly refused: readonly { readonly id: string; readonly reason: string }[];
 }
 
 const PAGE = 200;
 
-/** Jobs that failed for good and were not cancelled, newest first within their kind. */
+/** Jobs that failed permanently and were not cancelled, newest first within their kind. */
 export async function listDeadLetters(
   fleet: FleetClient,
   filter: DeadLetterFilter = {},
@@ -60,7 +60,7 @@ export async function listDeadLetters(
   return found;
 }
 
-/** @throws JobError `job-not-found`; UsageError where the job has not failed. */
+/** @throws JobError `job-not-found`; UsageError if the job has not failed. */
 export async function getDeadLetter(fleet: FleetClient, id: string): Promise<DeadLetter> {
   const found = await findJob(fleet, id);
   const key = found.queue.toKey(id);
@@ -70,12 +70,12 @@ export async function getDeadLetter(fleet: FleetClient, id: string): Promise<Dea
     payloadOf(fleet, found.job.data, key, id),
   ]);
   if (job.state !== 'failed') {
-    throw new UsageError('usage', `job ${id} is ${job.state}, and so no dead letter`, { jobId: id });
+    throw new UsageError('usage', `job ${id} is ${job.state}, so it is not a dead letter`, { jobId: id });
   }
   return { job, ...payload, calls };
 }
 
-/** The payload with its long texts; where these cannot be read it is as Redis holds it, and says why. */
+/** The payload with its long texts; if these cannot be read, the payload as it is stored, and why. */
 async function payloadOf(
   fleet: FleetClient,
   data: unknown,
@@ -94,8 +94,8 @@ async function payloadOf(
 }
 
 /**
- * Runs dead letters again with a fresh set of attempts; calls that were answered are not paid again.
- * @throws UsageError where nothing says which ones.
+ * Runs dead letters again with a fresh set of attempts; answered calls are replayed and not billed again.
+ * @throws UsageError if the filter is empty.
  */
 export async function retryDeadLetters(
   fleet: FleetClient,
@@ -106,8 +106,8 @@ export async function retryDeadLetters(
 }
 
 /**
- * Removes dead letters for ever.
- * @throws UsageError where nothing says which ones.
+ * Removes dead letters permanently.
+ * @throws UsageError if the filter is empty.
  */
 export async function discardDeadLetters(
   fleet: FleetClient,
@@ -116,9 +116,9 @@ export async function discardDeadLetters(
   demandFilter(filter, 'drop');
   return forEachDead(fleet, filter, async (id) => {
     const { queue } = locationOf(fleet, id);
-    // One that cannot be read can be removed as well.
+    // A job that cannot be read can be removed as well.
     const removed = await queue.remove(id, { removeChildren: false });
-    if (removed === 0) throw new UsageError('usage', `job ${id} is held by a worker`, { jobId: id });
+    if (removed === 0) throw new UsageError('usage', `job ${id} is locked by a worker`, { jobId: id });
   });
 }
 
@@ -129,7 +129,7 @@ function demandFilter(filter: DeadLetterFilter, verb: string): void {
   throw new UsageError('usage', `say which dead letters to ${verb}: ids, a kind, run, tenant, code or age`);
 }
 
-/** The ids are collected first, since what is done to a job takes it out of the list that is read. */
+/** The ids are collected first, because the action removes a job from the list that is read. */
 async function forEachDead(
   fleet: FleetClient,
   filter: DeadLetterFilter,
@@ -140,7 +140,7 @@ async function forEachDead(
   const done: string[] = [];
   const refused = (filter.ids ?? [])
     .filter((id) => !ids.includes(id))
-    .map((id) => ({ id, reason: 'is no dead letter' }));
+    .map((id) => ({ id, reason: 'is not a dead letter' }));
   for (const id of ids) {
     try {
       await action(id);
@@ -175,8 +175,8 @@ function isMeant(job: JobSummary, { tenant, run, code, olderThanMs }: DeadLetter
 }
 
 /**
- * Ids of failed jobs, page by page: those that are named, or all. A job that fails meanwhile shifts the pages, so that none
- * is missed and one may be seen twice.
+ * Ids of failed jobs, page by page: those in the filter, or all. A job that fails meanwhile shifts the pages: no job is
+ * missed, and one may be returned twice.
  */
 async function* failedIds(
   queue: Queue,

@@ -4,19 +4,19 @@ import { asRedisError } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
 
-/** A job that has completed, as its event tells it. */
+/** A completed job, as its event describes it. */
 export interface CompletedEvent {
   readonly returned: unknown;
 }
 
-/** Called without an event where the job may have ended in whatever way. */
+/** Called without an event if the job may have ended in any way. */
 export type EndListener = (completed?: CompletedEvent) => void;
 
-/** Tells when jobs of one queue end. */
+/** Notifies listeners when jobs of one queue end. */
 export interface QueueEnds {
   /**
    * Calls `listener` when the job may have ended, until the returned function is called.
-   * @throws RedisError where the stream cannot be read.
+   * @throws RedisError if the stream cannot be read.
    */
   listen(jobId: string, listener: EndListener): Promise<() => void>;
 }
@@ -25,8 +25,8 @@ export interface QueueEnds {
 export const CANCELLED_EVENT = 'cancelled';
 
 /**
- * Tells when jobs of one of the fleet's kinds end, by its queue's event stream. Reading starts behind the last event that
- * was there at the time of opening: BullMQ's own start ("whatever comes after the first read") can miss the
+ * Notifies listeners when jobs of one of the fleet's kinds end, from its queue's event stream. Reading starts after the
+ * last event in the stream at the time of opening: BullMQ's default start (everything after the first read) can miss the
  * first event. Listeners are also called when a lost connection is back: a long stream may have been trimmed.
  */
 export class EndEvents implements QueueEnds {
@@ -37,7 +37,7 @@ export class EndEvents implements QueueEnds {
   #events: Promise<QueueEvents> | undefined;
   #closed = false;
 
-  /** @param client for single commands; @param connection options of the stream's own, blocking connection. */
+  /** @param client for single commands; @param connection options of the stream's separate, blocking connection. */
   constructor(queue: Queue, client: Redis, connection: RedisConnectionOptions) {
     this.#queue = queue;
     this.#client = client;
@@ -46,7 +46,7 @@ export class EndEvents implements QueueEnds {
 
   async listen(jobId: string, listener: EndListener): Promise<() => void> {
     this.#events ??= this.#open().catch((thrown: unknown) => {
-      // The next listener tries again.
+      // The next listener opens it again.
       this.#events = undefined;
       throw asRedisError(thrown);
     });
@@ -70,7 +70,7 @@ export class EndEvents implements QueueEnds {
   async #open(): Promise<QueueEvents> {
     const [last] = await this.#client.xrevrange(this.#queue.toKey('events'), '+', '-', 'COUNT', 1);
     const events = new QueueEvents(this.#queue.name, {
-      // Opening waits for as long as Redis is away, but no longer than somebody wants it.
+      // Opening waits for as long as Redis is unreachable, unless it is closed in the meantime.
       connection: {
         ...this.#connection,
         retryStrategy: (times) => (this.#closed ? null : this.#connection.retryStrategy?.(times)),

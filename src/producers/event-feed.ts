@@ -5,10 +5,10 @@ import type { RedisConnectionOptions } from '../queues/redis-address.js';
 
 /** One event of a queue's stream. */
 export interface QueueEvent {
-  /** Its place in the stream: `milliseconds-sequence`. */
+  /** Its position in the stream: `milliseconds-sequence`. */
   readonly id: string;
   readonly queue: string;
-  /** BullMQ's name of it: waiting, active, progress, completed, failed, … */
+  /** BullMQ's name: waiting, active, progress, completed, failed, … */
   readonly name: string;
   readonly jobId: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -18,15 +18,15 @@ export type EventListener = (event: QueueEvent) => void;
 type Entry = [id: string, fields: string[]];
 
 /**
- * How long one read waits, in milliseconds: a queue that is listened to for the first time is read after that. With more
- * queues than this it waits longer, since each read names them all.
+ * How long one read waits, in milliseconds: a queue with its first listener is read after that. With more queues than
+ * this it waits longer, because each read names all queues.
  */
 const MIN_BLOCK_MS = 100;
 const PAGE = 200;
 /** Pause after a failed read, in milliseconds. */
 const PAUSE_MS = 500;
 
-/** Compares two places in a stream. */
+/** Compares two positions in a stream. */
 export function isLater(a: string, b: string): boolean {
   const [aMs = 0, aSequence = 0] = a.split('-').map(Number);
   const [bMs = 0, bSequence = 0] = b.split('-').map(Number);
@@ -39,12 +39,12 @@ function eventOf(queue: string, [id, flat]: Entry): QueueEvent {
   return { id, queue, name: fields.event ?? '', jobId: fields.jobId ?? '', fields };
 }
 
-/** Listeners to one queue, by the job that each is about. */
+/** Listeners of one queue, by job. */
 type QueueListeners = Map<string, Set<EventListener>>;
 
 /**
  * Events of jobs as they happen, for any number of listeners and queues, read over one connection. A queue is read while
- * somebody listens to one of its jobs.
+ * one of its jobs has a listener.
  */
 export class EventFeed {
   readonly #client: Redis;
@@ -54,19 +54,19 @@ export class EventFeed {
   readonly #positions = new Map<string, string>();
   #reading: Promise<void> | undefined;
   #closed = false;
-  /** Told why the events cannot be read, each time that a read fails. */
+  /** Called with the reason each time that a read fails. */
   report: (reason: string) => void = () => undefined;
 
-  /** @param client for single commands; @param connection options of the feed's own, blocking connection. */
+  /** @param client for single commands; @param connection options of the feed's separate, blocking connection. */
   constructor(client: Redis, prefix: string, connection: RedisConnectionOptions) {
     this.#client = client;
     this.#prefix = prefix;
     this.#reader = new Redis({ ...connection, lazyConnect: true });
-    // A read that fails is reported below; without a listener every reconnect attempt would be printed.
+    // A failed read is reported below; without a listener every reconnect attempt would be printed.
     this.#reader.on('error', () => undefined);
   }
 
-  /** Number of listeners, for finding leaks. */
+  /** Number of listeners, to detect leaks. */
   get listenerCount(): number {
     let count = 0;
     for (const jobs of this.#listeners.values())
@@ -74,21 +74,21 @@ export class EventFeed {
     return count;
   }
 
-  /** The place of a queue's newest event. */
+  /** The position of a queue's newest event. */
   async newest(queue: string): Promise<string> {
     const [last] = await this.#client.xrevrange(this.#key(queue), '+', '-', 'COUNT', 1);
     return last?.[0] ?? '0-0';
   }
 
-  /** The place of a queue's oldest event that is kept. */
+  /** The position of a queue's oldest stored event. */
   async oldest(queue: string): Promise<string> {
     const [first] = await this.#client.xrange(this.#key(queue), '-', '+', 'COUNT', 1);
     return first?.[0] ?? '0-0';
   }
 
-  /** Events after a place, page by page. */
-  async *after(queue: string, place: string): AsyncGenerator<QueueEvent> {
-    for (let from = place; ; ) {
+  /** Events after a position, page by page. */
+  async *after(queue: string, position: string): AsyncGenerator<QueueEvent> {
+    for (let from = position; ; ) {
       const page = (await this.#client.xrange(this.#key(queue), `(${from}`, '+', 'COUNT', PAGE)) as Entry[];
       for (const entry of page) yield eventOf(queue, entry);
       const last = page.at(-1);
@@ -105,8 +105,8 @@ export class EventFeed {
     jobs.set(jobId, listeners.add(listener));
     if (!this.#positions.has(queue)) {
       try {
-        const place = await this.newest(queue);
-        if (!this.#positions.has(queue)) this.#positions.set(queue, place);
+        const position = await this.newest(queue);
+        if (!this.#positions.has(queue)) this.#positions.set(queue, position);
       } catch (thrown) {
         this.#forget(queue, jobId, listener);
         throw thrown;

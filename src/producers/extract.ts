@@ -3,7 +3,7 @@ import { type AddOptions, addJob } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 
-/** Submits one `extract` job. @throws PayloadError where the payload breaks the contract. */
+/** Submits one `extract` job. @throws PayloadError if the payload breaks the contract. */
 export function addExtract(
   fleet: FleetClient,
   payload: ExtractPayload,

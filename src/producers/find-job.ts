@@ -6,15 +6,15 @@ import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { kindOfJobId } from './job-id.js';
 
-/** Where a job is, if it is there. */
-export interface JobPlace {
-  /** Name of the job's kind, or of the pipeline's own queue. */
+/** The queue and the id of a job that may exist. */
+export interface JobLocation {
+  /** Name of the job's kind, or of the pipeline queue. */
   readonly kind: string;
   readonly queue: Queue;
   readonly id: string;
 }
 
-export interface FoundJob extends JobPlace {
+export interface FoundJob extends JobLocation {
   readonly job: Job;
 }
 
@@ -23,21 +23,25 @@ export function jobNotFound(id: string): JobError {
 }
 
 /**
- * Where a job with this id would be: in the queue of its kind, or in the pipeline's own one where it is named.
+ * The location of a job with this id: the queue of its kind, or the pipeline queue if one is named.
  * @throws JobError `job-not-found` for an id that no job can have.
  */
-export function locationOf(fleet: FleetClient, id: string, queueName?: string): JobPlace {
-  // Any other id could be one of BullMQ's own keys, such as `meta`.
+export function locationOf(fleet: FleetClient, id: string, queueName?: string): JobLocation {
+  // Any other id could be one of BullMQ's keys, such as `meta`.
   const kind = queueName ?? kindOfJobId(id);
   if (kind === undefined) throw jobNotFound(id);
   return { kind, queue: fleet.queue(kind), id };
 }
 
 /**
- * Where a job is, after a look whether it is there at all: for an id or a queue that somebody made up nothing is opened.
+ * The location of a job that exists. No queue is opened for an invented id or queue.
  * @throws JobError `job-not-found`.
  */
-export async function existingPlace(fleet: FleetClient, id: string, queueName?: string): Promise<JobPlace> {
+export async function existingLocation(
+  fleet: FleetClient,
+  id: string,
+  queueName?: string,
+): Promise<JobLocation> {
   const kind = queueName ?? kindOfJobId(id);
   if (kind === undefined) throw jobNotFound(id);
   if (!isKindName(kind) && (await readEnd(fleet.client, fleet.jobKey(kind, id))) === 'gone') {
@@ -47,12 +51,12 @@ export async function existingPlace(fleet: FleetClient, id: string, queueName?: 
 }
 
 /**
- * Finds a job by its id: of any kind, or of the pipeline's own queue where one is named.
+ * Finds a job by its id: of any kind, or in the pipeline queue if one is named.
  * @throws JobError `job-not-found`, `broken-record`.
  */
 export async function findJob(fleet: FleetClient, id: string, queueName?: string): Promise<FoundJob> {
-  const place = await existingPlace(fleet, id, queueName);
-  const job = await readJob(place.queue, id);
+  const location = await existingLocation(fleet, id, queueName);
+  const job = await readJob(location.queue, id);
   if (job === undefined) throw jobNotFound(id);
-  return { ...place, job };
+  return { ...location, job };
 }

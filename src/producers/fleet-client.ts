@@ -13,46 +13,45 @@ import { MemoryAdmission, type MemoryLimits } from './memory-admission.js';
 import { SharedEnds } from './shared-ends.js';
 
 export interface FleetClientOptions extends RedisWaitOptions {
-  /** As `redisOptionsFrom` reads it. */
+  /** An address for `redisOptionsFrom`. */
   readonly redisUrl: string;
   /** Prefix of every key in Redis; default `fleet`. */
   readonly prefix?: string;
   readonly limits?: TextLimits;
-  /** How long finished jobs are kept, in days; default 7. */
+  /** How long finished jobs are stored, in days; default 7. */
   readonly retentionDays?: number;
-  /** Texts above this many bytes are stored apart from their job; default 65,536. */
+  /** Texts above this many bytes are stored separately from their job; default 65,536. */
   readonly offloadBytes?: number;
-  /** When submissions are refused since Redis is nearly full; default: at 80 % of its memory limit. */
+  /** When submissions are rejected because Redis is nearly full; default: at 80 % of its memory limit. */
   readonly memory?: MemoryLimits;
-  /** What BullMQ writes its spans with; default: none are written. */
+  /** BullMQ's telemetry, which writes its spans; default: none. */
   // biome-ignore lint/suspicious/noExplicitAny: BullMQ leaves the type of the context open
   readonly telemetry?: Telemetry<any>;
 }
 
 const SECONDS_A_DAY = 86_400;
 
-/** Queues of the pipeline's own that are held open; the one that was used least recently makes room. */
-const MAX_OWN_QUEUES = 100;
+/** Maximum number of open pipeline queues; the least recently used one is closed. */
+const MAX_PIPELINE_QUEUES = 100;
 
 /**
- * One producer's connection to the fleet's queues. Queues and event streams are opened at their first use,
- * so that a pipeline which only enqueues holds one connection. However many queues of its own a pipeline has, their events
- * come over one more.
+ * One producer's connection to the fleet's queues. Queues and event streams are opened at their first use, so a pipeline
+ * that only submits uses one connection. The events of all pipeline queues share one more connection.
  */
 export class FleetClient {
   readonly prefix: string;
   readonly limits: TextLimits;
   readonly retentionSeconds: number;
   readonly client: Redis;
-  /** Where long texts of jobs are kept. */
+  /** Store for the long texts of jobs. */
   readonly payloads: PayloadStore;
-  /** Refuses submissions while there is still memory for the jobs that were accepted. */
+  /** Rejects submissions while there is still memory for the accepted jobs. */
   readonly memory: MemoryAdmission;
   readonly #eventConnection: RedisConnectionOptions;
   readonly #queueOptions: QueueOptions;
   readonly #queues = new Map<KindName, Queue>();
   /** In the order of their last use. */
-  readonly #ownQueues = new Map<string, Queue>();
+  readonly #pipelineQueues = new Map<string, Queue>();
   readonly #events = new Map<KindName, EndEvents>();
   /** Events of jobs of any queue. */
   readonly feed: EventFeed;
@@ -76,14 +75,14 @@ export class FleetClient {
       prefix: this.prefix,
       ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),
     };
-    // A command that fails says so to its caller; without a listener every reconnect attempt would be printed.
+    // A failed command throws in its caller; without a listener every reconnect attempt would be printed.
     client.on('error', () => undefined);
   }
 
   /**
    * Connects to the fleet's Redis.
-   * @throws RedisError `redis-unreachable` where no connection stands within five seconds; ConfigurationError
-   *   where the address is not one, or is a cluster's and the prefix does not fit it.
+   * @throws RedisError `redis-unreachable` if it cannot connect within five seconds; ConfigurationError if the address is
+   *   not valid, or is a cluster's and the prefix does not fit it.
    */
   static async open(options: FleetClientOptions): Promise<FleetClient> {
     assertPrefixFitsCluster(options.redisUrl, options.prefix ?? 'fleet');
@@ -93,9 +92,9 @@ export class FleetClient {
     );
   }
 
-  /** The queue of a kind, or one of the pipeline's own. */
+  /** The queue of a kind, or a pipeline queue. */
   queue(name: string): Queue {
-    if (!isKindName(name)) return this.#ownQueue(name);
+    if (!isKindName(name)) return this.#pipelineQueue(name);
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
     const queue = this.#open(name);
@@ -103,9 +102,9 @@ export class FleetClient {
     return queue;
   }
 
-  /** Number of queues that are held open, for finding leaks. */
+  /** Number of open queues, to detect leaks. */
   get openQueues(): number {
-    return this.#queues.size + this.#ownQueues.size;
+    return this.#queues.size + this.#pipelineQueues.size;
   }
 
   /** Key of a job's hash. Unlike `queue` it opens nothing: the queue need not exist. */
@@ -139,19 +138,19 @@ export class FleetClient {
   async close(): Promise<void> {
     await Promise.all([this.feed.close(), ...[...this.#events.values()].map((events) => events.close())]);
     await this.#flows?.close();
-    const queues = [...this.#queues.values(), ...this.#ownQueues.values()];
+    const queues = [...this.#queues.values(), ...this.#pipelineQueues.values()];
     await Promise.all(queues.map((queue) => queue.close()));
     endClient(this.client);
   }
 
-  #ownQueue(name: string): Queue {
-    const queue = this.#ownQueues.get(name) ?? this.#open(name);
-    this.#ownQueues.delete(name);
-    this.#ownQueues.set(name, queue);
-    const [oldest] = this.#ownQueues;
-    if (oldest !== undefined && this.#ownQueues.size > MAX_OWN_QUEUES) {
-      this.#ownQueues.delete(oldest[0]);
-      // It lets go of the connection, which is not its own. Whoever still holds it can go on using it.
+  #pipelineQueue(name: string): Queue {
+    const queue = this.#pipelineQueues.get(name) ?? this.#open(name);
+    this.#pipelineQueues.delete(name);
+    this.#pipelineQueues.set(name, queue);
+    const [oldest] = this.#pipelineQueues;
+    if (oldest !== undefined && this.#pipelineQueues.size > MAX_PIPELINE_QUEUES) {
+      this.#pipelineQueues.delete(oldest[0]);
+      // The connection is shared, so closing the queue only releases it. Code that still uses the queue can go on.
       oldest[1].close().catch(() => undefined);
     }
     return queue;

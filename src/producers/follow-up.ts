@@ -3,14 +3,14 @@ import { type AddOptions, addJob } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 
-/** The job that something follows: BullMQ's job, or a view of one. */
+/** The job that a new one follows: BullMQ's job, or a view of one. */
 export interface Predecessor {
   readonly id?: string | undefined;
   readonly data?: unknown;
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-/** Tags that place a job behind another in the same pipeline run. */
+/** Tags that put a job after another in the same pipeline run. */
 export function lineageTags(job: Predecessor): Record<string, string> {
   const tags = job.tags ?? (job.data as { tags?: Record<string, string> } | undefined)?.tags ?? {};
   return {
@@ -21,8 +21,8 @@ export function lineageTags(job: Predecessor): Record<string, string> {
 }
 
 /**
- * Submits a job that follows another: it carries the other's `run` and `step` and names it as its `parent` in its tags
- * and log lines, so that everything of one pipeline run can be found. Tags of the payload win.
+ * Submits a job that follows another: its tags and log lines have the other's `run` and `step` and name it as `parent`,
+ * so all jobs of one pipeline run can be found. Tags of the payload take precedence.
  * @throws PayloadError, JobError as `addJob`.
  */
 export function addFollowUp<K extends KindName>(

@@ -8,12 +8,12 @@ import { type JobState, type JobView, viewJob } from './job-view.js';
 import type { SubmitOutcome } from './submit-once.js';
 import { type JobReturn, type WaitOptions, waitForJob, waitForReturn } from './wait-for-job.js';
 
-/** A job in any queue that was submitted: how to follow it. */
+/** A submitted job in any queue, with methods to follow it. */
 export class QueuedJob {
   protected readonly fleet: FleetClient;
   readonly queue: string;
   readonly id: string;
-  /** Whether the submission made the job, or found one by its key. */
+  /** Whether the submission created the job, or found one by its key. */
   readonly outcome: SubmitOutcome;
 
   constructor(fleet: FleetClient, queue: string, id: string, outcome: SubmitOutcome) {
@@ -23,24 +23,24 @@ export class QueuedJob {
     this.outcome = outcome;
   }
 
-  /** The job as it is now. */
+  /** The current view of the job. */
   async view(): Promise<JobView> {
     return viewJob(this.fleet, locationOf(this.fleet, this.id, this.queue));
   }
 
-  /** Its state now, without a look at its data and its result. */
+  /** Its current state; its data and its result are not read. */
   async state(): Promise<JobState> {
     return (await summarizeJob(this.fleet, locationOf(this.fleet, this.id, this.queue))).state;
   }
 
-  /** Waits for the end, whatever it is. */
+  /** Waits until the job has ended in any way. */
   wait(options?: WaitOptions): Promise<JobView> {
     return waitForJob(this.fleet, this.id, options, this.queue);
   }
 
   /**
    * Waits for what the job returns.
-   * @throws FleetError with the job's own code where it failed or was cancelled; JobError `wait-timeout`.
+   * @throws FleetError with the job's code if it failed or was cancelled; JobError `wait-timeout`.
    */
   async returned(options?: WaitOptions): Promise<unknown> {
     const end = await (this.outcome === 'created' ? this.#returnOfNew(options) : this.#returnByView(options));
@@ -63,7 +63,7 @@ export class QueuedJob {
   }
 }
 
-/** A job of one of the fleet's kinds that was submitted. */
+/** A submitted job of one of the fleet's kinds. */
 export class JobHandle<K extends KindName = KindName> extends QueuedJob {
   readonly kind: K;
 
@@ -74,7 +74,7 @@ export class JobHandle<K extends KindName = KindName> extends QueuedJob {
 
   /**
    * Waits for the result and validates it.
-   * @throws FleetError with the job's own code where it failed or was cancelled; JobError `wait-timeout`.
+   * @throws FleetError with the job's code if it failed or was cancelled; JobError `wait-timeout`.
    */
   async result(options?: WaitOptions): Promise<ResultOf<K>> {
     return KINDS[this.kind].result.parse(await this.returned(options)) as ResultOf<K>;

@@ -3,16 +3,16 @@ import { PayloadError } from '../errors.js';
 import { KIND_NAMES, type KindName } from '../queues/registry.js';
 
 /**
- * A new job id, unique over all kinds: the queue, a hyphen, a random UUID. BullMQ refuses ids with one `:`
- * and ids that are whole numbers; this form is neither.
+ * A new job id, unique over all kinds: the queue, a hyphen, a random UUID. BullMQ rejects ids with one `:` and ids that
+ * are whole numbers; this form is neither.
  */
 export function newJobId(queue: string): string {
   return `${queue}-${randomUUID()}`;
 }
 
 /**
- * The id of the job that a pipeline knows by a key of its own. The key may hold any characters, since only its
- * digest stands in the id.
+ * The id of the job that a pipeline names by a key. The key may contain any characters, because the id contains only its
+ * digest.
  * @throws PayloadError for an empty key.
  */
 export function jobIdForKey(queue: string, key: string): string {
@@ -21,13 +21,13 @@ export function jobIdForKey(queue: string, key: string): string {
   return `${queue}-${digest.slice(0, 40)}`;
 }
 
-/** The id of a job: by its key where it has one, else a new one. */
+/** The id of a job: derived from its key if it has one, otherwise new. */
 export function chooseJobId(queue: string, key: string | undefined): string {
   return key === undefined ? newJobId(queue) : jobIdForKey(queue, key);
 }
 
-/** The kind that an id names, or undefined where the id is not of this project's making. */
+/** The kind that an id names, or undefined if this project did not make the id. */
 export function kindOfJobId(id: string): KindName | undefined {
-  // Behind a colon BullMQ keeps what belongs to a job.
+  // BullMQ appends a colon and a suffix to name the parts of a job.
   return id.includes(':') ? undefined : KIND_NAMES.find((kind) => id.startsWith(`${kind}-`));
 }

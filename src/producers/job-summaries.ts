@@ -5,7 +5,7 @@ import { readJobFlags } from '../queues/job-flags.js';
 import { isJobKey, parseJobKey } from '../queues/job-key.js';
 import { readRecord } from '../queues/read-record.js';
 import { NO_USAGE } from '../queues/usage.js';
-import { type JobPlace, jobNotFound } from './find-job.js';
+import { type JobLocation, jobNotFound } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { tagsOf } from './job-tags.js';
 import {
@@ -20,26 +20,26 @@ import {
   usageOf,
 } from './job-view.js';
 
-/** A job as lists show it. */
+/** A job in a list. */
 export type JobSummary = Omit<JobView, 'result'> & {
-  /** For whom the job is done, where its submission said so. */
+  /** For whom the job is done, if its submission says so. */
   readonly tenant?: string;
 };
 
-/** Jobs that are read at once. */
+/** Number of jobs that are read at once. */
 export const SUMMARY_CHUNK = 100;
 
-/** Bytes of jobs' data that are read at once, for jobs whose options do not hold their labels. */
+/** Bytes of jobs' data that are read at once, for jobs whose options do not contain their labels. */
 const MAX_DATA_BYTES = 4 * 2 ** 20;
 
-/** Longest progress text that is read. */
+/** Maximum length of a progress text that is read. */
 const MAX_PROGRESS = 8_000;
 
 const FIELDS = [
   ...['opts', 'timestamp', 'atm', 'processedOn', 'finishedOn', 'failedReason', 'progress', 'parentKey'],
 ] as const;
 
-/** What of a job's options is the fleet's; `tags` is null where the job has none, and absent in jobs of older versions. */
+/** The fleet's part of a job's options; `tags` is null if the job has none, and absent in jobs of older versions. */
 const OptionsSchema = z.looseObject({
   fleet: z
     .looseObject({ tags: z.record(z.string(), z.string()).nullish(), tenant: z.string().optional() })
@@ -47,23 +47,23 @@ const OptionsSchema = z.looseObject({
 });
 
 interface Summary {
-  readonly place: JobPlace;
+  readonly location: JobLocation;
   readonly view: Omit<JobSummary, 'tags'>;
   readonly tags: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * What lists show of jobs, in the order of the places; undefined where a job is gone. Neither payloads nor results are
- * read, so that a list costs the same however large these are.
+ * Summaries of jobs, in the order of the locations; undefined for a job that is gone. Payloads and results are not read,
+ * so the cost of a list does not depend on their size.
  */
 export async function summarizeJobs(
   fleet: FleetClient,
-  places: readonly JobPlace[],
+  locations: readonly JobLocation[],
 ): Promise<(JobSummary | undefined)[]> {
   const found: (JobSummary | undefined)[] = [];
-  for (let start = 0; start < places.length; start += SUMMARY_CHUNK) {
+  for (let start = 0; start < locations.length; start += SUMMARY_CHUNK) {
     const chunk = await Promise.all(
-      places.slice(start, start + SUMMARY_CHUNK).map((place) => summarize(fleet, place)),
+      locations.slice(start, start + SUMMARY_CHUNK).map((location) => summarize(fleet, location)),
     );
     const tags = await tagsInData(
       fleet,
@@ -73,7 +73,7 @@ export async function summarizeJobs(
       found.push(
         summary && {
           ...summary.view,
-          tags: summary.tags ?? tags.get(summary.place.queue.toKey(summary.place.id)) ?? {},
+          tags: summary.tags ?? tags.get(summary.location.queue.toKey(summary.location.id)) ?? {},
         },
       );
     }
@@ -81,23 +81,23 @@ export async function summarizeJobs(
   return found;
 }
 
-/** What lists show of one job. @throws JobError `job-not-found`. */
-export async function summarizeJob(fleet: FleetClient, place: JobPlace): Promise<JobSummary> {
-  const [summary] = await summarizeJobs(fleet, [place]);
-  if (summary === undefined) throw jobNotFound(place.id);
+/** Summary of one job. @throws JobError `job-not-found`. */
+export async function summarizeJob(fleet: FleetClient, location: JobLocation): Promise<JobSummary> {
+  const [summary] = await summarizeJobs(fleet, [location]);
+  if (summary === undefined) throw jobNotFound(location.id);
   return summary;
 }
 
 async function summarize(
   fleet: FleetClient,
-  place: JobPlace,
+  location: JobLocation,
   rereads = MAX_REREADS,
 ): Promise<Summary | undefined> {
-  const { kind, queue, id } = place;
+  const { kind, queue, id } = location;
   const key = queue.toKey(id);
-  // A key of another type is no job: nothing of it can be shown.
+  // A key of another type is not a job: it is not shown.
   if ((await fleet.client.type(key)) !== 'hash') return undefined;
-  const [state, fields, marks, calls] = await Promise.all([
+  const [state, fields, flags, calls] = await Promise.all([
     queue.getJobState(id),
     fleet.client.hmget(key, ...FIELDS),
     readJobFlags(fleet.client, key),
@@ -106,18 +106,18 @@ async function summarize(
   const [opts, timestamp, attempts, processedOn, finishedOn, failedReason, progress, parentKey] = fields;
   if (timestamp === null || timestamp === undefined) return undefined;
   const endedAt = storedNumber(finishedOn);
-  if (isBetween(state, endedAt) && rereads > 0) return summarize(fleet, place, rereads - 1);
+  if (isBetween(state, endedAt) && rereads > 0) return summarize(fleet, location, rereads - 1);
   const ended = { finishedOn: endedAt, failedReason: failedReason ?? undefined };
-  const shown = publicState(stateWith(ended, state), marks.cancelled);
-  const own = readRecord(OptionsSchema, opts)?.value?.fleet;
+  const shown = publicState(stateWith(ended, state), flags.cancelled);
+  const fleetOptions = readRecord(OptionsSchema, opts)?.value?.fleet;
   return {
-    place,
-    tags: own?.tags === null ? {} : own?.tags,
+    location,
+    tags: fleetOptions?.tags === null ? {} : fleetOptions?.tags,
     view: {
       id,
       kind,
       state: shown,
-      usage: usageOf(marks.usage ?? NO_USAGE, calls),
+      usage: usageOf(flags.usage ?? NO_USAGE, calls),
       createdAt: isoTime(storedNumber(timestamp)) ?? UNKNOWN_TIME,
       attempts: storedNumber(attempts) ?? 0,
       ...defined({
@@ -127,7 +127,7 @@ async function summarize(
         parent: parentOf(parentKey),
         startedAt: isoTime(storedNumber(processedOn)),
         endedAt: isoTime(endedAt),
-        tenant: own?.tenant,
+        tenant: fleetOptions?.tenant,
       }),
     } as Omit<JobSummary, 'tags'>,
   };
@@ -142,14 +142,14 @@ function progressOf(field: string | null | undefined): string | undefined {
   return readRecord(z.string(), field)?.value;
 }
 
-/** Labels of jobs that were submitted before these stood in the options: in their data, a bounded part at a time. */
+/** Labels of jobs from versions that stored them only in the data, of which a bounded part is read at a time. */
 async function tagsInData(
   fleet: FleetClient,
   summaries: readonly (Summary | undefined)[],
 ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
   const tags = new Map<string, Readonly<Record<string, string>>>();
   const keys = summaries.flatMap((summary) =>
-    summary === undefined ? [] : [summary.place.queue.toKey(summary.place.id)],
+    summary === undefined ? [] : [summary.location.queue.toKey(summary.location.id)],
   );
   const sizes = await Promise.all(keys.map((key) => fleet.client.hstrlen(key, 'data')));
   for (let start = 0; start < keys.length; ) {

@@ -2,13 +2,13 @@ import type { JobsOptions } from 'bullmq';
 import { TagsSchema } from '../queues/common.js';
 import type { FleetJobOptions } from './add-job.js';
 
-/** The labels in a job's data; none where the data hold something else under that name. */
+/** The labels in a job's data; none if the data have something else under that name. */
 export function tagsOf(data: unknown): Readonly<Record<string, string>> {
   const tags = (data as { tags?: unknown } | null)?.tags;
   return tags === undefined ? {} : (TagsSchema.safeParse(tags).data ?? {});
 }
 
-/** Options of a job that carry its labels too: whoever lists jobs reads these without the data, which may be large. */
+/** Options of a job with its labels: callers that list jobs need not read the data, which may be large. */
 export function withTags<T extends JobsOptions & FleetJobOptions>(options: T, data: unknown): T {
   const tags = tagsOf(data);
   if (Object.keys(tags).length === 0) return { ...options, fleet: { ...options.fleet, tags: null } };

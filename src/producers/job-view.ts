@@ -7,7 +7,7 @@ import type { JobFailure } from '../queues/failure.js';
 import { readJobFlags } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
-import { type JobPlace, jobNotFound } from './find-job.js';
+import { type JobLocation, jobNotFound } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { tagsOf } from './job-tags.js';
 
@@ -22,17 +22,17 @@ export const JOB_STATES = [
 ] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-/** A job as people and other programs see it, whichever door they look through. Times are ISO 8601. */
+/** A job as users and other programs see it, the same in every API. Times are ISO 8601. */
 export interface JobView {
   readonly id: string;
-  /** Name of the kind, or of the pipeline's own queue. */
+  /** Name of the kind, or of the pipeline queue. */
   readonly kind: string;
   readonly state: JobState;
   readonly progress?: string;
   readonly result?: unknown;
   readonly error?: JobFailure;
   readonly usage: Usage;
-  /** Agent calls in doubt: nobody knows whether they were answered and billed. With their likely price. */
+  /** Agent calls in doubt, which may have been answered and billed, with their likely price. */
   readonly callsInDoubt?: readonly Pick<CallRecord, 'step' | 'turn' | 'model' | 'likelyUsd'>[];
   readonly tags: Readonly<Record<string, string>>;
   readonly parent?: string;
@@ -52,16 +52,16 @@ export function publicState(state: string, cancelled: boolean): JobState {
   if (state === 'completed') return 'completed';
   if (cancelled) return 'cancelled';
   const known = JOB_STATES.find((name) => name === state);
-  // What BullMQ calls "prioritized" waits like any other; "unknown" is a job between two lists.
+  // A "prioritized" job of BullMQ waits like any other; "unknown" is a job between two lists.
   return known ?? 'waiting';
 }
 
-/** What a job's result says of its usage. */
+/** The usage in a job's result. */
 function usageInResult(job: Job): Usage | undefined {
   return UsageSchema.safeParse((job.returnvalue as { usage?: unknown } | null)?.usage).data;
 }
 
-/** The ledger knows what all attempts were billed; without calls of its own a job has what it reported itself. */
+/** The ledger has the usage of all attempts; a job without calls in it has the usage that it reported. */
 export function usageOf(reported: Usage, calls: readonly CallRecord[]): Usage {
   return calls.length === 0 ? reported : { ...usageOfRecords(calls), reusedCalls: reported.reusedCalls };
 }
@@ -79,12 +79,12 @@ export function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<
 }
 
 /**
- * The result of a completed job with its long texts, or why it cannot be shown: then the view of the job says so, and
- * everything else about it can be seen.
+ * The result of a completed job with its long texts, or why it cannot be shown: the view then contains the reason, and
+ * the other fields are shown.
  */
 async function resultOf(
   fleet: FleetClient,
-  { kind, queue, id }: JobPlace,
+  { kind, queue, id }: JobLocation,
   job: Job,
 ): Promise<{ readonly result: unknown } | { readonly error: JobFailure }> {
   const result: unknown = job.returnvalue;
@@ -99,7 +99,7 @@ async function resultOf(
   }
 }
 
-/** Data of a job with their long texts. Only those of the fleet's kinds are stored apart. */
+/** Data of a job with their long texts. Only texts of the fleet's kinds are stored separately. */
 export async function withTexts(
   fleet: FleetClient,
   queue: string,
@@ -109,7 +109,7 @@ export async function withTexts(
   return isKindName(queue) ? fleet.payloads.restore(data, jobKey) : data;
 }
 
-/** Why stored texts cannot be read, for a view; what concerns more than one job is thrown. */
+/** Why stored texts cannot be read, for a view; an error that concerns more than one job is thrown. */
 export function unreadable(thrown: unknown): JobFailure {
   if (!(thrown instanceof FleetError)) throw thrown;
   if (thrown.code !== 'payload-missing' && thrown.code !== 'payload-too-large') throw thrown;
@@ -129,7 +129,7 @@ export async function errorOf(
   return failureOf(fleet.client, jobKey, failedReason ?? 'no reason was recorded');
 }
 
-/** State of a job whose fields may be newer than `state`: one that ended in between has its outcome in them. */
+/** State of a job whose fields may be newer than `state`: if it ended in between, they contain its outcome. */
 export function stateWith(
   fields: { readonly finishedOn?: number | undefined; readonly failedReason?: string | undefined },
   state: string,
@@ -138,7 +138,7 @@ export function stateWith(
   return fields.failedReason === undefined ? 'completed' : 'failed';
 }
 
-/** How often a job is read again that seems to change just then; a damaged one goes on seeming so. */
+/** How often a job is read again if it seems to change between two reads; a damaged job always seems so. */
 export const MAX_REREADS = 5;
 
 /** Whether a job ended, or was run again, between the reads of its state and its fields. */
@@ -147,30 +147,33 @@ export function isBetween(state: string, finishedOn: number | undefined): boolea
 }
 
 /**
- * The present view of a job, in one round trip. A job shown as completed has its result, or the reason why that cannot be
- * read.
- * @throws JobError `job-not-found` where it is not there, or not any more; `broken-record` where it cannot be read.
+ * The current view of a job, in one round trip. A completed job has its result, or the reason why that cannot be read.
+ * @throws JobError `job-not-found` if it does not exist, or no longer; `broken-record` if it cannot be read.
  */
-export async function viewJob(fleet: FleetClient, place: JobPlace, rereads = MAX_REREADS): Promise<JobView> {
-  const { kind, queue, id } = place;
-  const [state, job, marks, calls] = await Promise.all([
+export async function viewJob(
+  fleet: FleetClient,
+  location: JobLocation,
+  rereads = MAX_REREADS,
+): Promise<JobView> {
+  const { kind, queue, id } = location;
+  const [state, job, flags, calls] = await Promise.all([
     queue.getJobState(id),
     readJob(queue, id),
     readJobFlags(fleet.client, queue.toKey(id)),
     readCallRecords(fleet.client, queue.toKey(id)),
   ]);
   if (job === undefined) throw jobNotFound(id);
-  if (isBetween(state, job.finishedOn) && rereads > 0) return viewJob(fleet, place, rereads - 1);
-  const shown = publicState(stateWith(job, state), marks.cancelled);
+  if (isBetween(state, job.finishedOn) && rereads > 0) return viewJob(fleet, location, rereads - 1);
+  const shown = publicState(stateWith(job, state), flags.cancelled);
   const outcome =
     shown === 'completed'
-      ? await resultOf(fleet, place, job)
+      ? await resultOf(fleet, location, job)
       : { error: await errorOf(fleet, shown, job.failedReason, queue.toKey(id)) };
   return {
     id,
     kind,
     state: shown,
-    usage: usageOf(usageInResult(job) ?? marks.usage ?? NO_USAGE, calls),
+    usage: usageOf(usageInResult(job) ?? flags.usage ?? NO_USAGE, calls),
     tags: tagsOf(job.data),
     createdAt: isoTime(job.timestamp) ?? UNKNOWN_TIME,
     attempts: Number.isFinite(job.attemptsMade) ? job.attemptsMade : 0,

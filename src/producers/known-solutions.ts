@@ -4,17 +4,17 @@ import { KnownStore } from '../known/known-store.js';
 import type { FleetClient } from './fleet-client.js';
 import { sizeOf } from './memory-admission.js';
 
-/** A known solution is stored with its fingerprints, which take about as much again. */
+/** Memory of a known solution as a multiple of its size: it is stored with its fingerprints. */
 export const KNOWN_GROWTH = 3;
 
-/** The fleet's set of known solutions, as a producer reaches it. */
+/** A producer's access to the fleet's set of known solutions. */
 export function knownStore(fleet: FleetClient): KnownStore {
   return new KnownStore(fleet.client, fleet.prefix);
 }
 
 /**
- * Adds known solutions to the fleet's set; workers see them at their next job. Those that are there stay as they are.
- * @returns how many were new. @throws PayloadError with the field at fault, RedisError `redis-full`; nothing is added then.
+ * Adds known solutions to the fleet's set; workers see them at their next job. Existing ones stay unchanged.
+ * @returns how many were new. @throws PayloadError with the invalid field, RedisError `redis-full`; then nothing is added.
  */
 export async function addKnownSolutions(
   fleet: FleetClient,
@@ -29,7 +29,7 @@ export function knownSolutionsOf(fleet: FleetClient, testCaseId: string): Promis
   return knownStore(fleet).ofCase(testCaseId);
 }
 
-/** Removes one known solution of a test case by its hash, or all of them. @returns how many there were. */
+/** Removes one known solution of a test case by its hash, or all of them. @returns how many were removed. */
 export function removeKnownSolutions(fleet: FleetClient, testCaseId: string, hash?: string): Promise<number> {
   return knownStore(fleet).remove(testCaseId, hash);
 }

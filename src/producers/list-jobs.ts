@@ -7,13 +7,13 @@ import type { JobState } from './job-view.js';
 export interface ListFilter {
   readonly kind?: KindName;
   readonly state?: JobState;
-  /** Only jobs whose `tags.run` is this. */
+  /** Only jobs with this `tags.run`. */
   readonly run?: string;
-  /** Most jobs to return; default 100. */
+  /** Maximum number of jobs to return; default 100. */
   readonly limit?: number;
 }
 
-/** BullMQ's lists that can hold a job of a state. A cancelled job that no worker has met is still in another. */
+/** BullMQ's lists that can contain a job of a state. A cancelled job that no worker has taken is still in another. */
 const LISTS: Record<JobState, JobType[]> = {
   waiting: ['wait', 'prioritized'],
   delayed: ['delayed'],
@@ -23,13 +23,13 @@ const LISTS: Record<JobState, JobType[]> = {
   failed: ['failed'],
   cancelled: ['failed', 'wait', 'prioritized', 'delayed', 'waiting-children', 'active'],
 };
-/** Jobs read at once, and ids. */
+/** Number of jobs, and of ids, that are read at once. */
 const PAGE = 200;
 const IDS_A_STEP = 5_000;
 
 /**
- * Jobs that fit the filter: newest first within each kind, whatever their state, and of several kinds about as many of
- * each as there are, without their results. Of the jobs that are looked at only ids and times are held in memory together.
+ * Jobs that match the filter, without their results: newest first within each kind, whatever their state, and with several
+ * kinds about equally many of each. Memory holds only the ids and times of all jobs in the lists at once.
  */
 export async function listJobs(fleet: FleetClient, filter: ListFilter = {}): Promise<JobSummary[]> {
   const limit = filter.limit ?? 100;
@@ -39,7 +39,7 @@ export async function listJobs(fleet: FleetClient, filter: ListFilter = {}): Pro
     .map(([kind, queue]) => ({ found: [] as JobSummary[], more: views(fleet, kind, queue, lists, filter) }));
   let open = kinds;
   for (let count = 0; open.length > 0 && count < limit; ) {
-    // One of each kind in turn, so that none takes the places of the others.
+    // Take one of each kind in rotation, so no kind fills the whole list.
     for (const kind of open) {
       const next = await kind.more.next();
       if (next.done) open = open.filter((other) => other !== kind);
@@ -51,7 +51,7 @@ export async function listJobs(fleet: FleetClient, filter: ListFilter = {}): Pro
   return kinds.flatMap(({ found }) => found);
 }
 
-/** The jobs of one kind that fit the filter, newest first, read as they are asked for. */
+/** The jobs of one kind that match the filter, newest first, read on demand. */
 async function* views(
   fleet: FleetClient,
   kind: KindName,
@@ -62,8 +62,8 @@ async function* views(
   const ids = await newestFirst(fleet, queue, lists);
   const page = Math.min(PAGE, limit);
   for (let start = 0; start < ids.length; start += page) {
-    const places = ids.slice(start, start + page).map((id) => ({ kind, queue, id }));
-    for (const view of await summarizeJobs(fleet, places)) {
+    const locations = ids.slice(start, start + page).map((id) => ({ kind, queue, id }));
+    for (const view of await summarizeJobs(fleet, locations)) {
       if (view === undefined) continue;
       if ((state === undefined || view.state === state) && (run === undefined || view.tags.run === run))
         yield view;
@@ -71,7 +71,7 @@ async function* views(
   }
 }
 
-/** Ids of all jobs in some lists. BullMQ keeps the lists in orders of their own: by turn, by time due, by time ended. */
+/** Ids of all jobs in some lists. BullMQ sorts the lists differently: by priority, by time due, by time ended. */
 async function newestFirst(fleet: FleetClient, queue: Queue, lists: JobType[]): Promise<string[]> {
   const madeAt = new Map<string, number>();
   for (const list of lists) {

@@ -5,42 +5,42 @@ import { parseRedisMemory } from '../queues/redis-memory.js';
 import { KIND_NAMES } from '../queues/registry.js';
 import { GROWTH_BYTES, sampleJobs } from './sample-jobs.js';
 
-/** When submissions are refused so that the jobs that were accepted can still end. */
+/** When submissions are rejected, so accepted jobs can still end. */
 export interface MemoryLimits {
-  /** Share of Redis' memory limit up to which jobs are accepted, in percent; default 80. */
+  /** Part of Redis' memory limit up to which jobs are accepted, in percent; default 80. */
   readonly admitPercent?: number;
-  /** Memory limit in bytes to assume where Redis has none (`maxmemory 0`), or a higher one. */
+  /** Memory limit in bytes to assume if Redis has none (`maxmemory 0`), or a higher one. */
   readonly maxBytes?: number;
 }
 
 export const DEFAULT_ADMIT_PERCENT = 80;
 
-/** How long a reading counts, in milliseconds. */
+/** How long a reading is valid, in milliseconds. */
 const READING_MS = 1_000;
-/** A reading is renewed as soon as this share of the room it found was given away: others submit as well. */
-const RENEW_SHARE = 1 / 8;
-/** How long a server that does not tell its memory is not asked again, in milliseconds. */
+/** A reading is renewed once this fraction of its room is used, because other producers submit as well. */
+const RENEW_FRACTION = 1 / 8;
+/** How long a server that does not report its memory is not asked again, in milliseconds. */
 const ASK_AGAIN_MS = 60_000;
-/** How much of the memory a text may take until its job has ended, as a multiple of its size. */
+/** How much memory a text may need until its job has ended, as a multiple of its size. */
 const TEXT_GROWTH = 3;
-/** What a job takes besides its data: its hash, its place in the queue, its events. */
+/** Bytes that a job needs besides its data: its hash, its queue entry, its events. */
 const JOB_BYTES = 2_000;
-/** Jobs of each kind that are looked at to estimate what all of them may still need. */
+/** Jobs of each kind that are sampled to estimate what all of them may still need. */
 const SAMPLED_JOBS = 200;
 
 interface Reading {
   /** Bytes up to which submissions are accepted. */
   readonly bound: number;
   readonly at: number;
-  /** Bytes that submissions may still take; infinite where there is no limit or nobody knows. */
+  /** Bytes that submissions may still take; infinite if there is no limit or it is not known. */
   readonly room: number;
-  /** What a refusal says. */
+  /** The message of a rejection. */
   readonly why: string;
-  /** Bytes that were given away since. */
+  /** Bytes that were submitted since. */
   taken: number;
 }
 
-/** Size of JSON data as far as its texts go, in characters. */
+/** Size of the texts in JSON data, in characters. */
 export function sizeOf(data: unknown): number {
   let size = 0;
   eachText(data, (found) => {
@@ -50,8 +50,8 @@ export function sizeOf(data: unknown): number {
 }
 
 /**
- * Refuses submissions while Redis still takes writes. Above that bound there is room for accepted jobs to begin, to call,
- * and to end. Redis is asked about once a second; in between, what was submitted here is added up.
+ * Rejects submissions while Redis still accepts writes: above the bound there is room for accepted jobs to start, to call
+ * and to end. Redis is asked about once a second; in between, this process adds up what it submits.
  */
 export class MemoryAdmission {
   readonly #client: Redis;
@@ -67,23 +67,23 @@ export class MemoryAdmission {
     this.#maxBytes = maxBytes;
   }
 
-  /** Admits new jobs by their data. @throws as `admit`. */
+  /** Admits new jobs by the size of their data. @throws as `admit`. */
   async admitJobs(data: readonly unknown[]): Promise<void> {
     if (data.length === 0) return;
     let bytes = 0;
-    // The result of a job may repeat its texts, twice where they are too short to be stored apart.
+    // The result of a job may repeat its texts, twice if they are too short to be stored separately.
     for (const one of data) bytes += TEXT_GROWTH * sizeOf(one);
     await this.admit(bytes, data.length);
   }
 
   /**
-   * Lets so many bytes in, in so many jobs.
+   * Admits this many bytes in this many jobs.
    * @throws RedisError `redis-full`: nothing was stored.
    */
   async admit(bytes: number, jobs = 0): Promise<void> {
     const wanted = bytes + jobs * (JOB_BYTES + GROWTH_BYTES);
     const known = await this.#recent();
-    if (known.taken + wanted <= known.room * RENEW_SHARE) {
+    if (known.taken + wanted <= known.room * RENEW_FRACTION) {
       known.taken += wanted;
       return;
     }
@@ -92,13 +92,13 @@ export class MemoryAdmission {
     reading.taken += wanted;
   }
 
-  /** Bytes that submissions may still take; infinite where there is no limit. */
+  /** Bytes that submissions may still take; infinite if there is no limit. */
   async room(): Promise<number> {
     const { room, taken } = await this.#recent();
     return Math.max(0, room - taken);
   }
 
-  /** The same where less than half of what there is for submissions is left; else undefined. */
+  /** The same if less than half of the room for submissions is left; otherwise undefined. */
   async scarceRoom(): Promise<number | undefined> {
     const { room, taken, bound } = await this.#recent();
     return room - taken < bound / 2 ? Math.max(0, room - taken) : undefined;
@@ -110,7 +110,7 @@ export class MemoryAdmission {
     return Date.now() - known.at < READING_MS ? known : this.#renew(known);
   }
 
-  /** Whoever asks while Redis is being asked gets the same answer. */
+  /** Concurrent callers share one request to Redis. */
   async #renew(outdated: Reading | undefined): Promise<Reading> {
     const current = this.#reading;
     const known = await current;
@@ -127,7 +127,7 @@ export class MemoryAdmission {
 
   async #read(): Promise<Reading> {
     const [info, ...samples] = await Promise.all([
-      this.#client.info('memory').catch(refusedInfo),
+      this.#client.info('memory').catch(undefinedIfForbidden),
       ...KIND_NAMES.map((kind) => sampleJobs(this.#client, `${this.#prefix}:${kind}:`, SAMPLED_JOBS)),
     ]);
     if (info === undefined) {
@@ -146,7 +146,7 @@ export class MemoryAdmission {
   #readingOf(info: string, unfinished: number, reserved: number): Reading {
     const { counted, limit: configured, machine } = parseRedisMemory(info);
     const bounds = [configured, this.#maxBytes].filter((bound) => bound !== undefined);
-    // Without any limit the memory of the machine is the limit, and its end is worse than a refusal.
+    // Without a configured limit the machine's memory is the limit: running out of it is worse than rejecting jobs.
     const limit = bounds.length > 0 ? Math.min(...bounds) : machine;
     if (limit === undefined)
       return {
@@ -159,7 +159,7 @@ export class MemoryAdmission {
     const bound = limit * this.#share;
     const why =
       `Redis uses ${megabytes(counted)} of ${megabytes(limit)} MB, and ${unfinished} jobs that have not ended may need ` +
-      `${megabytes(reserved)} MB more; jobs are accepted up to ${megabytes(bound)} MB, so that these can end.`;
+      `${megabytes(reserved)} MB more; jobs are accepted up to ${megabytes(bound)} MB, so unfinished jobs can end.`;
     return { at: Date.now(), room: bound - counted - reserved, why, taken: 0, bound };
   }
 }
@@ -168,7 +168,7 @@ function megabytes(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(1);
 }
 
-/** A managed server may forbid INFO. Then its own refusal is the only one. */
-function refusedInfo(error: unknown): undefined {
+/** A managed server may forbid INFO. Then only the server itself rejects writes. */
+function undefinedIfForbidden(error: unknown): undefined {
   if (!/unknown command|NOPERM|no permissions|not allowed|disabled/i.test(messageOf(error))) throw error;
 }

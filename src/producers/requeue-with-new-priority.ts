@@ -12,10 +12,10 @@ import { scheduleSubmitted } from './schedule-submitted.js';
  */
 export async function requeueWithNewPriority(fleet: FleetClient, queueName: string, job: Job): Promise<void> {
   const id = job.id ?? '';
-  const own = (job.opts as FleetJobOptions).fleet;
+  const fleetOptions = (job.opts as FleetJobOptions).fleet;
   if (isKindName(queueName)) {
     await job.changePriority({ priority: UNSCHEDULED });
-    await scheduleSubmitted(fleet, [{ queue: queueName, id, data: job.data, ...own }]);
+    await scheduleSubmitted(fleet, [{ queue: queueName, id, data: job.data, ...fleetOptions }]);
   }
   await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
 }

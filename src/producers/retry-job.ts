@@ -11,9 +11,9 @@ import { requeueWithNewPriority } from './requeue-with-new-priority.js';
  */
 export async function retryJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
   const { queue, job } = await findJob(fleet, id, queueName);
-  const [state, marks] = await Promise.all([job.getState(), readJobFlags(fleet.client, queue.toKey(id))]);
-  if (marks.cancelled || state !== 'failed') {
-    const shown = marks.cancelled ? 'cancelled' : state;
+  const [state, flags] = await Promise.all([job.getState(), readJobFlags(fleet.client, queue.toKey(id))]);
+  if (flags.cancelled || state !== 'failed') {
+    const shown = flags.cancelled ? 'cancelled' : state;
     throw new JobError('job-not-retryable', `job ${id} is ${shown}; only a failed job can be run again`, {
       jobId: id,
     });

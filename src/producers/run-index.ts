@@ -1,14 +1,14 @@
 import { nameField } from '../queues/names.js';
 import type { FleetClient } from './fleet-client.js';
 
-/** A job that is about to be submitted, as far as its run is concerned. */
+/** The fields of a job about to be submitted that name its run. */
 export interface RunMember {
   readonly queue: string;
   readonly id: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Runs that are remembered in `latestRuns`, newest first. */
+/** Maximum number of runs that `latestRuns` remembers, newest first. */
 const MAX_RUNS = 10_000;
 
 /** Sorted set of the jobs of a run. Queue names are never empty, so no job's key looks like it. */
@@ -16,7 +16,7 @@ export function runKey(prefix: string, run: string): string {
   return `${prefix}::run:${run}`;
 }
 
-/** Sorted set of the runs there were, by the time of their newest job. */
+/** Sorted set of all runs, by the time of their newest job. */
 export function latestRunsKey(prefix: string): string {
   return `${prefix}::runs`;
 }
@@ -24,20 +24,20 @@ export function latestRunsKey(prefix: string): string {
 const RunName = nameField(512);
 
 /**
- * The pipeline run that a job's data names in its tags. Data of a pipeline's own jobs follow no contract: what cannot be a
- * name there, names no run.
+ * The pipeline run that a job's data names in its tags. Data of jobs in pipeline queues follow no contract: a value that
+ * cannot be a name is ignored.
  */
 export function attemptOf(data: unknown): string | undefined {
   const name = (data as { tags?: { run?: unknown } | null } | null | undefined)?.tags?.run;
-  // Most jobs of a batch may have none: a parse that fails makes an error with its stack.
+  // Most jobs of a batch may have none, and a failed parse costs an error with its stack.
   return name === undefined ? undefined : RunName.safeParse(name).data;
 }
 
 /**
- * Remembers which jobs belong to which run, so that everything of a run is found without reading every job. It is
- * written before the jobs are: an entry whose job never came is harmless, a job without its entry would be missed.
+ * Records which jobs belong to which run, so the jobs of a run are found without reading every job. It is written before
+ * the jobs: an entry without its job is harmless, a job without its entry would be missed.
  *
- * @param groups Jobs that were submitted together belong to the run that any one of them names.
+ * @param groups Jobs that are submitted together belong to the run that any of them names.
  */
 export async function indexRuns(
   fleet: FleetClient,
@@ -51,7 +51,7 @@ export async function indexRuns(
     const key = runKey(fleet.prefix, run);
     const members = group.flatMap(({ queue, id }) => [now, `${fleet.prefix}:${queue}:${id}`]);
     commands.zadd(key, 'NX', ...members);
-    // A job is kept for the retention time after its end, which may come late.
+    // A job is stored for the retention time after its end, which may be late.
     commands.expire(key, fleet.retentionSeconds * 3);
     commands.zadd(latestRunsKey(fleet.prefix), now, run);
   }

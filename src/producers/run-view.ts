@@ -7,26 +7,26 @@ import { JOB_STATES, type JobState, type JobView } from './job-view.js';
 import type { ListFilter } from './list-jobs.js';
 import { latestRunsKey, runKey } from './run-index.js';
 
-/** A job of a run, without its result, above the jobs it waits for. */
+/** A job of a run, without its result, with the jobs it waits for. */
 export type RunJob = Omit<JobView, 'result'> & { readonly children: readonly RunJob[] };
 
-/** Everything of one pipeline run. */
+/** All jobs of one pipeline run. */
 export interface RunView {
   readonly run: string;
-  /** Jobs of the run that are still kept. */
+  /** Number of stored jobs of the run. */
   readonly total: number;
   readonly states: Readonly<Record<JobState, number>>;
   /** Sum over all jobs of the run. */
   readonly usage: Usage;
   /** The jobs as trees, oldest first; at most `limit` jobs, parents and children counted. */
   readonly jobs: readonly RunJob[];
-  /** Whether jobs were left out of `jobs`; the sums are over all of them. */
+  /** Whether jobs are left out of `jobs`; the sums include them. */
   readonly truncated: boolean;
 }
 
 /**
- * What became of a pipeline run: its jobs as trees, their states and what they cost. A run that nobody has heard of
- * has no jobs. The jobs are read some at a time, without payloads and results.
+ * The view of a pipeline run: its jobs as trees, their states and their cost. An unknown run has no jobs. The jobs are
+ * read in chunks, without payloads and results.
  */
 export async function viewRun(
   fleet: FleetClient,
@@ -48,7 +48,7 @@ export async function viewRun(
   return { run, total, states, usage, jobs: asTrees(shown), truncated: total > shown.length };
 }
 
-/** Jobs of a run that fit, newest first, as far as they are still kept; reads no job of another run. */
+/** Stored jobs of a run that match the filter, newest first; reads no job of another run. */
 export async function listRunJobs(
   fleet: FleetClient,
   run: string,
@@ -67,7 +67,7 @@ export async function latestRuns(fleet: FleetClient, count: number): Promise<str
   return fleet.client.zrange(latestRunsKey(fleet.prefix), '0', String(count - 1), 'REV');
 }
 
-/** The jobs of a run that are still kept, some at a time. */
+/** The stored jobs of a run, in chunks. */
 async function* summariesOf(
   fleet: FleetClient,
   run: string,
@@ -79,15 +79,15 @@ async function* summariesOf(
     const keys = newestFirst
       ? await fleet.client.zrange(...range, 'REV')
       : await fleet.client.zrange(...range);
-    // A job that is submitted meanwhile shifts those behind it.
+    // A job that is submitted meanwhile shifts those after it.
     const fresh = keys.filter((key) => !seen.has(key));
     for (const key of fresh) seen.add(key);
-    const places = fresh.map(parseJobKey).filter(({ queue }) => kind === undefined || queue === kind);
+    const parsed = fresh.map(parseJobKey).filter(({ queue }) => kind === undefined || queue === kind);
     const summaries = await summarizeJobs(
       fleet,
-      places.map(({ queue, id }) => locationOf(fleet, id, queue)),
+      parsed.map(({ queue, id }) => locationOf(fleet, id, queue)),
     );
-    // One that is gone was never submitted, or its retention time is over.
+    // A job that is gone was never submitted, or its retention time is over.
     yield summaries.filter((summary) => summary !== undefined);
     if (keys.length < SUMMARY_CHUNK) return;
   }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { replyList, replyText, runScript, script } from '../queues/run-script.js';
 
-/** What one submitter's jobs in a queue are, as far as the sample tells. */
+/** Estimate of one submitter's jobs in a queue, from the sample. */
 export interface SubmitterLoad {
   readonly jobs: number;
   /** Size of their data before compression. */
@@ -11,29 +11,29 @@ export interface SubmitterLoad {
 /** Jobs of one queue that have not ended. */
 export interface QueueSample {
   readonly unfinished: number;
-  /** Those that no worker has begun. */
+  /** Number of jobs that no worker has started. */
   readonly unstarted: number;
-  /** Bytes that all of them may still need until they have ended. */
+  /** Bytes that all jobs may still need until they have ended. */
   readonly growth: number;
-  /** Unstarted jobs by their submitter; '' are those of nobody that is known. */
+  /** Unstarted jobs by submitter; '' for jobs without one. */
   readonly bySubmitter: ReadonlyMap<string, SubmitterLoad>;
 }
 
 /**
- * What a job may still need until it has ended, besides room for its texts: marks, log lines, the record of its calls, its
- * result and events. Many small jobs grow by more than the rest of the memory, so it is kept free for each.
+ * Bytes that a job may still need until it has ended, besides its texts: flags, log lines, the call ledger, its result and
+ * events. Many small jobs together could need more than the free memory, so this is reserved for each.
  */
 export const GROWTH_BYTES = 4_096;
 
 /**
- * Looks at jobs of a queue, chosen at random where there are many: what is counted are the jobs themselves, so there is
- * no counter that could drift from them, and submitting costs nothing more.
+ * Samples jobs of a queue, at random if there are many. It counts the jobs themselves, so no counter can drift, and
+ * submitting has no extra cost.
  *
- * A result repeats the texts of its job, once in the job and once in its event; for a parent in a queue of the pipeline's
- * own also there, and uncompressed.
+ * A result repeats the texts of its job, once in the job and once in its event; for a parent in a pipeline queue also
+ * there, and uncompressed.
  *
- * KEYS: 1 prefix of the queue's keys. ARGV: 1 most jobs to look at, 2 bytes that every job needs, 3 '1' where what children
- * returned counts as well: a job of a pipeline's own queue keeps the scripts of its checks.
+ * KEYS: 1 prefix of the queue's keys. ARGV: 1 maximum number of jobs to sample, 2 bytes that every job needs, 3 '1' if the
+ * results of children count as well: a job in a pipeline queue stores the scripts of its checks.
  * Returns: unfinished, unstarted, growth, then for each submitter its name, jobs and bytes.
  */
 const SAMPLE = script(`
@@ -88,8 +88,8 @@ end
 return reply`);
 
 /**
- * @param most jobs to look at; all are where there are no more
- * @param withResults whether what the children of a job returned counts with its bytes
+ * @param most maximum number of jobs to sample; if there are no more, all are counted
+ * @param withResults whether the results of a job's children count as its bytes
  */
 export async function sampleJobs(
   client: Redis,

@@ -9,13 +9,13 @@ import type { EventFeed, QueueEvent } from './event-feed.js';
 const ENDS = new Set(['completed', 'failed', 'removed', CANCELLED_EVENT]);
 
 /**
- * Tells when jobs of the pipeline's own queues end. However many queues there are, all are read over one connection.
+ * Notifies listeners when jobs in pipeline queues end. All queues are read over one connection.
  */
 export class SharedEnds {
   readonly #feed: EventFeed;
   readonly #listeners = new Set<EndListener>();
 
-  /** @param client whose return after an outage makes all listeners look again. */
+  /** @param client When it reconnects after an outage, all listeners are called. */
   constructor(feed: EventFeed, client: Redis) {
     this.#feed = feed;
     client.on('ready', () => {
@@ -28,15 +28,15 @@ export class SharedEnds {
   }
 
   async #listen(queue: string, jobId: string, listener: EndListener): Promise<() => void> {
-    // The same function may listen twice; each has its own place here.
-    const own: EndListener = (completed) => listener(completed);
+    // The same function may be registered twice; a wrapper makes each registration distinct.
+    const entry: EndListener = (completed) => listener(completed);
     try {
       const stop = await this.#feed.listen(queue, jobId, (event) => {
-        if (ENDS.has(event.name)) own(completedIn(event));
+        if (ENDS.has(event.name)) entry(completedIn(event));
       });
-      this.#listeners.add(own);
+      this.#listeners.add(entry);
       return () => {
-        this.#listeners.delete(own);
+        this.#listeners.delete(entry);
         stop();
       };
     } catch (thrown) {
@@ -45,7 +45,7 @@ export class SharedEnds {
   }
 }
 
-/** What a job returned, where its event tells; else whoever listens reads the job. */
+/** What a job returned, if its event contains it; otherwise the listener reads the job. */
 function completedIn({ name, fields }: QueueEvent): { readonly returned: unknown } | undefined {
   if (name !== 'completed') return undefined;
   const reading = readRecord(z.unknown(), fields.returnvalue);

@@ -3,18 +3,18 @@ import { PayloadError } from '../errors.js';
 import { MAX_PRIORITY } from '../queues/fairness/schedule-script.js';
 import { nameField } from '../queues/names.js';
 
-/** Longest delay, in milliseconds: a year, which the score of a delayed job can hold. */
+/** Maximum delay, in milliseconds: a year, which the score of a delayed job can represent. */
 const MAX_DELAY_MS = 365 * 86_400_000;
 
-/** Two keys must not become one; the NUL separates the parts of the keys that the fleet itself makes. */
+/** Two keys must not become one; a NUL separates the parts of the keys that the fleet derives. */
 const keyField = nameField(65_536).describe(
-  'The pipeline’s own name for the work: the same key and payload is the same job.',
+  'The pipeline’s name for the work: the same key and payload is the same job.',
 );
 
-/** How a job is submitted, besides its payload: the rules of every door. */
+/** The options of a submission besides its payload, with the rules of every API. */
 export const SUBMISSION_FIELDS = {
   key: keyField.optional(),
-  force: z.boolean().describe('Runs a job anew although the job of its key has ended.').optional(),
+  force: z.boolean().describe('Runs the job of the key again even if it has ended.').optional(),
   tenant: nameField(200).optional().describe('For whom the job is done; default: its run.'),
   priority: z.int().min(1).max(MAX_PRIORITY).optional().describe('1 is the most urgent.'),
   delayMs: z.int().nonnegative().max(MAX_DELAY_MS).optional(),
@@ -24,8 +24,8 @@ export const SUBMISSION_FIELDS = {
 const SubmissionSchema = z.object(SUBMISSION_FIELDS);
 
 /**
- * Holds the options of a submission against the rules, whatever they were typed as.
- * @throws PayloadError with the field at fault: a budget that is no number would else be none.
+ * Validates the options of a submission; a caller without types may pass anything.
+ * @throws PayloadError with the invalid field: otherwise a budget that is not a number would be ignored.
  */
 export function checkSubmission(options: object): void {
   if (Object.keys(options).length === 0) return;

@@ -9,8 +9,8 @@ import type { FleetClient } from './fleet-client.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 
 /**
- * What a submission came to: a new job; the one there was (its result, or its turn still to come); the one that
- * had failed or was cancelled, run again; or a finished one run anew because that was asked for.
+ * The outcome of a submission: a new job; the existing one, finished or not; one that had failed or was cancelled, run
+ * again; or a finished one that was replaced because of `force`.
  */
 export type SubmitOutcome = 'created' | 'existing' | 'retried' | 'replaced';
 
@@ -22,15 +22,15 @@ export interface Submission {
 }
 
 function payloadOf(queue: string, { v: _version, ...payload }: Record<string, unknown>): unknown {
-  // What was stored went through JSON, which drops fields that are undefined.
+  // Stored data went through JSON, which drops fields that are undefined.
   const stored: unknown = JSON.parse(JSON.stringify(payload));
-  // Only payloads of the fleet's kinds have their long texts elsewhere.
+  // Only payloads of the fleet's kinds have references to long texts.
   return isKindName(queue) ? comparable(stored) : stored;
 }
 
 /**
  * Finds the job that a key already names.
- * @throws JobError `key-conflict` where it has another payload.
+ * @throws JobError `key-conflict` if it has another payload.
  */
 export async function existingJob(
   fleet: FleetClient,
@@ -50,20 +50,20 @@ export async function existingJob(
   return job;
 }
 
-/** How long a submission waits until whoever holds a cancelled job has let go of it, in milliseconds. */
+/** How long a submission waits until the lock of a cancelled job is released, in milliseconds. */
 const MAX_RELEASE_MS = 15_000;
 
 /**
- * Runs a job that failed or was cancelled again; tells whether it did.
- * @throws RedisError `redis-full`; JobError `wait-timeout` where a cancelled job is still held.
+ * Runs a job that failed or was cancelled again. Returns whether it did.
+ * @throws RedisError `redis-full`; JobError `wait-timeout` if a cancelled job is still locked.
  */
 export async function runAgain(fleet: FleetClient, queueName: string, job: Job): Promise<boolean> {
   const key = fleet.queue(queueName).toKey(job.id ?? '');
   const { cancelled } = await readJobFlags(fleet.client, key);
-  // A worker is just aborting it: taking the mark away under its hands would end the job as neither.
+  // A worker is aborting it: clearing the flag at the same time would leave the job neither cancelled nor failed.
   if (cancelled) await untilReleased(fleet, queueName, job);
   const state = await job.getState();
-  // A job that is refused stays as it is, cancelled or failed.
+  // If the submission is rejected, the job stays cancelled or failed.
   if (state === 'failed') await fleet.memory.admit(0, 1);
   if (cancelled && state !== 'completed') await clearCancelled(fleet.client, key);
   if (state !== 'failed') return cancelled && state !== 'completed';
@@ -77,7 +77,7 @@ export async function runAgain(fleet: FleetClient, queueName: string, job: Job):
   }
 }
 
-/** Waits until no worker holds the job any more. The holder of an evaluation may keep its lease for an hour. */
+/** Waits until no worker has the job's lock. A client of the HTTP API may keep the lease of an evaluation for an hour. */
 async function untilReleased(fleet: FleetClient, queueName: string, job: Job): Promise<void> {
   const id = job.id ?? '';
   let released: () => void = () => undefined;
@@ -92,8 +92,8 @@ async function untilReleased(fleet: FleetClient, queueName: string, job: Job): P
     }, failed);
   };
   const tooLate = setTimeout(() => {
-    const held = `job ${id} was cancelled, and whoever holds it has not let go of it yet`;
-    failed(new JobError('wait-timeout', held, { jobId: id }));
+    const why = `job ${id} was cancelled, and its worker has not released its lock yet`;
+    failed(new JobError('wait-timeout', why, { jobId: id }));
   }, MAX_RELEASE_MS);
   const stop = await fleet.events(queueName).listen(id, look);
   try {
@@ -106,8 +106,8 @@ async function untilReleased(fleet: FleetClient, queueName: string, job: Job): P
 }
 
 /**
- * Removes a job that has ended, with its children, so that it can be submitted anew. Tells whether it did: it does not
- * where another submission was faster, whose job a worker has begun already.
+ * Removes a job that has ended, with its children, so it can be submitted again. Returns whether it did: it does not if
+ * another submission was faster and a worker has already started that job.
  */
 export async function removeEnded(job: Job): Promise<boolean> {
   const state = await job.getState();

@@ -3,7 +3,7 @@ import { type AddOptions, addJob } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
 
-/** Submits one `summarize` job. @throws PayloadError where the payload breaks the contract. */
+/** Submits one `summarize` job. @throws PayloadError if the payload breaks the contract. */
 export function addSummarize(
   fleet: FleetClient,
   payload: SummarizePayload,

@@ -5,21 +5,21 @@ import { isWrongType, wrongType } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import { readEnd } from '../queues/job-flags.js';
 import type { CompletedEvent } from './end-events.js';
-import { type JobPlace, jobNotFound, locationOf } from './find-job.js';
+import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { kindOfJobId } from './job-id.js';
 import { type JobSummary, summarizeJob } from './job-summaries.js';
 import { hasEnded, type JobState, type JobView, viewJob, withTexts } from './job-view.js';
 
 export interface WaitOptions {
-  /** Longest wait in milliseconds; default: no limit. The job goes on after it. */
+  /** Maximum wait in milliseconds; default: no limit. The job goes on afterward. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Whether a job may have ended; most have not when a wait begins, and one short read tells.
- * @throws JobError `job-not-found`, `broken-record` where its key is of another type.
+ * Whether a job may have ended: one short read, because most jobs have not when a wait begins.
+ * @throws JobError `job-not-found`, `broken-record` if its key is of another type.
  */
 async function mayHaveEnded(client: Redis, key: string, id: string): Promise<boolean> {
   const end = await readEnd(client, key).catch((thrown: unknown) => {
@@ -29,7 +29,7 @@ async function mayHaveEnded(client: Redis, key: string, id: string): Promise<boo
   return end === 'ended';
 }
 
-/** The first look of a wait; an outage is waited out like those that come later. */
+/** The first check of a wait; it waits through an outage as the later ones do. */
 async function lookBefore<T>(
   fleet: FleetClient,
   key: string,
@@ -53,8 +53,8 @@ function isOutage(thrown: unknown): boolean {
 export type JobReturn = { readonly returned: unknown } | { readonly error: JobFailure };
 
 /**
- * Waits until a job has ended, by its queue's events, and gives its view. Right also where the job ended
- * before it was asked. An outage of Redis while it waits is waited out.
+ * Waits for the end of a job by its queue's events, and returns its view. The job may have ended before. The wait
+ * continues through an outage of Redis.
  * @throws JobError `job-not-found`, `wait-timeout`; the signal's reason if it is aborted.
  */
 export function waitForJob(
@@ -63,17 +63,17 @@ export function waitForJob(
   options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobView> {
-  return waitForView(fleet, id, options, queueName, (place) => viewJob(fleet, place));
+  return waitForView(fleet, id, options, queueName, (location) => viewJob(fleet, location));
 }
 
-/** Waits as `waitForJob` does, and reads no result: many may wait for one large result. */
+/** Waits as `waitForJob` does, but reads no result: many callers may wait for one large result. */
 export async function waitForSummary(
   fleet: FleetClient,
   id: string,
   options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobSummary> {
-  return waitForView(fleet, id, options, queueName, (place) => summarizeJob(fleet, place));
+  return waitForView(fleet, id, options, queueName, (location) => summarizeJob(fleet, location));
 }
 
 async function waitForView<T extends { readonly state: JobState }>(
@@ -81,7 +81,7 @@ async function waitForView<T extends { readonly state: JobState }>(
   id: string,
   options: WaitOptions,
   queueName: string | undefined,
-  read: (place: JobPlace) => Promise<T>,
+  read: (location: JobLocation) => Promise<T>,
 ): Promise<T> {
   const kind = queueName ?? kindOfJobId(id);
   if (kind === undefined) throw jobNotFound(id);
@@ -90,14 +90,14 @@ async function waitForView<T extends { readonly state: JobState }>(
     return hasEnded(view.state) ? view : undefined;
   };
   options.signal?.throwIfAborted();
-  // Nobody listens for a job that is not there, or has ended already.
+  // No listener is registered for a job that does not exist or has already ended.
   const ended = await lookBefore(fleet, fleet.jobKey(kind, id), id, look);
   return ended ?? waitForEnd(fleet, locationOf(fleet, id, kind), options, look);
 }
 
 /**
- * Waits as `waitForJob` does, for what the job returns: its event brings that along. Only for a job that was just made:
- * the event of an earlier job with the same id may still be on its way.
+ * Waits as `waitForJob` does for what the job returns, which its event contains. Only for a new job: the event of an
+ * earlier job with the same id may still arrive.
  */
 export async function waitForReturn(
   fleet: FleetClient,
@@ -105,22 +105,22 @@ export async function waitForReturn(
   options: WaitOptions = {},
   queueName?: string,
 ): Promise<JobReturn> {
-  const place = locationOf(fleet, id, queueName);
-  return waitForEnd<JobReturn>(fleet, place, options, async (completed) => {
+  const location = locationOf(fleet, id, queueName);
+  return waitForEnd<JobReturn>(fleet, location, options, async (completed) => {
     if (completed !== undefined) {
-      const { kind, queue } = place;
+      const { kind, queue } = location;
       return { returned: await withTexts(fleet, kind, completed.returned, queue.toKey(id)) };
     }
-    const { state, error, result } = await viewJob(fleet, place);
+    const { state, error, result } = await viewJob(fleet, location);
     if (error !== undefined) return { error };
     return state === 'completed' ? { returned: result } : undefined;
   });
 }
 
-/** @param read what is waited for; undefined as long as the job has not ended. */
+/** @param read returns the awaited value, or undefined as long as the job has not ended. */
 async function waitForEnd<T>(
   fleet: FleetClient,
-  { queue, id }: JobPlace,
+  { queue, id }: JobLocation,
   { timeout, signal }: WaitOptions,
   read: (completed?: CompletedEvent) => Promise<T | undefined>,
 ): Promise<T> {
@@ -139,12 +139,12 @@ async function waitForEnd<T>(
     const done = (end: T | undefined) => {
       if (end !== undefined) settle(() => resolve(end));
     };
-    const refused = (thrown: unknown) => {
-      // The job goes on without us, and whoever listens is called again when the connection is back.
+    const rejected = (thrown: unknown) => {
+      // The job goes on, and the listener is called again when the connection is back.
       if (!isOutage(thrown)) fail(thrown);
     };
     const look = (completed?: CompletedEvent) => {
-      read(completed).then(done, refused);
+      read(completed).then(done, rejected);
     };
     const onAbort = () => fail(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -160,11 +160,11 @@ async function waitForEnd<T>(
       .then((stop) => {
         stopListening = stop;
         if (settled) stop();
-        // It may have ended before anybody listened.
+        // It may have ended before the listener was registered.
         else {
           mayHaveEnded(fleet.client, queue.toKey(id), id)
             .then((may) => (may ? read() : undefined))
-            .then(done, refused);
+            .then(done, rejected);
         }
       }, fail);
   });

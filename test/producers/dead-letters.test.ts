@@ -103,7 +103,7 @@ describe('dead letters', () => {
     await expect(retryDeadLetters(fleet, {})).rejects.toMatchObject({ code: 'usage' });
     expect(await discardDeadLetters(fleet, { ids: [a.id, 'nobody'] })).toEqual({
       done: [a.id],
-      refused: [{ id: 'nobody', reason: 'is no dead letter' }],
+      refused: [{ id: 'nobody', reason: 'is not a dead letter' }],
     });
     await expect(a.view()).rejects.toMatchObject({ code: 'job-not-found' });
     expect(await listDeadLetters(fleet)).toHaveLength(1);

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { JobError, messageOf, UncheckedSolutionError } from '../../errors.js';
 import { findJob } from '../../producers/find-job.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
-import { checkOwnData } from '../../producers/flows/check-evaluation.js';
+import { checkPipelineData } from '../../producers/flows/check-evaluation.js';
 import { type CheckedSolution, checkedSolution } from '../../producers/flows/checked-solution.js';
 import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
 import { encodeFailure } from '../../queues/failure.js';
@@ -97,7 +97,7 @@ export class Evaluations {
 
   /** Ends an evaluation with its result. @throws JobError `lease-lost`, `job-cancelled`; PayloadError `payload-too-large`. */
   async complete(ref: LeaseRef, result: unknown): Promise<void> {
-    checkOwnData(result, 'result', this.#fleet.limits);
+    checkPipelineData(result, 'result', this.#fleet.limits);
     const job = await this.#leased(ref);
     await this.#endIfCancelled(job, ref);
     await settle(ref, () => job.moveToCompleted(result, ref.lease, false));

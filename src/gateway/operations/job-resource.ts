@@ -1,5 +1,5 @@
 import { JobError } from '../../errors.js';
-import { existingPlace, type FoundJob, findJob } from '../../producers/find-job.js';
+import { existingLocation, type FoundJob, findJob } from '../../producers/find-job.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import type { QueuedJob } from '../../producers/job-handle.js';
 import { summarizeJob } from '../../producers/job-summaries.js';
@@ -37,7 +37,7 @@ export async function jobResource(fleet: FleetClient, id: string): Promise<JobRe
 
 /** The state of a job, without a look at its result. @throws JobError `job-not-found`. */
 export async function stateOf(fleet: FleetClient, id: string): Promise<JobState> {
-  return (await summarizeJob(fleet, await existingPlace(fleet, id, queueOfId(id)))).state;
+  return (await summarizeJob(fleet, await existingLocation(fleet, id, queueOfId(id)))).state;
 }
 
 async function withChildren(fleet: FleetClient, { queue }: FoundJob, view: JobView): Promise<JobResource> {

@@ -1,6 +1,6 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
 import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
-import { bytesApart, type FleetJobOptions, type KeyOptions, storedData } from '../add-job.js';
+import { type FleetJobOptions, type KeyOptions, separateBytes, storedData } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
 import { withTags } from '../job-tags.js';
 import { indexRuns } from '../run-index.js';
@@ -14,7 +14,7 @@ export interface FlowNode extends Submission {
   readonly children?: readonly FlowNode[];
 }
 
-/** BullMQ's own form of flows; their long texts are stored. */
+/** Flows in BullMQ's form; their long texts are stored. */
 async function toFlowJobs(
   fleet: FleetClient,
   roots: readonly FlowNode[],
@@ -30,7 +30,7 @@ async function toFlowJobs(
       queueName: node.queue,
       data: stored,
       opts: {
-        ...withTags(withFleetOptions(node.options, by, bytesApart(node.data, stored)), node.data),
+        ...withTags(withFleetOptions(node.options, by, separateBytes(node.data, stored)), node.data),
         jobId: node.id,
       },
       ...(node.children === undefined ? {} : { children }),
@@ -77,9 +77,9 @@ export function allOf(node: FlowNode): FlowNode[] {
 }
 
 /**
- * Submits a flow, whole or not at all. With a key it is submitted once: a flow that is there is left to its course,
- * one that failed is run again where it failed.
- * @throws JobError `key-conflict` where the key names a flow with other payloads.
+ * Submits a flow atomically. With a key it is submitted once: an existing flow goes on unchanged, and one that failed is
+ * run again from the failure.
+ * @throws JobError `key-conflict` if the key names a flow with other payloads.
  */
 export async function addFlow(
   fleet: FleetClient,
@@ -104,18 +104,18 @@ export async function addFlow(
 }
 
 /**
- * Makes sure that the jobs of a flow with a key are the ones that were submitted: of two submissions at once BullMQ keeps
- * the first.
- * @throws JobError `key-conflict` where somebody else's flow with another payload came first.
+ * Asserts that the stored jobs of a flow with a key have the submitted payloads: of two concurrent submissions BullMQ
+ * keeps the first.
+ * @throws JobError `key-conflict` if another submission with another payload was first.
  */
 export async function verifySubmitted(fleet: FleetClient, roots: readonly FlowNode[]): Promise<void> {
   await mapInChunks(roots.flatMap(allOf), (node) => existingJob(fleet, node));
 }
 
 /**
- * Runs a flow again where it failed: a failed child, and its parent with it when that succeeds; a parent that failed
- * by itself on the results it has. Tells whether there was anything to run.
- * @throws JobError `key-conflict` where a child has another payload than the one submitted now.
+ * Runs a flow again from its failure: a failed child, after whose success its parent runs; or a parent that failed by
+ * itself, with the results of its children. Returns whether there was anything to run.
+ * @throws JobError `key-conflict` if a child has another payload than the one submitted now.
  */
 export async function runFlowAgain(fleet: FleetClient, root: FlowNode, parent: Job): Promise<boolean> {
   const children = await mapInChunks(root.children ?? [], (child) => existingJob(fleet, child));

@@ -14,20 +14,20 @@ import type { FlowNode } from './add-flow.js';
 import { buildNodes, type CandidateNode } from './candidate-nodes.js';
 import { checkEvaluation } from './check-evaluation.js';
 import type { CheckSettings, Evaluation, GuardedEvaluationHandles } from './guarded-evaluation.js';
-import { addBehindOneParent, addEach } from './submit-candidates.js';
+import { addEach, addUnderOneParent } from './submit-candidates.js';
 
 export interface Candidate {
   readonly solution: { readonly content: string };
   /** Added to the evaluation's data. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** The pipeline's own name for the evaluation of this candidate. */
+  /** The pipeline's name for the evaluation of this candidate. */
   readonly key?: string;
 }
 
 export interface CandidateBatch extends CheckSettings {
   readonly candidates: readonly Candidate[];
   readonly evaluation: Evaluation;
-  /** A job of the pipeline's that starts when every candidate has ended, well or not. */
+  /** A pipeline job that starts when every candidate has ended, successfully or not. */
   readonly afterAll?: Evaluation;
 }
 
@@ -38,12 +38,12 @@ export interface CandidateBatchHandles {
 }
 
 /**
- * Guarded evaluations of many candidates. One that fails does not sink the others: the job after them sees what
- * became of each by `batchOutcomes`. A batch has a key where it is given one, or where all its candidates have keys;
- * a candidate whose key names an evaluation that is completed brings that one's result along.
+ * Guarded evaluations of many candidates. A failed one does not affect the others: the job after them reads the outcome of
+ * each with `batchOutcomes`. A batch has a key if the options name one, or if all its candidates have keys. A candidate
+ * whose key names a completed evaluation has that evaluation's result.
  *
- * @throws PayloadError with the field at fault; JobError `key-conflict` where a key names another payload, or an
- *   evaluation that another batch waits for.
+ * @throws PayloadError with the invalid field; JobError `key-conflict` if a key names another payload, or an evaluation
+ *   that another batch waits for.
  */
 export async function addCandidateBatch(
   fleet: FleetClient,
@@ -65,14 +65,14 @@ export async function addCandidateBatch(
   if (afterAll === undefined) return { evaluations: handles(await addEach(fleet, nodes, options)) };
 
   const root = parentNode(fleet, afterAll, nodes, options.key ?? commonKey(candidates));
-  const outcome = await addBehindOneParent(fleet, root, nodes, options);
+  const outcome = await addUnderOneParent(fleet, root, nodes, options);
   return {
     evaluations: handles(nodes.map(() => outcome)),
     afterAll: new QueuedJob(fleet, root.queue, root.id, outcome),
   };
 }
 
-/** The key of a batch that was given none: that of all its candidates together, where all have one. */
+/** The key of a batch without one in the options: derived from the keys of its candidates, if all have one. */
 function commonKey(candidates: readonly Candidate[]): string | undefined {
   const keys = candidates.map(({ key }) => key);
   return keys.includes(undefined) ? undefined : JSON.stringify(keys);
@@ -97,14 +97,14 @@ function parentNode(
   };
 }
 
-/** What became of one candidate, as the job after the batch sees it. */
+/** The outcome of one candidate, for the job after the batch. */
 export type BatchOutcome =
   | { readonly evaluation: string; readonly state: 'evaluated'; readonly result: unknown }
   | { readonly evaluation: string; readonly state: 'failed'; readonly error: JobFailure };
 
 /**
- * For the job behind a batch: what became of every candidate, in no particular order. A candidate whose check failed
- * says why that failed.
+ * For the job after a batch: the outcome of every candidate, in no particular order. A candidate whose check failed
+ * has that check's failure.
  */
 export async function batchOutcomes(fleet: FleetClient, job: Job): Promise<BatchOutcome[]> {
   const [results, failures] = await Promise.all([childValues(job), job.getIgnoredChildrenFailures()]);

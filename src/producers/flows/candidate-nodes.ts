@@ -7,21 +7,21 @@ import type { FlowNode } from './add-flow.js';
 import type { CandidateBatch } from './candidate-batch.js';
 import { guardedEvaluationNode } from './guarded-evaluation.js';
 
-/** Most bytes of data and tags of all candidates of a batch together. */
+/** Maximum size of the data and tags of all candidates of a batch together, in bytes. */
 const MAX_BATCH_DATA_BYTES = 32 * 2 ** 20;
 
 /** A candidate's evaluation as a node of a flow. */
 export interface CandidateNode {
   readonly root: FlowNode;
   readonly checkId: string;
-  /** Whether its job may be there already. The id of one without a key is new. */
+  /** Whether its job may already exist. Without a key its id is new. */
   readonly hasKey: boolean;
 }
 
 /**
- * The evaluations of a batch, checked one by one while others are served.
- * @throws PayloadError with the field at fault; JobError `key-conflict` where two candidates have the same key and
- *   different scripts or data.
+ * Builds the evaluations of a batch; it yields to other work between two candidates.
+ * @throws PayloadError with the invalid field; JobError `key-conflict` if two candidates have the same key and different
+ *   scripts or data.
  */
 export async function buildNodes(
   fleet: FleetClient,
@@ -48,12 +48,12 @@ export async function buildNodes(
   if (bytes <= MAX_BATCH_DATA_BYTES) return nodes;
   throw new PayloadError(
     'payload-too-large',
-    `the data and tags of all candidates have ${bytes} bytes together, the limit is ${MAX_BATCH_DATA_BYTES} bytes`,
+    `the data and tags of all candidates have ${bytes} bytes in total, the limit is ${MAX_BATCH_DATA_BYTES} bytes`,
     { field: 'evaluation.data' },
   );
 }
 
-/** What a batch gives each of its candidates is written once for each of them. */
+/** Data and tags that the batch adds to every candidate are stored once for each of them. */
 function bytesBesideScript({ data, children = [] }: FlowNode): number {
   let bytes = Buffer.byteLength(JSON.stringify(data), 'utf8');
   for (const child of children) {

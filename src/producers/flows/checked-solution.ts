@@ -22,33 +22,33 @@ export interface CheckedSolution {
 }
 
 /**
- * The script that an evaluation job may run: the only way for the evaluating side to get one (REQ-SF-022).
+ * The script that an evaluation job may run. The evaluating side gets a script only from here (REQ-SF-022).
  *
- * @throws UncheckedSolutionError where the job was not made by `addGuardedEvaluation`, has no completed
- *   solution-check among its children, its script or the check's was changed since, or a leak was left in a script
- *   that the pipeline wanted refused.
+ * @throws UncheckedSolutionError if `addGuardedEvaluation` did not create the job, it has no completed solution-check
+ *   among its children, its script or the check's was changed since, or the script still has a leak and the pipeline asked
+ *   to refuse such scripts.
  */
 export async function checkedSolution(job: Job): Promise<CheckedSolution> {
-  const refuse = (why: string): never => {
+  const reject = (why: string): never => {
     throw new UncheckedSolutionError(`evaluation job ${job.id} ${why}`, { jobId: job.id ?? '' });
   };
   const guard = EvaluationGuardSchema.safeParse(
     (job.data as Record<string, unknown> | null)?.[GUARD_FIELD],
   ).data;
-  if (guard === undefined) return refuse('was not created by addGuardedEvaluation');
+  if (guard === undefined) return reject('was not created by addGuardedEvaluation');
   const returned = await checkResultOf(job, guard);
   if (returned === undefined)
-    return refuse(`has no completed solution-check ${guard.check} among its children`);
+    return reject(`has no completed solution-check ${guard.check} among its children`);
   const check = SolutionCheckResultSchema.safeParse(returned.result).data;
-  if (check === undefined) return refuse('has a check whose result breaks its contract');
+  if (check === undefined) return reject('has a check whose result breaks its contract');
   if (check.solutionDigest !== guard.digest)
-    return refuse('has a check of another script than it was created for');
-  if (!isUntouched(check)) return refuse('has a check whose script was changed after the check');
+    return reject('has a check of another script than it was created for');
+  if (!isUntouched(check)) return reject('has a check whose script was changed after the check');
   if (
     guard.onUncorrected === 'refuse' &&
     (check.status === 'uncorrected' || check.status === 'partly-corrected')
   ) {
-    return refuse(`has a script whose leakage could not be corrected (${check.status})`);
+    return reject(`has a script whose leakage could not be corrected (${check.status})`);
   }
   return { solution: check.solution, status: check.status, findings: check.findings, check };
 }
@@ -62,7 +62,7 @@ async function checkResultOf(job: Job, guard: EvaluationGuard): Promise<{ result
   return undefined;
 }
 
-/** Whether the script and the status are what the findings make of the script that was checked. */
+/** Whether the script and the status follow from the findings and the script that was checked. */
 function isUntouched({ solution, solutionDigest, findings, status }: SolutionCheckResult): boolean {
   return status === statusOf(findings) && restoresOriginal(solution.content, findings, solutionDigest);
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** Field of an evaluation job's data in which the guard stands. */
+/** Field of an evaluation job's data that contains the guard. */
 export const GUARD_FIELD = 'solutionFleet';
 
 export const ON_UNCORRECTED = ['evaluate', 'refuse'] as const;
 
-/** What ties an evaluation job to the check of its script. */
+/** Ties an evaluation job to the check of its script. */
 export const EvaluationGuardSchema = z.strictObject({
   v: z.literal(1),
   /** Id of the solution-check job. */
   check: z.string().min(1),
-  /** SHA-256 of the script that was handed in. */
+  /** SHA-256 of the submitted script. */
   digest: z.string().length(64),
   onUncorrected: z.enum(ON_UNCORRECTED),
 });

@@ -10,7 +10,7 @@ import { addFlow, type FlowNode } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
 import { type EvaluationGuard, GUARD_FIELD } from './evaluation-guard.js';
 
-/** The pipeline's own evaluation job. It lives under the fleet's prefix. */
+/** The pipeline's evaluation job. Its queue has the fleet's prefix. */
 export interface Evaluation {
   /** The pipeline's queue. */
   readonly queue: string;
@@ -20,14 +20,14 @@ export interface Evaluation {
   readonly opts?: JobsOptions;
 }
 
-/** What the check of a script may be given besides the script. */
+/** Options of a script's check. */
 export interface CheckSettings {
   readonly workspace?: string;
   readonly model?: string;
   readonly tags?: Readonly<Record<string, string>>;
   /**
-   * What becomes of a script with a leak that could not be corrected: it is evaluated, and its status says so
-   * (REQ-SF-021, default), or `checkedSolution` refuses to hand it out.
+   * What happens to a script with a leak that could not be corrected: it is evaluated, and its status says so
+   * (REQ-SF-021, default), or `checkedSolution` refuses to return it.
    */
   readonly onUncorrected?: EvaluationGuard['onUncorrected'];
 }
@@ -44,11 +44,11 @@ export interface GuardedEvaluationHandles {
 }
 
 /**
- * An evaluation that can only start once its script was checked (REQ-SF-022): the pipeline's job is the parent, the
- * solution-check its child. A check that fails for good fails the evaluation, which then never runs. The evaluating
- * side takes the script from `checkedSolution(job)`.
+ * An evaluation that can only start after its script was checked (REQ-SF-022): the pipeline's job is the parent, the
+ * solution-check its child. A check that fails permanently fails the evaluation, which then never runs. The evaluating
+ * side gets the script from `checkedSolution(job)`.
  *
- * @throws PayloadError with the field at fault; JobError `key-conflict`.
+ * @throws PayloadError with the invalid field; JobError `key-conflict`.
  */
 export async function addGuardedEvaluation(
   fleet: FleetClient,

@@ -28,9 +28,9 @@ export interface RefinementHandles {
 
 /**
  * One step of the outer loop (MLE-STAR, Algorithm 2, lines 7 and 8) as a flow: the ablation's output is summarized,
- * then the block with most impact is extracted. The extract job starts when the summary is there.
+ * then the block with the most impact is extracted. The extract job starts when the summary is ready.
  *
- * @throws PayloadError with the field at fault; JobError `key-conflict`.
+ * @throws PayloadError with the invalid field; JobError `key-conflict`.
  */
 export async function addRefinementStep(
   fleet: FleetClient,

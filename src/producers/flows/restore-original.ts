@@ -2,8 +2,8 @@ import { digestOf } from '../../queues/common.js';
 import type { Finding } from '../../queues/solution-check.js';
 
 /**
- * Whether a corrected script comes from the script with the digest by the corrections that its findings list, and by
- * nothing else: the corrections are taken back at their places, the last one first.
+ * Whether a corrected script differs from the script with the digest only by the corrections that its findings list: the
+ * corrections are reverted at their offsets, the last one first.
  */
 export function restoresOriginal(corrected: string, findings: readonly Finding[], digest: string): boolean {
   let content = corrected;

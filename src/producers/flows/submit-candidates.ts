@@ -6,12 +6,11 @@ import { existingJob, removeEnded, runAgain, type SubmitOutcome } from '../submi
 import { addFlowJobs, allOf, type FlowNode, runFlowAgain, verifySubmitted } from './add-flow.js';
 import type { CandidateNode } from './candidate-nodes.js';
 
-/** Candidates that go to Redis in one transaction where each stands for itself, so that it serves others in between. */
+/** Independent candidates that one transaction adds; Redis serves other clients between two transactions. */
 const MAX_CANDIDATES_A_TRANSACTION = 250;
 
 /**
- * Submits evaluations that stand for themselves, each whole with its check. They are looked for and admitted before any of
- * them is stored.
+ * Submits independent evaluations, each atomically with its check. All are looked up and admitted before any is stored.
  * @throws JobError `key-conflict`; RedisError `redis-full`.
  */
 export async function addEach(
@@ -52,13 +51,13 @@ async function addNew(
   );
 }
 
-/** @throws JobError `key-conflict` where the key names another payload. */
+/** @throws JobError `key-conflict` if the key names another payload. */
 async function exists(fleet: FleetClient, { root, hasKey }: CandidateNode): Promise<boolean> {
   return hasKey && (await existingJob(fleet, root)) !== undefined;
 }
 
 /**
- * Makes sure that there is room for flows before anything is removed or stored.
+ * Asserts that there is room for flows before anything is removed or stored.
  * @throws RedisError `redis-full`.
  */
 async function admit(fleet: FleetClient, roots: readonly FlowNode[]): Promise<void> {
@@ -66,10 +65,10 @@ async function admit(fleet: FleetClient, roots: readonly FlowNode[]): Promise<vo
 }
 
 /**
- * Submits a batch with the job behind it, whole or not at all.
+ * Submits a batch and the job after it atomically.
  * @throws JobError `key-conflict`; RedisError `redis-full`.
  */
-export async function addBehindOneParent(
+export async function addUnderOneParent(
   fleet: FleetClient,
   root: FlowNode,
   nodes: readonly CandidateNode[],
@@ -92,9 +91,9 @@ export async function addBehindOneParent(
 }
 
 /**
- * Checks that a candidate's evaluation can become a child of the batch: it is new, or completed and nobody else's, or it
- * has failed.
- * @returns whether it has failed, and must make room for a new try.
+ * Checks that a candidate's evaluation can become a child of the batch: it is new, or completed and has no other parent,
+ * or it has failed.
+ * @returns whether it has failed and must be removed before it is added again.
  */
 async function checkAttachable(fleet: FleetClient, root: FlowNode, child: FlowNode): Promise<boolean> {
   const job = await existingJob(fleet, child);

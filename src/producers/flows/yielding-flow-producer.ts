@@ -10,9 +10,9 @@ import {
 import type { Redis } from 'ioredis';
 import { yieldWhenBusy } from '../../event-loop.js';
 
-/** BullMQ makes and adds the jobs of a flow, which may be thousands, in one piece. This producer yields to others meanwhile. */
+/** BullMQ creates and adds all jobs of a flow, maybe thousands, without a pause. This producer yields to the event loop. */
 export class YieldingFlowProducer extends FlowProducer {
-  /** When the next job of each flow may be made. */
+  /** When the next job of each flow may be created. */
   readonly #next = new WeakMap<AddNodeOpts['entries'], Promise<void>>();
 
   constructor(client: Redis, options: QueueOptions) {
