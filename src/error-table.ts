@@ -309,7 +309,7 @@ export const ERROR_TABLE = {
     false,
     403,
     2,
-    'Use a token whose role allows this, from a page of this gateway or from a program.',
+    'Use a token with a role that allows this, from a page of this gateway or from a program.',
   ),
   'route-not-found': entry('RequestError', false, 404, 2, 'Use one of the routes that /docs lists.'),
   'method-not-allowed': entry(

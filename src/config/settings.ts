@@ -67,25 +67,25 @@ export const SETTINGS = {
     'FLEET_DATA_DIR',
     '.',
     text('.'),
-    'Project folder, which must exist. Each has an embedded Redis of its own, whose data are in the state directory of the user (redis.md).',
+    'Project folder, which must exist. Each has a separate embedded Redis with its data in the state directory of the user (redis.md).',
   ),
   agent: setting(
     'FLEET_AGENT',
     'auto',
     z.enum(['auto', 'anthropic', 'offline']).default('auto'),
-    'Agent that answers: `anthropic`, `offline`, or `auto` (anthropic where a key is set).',
+    'Agent that answers: `anthropic`, `offline`, or `auto` (anthropic if a key is set).',
   ),
   model: setting(
     'FLEET_MODEL',
     'unset: the built-in default',
     optionalText,
-    'Model of jobs whose payload names none.',
+    'Model of jobs without a model in their payload.',
   ),
   prompts: setting(
     'FLEET_PROMPTS',
     'unset: the shipped prompts',
     optionalText,
-    'Folder whose files override single prompt files.',
+    'Folder with files that override single prompt files.',
   ),
   python: setting(
     'FLEET_PYTHON',
@@ -152,7 +152,7 @@ export const SETTINGS = {
     'FLEET_QUOTA_PARK_MS',
     '600000',
     count(600_000, 1, MAX_TIMER_MS),
-    'Where a quota returns later than this, its jobs are parked until then and say so.',
+    'If a quota returns later than this, its jobs are parked until then and say so.',
   ),
   callWaitMs: setting(
     'FLEET_CALL_WAIT_MS',
@@ -194,7 +194,7 @@ export const SETTINGS = {
     'FLEET_LOCK_MS',
     '20000',
     count(20_000, 1_000, 3_600_000),
-    'Duration of the lock of a running job, renewed at half of it; when a worker has died, another takes its jobs after that time.',
+    'Duration of the lock of a running job, renewed at half of it; after a worker crashed, another takes its jobs after that time.',
   ),
   jobTimeoutMs: setting(
     'FLEET_JOB_TIMEOUT_MS',
@@ -224,7 +224,7 @@ export const SETTINGS = {
     'FLEET_REDIS_ADMIT_PERCENT',
     '80',
     count(80, 1, 100),
-    'Percentage of Redis’ memory limit up to which jobs are accepted; the rest is reserved so that accepted jobs can end.',
+    'Percentage of Redis’ memory limit up to which jobs are accepted; the rest is reserved for accepted jobs to end.',
   ),
   maxStoredBytes: setting(
     'FLEET_MAX_STORED_BYTES',
@@ -296,7 +296,7 @@ export const SETTINGS = {
     'FLEET_WORKSPACE_SECRETS',
     'refuse',
     z.enum(['refuse', 'allow']).default('refuse'),
-    'Whether agents may read files of a workspace whose names say that they hold secrets, such as `.env` and `.git/config`.',
+    'Whether agents may read files of a workspace with names of secrets, such as `.env` and `.git/config`.',
   ),
   auth: setting(
     'FLEET_AUTH',
@@ -308,7 +308,7 @@ export const SETTINGS = {
     'FLEET_SECURE_COOKIES',
     'off',
     z.enum(['on', 'off']).default('off'),
-    'Set to `on` where people reach the gateway by HTTPS: browsers then send its cookie over HTTPS only.',
+    'Set to `on` if people reach the gateway by HTTPS: browsers then send its cookie over HTTPS only.',
   ),
   trustedHosts: setting(
     'FLEET_TRUSTED_HOSTS',
