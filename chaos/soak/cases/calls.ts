@@ -52,7 +52,7 @@ function longCall(callSeconds: number): SoakCase {
 export const CALL_CASES: readonly SoakCase[] = [
   {
     name: 'blocked-event-loop',
-    about: 'an event loop that stands still for 35 s: one call, by the other worker, and the log says why',
+    about: 'an event loop that is blocked for 35 s: one call, by the other worker, and the log says why',
     limitSeconds: 150,
     run: async (place) => {
       const { fleet, api } = await place.processes(() => leaks());
