@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readKnownSolutions, readPairs } from '../../src/contamination/evaluation/read-rows.js';
+import { readKnownSolutions, readPairs } from '../../scripts/evaluation/read-pairs.js';
 import { readKnownFile } from '../../src/known/read-known-file.js';
 import { knownLines } from '../inputs/grammars.js';
 import { KNOWN_FILE } from '../inputs/kinds.js';

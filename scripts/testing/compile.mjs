@@ -34,7 +34,7 @@ const SOURCE_ENTRIES = [
 ];
 const TEST_ENTRIES = [
   'fuzz/harness/child.ts',
-  'scripts/eval-contamination.ts',
+  'scripts/evaluation/contamination.ts',
   'test/calls/counting-worker.ts',
   'test/calls/crashing-worker.ts',
   'test/cli/hostile-printers.ts',
@@ -55,7 +55,13 @@ const require = requireFrom(import.meta.url);`;
 
 /** All files that a bundle can hold, except for those of packages. */
 function sources() {
-  const folders = ['src', 'fuzz', join('test', 'support'), join('examples', 'pipeline-ts')];
+  const folders = [
+    'src',
+    'fuzz',
+    join('scripts', 'evaluation'),
+    join('test', 'support'),
+    join('examples', 'pipeline-ts'),
+  ];
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
   );

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { evaluateOutputs } from '../../scripts/evaluation/ablation-outputs.js';
 import { findUnsupportedNumbers, readAblation, summarizeAblation } from '../../src/ablation/index.js';
-import { evaluateOutputs } from './evaluate-outputs.js';
 
 const outputs = new URL('outputs/', import.meta.url);
 const summarize = (rawOutput: string, ablationCode = 'run()') =>

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, it } from 'vitest';
-import { proportion } from '../../src/contamination/evaluation/evaluate.js';
-import { readKnownSolutions, readPairs } from '../../src/contamination/evaluation/read-rows.js';
+import { proportion } from '../../scripts/evaluation/labeled-pairs.js';
+import { readKnownSolutions, readPairs } from '../../scripts/evaluation/read-pairs.js';
 import { testProgram } from '../support/programs.js';
 import { buildPairs } from './pairs/build-pairs.js';
 
@@ -23,7 +23,7 @@ const file = (name: string, content: string): string => {
   return path;
 };
 const evaluate = (...args: string[]) =>
-  execa(process.execPath, [testProgram('scripts/eval-contamination'), ...args], { reject: false });
+  execa(process.execPath, [testProgram('scripts/evaluation/contamination'), ...args], { reject: false });
 
 describe('SPEC-SIL-009: evaluation of labeled pairs', () => {
   it('SPEC-SIL-009: an interval holds the fraction, also at its ends', () => {

@@ -1,10 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  type EvaluationReport,
-  evaluatePairs,
-  reportOn,
-} from '../../src/contamination/evaluation/evaluate.js';
+import { type EvaluationReport, evaluatePairs, reportOn } from '../../scripts/evaluation/labeled-pairs.js';
 import { buildPairs, type Part } from './pairs/build-pairs.js';
 import { reliabilityTable } from './reliability-table.js';
 

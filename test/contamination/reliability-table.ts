@@ -1,4 +1,4 @@
-import type { EvaluationReport, Proportion } from '../../src/contamination/evaluation/evaluate.js';
+import type { EvaluationReport, Proportion } from '../../scripts/evaluation/labeled-pairs.js';
 import type { Part } from './pairs/build-pairs.js';
 
 const percent = (fraction: number): string => `${(fraction * 100).toFixed(1)} %`;

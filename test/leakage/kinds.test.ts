@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isRightBlock } from '../../src/leakage/evaluate.js';
+import { isRightBlock } from '../../scripts/evaluation/labeled-scripts.js';
 import { analyzeLeakage, LEAK_KINDS, type LeakKind } from '../../src/leakage/index.js';
 import { packagePath } from '../../src/package-root.js';
 import { labeledScripts } from './labeled-scripts.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type LabeledScript, LabeledScriptSchema } from '../../src/leakage/evaluate.js';
+import { type LabeledScript, LabeledScriptSchema } from '../../scripts/evaluation/labeled-scripts.js';
 
 const MARK = /\s*# LEAK$/;
 

@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { evaluateLeakage, type LeakageEvaluation, wilson } from '../../src/leakage/evaluate.js';
+import {
+  evaluateLeakage,
+  type LeakageEvaluation,
+  proportion,
+} from '../../scripts/evaluation/labeled-scripts.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
 import { packagePath } from '../../src/package-root.js';
 import { labeledScripts } from './labeled-scripts.js';
@@ -154,7 +158,7 @@ describe('evaluation', () => {
 
   it('gives Wilson intervals', () => {
     // Wilson (1927) for 14 of 14: the lower bound is n / (n + z^2).
-    expect(wilson(14, 14).low).toBeCloseTo(14 / (14 + 1.959964 ** 2), 6);
-    expect(wilson(0, 0)).toMatchObject({ value: null, low: 0, high: 1 });
+    expect(proportion(14, 14).low).toBeCloseTo(14 / (14 + 1.959964 ** 2), 6);
+    expect(proportion(0, 0)).toMatchObject({ value: null, low: 0, high: 1 });
   });
 });

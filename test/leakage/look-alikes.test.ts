@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isRightBlock } from '../../src/leakage/evaluate.js';
+import { isRightBlock } from '../../scripts/evaluation/labeled-scripts.js';
 import { analyzeLeakage } from '../../src/leakage/index.js';
 import { labeledScripts } from './labeled-scripts.js';
 

@@ -1,6 +1,6 @@
-import { messageOf } from '../../errors.js';
-import type { KnownSolutionInput } from '../types.js';
-import type { LabeledPair } from './evaluate.js';
+import type { KnownSolutionInput } from '../../src/contamination/types.js';
+import { messageOf } from '../../src/errors.js';
+import type { LabeledPair } from './labeled-pairs.js';
 
 /** Rows of a JSON-lines text that could be read, and what is wrong with the others (line numbers from 1). */
 export interface ReadRows<Row> {

@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import {
-  type EvaluationReport,
-  evaluatePairs,
-  type Proportion,
-  reportOn,
-} from '../src/contamination/evaluation/evaluate.js';
-import { type ReadRows, readKnownSolutions, readPairs } from '../src/contamination/evaluation/read-rows.js';
-import { completeKnownSolution, MemoryKnownSet } from '../src/contamination/index.js';
-import { messageOf } from '../src/errors.js';
+import { completeKnownSolution, MemoryKnownSet } from '../../src/contamination/index.js';
+import { messageOf } from '../../src/errors.js';
+import { type EvaluationReport, evaluatePairs, type Proportion, reportOn } from './labeled-pairs.js';
+import { type ReadRows, readKnownSolutions, readPairs } from './read-pairs.js';
 
-const USAGE = `usage: eval-contamination FILE.jsonl [--background KNOWN.jsonl] [--json]
+const USAGE = `usage: npm run eval:contamination -- FILE.jsonl [--background KNOWN.jsonl] [--json]
 
 Checks every pair of FILE (id, kind, label, known, output) with a set of just its known solution, plus the
 solutions of KNOWN (testCaseId, solution) as other tasks' ones. Prints recall and false-positive rate per kind

@@ -7,15 +7,15 @@
  * lacks are stood in for by scikit-learn's; scripts that import other modules that it lacks are counted, not run.
  */
 import { readdirSync } from 'node:fs';
-import { neutralizeMagics } from '../src/solution/index.js';
-import { labeledScripts } from '../test/leakage/labeled-scripts.js';
-import { rewrittenScript } from './repairs/rewritten-script.js';
-import { damageOf, pythonWithSklearn, runPairs, type ScriptPair } from './repairs/run-pairs.js';
+import { neutralizeMagics } from '../../src/solution/index.js';
+import { labeledScripts } from '../../test/leakage/labeled-scripts.js';
+import { rewrittenScript } from '../repairs/rewritten-script.js';
+import { damageOf, pythonWithSklearn, runPairs, type ScriptPair } from '../repairs/run-pairs.js';
 
 const python = pythonWithSklearn();
 const named = process.argv.slice(2);
 const files =
-  named.length > 0 ? named : readdirSync(new URL('../test/leakage/cases', import.meta.url)).sort();
+  named.length > 0 ? named : readdirSync(new URL('../../test/leakage/cases', import.meta.url)).sort();
 if (python === undefined) {
   console.error('No python3 with scikit-learn and pandas: install python3-sklearn and python3-pandas.');
   process.exitCode = 2;

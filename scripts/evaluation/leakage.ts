@@ -9,7 +9,7 @@ import {
   LabeledScriptSchema,
   type LeakageEvaluation,
   type Proportion,
-} from '../src/leakage/evaluate.js';
+} from './labeled-scripts.js';
 
 async function readScripts(path: string): Promise<LabeledScript[]> {
   const lines = (await readFile(path, 'utf8')).split('\n');

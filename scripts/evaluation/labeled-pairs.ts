@@ -1,6 +1,11 @@
-import { ContaminationDetector } from '../detector.js';
-import { completeKnownSolution, type KnownSolutionStore, MemoryKnownSet } from '../known-set.js';
-import type { ContaminationResult, KnownSolution } from '../types.js';
+import { ContaminationDetector } from '../../src/contamination/detector.js';
+import {
+  completeKnownSolution,
+  type KnownSolutionStore,
+  MemoryKnownSet,
+} from '../../src/contamination/known-set.js';
+import type { ContaminationResult, KnownSolution } from '../../src/contamination/types.js';
+import { wilsonInterval } from './wilson.js';
 
 /** One labeled pair: is `output` a copy of `known`? */
 export interface LabeledPair {
@@ -44,7 +49,7 @@ export async function evaluatePairs(
   return evaluated;
 }
 
-/** A fraction with its 95 % interval (Wilson 1927), which also holds for fractions of 0 and 1. */
+/** A fraction with its 95 % Wilson score interval. */
 export interface Proportion {
   readonly count: number;
   readonly of: number;
@@ -53,21 +58,8 @@ export interface Proportion {
   readonly high: number;
 }
 
-const Z = 1.959964;
-
 export function proportion(count: number, of: number): Proportion {
-  if (of === 0) return { count, of, fraction: 0, low: 0, high: 1 };
-  const fraction = count / of;
-  const spread = Z * Math.sqrt((fraction * (1 - fraction)) / of + (Z * Z) / (4 * of * of));
-  const center = fraction + (Z * Z) / (2 * of);
-  const scale = 1 + (Z * Z) / of;
-  return {
-    count,
-    of,
-    fraction,
-    low: Math.max(0, (center - spread) / scale),
-    high: Math.min(1, (center + spread) / scale),
-  };
+  return { count, of, fraction: of === 0 ? 0 : count / of, ...wilsonInterval(count, of) };
 }
 
 export interface KindReport {

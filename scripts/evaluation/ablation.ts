@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { type EvaluatedOutput, evaluateOutputs } from '../test/ablation/evaluate-outputs.js';
+import { type EvaluatedOutput, evaluateOutputs } from './ablation-outputs.js';
 
-/** `npx tsx scripts/eval-ablation.ts FILE.jsonl [--json]`: how often the offline summary ranks rightly. */
+/** `npm run eval:ablation -- FILE.jsonl [--json]`: how often the offline summary ranks rightly. */
 async function main(): Promise<void> {
   const args = process.argv.slice(2);
   const files = args.filter((arg) => !arg.startsWith('--'));
   if (files.length === 0) {
-    console.error('Name at least one JSON Lines file: npx tsx scripts/eval-ablation.ts FILE.jsonl [--json]');
+    console.error('Name at least one JSON Lines file: npm run eval:ablation -- FILE.jsonl [--json]');
     process.exitCode = 2;
     return;
   }

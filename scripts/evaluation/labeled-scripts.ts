@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { parsesAsPython } from '../solution/parses-as-python.js';
-import { analyzeLeakage, type LeakFinding } from './analyze.js';
-import { repairLeak } from './repair/repair-leak.js';
+import { analyzeLeakage, type LeakFinding } from '../../src/leakage/analyze.js';
+import { repairLeak } from '../../src/leakage/repair/repair-leak.js';
+import { parsesAsPython } from '../../src/solution/parses-as-python.js';
+import { wilsonInterval } from './wilson.js';
 
 /** One labeled script: the minimal leaky blocks, and the script without the leak where one is given. */
 export const LabeledScriptSchema = z.object({
@@ -45,15 +46,8 @@ export interface LeakageEvaluation {
   readonly mistakes: readonly Mistake[];
 }
 
-const Z = 1.959964;
-
-export function wilson(count: number, of: number): Proportion {
-  if (of === 0) return { value: null, count, of, low: 0, high: 1 };
-  const p = count / of;
-  const z2 = Z * Z;
-  const center = (p + z2 / (2 * of)) / (1 + z2 / of);
-  const half = (Z / (1 + z2 / of)) * Math.sqrt((p * (1 - p)) / of + z2 / (4 * of * of));
-  return { value: p, count, of, low: Math.max(0, center - half), high: Math.min(1, center + half) };
+export function proportion(count: number, of: number): Proportion {
+  return { value: of === 0 ? null : count / of, count, of, ...wilsonInterval(count, of) };
 }
 
 /** First and last line of the n-th occurrence-free text in a script; nothing where it is not there. */
@@ -154,11 +148,11 @@ export async function evaluateLeakage(
     }
   }
   return {
-    precision: wilson(n.found, n.found + n.falsePositives),
-    recall: wilson(n.found, n.leaky),
-    blocksRight: wilson(n.right, n.found),
-    corrected: wilson(n.corrected, n.found),
-    stillLeaky: wilson(n.still, n.rewritten),
+    precision: proportion(n.found, n.found + n.falsePositives),
+    recall: proportion(n.found, n.leaky),
+    blocksRight: proportion(n.right, n.found),
+    corrected: proportion(n.corrected, n.found),
+    stillLeaky: proportion(n.still, n.rewritten),
     mistakes,
   };
 }
