@@ -1,8 +1,29 @@
 import { availableParallelism } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
-import { compiledUrl, compileTestPrograms } from './scripts/testing/compile.mjs';
+import { compiledModule, compiledUrl, compileTestPrograms } from './scripts/testing/compile.mjs';
 import { LongestFirst } from './scripts/testing/longest-first.js';
 import { WAIT_LIMIT_MS } from './test/support/wait-limit-ms.js';
+
+/**
+ * Tests load the sources as Node does, compiled once for all processes of the run: through Vite, each process would take more
+ * for each module, and for each use of an import. Vite has to see a source to know which tests a change of it concerns.
+ */
+function loadsCompiledSources(programs: string): Plugin {
+  let active = false;
+  return {
+    name: 'loads-compiled-sources',
+    enforce: 'pre',
+    configureVitest({ vitest: { config } }) {
+      active = !config.watch && !config.changed && config.related === undefined;
+    },
+    resolveId(name, importer) {
+      if (!active || importer === undefined || !name.startsWith('.')) return undefined;
+      const id = compiledModule(programs, resolve(dirname(importer), name));
+      return id === undefined ? undefined : { id, external: true };
+    },
+  };
+}
 
 /** A source that starts a process or thread finds the module for it beside itself: here it finds the bundled one. */
 function startsCompiledModules(programs: string): Plugin {
@@ -23,7 +44,7 @@ const TEST_LIMIT_MS = 300_000;
 export default defineConfig(async () => {
   const programs = await compileTestPrograms();
   return {
-    plugins: [startsCompiledModules(programs)],
+    plugins: [loadsCompiledSources(programs), startsCompiledModules(programs)],
     test: {
       include: ['test/**/*.test.ts'],
       globalSetup: ['test/support/global-setup.ts'],

@@ -1,2 +1,3 @@
 export function compileTestPrograms(): Promise<string>;
+export function compiledModule(target: string, path: string): string | undefined;
 export function compiledUrl(target: string, path: string): URL;

@@ -1,5 +1,6 @@
 // Bundles the sources and the programs of the tests, so that a process or thread that a test starts loads a few files:
-// from TypeScript it would take five times the processor time, and from the unbundled dist/ twice.
+// from TypeScript it would take five times the processor time, and from the unbundled dist/ twice. The tests themselves
+// import single sources, which are compiled one by one.
 import { createHash } from 'node:crypto';
 import {
   mkdirSync,
@@ -17,6 +18,8 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'test-programs');
+/** Folder of the sources that are compiled one by one. */
+const MODULES = 'modules';
 /** A build that a run started with must outlive the builds of later sources. */
 const KEPT_BUILDS = 5;
 
@@ -113,29 +116,49 @@ export function compiledUrl(target, path) {
   return pathToFileURL(isRoot ? join(root, 'dist', 'package-root.js') : join(target, compiled));
 }
 
+/** Where a source is compiled by itself; undefined for any other path. */
+export function compiledModule(target, path) {
+  const file = relative(root, path);
+  if (!file.startsWith(`src${sep}`)) return undefined;
+  return join(target, MODULES, file.replace(/\.ts$/, '.js'));
+}
+
 /** @returns the folder of the bundles, in which each entry has the path of its source; made where there is none yet. */
 export async function compileTestPrograms() {
   const target = join(cache, digest());
   if (exists(target)) return target;
   mkdirSync(cache, { recursive: true });
   const fresh = mkdtempSync(join(cache, 'new-'));
-  await build({
+  const common = {
     absWorkingDir: root,
-    entryPoints: [...SOURCE_ENTRIES, ...TEST_ENTRIES],
     outbase: root,
-    outdir: fresh,
-    bundle: true,
-    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    external: EXTERNAL,
-    banner: { js: BANNER },
-    plugins: [locationPlugin(target), ENGLISH_ONLY],
-    // Half as much text to parse at each start.
-    minifyWhitespace: true,
     logLevel: 'warning',
-  });
+  };
+  await Promise.all([
+    build({
+      ...common,
+      entryPoints: [...SOURCE_ENTRIES, ...TEST_ENTRIES],
+      outdir: fresh,
+      bundle: true,
+      splitting: true,
+      external: EXTERNAL,
+      banner: { js: BANNER },
+      plugins: [locationPlugin(target), ENGLISH_ONLY],
+      // Half as much text to parse at each start.
+      minifyWhitespace: true,
+    }),
+    build({
+      ...common,
+      entryPoints: sources().filter((file) => file.startsWith(`src${sep}`)),
+      outdir: join(fresh, MODULES),
+      plugins: [locationPlugin(target)],
+      // vitest prints the lines of the sources.
+      sourcemap: 'linked',
+    }),
+  ]);
   writeFileSync(join(fresh, 'package.json'), '{"type":"module"}');
   publish(fresh, target);
   return target;
