@@ -21,31 +21,31 @@ import {
 const compress = promisify(deflateRaw);
 const expand = promisify(inflateRaw);
 
-/** Fast rather than small: scripts and logs shrink to a fourth at the lowest level already. */
+/** The fastest level: scripts and logs already shrink to a quarter with it. */
 const COMPRESSION = { level: 1 };
 
-/** Texts above this many bytes of UTF-8 are stored apart from their job. */
+/** Texts above this many bytes of UTF-8 are stored separately from their job. */
 export const DEFAULT_OFFLOAD_BYTES = 65_536;
 
-/** Most occurrences of stored texts in the data of one job. */
+/** Maximum number of occurrences of stored texts in the data of one job. */
 const MAX_OCCURRENCES = 10_000;
 
-/** Texts that are asked for in one round trip. */
+/** Number of texts that are read in one round trip. */
 const READ_CHUNK = 16;
 
 export interface PayloadStoreOptions {
-  /** Texts above this many bytes are stored apart from their job. */
+  /** Texts above this many bytes are stored separately from their job. */
   readonly offloadBytes?: number | undefined;
-  /** Most bytes of one job's data with every stored text in its place, counted as often as it is there. */
+  /** Maximum size of one job's data with all stored texts, each counted as often as it occurs, in bytes. */
   readonly dataBytes?: number | undefined;
 }
 
 /**
- * Notes jobs that name a text, if it is stored; stores it where it is handed in.
+ * Records that jobs refer to a text. Stores the text if the caller passes it.
  * KEYS: 1 text, 2 its jobs, 3 index. ARGV: 1 digest, 2 now (ms), 3 text or '', 4 size, 5 encoding, 6… job keys.
- * Returns 1, or 0 where the text is neither stored nor handed in.
+ * Returns 1, or 0 if the text is neither stored nor passed.
  */
-const HOLD = script(`
+const ADD_REFERENCES = script(`
 if redis.call('EXISTS', KEYS[1]) == 0 then
   if ARGV[3] == '' then return 0 end
   redis.call('HSET', KEYS[1], 'data', ARGV[3], 'bytes', ARGV[4], 'encoding', ARGV[5])
@@ -54,26 +54,26 @@ for at = 6, #ARGV do redis.call('ZADD', KEYS[2], ARGV[2], ARGV[at]) end
 redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
 return 1`);
 
-/** Where long texts of jobs are kept, so that queues stay small and the same script is stored once. */
+/** Stores the long texts of jobs: queues stay small, and a script that many jobs share is stored once. */
 export interface PayloadStore {
-  /** Whether data hold a text that `offload` would store. */
+  /** Whether data contain a text that `offload` would store. */
   hasLongText(data: unknown): boolean;
   /**
-   * Stores the long texts of JSON data, before any job names them, and gives the data with references in their place.
-   * @param holders Keys of the jobs that will name them: a text is kept as long as one of these exists.
+   * Stores the long texts of JSON data before any job refers to them, and returns the data with references instead.
+   * @param jobKeys Keys of the jobs that will refer to them: a text is stored as long as one of these jobs exists.
    */
-  offload<T>(data: T, holders: readonly string[]): Promise<T>;
+  offload<T>(data: T, jobKeys: readonly string[]): Promise<T>;
   /**
-   * The data of a job of the fleet's kinds with every text in its place. Only a text that `offload` stored for this job is
-   * put in: data in the form of a reference to any other text are left as they are.
-   * @param holder Key of the job whose data they are.
-   * @throws JobError `payload-missing` where a text is gone, or is not what was stored; PayloadError `payload-too-large`
-   *   where the texts take more room together than a job may.
+   * The data of a job of the fleet's kinds with texts instead of references. Only texts that `offload` stored for this job
+   * are inserted: data that look like a reference to any other text stay as they are.
+   * @param jobKey Key of the job that has the data.
+   * @throws JobError `payload-missing` if a text is gone or differs from what was stored; PayloadError `payload-too-large`
+   *   if the texts together are larger than a job may be.
    */
-  restore<T>(data: T, holder: string): Promise<T>;
+  restore<T>(data: T, jobKey: string): Promise<T>;
 }
 
-/** The store in the fleet's own Redis: content-addressed, compressed, without a server of its own. */
+/** A store in the fleet's Redis: content-addressed and compressed; it needs no other server. */
 export class RedisPayloadStore implements PayloadStore {
   readonly #offloadBytes: number;
   readonly #dataBytes: number;
@@ -95,8 +95,8 @@ export class RedisPayloadStore implements PayloadStore {
     return anyLong;
   }
 
-  async offload<T>(data: T, holders: readonly string[]): Promise<T> {
-    // Most data are short, and need no copy.
+  async offload<T>(data: T, jobKeys: readonly string[]): Promise<T> {
+    // Most data are short and need no copy.
     if (!this.hasLongText(data)) return data;
     const texts = new Map<string, EncodedText>();
     const replaced = mapTexts(data, (found) => {
@@ -105,11 +105,11 @@ export class RedisPayloadStore implements PayloadStore {
       texts.set(encoded.digest, encoded);
       return referenceTo(encoded);
     });
-    for (const text of texts.values()) await this.#store(text, holders);
+    for (const text of texts.values()) await this.#store(text, jobKeys);
     return replaced as T;
   }
 
-  async restore<T>(data: T, holder: string): Promise<T> {
+  async restore<T>(data: T, jobKey: string): Promise<T> {
     const references = new Map<string, TextReference[]>();
     eachText(data, (found) => {
       if (typeof found === 'string') return;
@@ -117,49 +117,49 @@ export class RedisPayloadStore implements PayloadStore {
       references.set(digest, [...(references.get(digest) ?? []).slice(0, 1), found]);
     });
     if (references.size === 0) return data;
-    const held = await this.#heldBy(holder, [...references.keys()]);
-    if (held.size === 0) return data;
-    const isHeld = (found: string | TextReference): found is TextReference =>
-      typeof found !== 'string' && held.has(referencedDigest(found));
-    this.#assertSize(data, isHeld, holder);
+    const stored = await this.#storedFor(jobKey, [...references.keys()]);
+    if (stored.size === 0) return data;
+    const isStored = (found: string | TextReference): found is TextReference =>
+      typeof found !== 'string' && stored.has(referencedDigest(found));
+    this.#assertSize(data, isStored, jobKey);
     const texts = new Map<string, string>();
     for (const [digest, [reference]] of references) {
-      if (reference !== undefined && held.has(digest)) texts.set(digest, await this.#read(reference));
+      if (reference !== undefined && stored.has(digest)) texts.set(digest, await this.#read(reference));
     }
-    return mapTexts(data, (found) => (isHeld(found) ? texts.get(referencedDigest(found)) : found)) as T;
+    return mapTexts(data, (found) => (isStored(found) ? texts.get(referencedDigest(found)) : found)) as T;
   }
 
-  /** Those of the texts that were stored for a job: the record is the store's own, and no client writes it. */
-  async #heldBy(holder: string, digests: readonly string[]): Promise<Set<string>> {
-    const held = new Set<string>();
+  /** The texts that were stored for a job. Clients cannot write this record; only the store does. */
+  async #storedFor(jobKey: string, digests: readonly string[]): Promise<Set<string>> {
+    const stored = new Set<string>();
     for (let start = 0; start < digests.length; start += READ_CHUNK) {
       const chunk = digests.slice(start, start + READ_CHUNK);
       const scores = await Promise.all(
-        chunk.map((digest) => this.client.zscore(payloadJobsKey(this.prefix, digest), holder)),
+        chunk.map((digest) => this.client.zscore(payloadJobsKey(this.prefix, digest), jobKey)),
       );
-      for (const [at, digest] of chunk.entries()) if (scores[at] !== null) held.add(digest);
+      for (const [at, digest] of chunk.entries()) if (scores[at] !== null) stored.add(digest);
     }
-    return held;
+    return stored;
   }
 
   /** @throws PayloadError `payload-too-large` before any text is read. */
   #assertSize(
     data: unknown,
-    isHeld: (found: string | TextReference) => found is TextReference,
-    holder: string,
+    isStored: (found: string | TextReference) => found is TextReference,
+    jobKey: string,
   ): void {
     let occurrences = 0;
     let bytes = 0;
     eachText(data, (found) => {
-      if (!isHeld(found)) return;
+      if (!isStored(found)) return;
       occurrences += 1;
-      // What a reference claims bounds how far its text may expand.
+      // The size in a reference limits how far its text may expand.
       bytes += Math.max(found.bytes, 0);
     });
     if (occurrences <= MAX_OCCURRENCES && bytes <= this.#dataBytes) return;
     throw new PayloadError(
       'payload-too-large',
-      `the stored texts of job ${holder} occur ${occurrences} times with ${bytes} bytes together; ` +
+      `the stored texts of job ${jobKey} occur ${occurrences} times with ${bytes} bytes in total; ` +
         `the limits are ${MAX_OCCURRENCES} and ${this.#dataBytes}`,
     );
   }
@@ -169,14 +169,14 @@ export class RedisPayloadStore implements PayloadStore {
     return Buffer.byteLength(text, 'utf8') > this.#offloadBytes;
   }
 
-  async #store({ digest, bytes, encoding }: EncodedText, holders: readonly string[]): Promise<void> {
-    if (await this.#hold(digest, holders)) return;
-    await this.#hold(digest, holders, [await compress(bytes, COMPRESSION), bytes.length, encoding]);
+  async #store({ digest, bytes, encoding }: EncodedText, jobKeys: readonly string[]): Promise<void> {
+    if (await this.#addReferences(digest, jobKeys)) return;
+    await this.#addReferences(digest, jobKeys, [await compress(bytes, COMPRESSION), bytes.length, encoding]);
   }
 
-  async #hold(
+  async #addReferences(
     digest: string,
-    holders: readonly string[],
+    jobKeys: readonly string[],
     content: readonly (Buffer | string | number)[] = ['', 0, ''],
   ): Promise<boolean> {
     const keys = [
@@ -184,7 +184,9 @@ export class RedisPayloadStore implements PayloadStore {
       payloadJobsKey(this.prefix, digest),
       payloadIndexKey(this.prefix),
     ];
-    return (await runScript(this.client, HOLD, keys, [digest, Date.now(), ...content, ...holders])) === 1;
+    return (
+      (await runScript(this.client, ADD_REFERENCES, keys, [digest, Date.now(), ...content, ...jobKeys])) === 1
+    );
   }
 
   async #read(reference: TextReference): Promise<string> {
@@ -192,7 +194,7 @@ export class RedisPayloadStore implements PayloadStore {
     const missing = (why: string, cause?: unknown): never => {
       throw new JobError('payload-missing', `a text of the job (${digest.slice(0, 12)}…) ${why}`, { cause });
     };
-    // What a reference claims is not believed: it limits how far the stored bytes may expand.
+    // The size in a reference is not trusted: it only limits how far the stored bytes may expand.
     if (reference.bytes < 0 || reference.bytes > MAX_STORED_BYTES)
       return missing('claims an impossible size');
     const [data, encoding] = await this.client.hmgetBuffer(

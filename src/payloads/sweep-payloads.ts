@@ -2,18 +2,18 @@ import type { Redis } from 'ioredis';
 import { runScript, script } from '../queues/run-script.js';
 import { payloadIndexKey, payloadJobsKey, payloadKey } from './payload-keys.js';
 
-/** A job may come this long after its texts, in milliseconds: a producer that was paused is not an orphan's maker. */
+/** A text without a job is an orphan only after this time, in milliseconds: its producer may have been paused. */
 export const PAYLOAD_GRACE_MS = 3_600_000;
 
-/** Texts that are looked at between two looks at the abort signal. */
+/** Number of texts that are checked between two checks of the abort signal. */
 const PAGE = 200;
 
 /**
- * Removes a text that no job names any more. BullMQ removes jobs by rules of its own and tells nobody, so jobs are not
- * counted down: the keys of the jobs are noted, and looked for. One step, so that no job can begin to name the text
- * between the look and the removal.
- * KEYS: 1 text, 2 its jobs, 3 index. ARGV: 1 digest, 2 time (ms) up to which a job that is not there counts as gone,
- * 3 '1' where nothing may be removed. Returns 1 where no job names the text, else 0.
+ * Removes a text that no job refers to any more. BullMQ removes jobs without a notification, so there is no reference
+ * count: the keys of the jobs are recorded and checked. The script is atomic, so no job can start to refer to the text
+ * between the check and the removal.
+ * KEYS: 1 text, 2 its jobs, 3 index. ARGV: 1 digest, 2 time (ms) up to which a missing job counts as gone,
+ * 3 '1' if nothing may be removed. Returns 1 if no job refers to the text, otherwise 0.
  */
 const SWEEP = script(`
 local dry = ARGV[3] == '1'
@@ -41,13 +41,13 @@ return 1`);
 export interface SweepOptions {
   readonly now?: number;
   readonly graceMs?: number;
-  /** Only looks, and removes nothing. */
+  /** Only checks, and removes nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Removes the stored texts that no job names any more.
+ * Removes the stored texts that no job refers to any more.
  * @returns their digests.
  */
 export async function sweepPayloads(

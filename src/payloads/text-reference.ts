@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 
-/** Field that marks a reference. No contract has an object with it in the place of a text. */
-const MARK = 'fleet:text';
+/** Field that identifies a reference. No contract allows an object with this field instead of a text. */
+const DIGEST_FIELD = 'fleet:text';
 
 /**
- * Smallest text that may be stored apart, in bytes: a reference with its bookkeeping is no smaller than that, and a
- * comparison of payloads need not take digests of shorter texts.
+ * Minimum size of a text that may be stored separately, in bytes: a reference with its bookkeeping is about as large, and
+ * comparisons of payloads need no digests of shorter texts.
  */
 export const MIN_STORED_BYTES = 1_024;
 
-/** Largest text that is ever taken out of the store, in bytes: what the configuration allows at most. */
+/** Maximum size of a text that is read from the store, in bytes: the configuration's maximum. */
 export const MAX_STORED_BYTES = 2 ** 29;
 
-/** What is in a job in the place of a long text. */
+/** Replaces a long text in a job. */
 export interface TextReference {
   /** SHA-256 (hexadecimal) of the text's bytes and of how they encode it. */
-  readonly [MARK]: string;
+  readonly [DIGEST_FIELD]: string;
   /** Size of the text's bytes before compression. */
   readonly bytes: number;
 }
 
-/** A text as bytes. Half a surrogate pair has no UTF-8, so that a text with one is kept as UTF-16. */
+/** A text as bytes. UTF-8 cannot encode half a surrogate pair, so a text with one is stored as UTF-16. */
 export interface EncodedText {
   readonly encoding: 'utf8' | 'utf16le';
   readonly bytes: Buffer;
@@ -33,30 +33,30 @@ export function encodeText(text: string): EncodedText {
   return { encoding, bytes, digest: digestOf(encoding, bytes) };
 }
 
-/** The digest by which bytes in an encoding are named. */
+/** The digest that names bytes in an encoding. */
 export function digestOf(encoding: EncodedText['encoding'], bytes: Buffer): string {
   return createHash('sha256').update(`${encoding}\0`).update(bytes).digest('hex');
 }
 
 export function referenceTo({ digest, bytes }: EncodedText): TextReference {
-  return { [MARK]: digest, bytes: bytes.length };
+  return { [DIGEST_FIELD]: digest, bytes: bytes.length };
 }
 
 export function referencedDigest(reference: TextReference): string {
-  return reference[MARK];
+  return reference[DIGEST_FIELD];
 }
 
 export function isTextReference(value: unknown): value is TextReference {
   if (typeof value !== 'object' || value === null) return false;
-  const { [MARK]: digest, bytes } = value as Partial<TextReference>;
+  const { [DIGEST_FIELD]: digest, bytes } = value as Partial<TextReference>;
   if (digest === undefined || Object.keys(value).length !== 2) return false;
   return typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest) && Number.isSafeInteger(bytes);
 }
 
-/** Deepest level at which texts are looked for. No contract nests a tenth as deep, and each level takes stack. */
+/** Maximum nesting at which texts are found. No contract nests a tenth as deeply, and each level takes stack. */
 const MAX_LEVEL = 500;
 
-/** Offers every text and every reference of JSON data to `visit`. */
+/** Calls `visit` with every text and every reference in JSON data. */
 export function eachText(
   value: unknown,
   visit: (found: string | TextReference) => void,
@@ -68,7 +68,7 @@ export function eachText(
   }
 }
 
-/** A copy of JSON data in which `replace` was offered every text and every reference. */
+/** A copy of JSON data with the result of `replace` for every text and every reference. */
 export function mapTexts(
   value: unknown,
   replace: (found: string | TextReference) => unknown,
@@ -81,7 +81,7 @@ export function mapTexts(
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item)]));
 }
 
-/** Digests of all texts that data name. */
+/** Digests of all texts that data refer to. */
 export function referencesIn(value: unknown): string[] {
   const digests = new Set<string>();
   eachText(value, (found) => {
@@ -91,14 +91,14 @@ export function referencesIn(value: unknown): string[] {
 }
 
 /**
- * JSON data in a form in which two are equal exactly where their complete contents are, whichever of their texts are
- * stored apart: longer texts are replaced by their digests.
+ * JSON data in a comparable form: two values are equal exactly if their complete contents are, no matter which texts are
+ * stored separately. Longer texts are replaced by their digests.
  */
 export function comparable(value: unknown): unknown {
   return mapTexts(value, (found) => {
-    if (typeof found !== 'string') return { [MARK]: referencedDigest(found) };
+    if (typeof found !== 'string') return { [DIGEST_FIELD]: referencedDigest(found) };
     // A UTF-16 code unit is at most three bytes of UTF-8.
     if (found.length * 3 < MIN_STORED_BYTES) return found;
-    return { [MARK]: encodeText(found).digest };
+    return { [DIGEST_FIELD]: encodeText(found).digest };
   });
 }

@@ -5,9 +5,9 @@ import { replyList, replyText, runScript, script } from '../run-script.js';
 import { fairBase, type SchedulingRequest, scheduleJobs } from './schedule-jobs.js';
 import { UNSCHEDULED } from './schedule-script.js';
 
-/** How far ahead delayed jobs are scheduled, in milliseconds: longer than the time between two looks. */
+/** How far ahead delayed jobs are scheduled, in milliseconds: longer than the time between two runs. */
 const AHEAD_MS = 2_000;
-/** Jobs that are looked at in one step, so that Redis answers others in between, and steps of one look. */
+/** Jobs that one script checks, so Redis serves other clients in between, and scripts in one run. */
 const PAGE = 500;
 const MAX_PAGES = 20;
 /** BullMQ's scores of delayed jobs are milliseconds times this, those of prioritized ones priorities times that. */
@@ -16,8 +16,8 @@ const PRIORITY_SCALE = 2 ** 32;
 
 /**
  * Finds unscheduled jobs that wait, or are about to become due.
- * KEYS: 1 prefix of the queue's keys. ARGV: 1 highest score of delayed jobs, 2 jobs to skip of these, 3 most jobs. Returns 1
- * where there may be more, else 0, then id and options of each.
+ * KEYS: 1 prefix of the queue's keys. ARGV: 1 highest score of delayed jobs, 2 jobs to skip of these, 3 maximum number of jobs.
+ * Returns 1 if there may be more, otherwise 0, then id and options of each.
  */
 const FIND = script(`
 local found = {0}
@@ -36,7 +36,7 @@ collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'prioritized', '${UNSCHEDULED * P
 collect(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'delayed', '-inf', ARGV[1], 'LIMIT', ARGV[2], ARGV[3]))
 return found`);
 
-/** For whom a job is done, as its options say. */
+/** The options of a job that are needed to schedule it. */
 const OptionsSchema = z.looseObject({
   fleet: z
     .looseObject({
@@ -49,12 +49,12 @@ const OptionsSchema = z.looseObject({
 });
 
 function requestOf(id: string, options: string): SchedulingRequest {
-  const own = readRecord(OptionsSchema, options)?.value?.fleet;
+  const fleetOptions = readRecord(OptionsSchema, options)?.value?.fleet;
   return {
     id,
-    tenant: own?.tenant ?? own?.tags?.run ?? '',
-    submitter: own?.submitter ?? '',
-    priority: own?.priority ?? 0,
+    tenant: fleetOptions?.tenant ?? fleetOptions?.tags?.run ?? '',
+    submitter: fleetOptions?.submitter ?? '',
+    priority: fleetOptions?.priority ?? 0,
   };
 }
 
@@ -62,7 +62,7 @@ function requestOf(id: string, options: string): SchedulingRequest {
  * Gives unscheduled jobs of one queue their start tags: delayed ones as they become due, and waiting ones whose producer
  * ended between adding and scheduling them. With tags from their submission, thousands of jobs that become due together
  * would all run before the jobs of others.
- * @param leaseMs How long other workers need not look.
+ * @param leaseMs How long other workers skip this.
  * @returns how many jobs were found.
  */
 export async function scheduleDueJobs(

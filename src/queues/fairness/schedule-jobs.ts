@@ -3,21 +3,21 @@ import type { Redis } from 'ioredis';
 import { runScript } from '../run-script.js';
 import { MAX_TAG, REBASE_AT, SCHEDULE_JOBS } from './schedule-script.js';
 
-/** A job that is added as `UNSCHEDULED` and is given its start tag among the jobs of other tenants. */
+/** A job that was added as `UNSCHEDULED` and needs a start tag. */
 export interface SchedulingRequest {
   readonly id: string;
   /** For whom the job is done. */
   readonly tenant: string;
-  /** Who names the tenant: submitters share the queue fairly, and the tenants of each share its part. '': the tenant itself shares. */
+  /** Who names the tenant: submitters share the queue fairly, and the tenants of each share its part. '': tenants share the queue directly. */
   readonly submitter: string;
   /** Order within the tenant: 0 is the most urgent, 2,097,151 the least. */
   readonly priority: number;
 }
 
-/** Tenants that submit nothing for so long are forgotten, in seconds. */
+/** State of tenants that submit nothing for this long is removed, in seconds. */
 const TENANT_KEPT_SECONDS = 30 * 86_400;
 
-/** Jobs of one script run, and different tenants or priorities of submitters, so that Redis answers others in between. */
+/** Maximum number of jobs, and of groups of submitters, in one script run: Redis serves other clients in between. */
 const MAX_JOBS_A_RUN = 500;
 const MAX_GROUPS_A_RUN = 10;
 
@@ -32,17 +32,17 @@ export function virtualTimeKey(prefix: string, queue: string): string {
   return `${fairBase(prefix, queue)}:now`;
 }
 
-/** Tenants have any names; long ones are known by their digest. */
+/** The name of a tenant in keys: long names are replaced by their digest. */
 function tenantName(tenant: string): string {
   return tenant.length <= MAX_TENANT_LENGTH ? tenant : createHash('sha256').update(tenant).digest('hex');
 }
 
-/** A tenant as the jobs of its submitter name it: short, and without a colon. */
+/** The name of a tenant in a submitter's order: short, and without a colon. */
 function tenantDigest(tenant: string): string {
   return createHash('sha256').update(tenant).digest('base64url').slice(0, 16);
 }
 
-/** The order in which tags are given: urgent jobs first, so that jobs that come together move no other. */
+/** The order in which tags are assigned: urgent jobs first, so jobs of one call do not move each other. */
 function inOrder(requests: readonly SchedulingRequest[]): SchedulingRequest[] {
   const compare = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
   return [...requests].sort(
@@ -50,7 +50,7 @@ function inOrder(requests: readonly SchedulingRequest[]): SchedulingRequest[] {
   );
 }
 
-/** Index after the last request of one script run. A group of a submitter may move many jobs, so groups are counted as well. */
+/** Index after the last request of one script run. A submitter's group may move many jobs, so groups are limited too. */
 function endOfRun(requests: readonly SchedulingRequest[], start: number): number {
   let groups = 1;
   let end = start + 1;
@@ -66,7 +66,7 @@ function isAlike(one: SchedulingRequest, other: SchedulingRequest | undefined): 
   return other?.tenant === one.tenant && other.submitter === one.submitter && other.priority === one.priority;
 }
 
-/** Arguments of the script: each group of one submitter, one tenant and one priority, with the ids of its jobs. */
+/** Arguments of the script: for each group of one submitter, tenant and priority, its description and job ids. */
 function groupArguments(requests: readonly SchedulingRequest[]): (string | number)[] {
   const args: (string | number)[] = [];
   for (let start = 0, end = 0; start < requests.length; start = end) {
@@ -84,8 +84,8 @@ function groupArguments(requests: readonly SchedulingRequest[]): (string | numbe
 /**
  * Gives jobs of one queue that have the priority `UNSCHEDULED` their start tags. Tenants then share the queue fairly,
  * however many jobs each has waiting, and the jobs of each tenant run in the order of their priority. Jobs that have a
- * tag, or have gone, are left alone.
- * @param rebaseAt Virtual time from which all tags may be moved down.
+ * tag, or are gone, are left alone.
+ * @param rebaseAt Virtual time above which all tags may be lowered.
  */
 export async function scheduleJobs(
   client: Redis,

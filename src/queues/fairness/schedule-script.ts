@@ -6,16 +6,16 @@ import { SUBMITTER_LUA } from './submitter-script.js';
  * equal weights and cost 1 for every job. A job's start tag is its BullMQ priority: the lowest goes first.
  *
  *   start = max(virtual time, the tenant's finish tag);   finish tag = start + 1;
- *   virtual time = the highest start tag of a job that a worker has begun.
+ *   virtual time = the highest start tag of a job that a worker has started.
  *
- * Who takes turns is a party: a tenant, or a submitter whose tenants are only its own word. Tenants of one submitter take
- * turns within those of the submitter (`submitter-script.ts`), so that a thousand names get no more than one.
+ * Parties share the queue: a party is a tenant, or a submitter that chooses tenant names freely. The tenants of such a
+ * submitter share its part (`submitter-script.ts`), so a thousand names get no more than one.
  *
  * Keys of a queue (`BASE` is `PREFIX::fair:QUEUE`):
  * - `BASE:now` virtual time;
- * - `BASE:next` sorted set: party by its finish tag; entries at or below the virtual time say nothing and are removed;
+ * - `BASE:next` sorted set: party by its finish tag; entries at or below the virtual time have no effect and are removed;
  * - `BASE:tenant:NAME` sorted set: the tenant's jobs by start tag, each as `PRIORITY:ID` with seven digits of priority. Jobs
- *   of priority 0 are not in it (earlier versions wrote them): nothing is more urgent, so they never make room.
+ *   of priority 0 are not in it (earlier versions wrote them): nothing is more urgent, so they never move.
  */
 
 /** Priority of a job that was added and has no start tag yet: BullMQ's highest number, so it runs after all others. */
@@ -26,16 +26,16 @@ export const MAX_TAG = UNSCHEDULED - 1;
 /** Highest number of a submitted job's own priority, the least urgent. */
 export const MAX_PRIORITY = 2 ** 21 - 1;
 
-/** Where the virtual time has come so far, all tags are moved down by it as soon as few jobs are there. */
+/** Once the virtual time is this high, all tags are lowered by it as soon as the queue has few jobs. */
 export const REBASE_AT = 2 ** 16;
 
-/** Jobs that are few enough to be moved without anybody noticing. */
+/** Number of jobs whose tags can be lowered without a noticeable delay. */
 const FEW_JOBS = 2_000;
 
-/** Where the virtual time has come so far, tags are moved down however many jobs there are: seconds, once in a million. */
+/** Once the virtual time is this high, tags are lowered with any number of jobs: seconds, once per million jobs. */
 const REBASE_LATEST = 2 ** 21 - 2 ** 18;
 
-/** Waiting jobs of a tenant that one more urgent job moves by a place each; the last of them goes to the end. */
+/** Maximum number of waiting jobs of a tenant that a more urgent job moves, by one position each; the last goes to the end. */
 const MAX_MOVED = 100;
 
 const LIBRARY = `
@@ -49,14 +49,14 @@ local function set_tag(queue, id, tag)
   redis.call('HSET', queue .. id, 'priority', tag)
 end
 
--- Gives a job its first tag. One that waits moves; of jobs with the same tag, the one that was added first stays first.
+-- Sets a job's first tag. A waiting job moves; of jobs with the same tag, the one that was added first stays first.
 local function schedule(queue, id, tag)
   local score = redis.call('ZSCORE', queue .. 'prioritized', id)
   if score then redis.call('ZADD', queue .. 'prioritized', tag * 4294967296 + score % 4294967296, id) end
   redis.call('HSET', queue .. id, 'priority', tag)
 end
 
--- Whether it is time to move all tags down.
+-- Whether all tags are to be lowered now.
 local function rebase_due(queue, now, early)
   if now <= early then return false end
   if now > ${REBASE_LATEST} then return true end
@@ -67,13 +67,13 @@ local function rebase_due(queue, now, early)
   return jobs <= ${FEW_JOBS}
 end
 
--- Where the jobs of a submitter are kept in their order.
+-- Key of the order of a submitter's jobs.
 local function order_key(base, party) return base .. ':order:' .. party end
 
--- Where those of one of its tenants are that have a priority.
-local function own_key(base, party, tenant) return base .. ':own:' .. tenant .. ':' .. party end
+-- Key of the jobs with a priority of one of its tenants.
+local function tenant_key(base, party, tenant) return base .. ':own:' .. tenant .. ':' .. party end
 
--- Moves every tag of the queue down, in the order they have.
+-- Lowers every tag of the queue and keeps their order.
 local function rebase(base, queue, by)
   local waiting = redis.call('ZRANGE', queue .. 'prioritized', 0, -1, 'WITHSCORES')
   for at = 1, #waiting, 2 do
@@ -85,7 +85,7 @@ local function rebase(base, queue, by)
       redis.call('HSET', queue .. waiting[at], 'priority', moved)
     end
   end
-  -- Jobs that will come back with the tag that they have.
+  -- Jobs that may return to the queue with their current tag.
   local others = redis.call('LRANGE', queue .. 'active', 0, -1)
   for _, set in ipairs({'delayed', 'waiting-children', 'failed'}) do
     for _, id in ipairs(redis.call('ZRANGE', queue .. set, 0, -1)) do others[#others + 1] = id end
@@ -108,12 +108,12 @@ local function rebase(base, queue, by)
       local tag = math.max(1, tonumber(ranked[job + 1]) - by)
       redis.call('ZADD', order, tag, ranked[job])
       local priority, tenant = string.match(ranked[job], '^%d+:(%d+):([^:]*):')
-      if tonumber(priority) > 0 then redis.call('ZADD', own_key(base, tenants[at], tenant), tag, ranked[job]) end
+      if tonumber(priority) > 0 then redis.call('ZADD', tenant_key(base, tenants[at], tenant), tag, ranked[job]) end
     end
   end
 end
 
--- The place of the first of the tenant's jobs that is less urgent.
+-- Index of the tenant's first job that is less urgent.
 local function first_less_urgent(index, priority)
   local low, high = 0, redis.call('ZCARD', index)
   while low < high do
@@ -124,35 +124,35 @@ local function first_less_urgent(index, priority)
   return low
 end
 
--- Tags for jobs that go before the tenant's less urgent ones: of those, each moves down by as many places as there are
--- such jobs, and the last ones take the new \`tags\`.
+-- Tags for jobs that go before the tenant's less urgent ones: each of those moves back by the number of new jobs, and the
+-- last of them get the new \`tags\`.
 local function before_less_urgent(index, queue, priority, tags)
   local last = redis.call('ZRANGE', index, -1, -1)[1]
   if not last or tonumber(string.sub(last, 1, 7)) <= priority then return tags end
   local start = first_less_urgent(index, priority)
   local most = math.max(${MAX_MOVED}, 2 * #tags)
   local found = redis.call('ZRANGE', index, start, start + most - 1, 'WITHSCORES')
-  local moved, places = {}, {}
+  local moved, slots = {}, {}
   for at = 1, #found, 2 do
-    -- One that is not waiting (any more, or yet) keeps its tag.
+    -- A job that is not waiting (any more, or yet) keeps its tag.
     if redis.call('ZSCORE', queue .. 'prioritized', string.sub(found[at], 9)) then
       moved[#moved + 1] = found[at]
-      places[#places + 1] = tonumber(found[at + 1])
+      slots[#slots + 1] = tonumber(found[at + 1])
     end
   end
-  for _, tag in ipairs(tags) do places[#places + 1] = tag end
+  for _, tag in ipairs(tags) do slots[#slots + 1] = tag end
   for at, member in ipairs(moved) do
-    redis.call('ZADD', index, places[at + #tags], member)
-    set_tag(queue, string.sub(member, 9), places[at + #tags])
+    redis.call('ZADD', index, slots[at + #tags], member)
+    set_tag(queue, string.sub(member, 9), slots[at + #tags])
   end
-  return places
+  return slots
 end
 `;
 
 /**
- * Gives jobs that have the priority `UNSCHEDULED` their start tags.
- * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which tenants are
- * forgotten, 3 virtual time from which tags may be moved down, then for each group of jobs of one tenant and one priority:
+ * Assigns start tags to jobs that have the priority `UNSCHEDULED`.
+ * KEYS: 1 base. ARGV: 1 prefix of the queue's keys (`PREFIX:QUEUE:`), 2 seconds without submissions after which a tenant's
+ * state is removed, 3 virtual time above which tags may be lowered, then for each group of jobs of one tenant and priority:
  * party, tenant within it or '', priority, number of jobs, and their ids.
  */
 export const SCHEDULE_JOBS = script(
@@ -162,7 +162,7 @@ export const SCHEDULE_JOBS = script(
 local base, queue = KEYS[1], ARGV[1]
 local now = tonumber(redis.call('GET', base .. ':now') or '')
 if not now then
-  -- Nothing is remembered: whatever waits is no older than this.
+  -- There is no state: start at the tag of the first waiting job.
   local head = redis.call('ZRANGE', queue .. 'prioritized', 0, 0, 'WITHSCORES')
   now = math.max(1, math.floor(tonumber(head[2] or '0') / 4294967296))
   if now >= ${UNSCHEDULED} then now = 1 end
