@@ -8,7 +8,7 @@ import type { Accepted, Pipeline } from './pipeline.js';
 import type { Billed } from './provider.js';
 
 /** A promise, what was found, and whether it was kept. */
-export interface Promised {
+interface Promised {
   readonly promise: string;
   readonly found: number;
   /** Most that may be found. */

@@ -62,7 +62,7 @@ const BEHAVIORS: readonly (readonly [number, Behavior])[] = [
 ];
 
 /** Marks a script as one of this run's. */
-export const MARKER = /marker_(\d+)/;
+const MARKER = /marker_(\d+)/;
 
 function questionOf({ text }: RecordedRequest): string {
   const marker = MARKER.exec(text)?.[1] ?? 'unknown';

@@ -27,7 +27,7 @@ export async function openFilled(
 }
 
 /** Milliseconds that a job costs: adding some and finishing as many, so that the depth stays as it is. */
-export async function costOfJob(context: RowContext, filled: FilledFleet): Promise<number> {
+async function costOfJob(context: RowContext, filled: FilledFleet): Promise<number> {
   const { prefix, kind, fleet } = filled;
   const queue = fleet.queue(kind);
   const before = await queue.getCompletedCount();

@@ -8,7 +8,7 @@ const MARKS = new Map([
 ]);
 
 /** A ratio with three significant digits, large ones whole. */
-export function ratioText(ratio: number | null): string {
+function ratioText(ratio: number | null): string {
   if (ratio === null) return '–';
   return Math.abs(ratio) >= 1_000 ? String(Math.round(ratio)) : ratio.toPrecision(3);
 }

@@ -1,7 +1,7 @@
 import type { Input } from '../target.js';
 
 /** Largest input of ordinary size, in UTF-16 code units. */
-export const ORDINARY_SIZE = 65_536;
+const ORDINARY_SIZE = 65_536;
 /** Processor time that a task on an input of ordinary size may take, in milliseconds. */
 export const MAX_CPU_MS = 1_000;
 /** An input that has used this many times its bound is ended in the middle. */

@@ -24,7 +24,7 @@ export interface FuzzOptions {
   say(line: string): void;
 }
 
-export interface Finding {
+interface Finding {
   readonly target: string;
   readonly iteration: number;
   readonly verdict: Extract<Verdict, { kind: 'failed' }>;

@@ -14,4 +14,4 @@ export type Verdict =
  * result for the same input. `slow`: more processor time than the bound. `stuck`: no answer. `heap`: out of memory.
  * `crash`: the process ended.
  */
-export type Defect = 'exception' | 'invariant' | 'not-deterministic' | 'slow' | 'stuck' | 'heap' | 'crash';
+type Defect = 'exception' | 'invariant' | 'not-deterministic' | 'slow' | 'stuck' | 'heap' | 'crash';

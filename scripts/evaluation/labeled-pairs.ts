@@ -62,7 +62,7 @@ export function proportion(count: number, of: number): Proportion {
   return { count, of, fraction: of === 0 ? 0 : count / of, ...wilsonInterval(count, of) };
 }
 
-export interface KindReport {
+interface KindReport {
   readonly kind: string;
   readonly label: LabeledPair['label'];
   /** Verdicts of "contaminated": the recall of a contaminated kind, the false-positive rate of a clean one. */
@@ -70,7 +70,7 @@ export interface KindReport {
 }
 
 /** Of the verdicts given with a confidence in a range, how many are right. */
-export interface ReliabilityRow {
+interface ReliabilityRow {
   readonly from: number;
   readonly to: number;
   readonly meanConfidence: number;

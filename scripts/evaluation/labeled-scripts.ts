@@ -25,7 +25,7 @@ export interface Proportion {
   readonly high: number;
 }
 
-export interface Mistake {
+interface Mistake {
   readonly id: string;
   readonly kind: string;
   readonly mistake: 'false-positive' | 'missed' | 'wrong-block' | 'still-leaky' | 'not-python' | 'crashed';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The file that records the checksums, in the form that `sha256sum --check` reads. */
-export const CHECKSUMS = 'SHA256SUMS';
+const CHECKSUMS = 'SHA256SUMS';
 
 /**
  * Files of a folder that are not what its `SHA256SUMS` records, one sentence each.

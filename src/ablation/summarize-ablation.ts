@@ -96,7 +96,7 @@ function equalsOf(variant: AblationVariant, variants: readonly AblationVariant[]
  * Writes the summary of a reading. One sentence starts with the most impactful component, another with the
  * least impactful one; both carry the printed numbers. An unusable reading gets its reason and no ranking.
  */
-export function describeReading(reading: AblationReading): string {
+function describeReading(reading: AblationReading): string {
   const [most] = reading.variants;
   const least = reading.variants.at(-1);
   if (reading.unusable !== undefined || most === undefined || least === undefined) {

@@ -17,7 +17,7 @@ import { JobFiles, type QuestionFiles } from './workspace/job-files.js';
 import { ANY_WORKSPACE } from './workspace/workspace-policy.js';
 
 /** Room for the thinking of a model and for an answer of some thousand lines. */
-export const DEFAULT_MAX_TOKENS = 32_000;
+const DEFAULT_MAX_TOKENS = 32_000;
 
 export interface AnthropicRunnerOptions {
   /** Model for questions that name none. */

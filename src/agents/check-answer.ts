@@ -3,7 +3,7 @@ import { type ReceivedMessage, textOf } from '../calls/message.js';
 import { wellFormed } from './well-formed.js';
 
 /** An answer that can be used, or the problem with it, in words for the agent. */
-export type CheckedAnswer<Output> =
+type CheckedAnswer<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly problem: string };
 

@@ -17,11 +17,11 @@ function atMost(count: number): [(list: readonly unknown[]) => boolean, string] 
  * Output schemas of the agents, as the model sees them: field names are the documents', and no field is
  * added, since the schema is part of what is asked (REQ-SF-014, REQ-P2O-015).
  */
-export const LeakageAnswerSchema = z.object({
+const LeakageAnswerSchema = z.object({
   leakage_status: z.enum(LEAKAGE_STATUSES),
   code_block: z.string().describe('Exact copy of the lines of the script that this answer is about.'),
 });
-export type LeakageAnswer = z.infer<typeof LeakageAnswerSchema>;
+type LeakageAnswer = z.infer<typeof LeakageAnswerSchema>;
 
 /** One answer a leak; one "No Data Leakage" answer where there is none (REQ-DM-019). */
 export const LeakageDetectionOutputSchema = z.object({
@@ -31,7 +31,7 @@ export const LeakageDetectionOutputSchema = z.object({
     .refine(...atMost(MAX_ANSWERS)),
 });
 
-export const RefinePlanSchema = z.object({
+const RefinePlanSchema = z.object({
   code_block: z.string().describe('Exact copy of consecutive lines of the script.'),
   plan: z
     .string()
@@ -54,7 +54,7 @@ export type ExtractorOutput = z.infer<typeof ExtractorOutputSchema>;
 /**
  * What a runner may know beyond the schema. Static analysis fills these; a model is not asked for them.
  */
-export interface LeakageAnnotations {
+interface LeakageAnnotations {
   /** Name of the leak's kind, as in `scaler-fitted-before-split`. */
   readonly kind?: string;
   readonly severity?: Severity;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PromptError } from '../errors.js';
 
 /** A value of a prompt's variable: a text, or a list of texts. */
-export type PromptValue = string | readonly string[];
+type PromptValue = string | readonly string[];
 export type PromptVariables = Readonly<Record<string, PromptValue>>;
 
 export interface VariableDeclaration {
@@ -37,13 +37,13 @@ export interface PromptTemplate {
 }
 
 /** The line of a template that ends the stable part. */
-export const STABLE_PART_END = '<!-- the stable part ends here -->';
+const STABLE_PART_END = '<!-- the stable part ends here -->';
 
 /**
  * Name of a built-in value: a word derived from all values, for tags that no value can imitate. A script
  * that holds the closing tag of its own enclosure would have to hold its own digest.
  */
-export const BOUNDARY = 'boundary';
+const BOUNDARY = 'boundary';
 
 const TAG = /\{\{\s*([#/]?)(?:(?<=[#/])\s*)?([a-z][a-z0-9_]*)\s*\}\}/g;
 const STANDALONE_SECTION_TAG = /^[ \t]*(\{\{\s*[#/]\s*[a-z][a-z0-9_]*\s*\}\})[ \t]*\n/gm;

@@ -84,8 +84,8 @@ function whole(tokens: number | null | undefined): number {
 }
 
 /** Many times the longest answer of a model: an answer is sent again with each later call of its conversation. */
-export const MAX_CONTENT = 6 * 2 ** 20;
-export const MAX_BLOCKS = 1_000;
+const MAX_CONTENT = 6 * 2 ** 20;
+const MAX_BLOCKS = 1_000;
 
 /** Which limit the content of a message exceeds, in words; undefined if none. */
 export function tooMuchContent(content: readonly ContentBlock[]): string | undefined {

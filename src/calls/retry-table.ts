@@ -3,7 +3,7 @@ import type { CallOutcome, OutcomeClass } from './outcome.js';
 import { DEFAULT_RETRY_POLICY } from './retry-policy.js';
 
 /** How a call that ended badly is sent again while its job goes on. */
-export type InPlace =
+type InPlace =
   /** Not at all. */
   | 'never'
   /** After a wait that doubles (see `BACK_OFF`). */

@@ -22,7 +22,7 @@ export interface PairThresholds {
   readonly wording: number;
 }
 
-export const DEFAULT_PAIR_THRESHOLDS: PairThresholds = {
+const DEFAULT_PAIR_THRESHOLDS: PairThresholds = {
   containment: CONTAINMENT_THRESHOLD,
   evidence: EVIDENCE_THRESHOLD,
   fingerprint: FINGERPRINT_THRESHOLD,
@@ -32,7 +32,7 @@ export const DEFAULT_PAIR_THRESHOLDS: PairThresholds = {
 export type PairCheckName = keyof PairThresholds;
 
 /** One number of a comparison. */
-export interface Measure {
+interface Measure {
   readonly value: number;
   readonly threshold: number;
   readonly spans: () => SpanPair[];

@@ -4,7 +4,7 @@
  * (Platt 1999), which keeps it from certainty where few pairs lie; docs/contamination.md has the reliability
  * table, and a test computes it again.
  */
-export function copyProbability(margin: number): number {
+function copyProbability(margin: number): number {
   return 1 / (1 + Math.exp(-SLOPE * (margin - MIDDLE)));
 }
 

@@ -12,7 +12,7 @@ const LOG_MS = 60_000;
 const PROBE_KEPT_MS = 1_000;
 
 /** A pause before try number `tries` (from 0): doubled each time, and spread, since every worker waits for the same moment. */
-export function pauseMs(tries: number, random: () => number = Math.random): number {
+function pauseMs(tries: number, random: () => number = Math.random): number {
   const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20));
   return Math.round(longest * (0.5 + random() / 2));
 }

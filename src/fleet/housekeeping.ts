@@ -11,9 +11,9 @@ import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 
 /** How often money reserved for dead workers and stored texts that no job names are looked for, in milliseconds. */
-export const HOUSEKEEPING_MS = 600_000;
+const HOUSEKEEPING_MS = 600_000;
 /** The same while Redis is full, in milliseconds. */
-export const FULL_HOUSEKEEPING_MS = 30_000;
+const FULL_HOUSEKEEPING_MS = 30_000;
 /** How long after its texts a job may still come while Redis is full, in milliseconds. */
 const FULL_GRACE_MS = 60_000;
 /** How long events are kept while Redis is full, in milliseconds: whoever waits for a job has heard of older ones. */

@@ -4,7 +4,7 @@ import { messageOf, RedisError } from '../errors.js';
 import { connectWithin, type RedisWaitOptions } from '../queues/connection.js';
 import { redisAddress, redisOptionsFrom } from '../queues/redis-address.js';
 
-export type RedisFlavor = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
+type RedisFlavor = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
 
 export interface RedisServer {
   /** Version of the server's own flavor, as in `7.0.15`. */

@@ -14,7 +14,7 @@ export function currentUser(): number {
 }
 
 /** What to do about a folder that cannot be used. */
-export const OTHER_STATE_FOLDER =
+const OTHER_STATE_FOLDER =
   'name a folder of your own with XDG_STATE_HOME, or set FLEET_REDIS_URL to a running Redis';
 
 export function unsafeFolder(message: string, cause?: unknown): ConfigurationError {

@@ -4,7 +4,7 @@ import { readRecord } from '../queues/read-record.js';
 import { firstIssue } from '../queues/validate.js';
 
 /** A known solution as it is handed in, one line of a JSONL file. */
-export const KnownInputSchema = z.strictObject({
+const KnownInputSchema = z.strictObject({
   testCaseId: z.string().min(1).max(1_000),
   solution: z.string().regex(/\S/, 'must be more than white space'),
   language: z.string().min(1).max(50).optional(),

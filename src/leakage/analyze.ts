@@ -63,7 +63,7 @@ const MAX_WORK = 10_000_000;
 const WORK_PER_NODE = 100;
 
 /** Many times what an honest script has. Each leak may cost a rewriting or two calls, and each block a part of the script. */
-export const MAX_FINDINGS = 50;
+const MAX_FINDINGS = 50;
 
 /** The analysis with the syntax tree that it is based on, for the repair. */
 export async function analyzeInDetail(source: string, watch = -1, earlier = -1): Promise<DetailedAnalysis> {

@@ -122,10 +122,3 @@ export const LEAK_KINDS = {
 } as const satisfies Record<string, { severity: Severity; title: string; whatToDo: string }>;
 
 export type LeakKind = keyof typeof LEAK_KINDS;
-
-const ORDER = Object.keys(LEAK_KINDS);
-
-/** Position in the order of harm: 0 is the most harmful kind. */
-export function harmRank(kind: LeakKind): number {
-  return ORDER.indexOf(kind);
-}

@@ -10,7 +10,7 @@ const CellSchema = z.looseObject({
 const NotebookSchema = z.looseObject({ cells: z.array(CellSchema) });
 type Notebook = z.infer<typeof NotebookSchema>;
 
-export interface NotebookCell {
+interface NotebookCell {
   /** Position among all cells of the notebook, counted from 1. */
   readonly cell: number;
   /** Offsets of its text in the joined source. */

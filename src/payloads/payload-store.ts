@@ -25,7 +25,7 @@ const expand = promisify(inflateRaw);
 const COMPRESSION = { level: 1 };
 
 /** Texts above this many bytes of UTF-8 are stored separately from their job. */
-export const DEFAULT_OFFLOAD_BYTES = 65_536;
+const DEFAULT_OFFLOAD_BYTES = 65_536;
 
 /** Maximum number of occurrences of stored texts in the data of one job. */
 const MAX_OCCURRENCES = 10_000;

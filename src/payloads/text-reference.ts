@@ -46,7 +46,7 @@ export function referencedDigest(reference: TextReference): string {
   return reference[DIGEST_FIELD];
 }
 
-export function isTextReference(value: unknown): value is TextReference {
+function isTextReference(value: unknown): value is TextReference {
   if (typeof value !== 'object' || value === null) return false;
   const { [DIGEST_FIELD]: digest, bytes } = value as Partial<TextReference>;
   if (digest === undefined || Object.keys(value).length !== 2) return false;

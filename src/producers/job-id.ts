@@ -6,7 +6,7 @@ import { KIND_NAMES, type KindName } from '../queues/registry.js';
  * A new job id, unique over all kinds: the queue, a hyphen, a random UUID. BullMQ rejects ids with one `:` and ids that
  * are whole numbers; this form is neither.
  */
-export function newJobId(queue: string): string {
+function newJobId(queue: string): string {
   return `${queue}-${randomUUID()}`;
 }
 

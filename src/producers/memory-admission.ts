@@ -13,7 +13,7 @@ export interface MemoryLimits {
   readonly maxBytes?: number;
 }
 
-export const DEFAULT_ADMIT_PERCENT = 80;
+const DEFAULT_ADMIT_PERCENT = 80;
 
 /** How long a reading is valid, in milliseconds. */
 const READING_MS = 1_000;

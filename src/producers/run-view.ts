@@ -8,7 +8,7 @@ import type { ListFilter } from './list-jobs.js';
 import { latestRunsKey, runKey } from './run-index.js';
 
 /** A job of a run, without its result, with the jobs it waits for. */
-export type RunJob = Omit<JobView, 'result'> & { readonly children: readonly RunJob[] };
+type RunJob = Omit<JobView, 'result'> & { readonly children: readonly RunJob[] };
 
 /** All jobs of one pipeline run. */
 export interface RunView {

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { replyList, replyText, runScript, script } from '../queues/run-script.js';
 
 /** Estimate of one submitter's jobs in a queue, from the sample. */
-export interface SubmitterLoad {
+interface SubmitterLoad {
   readonly jobs: number;
   /** Size of their data before compression. */
   readonly bytes: number;

@@ -31,7 +31,7 @@ export const modelField = nameField(200).describe('Model id; default: the config
 export const workspaceField = nameField(4_096).describe('Directory below which the agent may read files.');
 
 /** Which agent and model produced a result. */
-export const AgentProvenanceSchema = z.strictObject({
+const AgentProvenanceSchema = z.strictObject({
   runner: z.enum(['anthropic', 'offline']),
   model: z.string().optional(),
   promptDigest: z.string().optional(),

@@ -7,7 +7,7 @@ import { solutionCheck } from './solution-check.js';
 /** Maximum number of thoughts in one answer. */
 const MAX_THOUGHTS = 10_000;
 
-export const TestCaseSchema = z.strictObject({
+const TestCaseSchema = z.strictObject({
   id: nameField(1_000),
   name: z.string().max(1_000),
   difficulty: z.enum(['easy', 'medium', 'hard']),
@@ -17,7 +17,7 @@ export const TestCaseSchema = z.strictObject({
 });
 
 /** Names of all checks, as results and `skipChecks` use them. */
-export const CONTAMINATION_CHECKS = [
+const CONTAMINATION_CHECKS = [
   ...['similarity', 'timing', 'reasoning'],
   ...['exact', 'containment', 'evidence', 'fingerprint', 'wording', 'crossTask'],
 ] as const;
@@ -43,7 +43,7 @@ const configFields = {
   minimumTokens: z.int().nonnegative().describe('Known code with fewer tokens is too short to compare.'),
   skipChecks: z.array(z.enum(CONTAMINATION_CHECKS)).max(100).describe('Checks that do not run.'),
 };
-export const ContaminationConfigSchema = z.strictObject(configFields).partial();
+const ContaminationConfigSchema = z.strictObject(configFields).partial();
 
 export const ContaminationPayloadSchema = z.strictObject({
   ...payloadBase,

@@ -15,7 +15,7 @@ export interface ChildResult {
 }
 
 /** Takes the value of a payload field from a child's result; undefined if that child does not supply it. */
-export type SupplyFromChild = (child: ChildResult) => string | undefined;
+type SupplyFromChild = (child: ChildResult) => string | undefined;
 
 /**
  * A job kind: one name for a queue, its contract, its producer and its processor.

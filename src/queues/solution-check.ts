@@ -5,7 +5,7 @@ import { UsageSchema } from './usage.js';
 
 export const LEAKAGE_STATUSES = ['Yes Data Leakage', 'No Data Leakage'] as const;
 /** Who can find a leak. */
-export const FINDING_SOURCES = ['agent', 'analysis'] as const;
+const FINDING_SOURCES = ['agent', 'analysis'] as const;
 export type FindingSource = (typeof FINDING_SOURCES)[number];
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];

@@ -9,7 +9,7 @@ export const REPORT_MS = 10_000;
 export const REPORT_STALE_MS = 4 * REPORT_MS;
 
 /** What a worker reports about its process at regular intervals. */
-export const WorkerReportSchema = z.object({
+const WorkerReportSchema = z.object({
   /** Milliseconds since 1970. */
   at: z.number(),
   kinds: z.array(z.string()),

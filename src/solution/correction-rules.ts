@@ -130,7 +130,7 @@ const BARE_ONLY: ReadonlySet<string> = new Set([
   ],
 ]);
 
-export const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(
   [...REACHES_OUT, ...WRITES]
     .flatMap((name) => (name.startsWith('.') || BARE_ONLY.has(name) ? [name] : [name, `.${name}`]))
     .concat('.system', '.spawn', '.fork', '.exec'),

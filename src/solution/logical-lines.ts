@@ -2,7 +2,7 @@ import { magicIn, maybeMagic } from './magic-line.js';
 import { type PhysicalLine, physicalLines } from './physical-lines.js';
 
 /** What a physical line begins in. Only a line that begins in `code` begins a statement. */
-export type LineContext = 'code' | 'string' | 'bracket' | 'continuation';
+type LineContext = 'code' | 'string' | 'bracket' | 'continuation';
 
 export interface PythonLine extends PhysicalLine {
   readonly context: LineContext;

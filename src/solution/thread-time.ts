@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const SCHEDULE = '/proc/thread-self/schedstat';
 
 /** Processor time of the calling thread, in milliseconds; undefined on a system that does not tell. */
-export function threadMilliseconds(): number | undefined {
+function threadMilliseconds(): number | undefined {
   try {
     const nanoseconds = Number(readFileSync(SCHEDULE, 'utf8').split(' ')[0]);
     return nanoseconds > 0 ? nanoseconds / 1e6 : undefined;

@@ -16,23 +16,3 @@ export function reliabilityTable(part: Part, { reliability }: EvaluationReport):
     ...rows,
   ].join('\n');
 }
-
-/** The table of kinds of the documentation, in Markdown. */
-export function kindsTable(reports: Readonly<Record<Part, EvaluationReport>>): string {
-  const kinds = [
-    ...new Set(
-      [...reports.tuning.kinds, ...reports.unseen.kinds].map(({ kind, label }) => `${label}\0${kind}`),
-    ),
-  ];
-  const cell = (part: Part, key: string): string => {
-    const found = reports[part].kinds.find(({ kind, label }) => `${label}\0${kind}` === key);
-    return found === undefined ? '–' : `${found.flagged.count} of ${found.flagged.of}`;
-  };
-  return [
-    '| label | kind | flagged, tuning | flagged, unseen |',
-    '|---|---|---|---|',
-    ...kinds.map(
-      (key) => `| ${key.replace('\0', ' | ')} | ${cell('tuning', key)} | ${cell('unseen', key)} |`,
-    ),
-  ].join('\n');
-}

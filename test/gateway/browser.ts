@@ -5,7 +5,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** The system's own Chromium; undefined where there is none. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) =>
     existsSync(file),

@@ -20,7 +20,7 @@ function rows(text: string): LabeledScript[] {
     .map((line) => LabeledScriptSchema.parse(JSON.parse(line)));
 }
 
-export function sections(text: string): LabeledScript[] {
+function sections(text: string): LabeledScript[] {
   const scripts = new Map<string, LabeledScript>();
   for (const section of text.split(/^=== /m).slice(1)) {
     const [header = '', ...lines] = section.split('\n');

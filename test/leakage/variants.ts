@@ -2,7 +2,7 @@
  * Parts of scripts that are put together in all ways: where the rows come from, what is fitted on them, how they
  * are divided, how the score is computed. Each fit has a leaky form (before the split) and a clean one.
  */
-export const IMPORTS = `import glob, os, pickle, sqlite3
+const IMPORTS = `import glob, os, pickle, sqlite3
 import numpy as np
 import pandas as pd
 from sklearn import metrics

@@ -12,7 +12,7 @@ function hasCompiler(): boolean {
   }
 }
 
-export const WITH_GCC = hasCompiler();
+const WITH_GCC = hasCompiler();
 
 /** A key that a server has only if it has loaded the data. */
 export const PLANTED_KEY = 'planted';

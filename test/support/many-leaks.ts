@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 `;
 
 /** A leak that static analysis is certain of, as it is in a script without the imports. */
-export const LEAKY_PART = `df = pd.read_csv("train.csv")
+const LEAKY_PART = `df = pd.read_csv("train.csv")
 X = df.drop(columns=["y"])
 y = df["y"]
 X = StandardScaler().fit_transform(X)

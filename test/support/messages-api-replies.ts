@@ -27,7 +27,7 @@ export interface MessageReply {
 }
 
 /** What goes wrong once `after` events (or, as JSON, `after` characters) have been sent. */
-export interface StreamFault {
+interface StreamFault {
   readonly after: number;
   readonly effect:
     | { readonly what: 'end' }
@@ -171,11 +171,6 @@ export function cutJsonReply(): RawReply {
 
 export const hangReply: NoReply = { kind: 'hang' };
 export const resetReply: NoReply = { kind: 'reset' };
-
-/** The reply, after a while. */
-export function delayed<R extends Reply>(reply: R, delayMs: number): R {
-  return { ...reply, delayMs };
-}
 
 /** The stream ends after so many events, without its end event. */
 export function cutAfter(reply: MessageReply, events: number): MessageReply {

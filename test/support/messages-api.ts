@@ -6,7 +6,7 @@ import { streamEvents, wholeMessage } from './messages-api-stream.js';
 export * from './messages-api-replies.js';
 
 /** The body of a request, as far as tests look at it. */
-export interface RequestBody {
+interface RequestBody {
   readonly model: string;
   readonly max_tokens: number;
   readonly stream?: boolean;

@@ -6,7 +6,7 @@ import { WorkspaceRefusal } from './workspace-refusal.js';
 export const MAX_TURN_READS = 16;
 export const MAX_QUESTION_BYTES = 512 * 1024;
 export const MAX_JOB_READS = 200;
-export const MAX_JOB_BYTES = 2 * 1024 * 1024;
+const MAX_JOB_BYTES = 2 * 1024 * 1024;
 
 /**
  * The files that the agents of one job may read: its workspace, opened once, and how much was handed out. Close it when the

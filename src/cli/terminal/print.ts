@@ -43,7 +43,7 @@ export function printFormat(text: string): boolean {
   return process.stdout.write(text);
 }
 
-export function jsonText(value: unknown, indentation?: number): string {
+function jsonText(value: unknown, indentation?: number): string {
   return JSON.stringify(value, null, indentation)
     .replace(UNSAFE_IN_JSON, (character) =>
       [...Array(character.length).keys()]

@@ -39,7 +39,7 @@ export interface Program {
 }
 
 /** The tokens of all statements one after another, as parallel columns. */
-export interface ProgramTokens {
+interface ProgramTokens {
   /** Hash of the token with names and literals leveled. */
   readonly leveled: Int32Array;
   /** Hash of the token as it is. */

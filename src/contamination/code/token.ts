@@ -26,8 +26,3 @@ export interface Token {
 
 /** Languages with a tokenizer of their own; `generic` is any other text that looks like code. */
 export type CodeLanguage = 'python' | 'javascript' | 'generic';
-
-export interface LexedCode {
-  readonly language: CodeLanguage;
-  readonly tokens: readonly Token[];
-}

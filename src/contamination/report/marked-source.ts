@@ -2,7 +2,7 @@ import type { Span } from '../types.js';
 import { escapeSource } from './escape.js';
 
 /** Colors that the style sheet knows. */
-export const COLORS = 8;
+const COLORS = 8;
 /** Characters of a text that are shown. */
 const MAX_CHARACTERS = 200_000;
 

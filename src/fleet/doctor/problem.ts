@@ -11,7 +11,7 @@ export const PROBLEMS = {
   'missing-text': 'a job names a text that is not stored',
 } as const;
 
-export type ProblemName = keyof typeof PROBLEMS;
+type ProblemName = keyof typeof PROBLEMS;
 
 export interface Problem {
   readonly problem: ProblemName;

@@ -2,7 +2,7 @@ import { RequestError } from '../../errors.js';
 import { withDetails } from '../http/problem.js';
 
 /** What one token may have open at the same time, and what it is called where there is too much of it. */
-export const RESOURCES = {
+const RESOURCES = {
   wait: 'requests that wait for a job',
   claim: 'claims that wait for an evaluation',
   stream: 'event streams',
@@ -14,7 +14,7 @@ export const RESOURCES = {
 } as const;
 export type Resource = keyof typeof RESOURCES;
 
-export interface ResourceLimit {
+interface ResourceLimit {
   /** Held by one token at the same time. */
   readonly max: number;
   /** Further ones of the token that wait for their turn before more are refused. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A route of the board that changes something, as far as this gateway lets it through. */
-export interface BoardRoute {
+interface BoardRoute {
   readonly method: 'PUT' | 'PATCH';
   /** Below `/api/queues/`; `:job` is the id of a job, `:queue` the name of a queue. */
   readonly path: string;
@@ -20,7 +20,7 @@ const count = z.int().min(0).max(100_000);
  * Everything that can be changed on the board: the order is the board's own. What is not listed is refused, so that a
  * newer version of the board adds nothing unseen.
  */
-export const BOARD_ROUTES: readonly BoardRoute[] = [
+const BOARD_ROUTES: readonly BoardRoute[] = [
   { method: 'PUT', path: 'pause' },
   { method: 'PUT', path: 'resume' },
   { method: 'PUT', path: ':queue/retry/:state', states: ['failed'], own: 'retry-failed' },

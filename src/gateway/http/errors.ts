@@ -14,7 +14,7 @@ function isClientError(thrown: unknown): thrown is Error {
   return thrown instanceof Error && typeof status === 'number' && status >= 400 && status < 500;
 }
 
-export function errorOf(thrown: unknown): FleetError {
+function errorOf(thrown: unknown): FleetError {
   if (isClientError(thrown)) return new RequestError('malformed-request', thrown.message, { cause: thrown });
   return refusalFrom(thrown);
 }

@@ -27,7 +27,7 @@ export interface Mounting {
 }
 
 /** An OpenAPI path as Express writes it. */
-export function expressPath(path: string): string {
+function expressPath(path: string): string {
   return path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1');
 }
 
@@ -169,7 +169,7 @@ async function runWithBody(
 }
 
 /** Sends a reply; a client that has gone needs none. */
-export function send(response: Response, { status, body, headers = {} }: Reply): void {
+function send(response: Response, { status, body, headers = {} }: Reply): void {
   if (response.destroyed || response.headersSent) return;
   response.status(status).set({ 'cache-control': 'no-store', ...headers });
   if (body === undefined) response.end();

@@ -7,7 +7,7 @@ import type { Role } from '../auth/roles.js';
 import type { Gateway } from '../gateway.js';
 import { type FieldIssue, withDetails } from './problem.js';
 
-export type Method = 'get' | 'post' | 'put' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'delete';
 
 /** A documented response. */
 export interface ResponseSpec {

@@ -3,7 +3,7 @@ import type { KindName } from '../../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../../queues/usage.js';
 import { DURATION_BOUNDS, totalField } from './statistics-keys.js';
 
-export type Outcome = 'completed' | 'failed' | 'cancelled';
+type Outcome = 'completed' | 'failed' | 'cancelled';
 
 /** What the statistics take from a job that has ended. */
 export interface EndedJob {

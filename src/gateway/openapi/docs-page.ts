@@ -35,7 +35,7 @@ ${Object.entries(responses)
 }
 
 /** A readable page of the API's document. It loads nothing from elsewhere. */
-export function docsPage(document: OpenApiDocument): string {
+function docsPage(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );

@@ -4,7 +4,7 @@ import type { OpenOperation, Operation, ResponseSpec } from '../http/operation.j
 import { PROBLEM_TYPE, ProblemSchema } from '../http/problem.js';
 import { ComponentRegistry } from './component-registry.js';
 
-export interface ParameterObject {
+interface ParameterObject {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;

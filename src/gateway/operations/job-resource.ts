@@ -25,7 +25,7 @@ export function queueOfId(id: string): string {
 }
 
 /** @throws JobError `job-not-found`. */
-export function findById(fleet: FleetClient, id: string): Promise<FoundJob> {
+function findById(fleet: FleetClient, id: string): Promise<FoundJob> {
   return findJob(fleet, id, queueOfId(id));
 }
 

@@ -63,7 +63,7 @@ export const RunJobSchema = z
   })
   .meta({ id: 'RunJob' });
 
-export const SUBMIT_OUTCOMES = ['created', 'existing', 'retried', 'replaced'] as const;
+const SUBMIT_OUTCOMES = ['created', 'existing', 'retried', 'replaced'] as const;
 
 /** A job that was submitted. */
 export const SubmittedSchema = z

@@ -15,7 +15,7 @@ import { SubmittedSchema } from './job-schemas.js';
 import { inBody, submitOptions } from './submit-job.js';
 
 /** Most jobs of one batch; each may have a payload of its own size, within the limit of the body. */
-export const MAX_BATCH_JOBS = 10_000;
+const MAX_BATCH_JOBS = 10_000;
 
 const itemOf = <K extends KindName>(kind: K) =>
   z.strictObject({ kind: z.literal(kind), payload: KINDS[kind].payload, ...SUBMISSION_FIELDS });

@@ -7,7 +7,7 @@ import { type MinuteCounts, percentile } from '../metrics/statistics.js';
 import { listWorkers, type WorkerView } from './workers.js';
 
 /** Minutes that the sparkline shows. */
-export const SPARK_MINUTES = 30;
+const SPARK_MINUTES = 30;
 const THROUGHPUT_MINUTES = 5;
 const RUNS_SHOWN = 5;
 
@@ -25,7 +25,7 @@ export interface KindOverview {
   readonly workers: number;
 }
 
-export interface Problem {
+interface Problem {
   readonly severity: 'error' | 'warning';
   readonly what: string;
   readonly whatToDo: string;

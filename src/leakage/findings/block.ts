@@ -104,7 +104,7 @@ function lineCount(source: string, span: Span): number {
 }
 
 /** A span widened to whole lines, without the last line break. */
-export function linesOf(source: string, span: Span): Span {
+function linesOf(source: string, span: Span): Span {
   const start = source.lastIndexOf('\n', span.start - 1) + 1;
   const next = source.indexOf('\n', Math.max(span.start, span.end - 1));
   let end = next < 0 ? source.length : next;

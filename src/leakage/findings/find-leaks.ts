@@ -40,7 +40,7 @@ export interface Leak {
   readonly scoreNode: Expr;
 }
 
-export interface Split {
+interface Split {
   readonly partition: Partition;
   readonly node: Expr;
   /** The statement after which the scored rows are apart from the others. */

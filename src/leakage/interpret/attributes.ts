@@ -25,7 +25,7 @@ const MAX_BASES = 64;
 const SAME_ROWS = new Set(['values', 'T', 'str', 'dt', 'cat', 'array', 'data', 'real', 'x', 'y', 'tensors']);
 
 /** Looks a name up in a class and its bases, each class once: a class may be reached in many ways. */
-export function memberOf(of: ClassOf, name: string, seen = new Set<object>()): Value | undefined {
+function memberOf(of: ClassOf, name: string, seen = new Set<object>()): Value | undefined {
   countWork(1);
   const own = of.members.get(name)?.value;
   if (own !== undefined || seen.size >= MAX_BASES) return own;
@@ -33,19 +33,6 @@ export function memberOf(of: ClassOf, name: string, seen = new Set<object>()): V
   for (const base of of.bases) {
     if (base.type !== 'class' || seen.has(base.members)) continue;
     const inherited = memberOf(base, name, seen);
-    if (inherited !== undefined) return inherited;
-  }
-  return undefined;
-}
-
-/** Whether a class written in the script extends a library class. */
-export function libraryBase(of: ClassOf, seen = new Set<object>()): string | undefined {
-  countWork(1);
-  seen.add(of.members);
-  for (const base of of.bases) {
-    if (base.type === 'library') return base.path;
-    if (base.type !== 'class' || seen.has(base.members) || seen.size >= MAX_BASES) continue;
-    const inherited = libraryBase(base, seen);
     if (inherited !== undefined) return inherited;
   }
   return undefined;

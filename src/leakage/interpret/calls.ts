@@ -53,7 +53,7 @@ export function flag(args: Arguments, name: string): boolean | undefined {
   return value?.type === 'constant' ? Boolean(value.value) : undefined;
 }
 
-export function evaluateArguments(interp: Interpreter, call: Call): Arguments {
+function evaluateArguments(interp: Interpreter, call: Call): Arguments {
   const positional: Value[] = [];
   const expressions: Expr[] = [];
   const keywords = new Map<string, Value>();

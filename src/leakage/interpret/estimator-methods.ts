@@ -27,7 +27,6 @@ import {
   watchedFacts,
   watchedRows,
 } from './learning.js';
-import { meetLabels } from './operators.js';
 import { groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
 import { optimized } from './statistic-calls.js';
 
@@ -236,7 +235,7 @@ function scored(interp: Interpreter, cell: Cell<EstimatorState>, args: Arguments
 }
 
 /** Folds: the same two sides for every fold, since what holds for one fold holds for all. */
-export function foldSteps(interp: Interpreter, call: Call): { train: Step; test: Step } {
+function foldSteps(interp: Interpreter, call: Call): { train: Step; test: Step } {
   const partition = interp.partition(`folds:${interp.siteKey(call)}`, 'folds', call);
   return {
     train: { partition, side: 'train', role: 'train' },
@@ -382,11 +381,4 @@ export function crossScore(
     ...emptyTable({ ...NO_FACTS, predictions: [prediction], scores: [score] }),
     rows: facts.rows,
   });
-}
-
-export function scoresMeet(interp: Interpreter, a: Value, b: Value, call: Call): Facts {
-  const [left, right] = [factsOf(a), factsOf(b)];
-  const scores = meetLabels(interp, left, right, call);
-  const facts = joinFacts(left, right);
-  return { ...facts, scores: union(facts.scores, scores) };
 }

@@ -152,7 +152,7 @@ function formatted(interp: Interpreter, parts: readonly Expr[]): Value {
   return text === undefined ? opaque(facts) : constant(text);
 }
 
-export function sequenceValue(interp: Interpreter, items: readonly Expr[], tuple: boolean): Value {
+function sequenceValue(interp: Interpreter, items: readonly Expr[], tuple: boolean): Value {
   const values: Value[] = [];
   let rest: Value | undefined;
   const star = items.findIndex((item) => item.type === 'starred');

@@ -1,7 +1,7 @@
 import type { Compare, ConstantValue, Expr } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, type Score, union, withFits } from '../values/facts.js';
-import { emptyTable, list, newSequence, newTable } from '../values/join.js';
+import { emptyTable, newSequence, newTable } from '../values/join.js';
 import { dividedAlike, overlapOf } from '../values/region.js';
 import {
   constant,
@@ -268,9 +268,4 @@ export function unaryValue(interp: Interpreter, operator: string, value: Value, 
   const mask: Step[] =
     state.mask.length === 1 && only !== undefined ? [otherSide(only)] : [textStep(interp, node)];
   return newTable({ ...state, mask });
-}
-
-/** `a, b` of the same length as the operands, for functions that give one result per argument. */
-export function tupleOf(values: readonly Value[]): Value {
-  return list(values, true);
 }

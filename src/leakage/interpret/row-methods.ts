@@ -172,10 +172,7 @@ export function drop(interp: Interpreter, state: TableState, args: Arguments, ca
   );
 }
 
-export function indexOwner(
-  interp: Interpreter,
-  index: Call['args'][number]['value'],
-): TableState | undefined {
+function indexOwner(interp: Interpreter, index: Call['args'][number]['value']): TableState | undefined {
   if (index.type !== 'attribute' || index.name !== 'index') return undefined;
   const owner = index.object.type === 'name' ? interp.scope.lookup(index.object.id)?.value : undefined;
   return owner?.type === 'table' ? owner.cell.value : undefined;

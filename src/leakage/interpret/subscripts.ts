@@ -24,11 +24,7 @@ import { takeOneFold } from './splitters.js';
 import { slidingWindow } from './windows.js';
 
 /** The part of every region that comes after these steps. */
-export function descend(
-  interp: Interpreter,
-  regions: readonly Region[],
-  steps: readonly Step[],
-): readonly Region[] {
+function descend(interp: Interpreter, regions: readonly Region[], steps: readonly Step[]): readonly Region[] {
   // A part is an object with a map of its own.
   countWork(32 * steps.length * regions.length);
   return steps.reduce<readonly Region[]>(

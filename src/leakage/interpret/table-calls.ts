@@ -200,7 +200,7 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
 }
 
 /** Columns of frames put one under the other: each keeps what any of them was made with. */
-export function withSharedColumns(state: TableState, values: readonly Value[]): TableState {
+function withSharedColumns(state: TableState, values: readonly Value[]): TableState {
   const tables = values.flatMap((value) => (value.type === 'table' ? [value.cell.value] : []));
   if (tables.length !== values.length || tables.every((table) => table.columns.size === 0)) return state;
   const fits = allOf(tables.map((table) => table.fits));

@@ -335,5 +335,3 @@ export function estimatorFamily(path: string): EstimatorFamily | undefined {
   }
   return undefined;
 }
-
-export const ESTIMATOR_FAMILIES = families;

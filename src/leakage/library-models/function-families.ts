@@ -2,7 +2,7 @@ import type { LeakKind } from '../kinds.js';
 import { SOURCES } from './source-functions.js';
 
 /** What a library function does with the rows it is given. */
-export type FunctionEffect =
+type FunctionEffect =
   | 'source'
   | 'holdout-split'
   | 'random-split'

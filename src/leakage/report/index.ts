@@ -5,4 +5,4 @@ export {
   type ReportedFinding,
   type ReportedKind,
 } from './reported-file.js';
-export { type SarifLog, toSarif } from './sarif.js';
+export { toSarif } from './sarif.js';

@@ -8,7 +8,7 @@ export interface SarifLog {
   readonly version: '2.1.0';
   readonly runs: readonly SarifRun[];
 }
-export interface SarifRun {
+interface SarifRun {
   readonly tool: {
     readonly driver: {
       readonly name: string;
@@ -19,14 +19,14 @@ export interface SarifRun {
   readonly columnKind: 'utf16CodeUnits';
   readonly results: readonly SarifResult[];
 }
-export interface SarifRule {
+interface SarifRule {
   readonly id: string;
   readonly name: string;
   readonly shortDescription: { readonly text: string };
   readonly help: { readonly text: string };
   readonly defaultConfiguration: { readonly level: 'error' | 'warning' | 'note' };
 }
-export interface SarifResult {
+interface SarifResult {
   readonly ruleId: string;
   readonly ruleIndex: number;
   readonly level: 'error' | 'warning' | 'note';

@@ -56,24 +56,24 @@ export interface Call extends Span {
   readonly callee: Expr;
   readonly args: Argument[];
 }
-export interface Constant extends Span {
+interface Constant extends Span {
   readonly type: 'constant';
   readonly value: ConstantValue;
 }
-export interface FormattedString extends Span {
+interface FormattedString extends Span {
   readonly type: 'formatted';
   readonly parts: Expr[];
 }
-export interface Sequence extends Span {
+interface Sequence extends Span {
   readonly type: 'sequence';
   readonly form: 'tuple' | 'list' | 'set';
   readonly items: Expr[];
 }
-export interface Dictionary extends Span {
+interface Dictionary extends Span {
   readonly type: 'dictionary';
   readonly entries: { readonly key?: Expr; readonly value: Expr }[];
 }
-export interface Binary extends Span {
+interface Binary extends Span {
   readonly type: 'binary';
   readonly operator: string;
   readonly left: Expr;
@@ -84,7 +84,7 @@ export interface Compare extends Span {
   readonly operators: string[];
   readonly operands: Expr[];
 }
-export interface Unary extends Span {
+interface Unary extends Span {
   readonly type: 'unary';
   readonly operator: string;
   readonly operand: Expr;
@@ -101,23 +101,23 @@ export interface Comprehension extends Span {
   readonly element: Expr;
   readonly clauses: ComprehensionClause[];
 }
-export interface Conditional extends Span {
+interface Conditional extends Span {
   readonly type: 'conditional';
   readonly test: Expr;
   readonly whenTrue: Expr;
   readonly whenFalse: Expr;
 }
-export interface Starred extends Span {
+interface Starred extends Span {
   readonly type: 'starred';
   readonly value: Expr;
 }
-export interface Walrus extends Span {
+interface Walrus extends Span {
   readonly type: 'walrus';
   readonly target: Expr;
   readonly value: Expr;
 }
 /** Anything else (await, yield, an error in the source): its parts are evaluated, nothing is concluded. */
-export interface Other extends Span {
+interface Other extends Span {
   readonly type: 'other';
   readonly parts: Expr[];
 }
@@ -157,13 +157,13 @@ export interface Assign extends StatementBase {
   readonly targets: Expr[];
   readonly value: Expr;
 }
-export interface AugmentedAssign extends StatementBase {
+interface AugmentedAssign extends StatementBase {
   readonly type: 'augmented';
   readonly target: Expr;
   readonly operator: string;
   readonly value: Expr;
 }
-export interface ExpressionStatement extends StatementBase {
+interface ExpressionStatement extends StatementBase {
   readonly type: 'expression';
   readonly value: Expr;
 }
@@ -178,7 +178,7 @@ export interface For extends StatementBase {
   readonly body: Suite;
   readonly orelse?: Suite;
 }
-export interface While extends StatementBase {
+interface While extends StatementBase {
   readonly type: 'while';
   readonly test: Expr;
   readonly body: Suite;
@@ -191,7 +191,7 @@ export interface Try extends StatementBase {
   readonly orelse?: Suite;
   readonly final?: Suite;
 }
-export interface With extends StatementBase {
+interface With extends StatementBase {
   readonly type: 'with';
   readonly items: { readonly value: Expr; readonly target?: Expr }[];
   readonly body: Suite;
@@ -210,7 +210,7 @@ export interface ClassDefinition extends StatementBase {
   readonly body: Suite;
   readonly decorators: Expr[];
 }
-export interface Return extends StatementBase {
+interface Return extends StatementBase {
   readonly type: 'return';
   readonly value?: Expr;
 }
@@ -220,21 +220,21 @@ export interface Import extends StatementBase {
   /** Module of a `from … import *`. */
   readonly star?: string;
 }
-export interface Delete extends StatementBase {
+interface Delete extends StatementBase {
   readonly type: 'delete';
   readonly targets: Expr[];
 }
-export interface Jump extends StatementBase {
+interface Jump extends StatementBase {
   readonly type: 'jump';
   readonly keyword: 'break' | 'continue' | 'raise';
 }
-export interface Global extends StatementBase {
+interface Global extends StatementBase {
   readonly type: 'global';
   readonly names: string[];
   /** `nonlocal`: those of the function around. */
   readonly isOuter?: boolean;
 }
-export interface OtherStatement extends StatementBase {
+interface OtherStatement extends StatementBase {
   readonly type: 'other';
   readonly parts: Expr[];
   readonly suites: Suite[];

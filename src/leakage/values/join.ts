@@ -14,7 +14,7 @@ import {
 import { countWork } from './work.js';
 
 /** Lists, tuples and dicts with more elements than this are followed as a whole, not element by element. */
-export const MAX_ELEMENTS = 10_000;
+const MAX_ELEMENTS = 10_000;
 
 /** Values nested more deeply than this are joined as a whole. */
 const MAX_JOIN_DEPTH = 8;

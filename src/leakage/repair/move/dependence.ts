@@ -212,7 +212,7 @@ function isPlainTake(statement: Stmt, parents: readonly Expr[]): boolean {
   return parents.every(allowed) && !statement.targets.some((target) => parents.includes(target));
 }
 
-export function constantNames(index: Expr | undefined): readonly string[] | undefined {
+function constantNames(index: Expr | undefined): readonly string[] | undefined {
   if (index?.type === 'constant') return typeof index.value === 'string' ? [index.value] : undefined;
   if (index?.type !== 'sequence') return undefined;
   const names = index.items.map((item) => (item.type === 'constant' ? item.value : undefined));

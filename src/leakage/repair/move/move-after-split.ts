@@ -204,7 +204,7 @@ function movedLines(
   return { start, end: next < 0 || next >= limit ? limit : next + 1 };
 }
 
-export function indentOf(source: string, statement: Stmt): string {
+function indentOf(source: string, statement: Stmt): string {
   const lineStart = source.lastIndexOf('\n', statement.start - 1) + 1;
   return /^\s*/.exec(source.slice(lineStart, statement.start))?.[0] ?? '';
 }

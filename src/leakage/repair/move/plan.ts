@@ -5,7 +5,7 @@ import { expressionsIn, namesIn, ownExpressions, rootName, statementsIn } from '
 import { ANY_COLUMNS, type ColumnResolver, type Columns, joinColumns } from './columns.js';
 import { dependenceOn } from './dependence.js';
 
-export interface ChangedFrame {
+interface ChangedFrame {
   /** The frame it was taken from. */
   readonly root: string;
   readonly columns: Columns;

@@ -3,8 +3,6 @@ import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js'
 import type { Call, Expr, If, Span, Stmt, Suite } from '../../syntax/ast.js';
 import {
   expressionsIn,
-  namesIn,
-  namesInExpression,
   ownExpressions,
   partsOf,
   rootName,
@@ -376,12 +374,4 @@ function constructedFits(statement: Stmt): Call[] {
 function objectName(call: Call): string {
   const name = call.callee.type === 'attribute' ? call.callee.name : (rootName(call.callee) ?? 'transformer');
   return name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2');
-}
-
-export function readsOf(statement: Stmt): ReadonlySet<string> {
-  return new Set([...namesIn(statement)].map((name) => name.id));
-}
-
-export function namesOfExpression(expression: Expr): ReadonlySet<string> {
-  return new Set([...namesInExpression(expression)].map((name) => name.id));
 }
