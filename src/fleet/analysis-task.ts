@@ -1,13 +1,13 @@
 import { doInPlace, type ScriptInput, type ScriptTask } from '../agents/script-tasks.js';
 import { answering } from './thread-answer.js';
 
-/** One task on its way to the thread. */
+/** One task for the thread. */
 export interface AnalysisTask<T extends ScriptTask = ScriptTask> {
   readonly task: T;
   readonly input: ScriptInput[T];
 }
 
-/** Does tasks in the thread that has loaded this module; the grammar of Python is loaded with it. */
+/** Runs tasks in the thread that loaded this module; the module also loads the grammar of Python. */
 export default answering<AnalysisTask, unknown>(
   ({ task, input }) => doInPlace(task, input),
   () => doInPlace('syntaxError', ['']),

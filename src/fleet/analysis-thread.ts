@@ -5,13 +5,13 @@ import type { TaskOwner } from './compute-lane.js';
 import { siblingModuleUrl } from './compute-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
-/** Texts of more characters than this together are not computed before short ones: they may take seconds. */
+/** Texts with more characters than this in total count as long: they may take seconds. */
 const MAX_SHORT_CHARACTERS = 16_384;
 
 /**
- * Computes over scripts and outputs in threads of its own: short texts in one, long ones and those that turned out to be
- * slow in another. They are apart from the contamination threads: neither waits for the other's tasks, and a worker of one
- * kind starts only those that it needs.
+ * Analyzes scripts and outputs in threads: short texts in one, long ones and those that turned out to be slow in another.
+ * The contamination threads are separate: neither waits for the other's tasks, and a worker of one kind starts only the
+ * threads that it needs.
  */
 export class AnalysisThread {
   readonly #lanes: TwoLanes<AnalysisTask, unknown>;
@@ -23,12 +23,12 @@ export class AnalysisThread {
 
   /**
    * The analyst for one job.
-   * @param owner The job: with its signal its task is given up, also in the middle of its computing.
+   * @param owner The job: its signal aborts the task, also while the thread computes.
    */
   analystFor(owner: TaskOwner): ScriptAnalyst {
     const analyst = analystBy(<T extends ScriptTask>(task: T, input: ScriptInput[T]) => {
       const isShort = charactersIn(input) <= MAX_SHORT_CHARACTERS;
-      // The thread does the task by the same table, whose types say what each one gives.
+      // The thread runs the task with the same table, whose types give each result.
       return this.#lanes.run({ task, input }, isShort, owner) as Promise<ScriptResults[T]>;
     }, owner.tenant);
     const { hold } = owner;

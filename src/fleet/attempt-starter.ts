@@ -6,11 +6,12 @@ import { parseJobKey } from '../queues/job-key.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
 
 /**
- * Begins attempts of jobs of one queue. If the stalled count has grown since the last attempt began, that attempt crashed.
- * A job with crashes gets no marker yet: until it is processed (`writeCrashMarker`) it can crash nobody. The queue's virtual
- * time follows the jobs.
+ * Starts attempts of jobs of one queue. If the stalled count has grown since the last attempt started, that attempt crashed.
+ * A job with crashes gets no marker yet: until it is processed (`writeCrashMarker`) it cannot crash the worker. The queue's
+ * virtual time follows the jobs.
  * KEYS: 1 virtual time of the queue, then hash and lock of each job. ARGV: lock token and attempt of each job.
- * Returns four values for each: 1 if the lock is owned or 0 if it is lost, 1 cancelled or 0, crashes, 1 where the job has a ledger or 0.
+ * Returns four values for each: 1 if the lock is owned or 0 if it is lost, 1 cancelled or 0, crashes, 1 if the job has a
+ * ledger or 0.
  */
 const BEGIN = script(`
 local function stalled_count(attempt) return tonumber(string.match(attempt, '@(%d+)$') or '-1') end
@@ -23,27 +24,27 @@ for at = 1, #ARGV, 2 do
   local hash, token, attempt = KEYS[at + 1], ARGV[at], ARGV[at + 1]
   if redis.call('GET', KEYS[at + 2]) ~= token then answer(0, 0, '', 0)
   else
-    local marks = redis.call('HMGET', hash, 'fleet:attempt', 'fleet:crashes', 'fleet:cancelled', 'fleet:ledger', 'priority')
-    local before, crashes = marks[1], marks[2] or ''
+    local fields = redis.call('HMGET', hash, 'fleet:attempt', 'fleet:crashes', 'fleet:cancelled', 'fleet:ledger', 'priority')
+    local before, crashes = fields[1], fields[2] or ''
     if before and stalled_count(before) < stalled_count(attempt) then
       crashes = crashes == '' and before or crashes .. ' ' .. before
       redis.call('HSET', hash, 'fleet:crashes', crashes)
     end
     if crashes == '' then redis.call('HSET', hash, 'fleet:attempt', attempt)
     elseif before then redis.call('HDEL', hash, 'fleet:attempt') end
-    local tag = tonumber(marks[5] or '0') or 0
+    local tag = tonumber(fields[5] or '0') or 0
     if tag > latest and tag <= ${MAX_TAG} then latest = tag end
-    answer(1, marks[3] and 1 or 0, crashes, marks[4] and 1 or 0)
+    answer(1, fields[3] and 1 or 0, crashes, fields[4] and 1 or 0)
   end
 end
 local time = tonumber(redis.call('GET', KEYS[1]) or '')
 if time and latest > time then redis.call('SET', KEYS[1], latest, 'KEEPTTL') end
 return reply`);
 
-/** Values of a reply for each job. */
+/** Number of reply values for each job. */
 const VALUES_A_JOB = 4;
 
-/** Most jobs of one script: the first of many go on while Redis marks the others. */
+/** Maximum number of jobs in one script: the first of many go on while Redis starts the others. */
 const MAX_BATCH = 20;
 
 export interface StartedAttempt {
@@ -58,7 +59,7 @@ export interface StartedAttempt {
   readonly hasLedger: boolean;
 }
 
-/** An attempt that is about to begin. */
+/** An attempt that is about to start. */
 interface Start {
   readonly jobKey: string;
   readonly token: string;
@@ -68,8 +69,8 @@ interface Start {
 }
 
 /**
- * Marks jobs as running. All jobs of a queue that begin in the same tick of the event loop share one round trip: a busy
- * worker gets many replies at once, and one round trip for each would cost more than the rest of a small job.
+ * Records that attempts have started. All jobs of a queue that start in the same tick of the event loop share one round
+ * trip: a busy worker gets many replies at once, and a round trip for each would cost more than the rest of a small job.
  */
 export class AttemptStarter {
   /** By the key of their queue's virtual time. */
@@ -77,7 +78,7 @@ export class AttemptStarter {
 
   constructor(private readonly client: Redis) {}
 
-  /** @param stalledCount how often the job was taken over from a worker that no longer held it */
+  /** @param stalledCount how often the job stalled: another worker took it after its lock had run out */
   begin(jobKey: string, token: string, stalledCount: number): Promise<StartedAttempt> {
     const { prefix, queue } = parseJobKey(jobKey);
     const clock = virtualTimeKey(prefix, queue);

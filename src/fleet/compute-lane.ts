@@ -1,15 +1,15 @@
-import { TurnQueue } from '../turn-queue.js';
+import { TenantQueue } from '../tenant-queue.js';
 import { ComputeThread, type ComputeThreadOptions } from './compute-thread.js';
 import type { Hold } from './held-slots.js';
 
 export interface ComputeLaneOptions extends ComputeThreadOptions {
-  /** Longest time of one task, in milliseconds. */
+  /** Maximum time of one task, in milliseconds. */
   readonly timeoutMs: number;
-  /** How long a second thread is kept that no task needs, in milliseconds; default: a minute. */
+  /** How long an unused second thread stays alive, in milliseconds; default: a minute. */
   readonly spareMs?: number;
 }
 
-/** For whom a task is done, and what gives it up. */
+/** For whom a task is run, and what aborts it. */
 export interface TaskOwner {
   readonly tenant: string;
   readonly signal: AbortSignal;
@@ -19,25 +19,25 @@ export interface TaskOwner {
 
 interface Waiting<Task, Result> extends TaskOwner {
   readonly task: Task;
-  /** Whether a thread has it: it is then the thread that gives it up. */
+  /** Whether a thread runs it; then the thread aborts it. */
   isInThread: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (thrown: unknown) => void;
 }
 
-/** How long before a task's time is over another thread is started, in milliseconds. */
+/** How long before a task's deadline another thread is started, in milliseconds. */
 const SPARE_BEFORE_MS = 3_000;
 
 /**
- * Does tasks one after the other in a thread; tenants take turns. A task that takes too long or too much memory loses its
- * thread, and nothing else: a second thread is started before the first one's time is over, so that nobody waits for it.
+ * Runs tasks one after the other in a thread; tenants are served in rotation. A task that takes too long or too much memory
+ * only costs its thread: a second thread is started before the deadline, so other tasks do not wait for one.
  */
 export class ComputeLane<Task, Result> {
   readonly #timeoutMs: number;
   readonly #spareMs: number;
-  /** The thread for the next task, and the one that stands in for it. */
+  /** The thread for the next task, and its replacement. */
   #threads: readonly [ComputeThread<Task, Result>, ComputeThread<Task, Result>];
-  readonly #queue = new TurnQueue<Waiting<Task, Result>>();
+  readonly #queue = new TenantQueue<Waiting<Task, Result>>();
   #isBusy = false;
   #spareEnd: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -49,7 +49,7 @@ export class ComputeLane<Task, Result> {
   }
 
   /**
-   * Does a task when its turn has come.
+   * Runs a task after the tasks before it in the queue.
    * @throws What the task throws; ThreadEnded; the AbortError of the signal; InternalError after `close`.
    */
   run(task: Task, owner: TaskOwner): Promise<Result> {
@@ -57,7 +57,7 @@ export class ComputeLane<Task, Result> {
     return new Promise<Result>((resolve, reject) => {
       const onAbort = () => {
         if (waiting.isInThread) return;
-        // It waits for its turn, or for the start of a thread, which may take longer than a job has for its end.
+        // It waits in the queue, or for the start of a thread, which may take longer than a job has to stop.
         this.#queue.remove(tenant, waiting);
         waiting.reject(abortErrorOf(signal));
       };
@@ -120,7 +120,7 @@ export class ComputeLane<Task, Result> {
       );
       resolve(await thread.run(task, this.#timeoutMs, signal));
     } catch (thrown) {
-      // What took its time has ended its thread: the other one is ready, and this one's successor starts meanwhile.
+      // The task that exceeded its time ended its thread: the other one is ready, and this one starts again meanwhile.
       if (isSpareStarted && !this.#isClosed) {
         this.#threads = [spare, thread];
         warm(thread);
@@ -132,7 +132,7 @@ export class ComputeLane<Task, Result> {
     }
   }
 
-  /** A second thread takes as much memory as the first one, an index of the known set with it, and few tasks need it. */
+  /** A second thread needs as much memory as the first one, including an index of the known set, and few tasks need it. */
   #endSpareLater(): void {
     clearTimeout(this.#spareEnd);
     if (this.#isClosed) return;
@@ -143,11 +143,11 @@ export class ComputeLane<Task, Result> {
   }
 }
 
-/** Starts a thread; where that fails, the task that needs it says so. */
+/** Starts a thread; if that fails, the task that needs it reports the error. */
 function warm(thread: ComputeThread<unknown, unknown>): void {
   thread.ready().catch(() => undefined);
 }
 
 function abortErrorOf({ reason }: AbortSignal): DOMException {
-  return new DOMException(`the task was given up: ${String(reason)}`, 'AbortError');
+  return new DOMException(`the task was aborted: ${String(reason)}`, 'AbortError');
 }

@@ -5,35 +5,35 @@ import { loaderOptions } from '../package-root.js';
 import { PING, resultOf, type ThreadAnswer } from './thread-answer.js';
 
 export interface ComputeThreadOptions {
-  /** URL of the module whose default export does the tasks (`answering`), with the ending of the module that names it. */
+  /** URL of the module whose default export runs the tasks (`answering`), with the extension of the module that names it. */
   readonly module: URL;
-  /** What the module finds as its `workerData`. */
+  /** The module's `workerData`. */
   readonly data?: unknown;
-  /** Most memory of the thread's JavaScript heap, in MiB. */
+  /** Maximum size of the thread's JavaScript heap, in MiB. */
   readonly heapMb: number;
 }
 
-/** What ended a thread in the middle of a task. */
+/** Why a thread was ended during a task. */
 export type ThreadEnd = 'deadline' | 'memory' | 'crash';
 
-/** A thread was ended in the middle of a task; the next task has another thread. */
+/** A thread was ended during a task; the next task gets another thread. */
 export class ThreadEnded extends Error {
   constructor(readonly by: ThreadEnd) {
     super(`the thread of a task was ended: ${by}`);
   }
 }
 
-/** How long a thread may take to start, in milliseconds; the index of a large known set is made then. */
+/** How long a thread may take to start, in milliseconds; it may have to index a large known set. */
 const START_MS = 300_000;
 
 /**
- * A thread for computing, which must not keep a worker from renewing locks and answering health checks. It is started with
- * its first task, does one task at a time, and is replaced when it ends.
+ * A thread for computation, which must not prevent a worker from renewing locks and answering health checks. It starts with
+ * its first task, runs one task at a time, and is replaced when it ends.
  */
 export class ComputeThread<Task, Result> {
   readonly #options: ComputeThreadOptions;
   #pool: Piscina<Task | typeof PING, ThreadAnswer<Result>> | undefined;
-  /** Resolves once the thread that is there now has answered. */
+  /** Resolves once the current thread has answered. */
   #ready: Promise<unknown> | undefined;
   #closed = false;
 
@@ -42,18 +42,18 @@ export class ComputeThread<Task, Result> {
   }
 
   /**
-   * Starts the thread where there is none, and waits until it is ready: the time that this takes is no task's.
-   * @throws InternalError where it cannot be started, and after `close`.
+   * Starts the thread if there is none, and waits until it is ready. This time does not count for any task.
+   * @throws InternalError if it cannot be started, and after `close`.
    */
   async ready(): Promise<void> {
-    if (this.#closed) throw new InternalError('the worker has stopped: its threads take no more tasks');
+    if (this.#closed) throw new InternalError('the worker has stopped: its threads accept no more tasks');
     this.#pool ??= this.#start();
     const pool = this.#pool;
     this.#ready ??= answered(pool);
     try {
       await this.#ready;
     } catch (thrown) {
-      // It may have been ended meanwhile, and another one started.
+      // It may have been ended in the meantime, and another one started.
       if (this.#pool === pool) await this.end();
       if (this.#closed || thrown instanceof FleetError) throw thrown;
       throw new InternalError(`a thread that computes could not be started: ${messageOf(thrown)}`, {
@@ -63,9 +63,9 @@ export class ComputeThread<Task, Result> {
   }
 
   /**
-   * Does one task; `ready` goes before it.
+   * Runs one task; `ready` must come before it.
    * @param timeoutMs How long the thread may be busy with it.
-   * @param signal Gives the task up; its thread is ended with it.
+   * @param signal Aborts the task and ends its thread.
    * @throws What the task throws; ThreadEnded; the AbortError of the signal.
    */
   async run(task: Task, timeoutMs: number, signal: AbortSignal): Promise<Result> {
@@ -76,7 +76,7 @@ export class ComputeThread<Task, Result> {
       if (this.#pool === undefined) throw new InternalError('the thread of a task has not been started');
       answer = await this.#pool.run(task, { signal: AbortSignal.any([signal, deadline.signal]) });
     } catch (thrown) {
-      // The thread is gone, whatever the reason: what it computes is answered, errors as well.
+      // The thread is gone for some reason: otherwise it would have answered, also with an error.
       this.#ready = undefined;
       if (this.#closed || signal.aborted) throw thrown;
       if (deadline.signal.aborted) throw new ThreadEnded('deadline');
@@ -89,15 +89,15 @@ export class ComputeThread<Task, Result> {
   }
 
   /**
-   * Calls back when the thread has been busy for so long; what it waits for, as for Redis, is not counted.
-   * @returns what stops it
+   * Calls back when the thread has been busy for this long; waiting, such as for Redis, does not count.
+   * @returns a function that stops it
    */
   #onTimeUp(ms: number, callback: () => void): () => void {
     const before = this.#busyMs();
     let timer: NodeJS.Timeout;
     const look = () => {
       const left = ms - (this.#busyMs() - before);
-      // A timer may come a little before its time.
+      // A timer may fire slightly early.
       if (left <= ms / 20) callback();
       else timer = setTimeout(look, left);
     };
@@ -110,13 +110,13 @@ export class ComputeThread<Task, Result> {
     return this.#pool?.threads[0]?.performance.eventLoopUtilization().active ?? 0;
   }
 
-  /** Ends the thread for good. */
+  /** Ends the thread permanently. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.end();
   }
 
-  /** Ends the thread, whatever it is doing; another one may be started. */
+  /** Ends the thread at once; another one may be started. */
   async end(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
@@ -135,10 +135,10 @@ export class ComputeThread<Task, Result> {
       concurrentTasksPerWorker: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      // Without options of its own a thread has those of its process.
+      // Without this option a thread has the options of its process.
       ...(options.length > 0 ? { execArgv: options } : {}),
     });
-    // A thread that ends while it has no task: the next task finds out, and starts another.
+    // A thread may end while it has no task: the next task detects that and starts another.
     pool.on('error', () => {
       if (this.#pool === pool) this.#ready = undefined;
     });
@@ -161,7 +161,7 @@ function isOutOfMemory(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-/** URL of a module beside the one that asks, which is TypeScript or compiled as that one is. */
+/** URL of a module next to the given one, TypeScript or compiled like that one. */
 export function siblingModuleUrl(asking: string, name: string): URL {
   return new URL(`./${name}${asking.endsWith('.ts') ? '.ts' : '.js'}`, asking);
 }

@@ -13,9 +13,9 @@ async function connected(): Promise<FleetContaminationChecker> {
   return checker;
 }
 
-/** Checks any output, against an index of the whole known set, which is made before the first task. */
+/** Checks any output, with an index of the whole known set that is built before the first task. */
 export default answering(
-  async (given: Parameters<FleetContaminationChecker['check']>[0]) => (await connected()).check(given),
+  async (input: Parameters<FleetContaminationChecker['check']>[0]) => (await connected()).check(input),
   async () => (await connected()).prepare(),
   asRedisError,
 );

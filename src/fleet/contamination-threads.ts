@@ -6,15 +6,15 @@ import type { TaskOwner } from './compute-lane.js';
 import { siblingModuleUrl } from './compute-thread.js';
 import { type ComputeLimits, DEFAULT_COMPUTE_LIMITS, TwoLanes } from './two-lanes.js';
 
-/** What a thread needs to know to reach the known set. */
+/** What a thread needs to connect to the known set. */
 export interface ContaminationThreadData extends RedisWaitOptions {
   readonly redisUrl: string;
   readonly prefix: string;
 }
 
 /**
- * Checks outputs in threads of its own, since comparing large texts takes seconds: small cases in one, with an index of a
- * small known set alone; all others in another, with an index of the whole set. More worker processes make it faster.
+ * Checks outputs in threads, because comparing large texts takes seconds: small cases in one, with an index of a small
+ * known set alone; all others in another, with an index of the whole set. More worker processes make it faster.
  */
 export class ContaminationThreads {
   readonly #lanes: TwoLanes<ContaminationCase, ContaminationResult | undefined>;
@@ -27,20 +27,20 @@ export class ContaminationThreads {
 
   /**
    * The checker for one job.
-   * @param owner The job: with its signal its task is given up, also in the middle of its computing.
+   * @param owner The job: its signal aborts the task, also while the thread computes.
    */
   checkerFor(owner: TaskOwner): ContaminationChecker {
-    return { check: (given) => this.#check(given, owner) };
+    return { check: (input) => this.#check(input, owner) };
   }
 
-  async #check(given: ContaminationCase, owner: TaskOwner): Promise<ContaminationResult> {
-    if (maybeSmall(given)) {
-      const verdict = await this.#lanes.run(given, true, owner);
-      if (verdict !== undefined) return verdict;
+  async #check(input: ContaminationCase, owner: TaskOwner): Promise<ContaminationResult> {
+    if (maybeSmall(input)) {
+      const result = await this.#lanes.run(input, true, owner);
+      if (result !== undefined) return result;
     }
-    const verdict = await this.#lanes.run(given, false, owner);
-    if (verdict === undefined) throw new TypeError('the thread of the whole known set gave no verdict');
-    return verdict;
+    const result = await this.#lanes.run(input, false, owner);
+    if (result === undefined) throw new TypeError('the thread of the whole known set returned no result');
+    return result;
   }
 
   close(): Promise<void> {

@@ -2,18 +2,18 @@ import type { Redis } from 'ioredis';
 import { runScript, script } from '../queues/run-script.js';
 
 /*
- * Crash markers in a job's hash tell a crash of its worker from everything else that makes a job start again:
- * `fleet:attempt` is the attempt that began last: a UUID, `@`, and BullMQ's stalled count at that time. If the stalled
- * count is the same when the next attempt begins, the earlier one ended in order, so no attempt need remove its marker.
+ * Crash markers in a job's hash distinguish a crash of its worker from all other reasons to start a job again:
+ * `fleet:attempt` is the attempt that started last: a UUID, `@`, and BullMQ's stalled count at that time. If the stalled
+ * count is the same when the next attempt starts, the earlier one ended normally, so no attempt need remove its marker.
  * `fleet:crashes` are the attempts in which the worker crashed, separated by spaces.
  */
 
 /**
- * Clears the crash marker of an attempt, also where it was counted as a crash.
+ * Clears the crash marker of an attempt, also if it was counted as a crash.
  * KEYS: 1 job hash. ARGV: 1 attempt, 2 '1' to clear all crashes. Returns how many crashes are left.
  */
 const CLEAR = script(`
--- The first write decides whether a full Redis takes a script; this one asks for no memory.
+-- The first write decides whether a full Redis accepts a script; this one needs no memory.
 redis.call('HDEL', KEYS[1], '')
 if redis.call('HGET', KEYS[1], 'fleet:attempt') == ARGV[1] then redis.call('HDEL', KEYS[1], 'fleet:attempt') end
 local left = {}
@@ -28,7 +28,7 @@ return #left`);
 
 /**
  * Sets the crash marker of a job with crashes. KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 attempt.
- * Returns 1, or 0 where the job is lost.
+ * Returns 1, or 0 if the job is lost.
  */
 const SET_MARKER = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
@@ -36,14 +36,14 @@ redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], 'fleet:attempt', ARGV[2])
 return 1`);
 
-/** The worker stops in order, or turned out to be alive: the attempt is no crash. */
+/** The worker stops cleanly, or turned out to be alive: the attempt is not a crash. */
 export async function clearCrashMarker(client: Redis, jobKey: string, attempt: string): Promise<void> {
   await runScript(client, CLEAR, [jobKey], [attempt, '']);
 }
 
 /**
  * From here on a crash of the worker counts as a crash of this job, which has crashed workers before.
- * @returns false where another worker owns the job
+ * @returns false if another worker owns the job
  */
 export async function writeCrashMarker(
   client: Redis,
@@ -54,7 +54,7 @@ export async function writeCrashMarker(
   return (await runScript(client, SET_MARKER, [jobKey, `${jobKey}:lock`], [token, attempt])) === 1;
 }
 
-/** The job failed for good or was cancelled: the next attempt, if a person retries it, starts without crashes. */
+/** The job failed permanently or was cancelled: if a person retries it, the next attempt starts without crashes. */
 export async function resetCrashCount(client: Redis, jobKey: string, attempt: string): Promise<void> {
   await runScript(client, CLEAR, [jobKey], [attempt, '1']);
 }

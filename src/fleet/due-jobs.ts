@@ -5,12 +5,12 @@ import type { KindName } from '../queues/registry.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 
-/** How often jobs that become due are given their turns, by one worker of the fleet for each kind, in milliseconds. */
+/** How often one worker of the fleet for each kind schedules jobs that become due, in milliseconds. */
 const LOOK_MS = 1_000;
-/** A look of another worker counts for a little less, so that the next one is not skipped. */
+/** The lease is a little shorter, so the next run is not skipped. */
 const LEASE_MS = LOOK_MS * 0.9;
 
-/** Gives delayed jobs their turns as they become due. A job that is due before that goes after all others. */
+/** Schedules delayed jobs as they become due. A due job that is not scheduled yet runs after all others. */
 export class DueJobs {
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class DueJobs {
         await scheduleDueJobs(this.client, this.prefix, kind, LEASE_MS);
       } catch (thrown) {
         const reason = messageOf(thrown);
-        this.logger.warn({ kind, reason }, 'delayed jobs could not be given their turns');
+        this.logger.warn({ kind, reason }, 'delayed jobs could not be scheduled');
       }
     }
   }

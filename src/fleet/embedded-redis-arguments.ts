@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { REDIS_SOCKET } from './embedded-redis-protocol.js';
 
 /**
- * Commands that reach files, code or other hosts, or take data as it is from outside. The fleet and BullMQ use none of
- * them. A server without them also refuses an append-only file in which they stand. All are known to Redis 6.2.
+ * Commands that access files, code or other hosts, or load serialized data. The fleet and BullMQ use none of them. A server
+ * without them also rejects an append-only file that contains them. Redis 6.2 has all of them.
  */
 const DISABLED_COMMANDS = [
   ...['MODULE', 'CONFIG', 'DEBUG', 'ACL', 'SAVE', 'BGSAVE'],
   ...['REPLICAOF', 'SLAVEOF', 'FAILOVER', 'SYNC', 'PSYNC', 'MIGRATE', 'RESTORE', 'RESTORE-ASKING'],
 ];
 
-/** Since version 7, of Redis and of Valkey, servers have these switches; older ones do not start with them. */
+/** Redis and Valkey have these options since version 7; older servers do not start with them. */
 const SWITCHED_OFF = ['enable-module-command', 'enable-debug-command', 'enable-protected-configs'];
 const SWITCHES_SINCE = 7;
 
@@ -20,7 +20,7 @@ const VERSION_LIMIT_MS = 10_000;
 export function serverArguments(major: number, throwaway: boolean): string[] {
   return [
     ...['--port', '0', '--unixsocket', REDIS_SOCKET, '--unixsocketperm', '700'],
-    // Its log goes to the descriptor that it is given.
+    // Its log goes to the standard output that the supervisor opened.
     ...['--dir', '.', '--logfile', '', '--daemonize', 'no', '--maxmemory-policy', 'noeviction'],
     ...['--save', '', '--appendonly', throwaway ? 'no' : 'yes', '--appendfsync', 'everysec'],
     ...(major >= SWITCHES_SINCE ? SWITCHED_OFF.flatMap((name) => [`--${name}`, 'no']) : []),
@@ -28,7 +28,7 @@ export function serverArguments(major: number, throwaway: boolean): string[] {
   ];
 }
 
-/** First number of a server's version; 0 where it does not tell. */
+/** Major version of a server; 0 if it does not report one. */
 export function majorVersion(binary: string): number {
   const { stdout } = spawnSync(binary, ['--version'], {
     encoding: 'utf8',

@@ -6,7 +6,7 @@ import { RedisError } from '../errors.js';
 /** Programs that can serve as the embedded Redis, in order of preference. */
 const SERVERS = ['redis-server', 'valkey-server'] as const;
 
-/** Where package managers put servers although some users' PATH leaves these folders out. */
+/** Folders where package managers install servers, but which some users' PATH leaves out. */
 const FURTHER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
 
 /** Package managers, and the command by which each installs a server. */
@@ -55,7 +55,7 @@ function isExecutableFile(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not ours to run: the search goes on with the next folder.
+    // It does not exist or is not executable: the search goes on with the next folder.
     return false;
   }
 }

@@ -6,25 +6,25 @@ import { ConfigurationError, messageOf } from '../errors.js';
 import { UNIX_SOCKET_PATH_LIMIT } from '../queues/redis-address.js';
 import { CONTROL_SOCKET, REDIS_SOCKET, THROWAWAY_PREFIX } from './embedded-redis-protocol.js';
 import { openProjectState } from './project-state.js';
-import { currentUser, lstatIfThere, ownFolder, safeFolder, unsafeFolder } from './safe-folders.js';
+import { currentUser, lstatIfThere, privateFolder, safeFolder, unsafeFolder } from './safe-folders.js';
 
 export interface EmbeddedRedisFolder {
   /** Data, logs and sockets. */
   readonly path: string;
-  /** A way to the same folder that is short enough to connect to a socket in it. */
+  /** A path to the same folder that is short enough to connect to a socket in it. */
   readonly socketFolder: string;
-  /** A server without data of its own: they and the folder go with its one user. */
+  /** A temporary server: its data and its folder are removed with its only user. */
   readonly throwaway: boolean;
 }
 
 export interface ProjectRedisFolder extends EmbeddedRedisFolder {
-  /** Data of an older version in the project folder, which are not used; set when the state folder was just made. */
+  /** Data of an older version in the project folder, which are not used; set if this call created the state folder. */
   readonly unusedData?: string;
 }
 
 /**
  * The folder of a project's embedded Redis, below the user's state directory.
- * @throws ConfigurationError where the project does not exist, or where others could have prepared the folder.
+ * @throws ConfigurationError if the project does not exist, or if others could have prepared the folder.
  */
 export function openEmbeddedRedisFolder(project: string): ProjectRedisFolder {
   const { path, created } = openProjectState(project);
@@ -37,7 +37,7 @@ export function openEmbeddedRedisFolder(project: string): ProjectRedisFolder {
   };
 }
 
-/** Until 0.1.0 the data stood in the project folder, which may be somebody else's checkout: they are never opened. */
+/** Until 0.1.0 the data were in the project folder, which may be another user's checkout: they are never opened. */
 function dataOfOlderVersion(project: string): string | undefined {
   const path = join(resolve(project), '.fleet');
   for (const folder of [path, join(path, 'redis')]) {
@@ -47,7 +47,7 @@ function dataOfOlderVersion(project: string): string | undefined {
   return join(path, 'redis');
 }
 
-/** A new folder for a server that one command uses and nobody after it. */
+/** A new folder for a server that only one command uses. */
 export function makeThrowawayFolder(): EmbeddedRedisFolder {
   const path = makeFolderIn(temporaryFolder());
   return { path, socketFolder: path, throwaway: true };
@@ -63,17 +63,17 @@ function makeFolderIn(parent: string): string {
 
 function fitsSocketAddress(folder: string): boolean {
   const longest = Math.max(REDIS_SOCKET.length, CONTROL_SOCKET.length);
-  // The limit of macOS is four bytes lower than that of Linux.
+  // The limit on macOS is four bytes lower than on Linux.
   const limit = process.platform === 'linux' ? UNIX_SOCKET_PATH_LIMIT : UNIX_SOCKET_PATH_LIMIT - 4;
   return Buffer.byteLength(folder) + 1 + longest <= limit;
 }
 
 /**
- * A symbolic link to a folder whose own path is too long for a socket address. The sockets stay where the data
- * are, so two commands share one server whatever their TMPDIR is; only the way to them differs.
+ * A symbolic link to a folder whose path is too long for a socket address. The sockets stay with the data, so two commands
+ * share one server even if their TMPDIR differs; only the path to the sockets differs.
  */
 function shortWayTo(folder: string): string {
-  const base = ownFolder(temporaryFolder(), `solution-fleet-${currentUser()}`);
+  const base = privateFolder(temporaryFolder(), `solution-fleet-${currentUser()}`);
   const link = join(base, createHash('sha256').update(folder).digest('hex').slice(0, 16));
   if (linkTarget(link) !== folder) {
     const fresh = `${link}.${randomBytes(4).toString('hex')}`;
@@ -83,27 +83,27 @@ function shortWayTo(folder: string): string {
   return link;
 }
 
-/** A folder for short-lived files whose path leaves room for sockets, and in which nobody can exchange them. */
+/** A folder for short-lived files whose path leaves room for sockets, and in which other users cannot replace them. */
 function temporaryFolder(): string {
-  // The runtime folder is the last choice: it goes with the user's last login, and a worker may stay.
+  // The runtime folder is the last choice: it is removed with the user's last login, and a worker may run on.
   const folders = [tmpdir(), '/tmp', process.env.XDG_RUNTIME_DIR ?? ''];
-  let refused: unknown;
+  let refusal: unknown;
   for (const folder of folders) {
     if (!isAbsolute(folder) || lstatIfThere(folder) === undefined) continue;
     try {
       const safe = safeFolder(folder);
-      refuseUnwritable(safe);
+      assertWritable(safe);
       if (fitsSocketAddress(join(safe, 'x'.repeat(40)))) return safe;
     } catch (thrown) {
-      refused = thrown;
+      refusal = thrown;
     }
   }
   throw (
-    refused ?? unsafeFolder(`No temporary folder has a path short enough for a socket: ${folders.join(', ')}`)
+    refusal ?? unsafeFolder(`No temporary folder has a path short enough for a socket: ${folders.join(', ')}`)
   );
 }
 
-function refuseUnwritable(folder: string): void {
+function assertWritable(folder: string): void {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {
@@ -113,7 +113,7 @@ function refuseUnwritable(folder: string): void {
 
 function noTemporaryFolder(parent: string, cause: unknown): ConfigurationError {
   return new ConfigurationError(
-    `No temporary folder can be made in ${parent} (${messageOf(cause)}); set TMPDIR to a folder of your own, or FLEET_REDIS_URL to a running Redis.`,
+    `No temporary folder can be made in ${parent} (${messageOf(cause)}); set TMPDIR to a folder that belongs to you, or FLEET_REDIS_URL to a running Redis.`,
     { field: 'TMPDIR', cause },
   );
 }

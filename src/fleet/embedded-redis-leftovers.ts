@@ -4,18 +4,18 @@ import { CONTROL_SOCKET, REDIS_SOCKET, THROWAWAY_PREFIX } from './embedded-redis
 import { connectTo, stopLeftoverServer } from './embedded-redis-server.js';
 import { currentUser, lstatIfThere } from './safe-folders.js';
 
-/** A folder may be this young and have no supervisor yet. */
+/** A folder younger than this may not have a supervisor yet, in milliseconds. */
 const MIN_AGE_MS = 60_000;
 
-/** Removes the folder of a throw-away server that has ended. */
+/** Removes the folder of a temporary server that has ended. */
 export function removeThrowawayFolder(folder: string): void {
-  // A server that is just ending may still write a file between listing and removing.
+  // A server that is ending may still write a file between listing and removing.
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /**
- * Removes what throw-away servers of this user left whose supervisor was killed, with the server if it still runs. A
- * supervisor that answers is left alone: its process may be in another container, where it cannot be seen.
+ * Removes the folders of this user's temporary servers whose supervisor was killed, and ends the server if it still runs.
+ * A supervisor that answers is left alone: its process may be in another container, where it is not visible.
  */
 export async function sweepThrowawayFolders(parent: string, minAgeMs = MIN_AGE_MS): Promise<void> {
   for (const name of readdirSync(parent)) {

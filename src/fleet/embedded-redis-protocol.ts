@@ -5,13 +5,13 @@ export const REDIS_SOCKET = 'redis.sock';
 export const CONTROL_SOCKET = 'control.sock';
 export const REDIS_LOG = 'redis.log';
 
-/** How the folders of throw-away servers begin. */
+/** Start of the folder names of temporary servers. */
 export const THROWAWAY_PREFIX = 'solution-fleet-once-';
 
 /**
- * What the supervisor of an embedded Redis says to a user of it, as one line of JSON on the control socket. The
- * user keeps the connection for as long as it needs the server: that is how users are counted, and the system
- * ends the connection of a user that dies in whatever way.
+ * A message of an embedded Redis' supervisor to a user of the server, as one line of JSON on the control socket. The user
+ * keeps the connection open as long as it needs the server: the supervisor counts users by connections, and the system
+ * closes the connection of a user that ends in any way.
  */
 export type SupervisorMessage =
   | { readonly state: 'ready' }
@@ -19,10 +19,10 @@ export type SupervisorMessage =
   | { readonly state: 'stopping' }
   | { readonly state: 'failed'; readonly code: ErrorCode; readonly message: string };
 
-/** What a user says first; a connection that does not say it only asks whether a supervisor is there. */
+/** The first message of a user; a connection without it only checks whether a supervisor exists. */
 export const JOIN = 'join\n';
 
-/** What a user says when it needs the server no more; the supervisor answers by ending the connection. */
+/** Sent when a user no longer needs the server; the supervisor answers by ending the connection. */
 export const RELEASE = 'release\n';
 
 export function encodeMessage(message: SupervisorMessage): string {

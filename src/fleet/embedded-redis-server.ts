@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { majorVersion, serverArguments } from './embedded-redis-arguments.js';
 import { REDIS_LOG, REDIS_SOCKET } from './embedded-redis-protocol.js';
-import { openLog, readOwnFile } from './own-files.js';
+import { openLog, readPrivateFile } from './private-files.js';
 import { currentUser, lstatIfThere } from './safe-folders.js';
 
 const LOG_LIMIT_BYTES = 1024 * 1024;
@@ -13,8 +13,8 @@ const LOG_TAIL_BYTES = 4_096;
 const PATIENCE_MS = 10_000;
 
 /**
- * Starts a server on the data of the working directory. It has no configuration file and no environment, and its log
- * is opened here, since a server follows symbolic links.
+ * Starts a server with the data of the working directory. It gets no configuration file and no environment. Its log is
+ * opened here, because a server follows symbolic links.
  */
 export function startServer(binary: string, throwaway: boolean): ChildProcess {
   if ((lstatIfThere(REDIS_LOG)?.size ?? 0) > LOG_LIMIT_BYTES) renameSync(REDIS_LOG, `${REDIS_LOG}.old`);
@@ -29,7 +29,7 @@ export function startServer(binary: string, throwaway: boolean): ChildProcess {
   }
 }
 
-/** Resolves once the server answers commands, however long it loads its data; with false if it ends before. */
+/** Resolves with true once the server answers commands, after it has loaded its data; with false if it ends before. */
 export async function serverReady(server: ChildProcess): Promise<boolean> {
   while (server.exitCode === null && server.signalCode === null && server.pid !== undefined) {
     if ((await askServer('PING'))?.startsWith('+PONG') === true) return true;
@@ -38,12 +38,12 @@ export async function serverReady(server: ChildProcess): Promise<boolean> {
   return false;
 }
 
-/** Ends a server, with SIGKILL if it does not go in time; what it has acknowledged is in its file either way. */
+/** Ends a server, with SIGKILL if it does not end in time; its file contains all acknowledged writes in any case. */
 export async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null || server.pid === undefined) return;
   const ended = once(server, 'exit');
   const timer = setTimeout(() => server.kill('SIGKILL'), PATIENCE_MS);
-  // The command ends it at once; the signal is only looked at every tenth of a second, but also while it loads.
+  // The command ends it at once; it checks the signal every tenth of a second, but also while it loads.
   await askServer('SHUTDOWN');
   server.kill('SIGTERM');
   await ended;
@@ -51,8 +51,8 @@ export async function stopServer(server: ChildProcess): Promise<void> {
 }
 
 /**
- * Ends a server that an earlier supervisor left behind when it was killed; two on the same data would spoil it.
- * @returns false where there is one that does not end.
+ * Ends a server that an earlier, killed supervisor left running; two servers on the same data would corrupt it.
+ * @returns false if there is one that does not end.
  */
 export async function stopLeftoverServer(redisSocket = REDIS_SOCKET): Promise<boolean> {
   const giveUpAt = Date.now() + PATIENCE_MS;
@@ -68,9 +68,9 @@ export async function stopLeftoverServer(redisSocket = REDIS_SOCKET): Promise<bo
   return true;
 }
 
-/** The last lines of the server's log, for a message that says why it did not start. */
+/** The last lines of the server's log, for the message that it did not start. */
 export function logTail(): string {
-  const text = readOwnFile(REDIS_LOG, LOG_TAIL_BYTES);
+  const text = readPrivateFile(REDIS_LOG, LOG_TAIL_BYTES);
   return text === undefined ? 'it wrote no log' : text.trimEnd().split('\n').slice(-3).join(' | ');
 }
 
@@ -86,7 +86,7 @@ async function askServer(command: string): Promise<string | undefined> {
   return answer;
 }
 
-/** A connection to a Unix socket of this user; undefined where nobody listens. A link in its place is not followed. */
+/** A connection to a Unix socket of this user; undefined if no process listens. Symbolic links are not followed. */
 export async function connectTo(path: string): Promise<Socket | undefined> {
   const found = lstatIfThere(path);
   if (found?.isSocket() !== true || found.uid !== currentUser()) return undefined;
@@ -94,10 +94,10 @@ export async function connectTo(path: string): Promise<Socket | undefined> {
   try {
     await once(socket, 'connect');
   } catch {
-    // No socket file, or one that a dead process left: both mean that nobody listens.
+    // No socket file, or one of a dead process: both mean that no process listens.
     return undefined;
   }
-  // The end of a connection shows as 'close'; why it ended makes no difference here.
+  // 'close' reports the end of a connection; the reason makes no difference here.
   socket.on('error', () => socket.destroy());
   return socket;
 }

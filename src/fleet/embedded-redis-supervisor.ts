@@ -22,17 +22,17 @@ import {
   stopServer,
 } from './embedded-redis-server.js';
 
-/** A user that started this process connects at once; if it died before that, nobody will. */
+/** The user that started this process connects at once; if it dies before, no user will, so the wait is short. */
 const FIRST_USER_MS = 5_000;
-/** How long the last messages to users may take. */
+/** Maximum time for the last messages to users, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 1_000;
-/** A server that ends sooner than this after its start (milliseconds), so often in a row, is given up. */
+/** The supervisor gives up if the server ends sooner than this after its start (milliseconds) this often in a row. */
 const SHORT_LIFE_MS = 2_000;
 const SHORT_LIVES = 3;
 
 /**
- * A process of its own that keeps one Redis server running for as long as it has users, and restarts it when it
- * is killed. A user is a connection to the control socket, so one that dies without a word counts as gone.
+ * A separate process that keeps one Redis server running as long as it has users, and restarts it when it is killed. A user
+ * is a connection to the control socket, so a user that dies is noticed.
  */
 class Supervisor {
   readonly #binary: string;
@@ -56,7 +56,7 @@ class Supervisor {
     process.on('SIGHUP', () => undefined);
     setTimeout(() => this.#stopIfUnused(), FIRST_USER_MS).unref();
     if (!(await stopLeftoverServer())) {
-      await this.#fail('redis-unreachable', 'An earlier Redis server still holds the data and does not end');
+      await this.#fail('redis-unreachable', 'An earlier Redis server still uses the data and does not end');
       return;
     }
     await this.#keepServerRunning();
@@ -75,7 +75,7 @@ class Supervisor {
       const [status, signal] = await ended;
       if (this.#stopping) break;
       const reason = String(signal ?? status);
-      // Somebody ended it, which says nothing about how it is set up.
+      // It was killed, so its configuration is not the reason.
       const killed = !ready && signal !== null;
       if (this.#throwaway && (ready || killed)) {
         await this.#fail('redis-unreachable', `redis-server was ended (${reason}), and its data with it`);
@@ -95,7 +95,7 @@ class Supervisor {
   }
 
   #welcome(socket: Socket): void {
-    // How a user's connection ended makes no difference: it is gone.
+    // The reason makes no difference: the user is gone.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => this.#leave(socket));
     socket.on('data', (chunk) => {
@@ -114,7 +114,7 @@ class Supervisor {
     if (this.#state === 'ready') socket.write(encodeMessage({ state: 'ready' }));
   }
 
-  /** A user that leaves is let go when that has been dealt with: the last one only after the server has ended. */
+  /** The connection of a leaving user is closed last: that of the last user only after the server has ended. */
   #leave(socket: Socket): void {
     if (!this.#users.delete(socket)) return;
     if (this.#users.size > 0) socket.end();
@@ -136,7 +136,7 @@ class Supervisor {
     await this.#stop();
   }
 
-  /** Ends the server, and only then stops listening: who comes meanwhile is told to come again. */
+  /** Ends the server, and only then stops listening: a user that connects meanwhile is told to retry. */
   async #stop(): Promise<void> {
     if (this.#stopping) return;
     this.#state = 'stopping';
@@ -144,7 +144,7 @@ class Supervisor {
     this.#control.close();
     if (this.#throwaway) removeThrowawayFolder(process.cwd());
     for (const user of this.#users) user.end();
-    // A user that is frozen does not end its side of the connection.
+    // A frozen user does not end its side of the connection.
     setTimeout(() => process.exit(), SHUTDOWN_GRACE_MS).unref();
   }
 }
@@ -155,11 +155,11 @@ if (folder === undefined || binary === undefined) {
 }
 process.chdir(folder);
 process.umask(0o077);
-// One that answers may live where its process cannot be seen, as in another container.
+// A supervisor that answers may run where its process is not visible, such as in another container.
 const other = await connectTo(CONTROL_SOCKET);
 other?.destroy();
 if (other === undefined && becomeSupervisor('.')) {
-  // Leftovers that cannot be removed are no reason not to serve.
+  // The server can run even if leftovers cannot be removed.
   if (throwaway !== undefined) sweepThrowawayFolders(dirname(process.cwd())).catch(process.emitWarning);
   await new Supervisor(binary, throwaway !== undefined).run();
 }

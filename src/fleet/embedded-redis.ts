@@ -24,45 +24,45 @@ import {
   type SupervisorMessage,
 } from './embedded-redis-protocol.js';
 import { connectTo, stopLeftoverServer } from './embedded-redis-server.js';
-import { openLog, readOwnFile } from './own-files.js';
+import { openLog, readPrivateFile } from './private-files.js';
 
 const POLL_MS = 10;
-/** A supervisor that found another alive is not followed at once by the next, which would find the same. */
+/** Pause before another supervisor is started, in milliseconds: the first one may have found another alive. */
 const SECOND_START_MS = 250;
 const SUPERVISOR_LOG = 'supervisor.log';
 const START_LIMIT_MS = 60_000;
 const LOG_TAIL_BYTES = 16_384;
 
 export interface EmbeddedRedisOptions {
-  /** Longest wait for the server, in milliseconds; default one minute, since it may have much data to load. */
+  /** Maximum wait for the server, in milliseconds; default: one minute, because it may have to load much data. */
   readonly startLimitMs?: number;
 }
 
 export interface EmbeddedRedis {
   /** Address for `redisOptionsFrom`; it stays the same over restarts of the server. */
   readonly url: string;
-  /** Data of version 0.1.0 in the project folder, which are not used; said once, when the project's state was made. */
+  /** Data of version 0.1.0 in the project folder, which are not used; reported once, when the project's state is created. */
   readonly unusedData?: string;
-  /** Gives the server up. With its last user it is stopped; then this resolves once it has ended. */
+  /** Releases the server. The last user's release stops it and resolves once it has ended. */
   release(): Promise<void>;
 }
 
 export interface ThrowawayRedis extends Omit<EmbeddedRedis, 'unusedData'> {
-  /** Aborted when the server ends before it is released: what was in it is gone. */
+  /** Aborted when the server ends before its release: its data are gone. */
   readonly lost: AbortSignal;
 }
 
 /**
- * The Redis of a project folder, started where none runs: private (a Unix socket in a folder of mode 700),
- * append-only, never evicting. Its data are below the user's state directory (`$XDG_STATE_HOME/solution-fleet`), since
- * a server trusts its data, and the files of a project may be somebody else's.
+ * The Redis of a project folder, started if none runs: private (a Unix socket in a folder of mode 700), append-only, never
+ * evicting. Its data are below the user's state directory (`$XDG_STATE_HOME/solution-fleet`), because a server trusts its
+ * data, and the files of a project may be another user's.
  *
- * All commands of the folder share it. It belongs to none of them: it outlives the kill of any, is restarted on
- * its data when it is killed itself, and ends with its last user, however that one ends.
+ * All commands of the folder share it. It survives the kill of any of them, is restarted with its data when it is killed
+ * itself, and ends with its last user, however that one ends.
  *
- * @throws RedisError `redis-missing` where no server is installed; `redis-unsuitable` where it cannot start;
- *   `redis-unreachable` where it does not within the limit.
- * @throws ConfigurationError where the project does not exist, or the state directory cannot be used safely.
+ * @throws RedisError `redis-missing` if no server is installed; `redis-unsuitable` if it cannot start; `redis-unreachable`
+ *   if it does not start within the limit.
+ * @throws ConfigurationError if the project does not exist, or the state directory cannot be used safely.
  */
 export async function acquireEmbeddedRedis(
   project: string,
@@ -73,7 +73,7 @@ export async function acquireEmbeddedRedis(
   let joining = Promise.resolve();
   let released = false;
   const watch = (socket: Socket) => {
-    // The supervisor was killed: another takes over, on the same socket and data.
+    // The supervisor was killed: another one continues with the same socket and data.
     socket.once('close', () => {
       if (!released) joining = rejoin();
     });
@@ -94,7 +94,7 @@ export async function acquireEmbeddedRedis(
     release: async () => {
       if (released) return;
       released = true;
-      // One that is joining a successor has to leave that one too, or its server would end only after this.
+      // A user that is connecting to a new supervisor has to leave that one too, or its server would end only later.
       await joining;
       if (lifeline !== undefined) await leave(lifeline);
     },
@@ -102,8 +102,8 @@ export async function acquireEmbeddedRedis(
 }
 
 /**
- * A Redis for the caller alone, in a new temporary folder: private like that of a project, and without any data on
- * disk. It ends, and its folder goes, when it is released or when the calling process ends, in whatever way.
+ * A Redis for the caller alone, in a new temporary folder: private like that of a project, and without data on disk. It
+ * ends and its folder is removed when it is released or when the calling process ends in any way.
  *
  * @throws As `acquireEmbeddedRedis`.
  */
@@ -132,7 +132,7 @@ export async function acquireThrowawayRedis({
     release: async () => {
       released = true;
       if (!lost.signal.aborted) return leave(lifeline);
-      // Its supervisor may have been killed, and then nobody else ends the server.
+      // Its supervisor may have been killed, and then no other process ends the server.
       await stopLeftoverServer(join(folder.path, REDIS_SOCKET));
       removeThrowawayFolder(folder.path);
     },
@@ -143,7 +143,7 @@ function addressIn({ socketFolder }: EmbeddedRedisFolder): string {
   return `unix://${join(socketFolder, REDIS_SOCKET).split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Connects to the folder's supervisor, starting one where none answers, and waits until the server is ready. */
+/** Connects to the folder's supervisor, starts one if none answers, and waits until the server is ready. */
 async function becomeUser(folder: EmbeddedRedisFolder, startLimitMs: number): Promise<Socket> {
   const giveUpAt = Date.now() + startLimitMs;
   let starting: Starting | undefined;
@@ -180,7 +180,7 @@ interface Starting {
   throwIfFailed(): void;
 }
 
-/** Starts a supervisor in a session of its own, so that no signal to this command's terminal reaches it. */
+/** Starts a supervisor in a separate session, so signals to this command's terminal do not reach it. */
 function startSupervisor(folder: EmbeddedRedisFolder): Starting {
   const binary = findRedisServer();
   const extension = extname(fileURLToPath(import.meta.url));
@@ -194,7 +194,7 @@ function startSupervisor(folder: EmbeddedRedisFolder): Starting {
     {
       cwd: packagePath(),
       detached: true,
-      // It outlives this command and needs none of its settings, least of all its keys.
+      // It outlives this command and needs none of its settings, especially not its API keys.
       env: { PATH: programFolders().join(delimiter), TMPDIR: process.env.TMPDIR },
       stdio: ['ignore', 'ignore', log],
     },
@@ -208,9 +208,9 @@ function startSupervisor(folder: EmbeddedRedisFolder): Starting {
   });
   child.once('exit', (code) => {
     hasEnded = true;
-    // Status 0: another command's supervisor was first.
+    // Status 0 means that another command's supervisor was first.
     if (code !== 0)
-      failure = readOwnFile(logPath, LOG_TAIL_BYTES)?.trim().split('\n').slice(-8).join('\n') ?? '';
+      failure = readPrivateFile(logPath, LOG_TAIL_BYTES)?.trim().split('\n').slice(-8).join('\n') ?? '';
   });
   return {
     get hasEnded() {
@@ -226,7 +226,7 @@ function startSupervisor(folder: EmbeddedRedisFolder): Starting {
   };
 }
 
-/** The supervisor's first message; undefined where the connection ends before it or it is too late. */
+/** The supervisor's first message; undefined if the connection ends before it or it is too late. */
 async function firstMessage(socket: Socket, giveUpAt: number): Promise<SupervisorMessage | undefined> {
   const timer = setTimeout(() => socket.destroy(), giveUpAt - Date.now());
   let text = '';
@@ -243,7 +243,7 @@ async function firstMessage(socket: Socket, giveUpAt: number): Promise<Superviso
   return received === undefined ? undefined : decodeMessage(received);
 }
 
-/** Says that this user leaves, and waits until the supervisor has dealt with it. */
+/** Notifies the supervisor that this user leaves, and waits for its answer. */
 async function leave(lifeline: Socket): Promise<void> {
   if (lifeline.destroyed) return;
   const ended = once(lifeline, 'close');

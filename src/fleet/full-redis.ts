@@ -3,24 +3,24 @@ import { messageOf, RedisError } from '../errors.js';
 import { saysFull } from '../queues/connection.js';
 import type { Logger } from './logger.js';
 
-/** Pauses between two tries to write to a Redis that is full, in milliseconds: the first, and the longest. */
+/** Pauses between two attempts to write to a full Redis, in milliseconds: the first, and the maximum. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
-/** How often a worker says that Redis is still full, in milliseconds. */
+/** How often a worker logs that Redis is still full, in milliseconds. */
 const LOG_MS = 60_000;
-/** How long the key lives that is written to find out, in milliseconds. */
+/** Time to live of the key that is written as a probe, in milliseconds. */
 const PROBE_KEPT_MS = 1_000;
 
-/** A pause before try number `tries` (from 0): doubled each time, and spread, since every worker waits for the same moment. */
+/** The pause before attempt `tries` (from 0): doubled each time, with jitter, because all workers wait for the same event. */
 function pauseMs(tries: number, random: () => number = Math.random): number {
   const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 20));
   return Math.round(longest * (0.5 + random() / 2));
 }
 
 /**
- * What a worker knows about a Redis that refuses writes since its memory is full. From the first refusal on it takes no
- * job, tries a small write after longer and longer pauses, and goes on with the first one that is taken. Refusals
- * meanwhile are counted and not logged one by one.
+ * A worker's state while Redis rejects writes because its memory is full. From the first rejection on the worker takes no
+ * job, tries a small write after increasing pauses, and goes on once Redis accepts one. Rejections in the meantime are
+ * counted and not logged one by one.
  */
 export class FullRedis {
   readonly #client: Redis;
@@ -41,17 +41,17 @@ export class FullRedis {
     this.#logger = logger;
   }
 
-  /** What Redis said, while it refuses writes. */
+  /** The error message of Redis, while it rejects writes. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
-  /** Calls `listener` whenever Redis turns out to be full. */
+  /** Calls `listener` whenever Redis becomes full. */
   onFull(listener: () => void): void {
     this.#onFull.push(listener);
   }
 
-  /** Takes note of an error. @returns whether it was a refusal of a full Redis; then it needs no log line of its own. */
+  /** Records an error. @returns whether a full Redis rejected a write; then the error needs no separate log line. */
   noted(thrown: unknown): boolean {
     const isFull = saysFull(thrown) || (thrown instanceof RedisError && thrown.code === 'redis-full');
     if (!isFull) return false;
@@ -65,7 +65,7 @@ export class FullRedis {
     return true;
   }
 
-  /** Resolves as soon as Redis takes writes, or the worker stops. @throws the signal's reason when it is aborted. */
+  /** Resolves as soon as Redis accepts writes, or the worker stops. @throws the signal's reason when it is aborted. */
   async untilWritable(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (this.#reason === undefined) return;
@@ -82,27 +82,26 @@ export class FullRedis {
     });
   }
 
-  /** Waits until a job may be taken. @returns false where the worker stops instead. */
+  /** Waits until a job may be taken. @returns false if the worker stops instead. */
   async mayTake(): Promise<boolean> {
     if (this.#reason === undefined) return !this.#stopping.signal.aborted;
     try {
       await this.untilWritable(this.#stopping.signal);
       return true;
     } catch {
-      // Aborted: the one way in which this wait fails.
+      // Aborted: this wait fails for no other reason.
       return false;
     }
   }
 
-  /** The worker stops: no job is taken any more, while running ones still wait for what they have to write. */
+  /** The worker stops: it takes no more jobs, while running jobs still wait to write. */
   stopTaking(): void {
     this.#stopping.abort();
   }
 
   /**
-   * Writes something that must not be lost: a refusal is waited out, and it is written again. What is written twice must
-   * be the same as once.
-   * @throws the signal's reason when it is aborted; whatever `write` throws besides.
+   * Writes something that must not be lost: after a rejection it waits and writes again. The write must be idempotent.
+   * @throws the signal's reason when it is aborted; any other error of `write`.
    */
   async persist<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (;;) {
@@ -128,7 +127,7 @@ export class FullRedis {
     this.#loggedAt = now;
     this.#logger.error(
       { reason: this.#reason, refusals: this.#suppressed },
-      'Redis is full: no job is taken until it takes writes again; raise maxmemory, or remove jobs (docs/redis.md)',
+      'Redis is full: the worker takes no job until Redis accepts writes again; raise maxmemory, or remove jobs (docs/redis.md)',
     );
     this.#suppressed = 0;
   }
@@ -137,7 +136,7 @@ export class FullRedis {
     this.#timer = setTimeout(() => {
       this.#client.set(this.#probeKey, '1', 'PX', PROBE_KEPT_MS).then(
         () => {
-          this.#logger.info({ refusals: this.#suppressed }, 'Redis takes writes again; the worker goes on');
+          this.#logger.info({ refusals: this.#suppressed }, 'Redis accepts writes again; the worker goes on');
           this.#loggedAt = 0;
           this.#suppressed = 0;
           this.#end();

@@ -10,22 +10,22 @@ import { runScript, script } from '../queues/run-script.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 
-/** How often money reserved for dead workers and stored texts that no job names are looked for, in milliseconds. */
+/** How often reservations of dead workers and stored texts without a job are removed, in milliseconds. */
 const HOUSEKEEPING_MS = 600_000;
 /** The same while Redis is full, in milliseconds. */
 const FULL_HOUSEKEEPING_MS = 30_000;
-/** How long after its texts a job may still come while Redis is full, in milliseconds. */
+/** Grace for stored texts without a job while Redis is full, in milliseconds. */
 const FULL_GRACE_MS = 60_000;
-/** How long events are kept while Redis is full, in milliseconds: whoever waits for a job has heard of older ones. */
+/** How long events are stored while Redis is full, in milliseconds: waiting callers have already received older ones. */
 const FULL_EVENTS_MS = 10_000;
-/** Jobs that are removed in one step. */
+/** Maximum number of jobs that are removed at once. */
 const MAX_REMOVED = 1_000;
 const MS_A_DAY = 86_400_000;
 
 /**
- * Takes the lease of the work: its expiry is the lease, so whoever comes within the interval leaves the work to the one
- * who did it. A full Redis takes a script whose first write asks for no memory.
- * KEYS: 1 lease. ARGV: 1 ms. Returns 1, or 0 where somebody else has it.
+ * Takes the lease of the work. It is not released but expires, so the work is done once per interval. A full Redis accepts
+ * a script whose first write needs no memory.
+ * KEYS: 1 lease. ARGV: 1 ms. Returns 1, or 0 if another worker has it.
  */
 const TAKE_LEASE = script(`
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
@@ -35,15 +35,15 @@ return 1`);
 
 export interface HousekeepingOptions {
   readonly intervalMs?: number;
-  /** Whether Redis refuses writes: then the work is done at once, more often, and removes more. */
+  /** Whether Redis rejects writes: then the work is done at once and more often, and removes more. */
   readonly full?: Pick<FullRedis, 'reason' | 'onFull'>;
-  /** How long finished jobs are kept, in days; default: BullMQ alone removes them. */
+  /** How long finished jobs are stored, in days; default: only BullMQ removes them. */
   readonly retentionDays?: number;
   /** Grace for stored texts without a job while Redis is full, in milliseconds. */
   readonly fullGraceMs?: number;
 }
 
-/** Work that some worker of the fleet does now and then, and no two at once. */
+/** Periodic work that only one worker of the fleet does at a time. */
 export class Housekeeping {
   readonly #timers: NodeJS.Timeout[];
   readonly #stopped = new AbortController();
@@ -68,7 +68,7 @@ export class Housekeeping {
     options.full?.onFull(whenFull);
   }
 
-  /** Starts no more work, and waits until the present one has ended. */
+  /** Starts no more work, and waits for the current work to end. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#stopped.abort();
@@ -76,13 +76,13 @@ export class Housekeeping {
   }
 
   #enqueue(leaseMs: number): void {
-    this.#running = this.#running.then(() => this.#keep(leaseMs));
+    this.#running = this.#running.then(() => this.#runLeased(leaseMs));
   }
 
-  async #keep(leaseMs: number): Promise<void> {
+  async #runLeased(leaseMs: number): Promise<void> {
     if (this.#stopped.signal.aborted || this.client.status !== 'ready') return;
     const isFull = this.options.full?.reason !== undefined;
-    // A full Redis is not left to itself since the usual work was done a few minutes ago.
+    // A full Redis has a separate lease: the usual work of a few minutes ago does not count.
     const lease = `${this.prefix}::housekeeping${isFull ? ':full' : ''}`;
     try {
       if ((await runScript(this.client, TAKE_LEASE, [lease], [leaseMs])) === 0) return;
@@ -90,7 +90,7 @@ export class Housekeeping {
       this.#failed(thrown);
       return;
     }
-    // What only removes comes first: it makes room for the rest.
+    // Removals come first: they make room for the rest.
     if (isFull) {
       await this.#step(() => this.#removeExpired());
       await this.#step(() => this.#trimEvents());
@@ -100,23 +100,24 @@ export class Housekeeping {
     await this.#step(async () => void (await sweepReservations(this.client, this.prefix)));
   }
 
-  /** One part of the work that cannot be done does not keep the others back. */
+  /** Runs one part of the work; its failure does not stop the others. */
   async #step(work: () => Promise<void>): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     await work().catch((thrown: unknown) => this.#failed(thrown));
   }
 
   #failed(thrown: unknown): void {
-    this.logger.warn({ reason: messageOf(thrown) }, 'the fleet could not be kept in order');
+    this.logger.warn({ reason: messageOf(thrown) }, 'a part of the housekeeping failed');
   }
 
   async #sweepTexts(isFull: boolean): Promise<void> {
     const graceMs = isFull ? (this.options.fullGraceMs ?? FULL_GRACE_MS) : PAYLOAD_GRACE_MS;
     const swept = await sweepPayloads(this.client, this.prefix, { graceMs, signal: this.#stopped.signal });
-    if (swept.length > 0) this.logger.info({ texts: swept.length }, 'texts that no job names were removed');
+    if (swept.length > 0)
+      this.logger.info({ texts: swept.length }, 'stored texts without a job were removed');
   }
 
-  /** BullMQ removes an ended job whose time is over only when another one ends, and a full Redis may let none end. */
+  /** BullMQ removes expired jobs only when another job ends, and with a full Redis none may end. */
   async #removeExpired(): Promise<void> {
     const { retentionDays } = this.options;
     if (retentionDays === undefined) return;
@@ -136,7 +137,7 @@ export class Housekeeping {
         await queue.close();
       }
     }
-    if (removed > 0) this.logger.info({ jobs: removed }, 'ended jobs whose time was over were removed');
+    if (removed > 0) this.logger.info({ jobs: removed }, 'expired jobs were removed');
   }
 
   async #trimEvents(): Promise<void> {
@@ -147,7 +148,7 @@ export class Housekeeping {
   }
 }
 
-/** Where there is no job to remove, BullMQ's script begins with an event, which a full Redis refuses. */
+/** If there is no job to remove, BullMQ's script starts with an event, which a full Redis rejects. */
 function noneWhenFull(thrown: unknown): string[] {
   if (saysFull(thrown)) return [];
   throw thrown;

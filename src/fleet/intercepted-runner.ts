@@ -3,8 +3,8 @@ import type { AgentRequest, AgentRunner, RunContext } from '../agents/agent-runn
 import type { CallInterceptor } from '../calls/call-interceptor.js';
 
 /**
- * The runner for one run of one job: whatever the processor asks, its calls pass the job's interceptors.
- * @param makeInterceptors Makes the interceptors; called with the first question, if there is one.
+ * The runner for one attempt of one job: all calls of the processor pass the job's interceptors.
+ * @param makeInterceptors Makes the interceptors; called with the first request, if there is one.
  */
 export function interceptedRunner(
   runner: AgentRunner,
@@ -15,6 +15,6 @@ export function interceptedRunner(
     interceptors ??= makeInterceptors();
     return runner.ask(request, { ...context, interceptors });
   };
-  // A question and its answer pass unchanged, so the overloads of the runner hold for this one too.
+  // Requests and answers pass unchanged, so the overloads of the runner are valid for this one too.
   return { name: runner.name, ask: ask as AgentRunner['ask'] };
 }

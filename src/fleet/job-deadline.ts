@@ -3,9 +3,9 @@ import { ABORT_REASONS, type AbortReason } from './abort-reasons.js';
 
 /** How long a job may run. */
 export interface JobLimits {
-  /** Longest attempt of a job in milliseconds; it is then aborted. */
+  /** Maximum duration of an attempt in milliseconds; it is then aborted. */
   readonly timeoutMs: number;
-  /** How long a job may run after its abort, in milliseconds; its slot is then freed without it. */
+  /** How long a job may run after its abort, in milliseconds; its slot is then freed. */
   readonly graceMs: number;
 }
 
@@ -13,7 +13,7 @@ export const DEFAULT_JOB_LIMITS: JobLimits = { timeoutMs: 14_400_000, graceMs: 1
 
 /** A handler that the job waits for. */
 interface Awaited {
-  /** Ends the waiting, not the handler. */
+  /** Ends the wait, not the handler. */
   readonly abandon: (reason: JobError) => void;
   /** When the job was aborted, by `performance.now()`. */
   abortedAt?: number;
@@ -23,11 +23,11 @@ interface Awaited {
 }
 
 /**
- * The time limit of a job: aborts a handler when its time is over, and abandons one that ignores its abort, so that it
- * cannot keep a slot for ever.
+ * The time limit of a job: aborts a handler when its time is over, and abandons one that ignores the abort, so it cannot
+ * occupy a slot forever.
  */
 export class JobDeadline {
-  /** Aborted when the job has to stop, for whatever reason. */
+  /** Aborted when the job has to stop for any reason. */
   readonly signal: AbortSignal;
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -35,11 +35,11 @@ export class JobDeadline {
 
   constructor(private readonly limits: JobLimits) {
     this.signal = this.#stop.signal;
-    // A job whose Redis is gone may never be released. Its timer must not keep the process alive for hours.
+    // If Redis is gone the job may never be released. Its timer must not keep the process alive for hours.
     this.#timer = setTimeout(timeIsOver, limits.timeoutMs, this).unref();
   }
 
-  /** Aborts the job, unless it was aborted before. */
+  /** Aborts the job, unless it is already aborted. */
   stop(reason: AbortReason): void {
     if (this.signal.aborted) return;
     this.#stop.abort(reason);
@@ -47,7 +47,7 @@ export class JobDeadline {
   }
 
   /**
-   * Waits for a handler as long as it may take.
+   * Waits for a handler within the limits.
    * @param onLate Called when an abandoned handler ends after all, with the milliseconds since its abort.
    * @throws JobError `handler-ignored-abort`; whatever the handler throws.
    */

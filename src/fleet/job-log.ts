@@ -4,16 +4,16 @@ import { messageOf } from '../errors.js';
 import type { Logger } from './logger.js';
 import type { ProcessingLog } from './process-job.js';
 
-/** Longest line that is kept on a job, in characters. */
+/** Maximum length of a line that is stored on a job, in characters. */
 const MAX_LINE_LENGTH = 4_000;
 
-/** How soon a step shows on its job, in milliseconds: what is over sooner, nobody could have seen. */
+/** Delay before a step is written to its job, in milliseconds: users could not see a shorter one. */
 const STEP_SHOWN_MS = 50;
 
 /**
- * Log lines and progress of one job: they go to the worker's log, and to the job itself. Nothing waits for that: they
- * go over the same connection as the job's end, and so come before it and in their order. What Redis did not take is
- * reported and does not stop the job.
+ * Log lines and progress of one job: they go to the worker's log and to the job. The job does not wait for the writes: they
+ * use the same connection as the job's end, so they arrive before it and in order. A failed write is logged and does not
+ * stop the job.
  */
 export class JobLog implements ProcessingLog {
   #shownStep: string | undefined;
@@ -23,28 +23,28 @@ export class JobLog implements ProcessingLog {
   constructor(
     private readonly job: Job,
     private readonly logger: Logger,
-    /** Whether an error was a refusal of a full Redis, which is logged once for all. */
+    /** Whether a full Redis rejected the write, which is logged once for all jobs. */
     private readonly isFull: (thrown: unknown) => boolean = () => false,
   ) {}
 
   info(message: string): void {
     this.logger.info(message);
-    this.#keep('INFO', message);
+    this.#append('INFO', message);
   }
 
   warn(message: string): void {
     this.logger.warn(message);
-    this.#keep('WARN', message);
+    this.#append('WARN', message);
   }
 
-  /** Shows on the job what it is doing, unless it has done so within a moment. */
+  /** Writes the current step to the job, unless the step ends within a moment. */
   progress(step: string): void {
     this.logger.debug({ step }, 'progress');
     this.#lastStep = redactErrorText(step);
     this.#timer ??= setTimeout(showStep, STEP_SHOWN_MS, this);
   }
 
-  /** Shows the last step at once: the job stops there. */
+  /** Writes the last step at once: the job stops there. */
   stopped(): void {
     this.completed();
     if (this.#lastStep === undefined || this.#lastStep === this.#shownStep) return;
@@ -52,13 +52,13 @@ export class JobLog implements ProcessingLog {
     this.#stored(this.job.updateProgress(this.#lastStep));
   }
 
-  /** The job has done what it was to do: its last step need not be shown any more. */
+  /** The job is complete: its last step need not be written any more. */
   completed(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  #keep(level: string, message: string): void {
+  #append(level: string, message: string): void {
     this.#stored(this.job.log(`${level} ${redactErrorText(message).slice(0, MAX_LINE_LENGTH)}`));
   }
 

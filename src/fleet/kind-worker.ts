@@ -15,24 +15,24 @@ import { workerBackend } from './worker-backend.js';
 
 export interface KindWorkerOptions {
   readonly name: string;
-  /** As `workerConnection` makes it. */
+  /** Options from `workerConnection`. */
   readonly connection: RedisConnectionOptions;
   readonly prefix: string;
   readonly lockMs: number;
   readonly telemetry?: FleetTelemetry | undefined;
   readonly logger: Logger;
-  /** For the fleet's own fields of jobs. */
+  /** For the fleet's fields of jobs. */
   readonly client: Redis;
-  /** Waits for a Redis that is away. */
+  /** Waits while Redis is unreachable. */
   readonly durableClient: Redis;
   readonly running: RunningJobs;
   readonly full: FullRedis;
 }
 
-/** How often a worker looks for stalled jobs, as a fraction of the lock's duration: a crash is noticed soon after. */
+/** Interval between checks for stalled jobs, as a fraction of the lock's duration: a crash is noticed soon. */
 const CHECKS_PER_LOCK = 0.25;
 
-/** Makes the queue worker of one kind, which takes so many jobs at once. */
+/** Makes the queue worker of one kind, with this concurrency. */
 export function startKindWorker(
   kind: KindName,
   concurrency: number,
@@ -90,7 +90,7 @@ export function startKindWorker(
     });
   });
   worker.on('stalled', (jobId) =>
-    logger.warn({ kind, jobId }, 'the job stalled: its lock ran out, and it goes back to the queue'),
+    logger.warn({ kind, jobId }, 'the job stalled: its lock ran out, and it returns to the queue'),
   );
   return worker;
 }

@@ -4,17 +4,17 @@ import { redactErrorText } from '../config/redact.js';
 export type { Logger } from 'pino';
 
 /**
- * Bytes that are written together; a line each would cost a worker more than the rest of a small job. Four times as many
- * were measured to cost twice as much a line: the lines are kept as one growing text until they are written.
+ * Bytes that are written together: a write for each line would cost a worker more than the rest of a small job. With four
+ * times as many, each line was measured to cost twice as much, because the lines are buffered as one growing text.
  */
 const TOGETHER_BYTES = 4_096;
 
-/** How long a line waits for others at most, in milliseconds. */
+/** Maximum time that a line waits for others, in milliseconds. */
 const MAX_WAIT_MS = 100;
 
 /**
- * Where lines go: several at a time, and what is left at the end of the process, however it comes to end by itself. Of a
- * process that is killed the lines of the last tenth of a second are lost.
+ * The destination of lines: it writes several at a time, and the rest when the process exits. If the process is killed, the
+ * lines of the last tenth of a second are lost.
  */
 export function logDestination(fileDescriptor: number): ReturnType<typeof pino.destination> {
   return pino.destination({
@@ -25,13 +25,13 @@ export function logDestination(fileDescriptor: number): ReturnType<typeof pino.d
   });
 }
 
-/** A logger that writes JSON lines to standard error, so that standard output stays free for results. */
+/** A logger that writes JSON lines to standard error; standard output is for results. */
 export function createLogger(level: string): Logger {
   return pino(
     {
       level,
       base: { pid: process.pid },
-      // Whatever a line holds, stack traces of libraries included, leaves its secrets behind.
+      // Secrets are removed from the whole line, including stack traces of libraries.
       hooks: { streamWrite: redactErrorText },
       redact: {
         paths: ['*.apiKey', '*.authorization', '*.password', 'apiKey', 'authorization'],

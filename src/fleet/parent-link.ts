@@ -3,16 +3,16 @@ import type { Redis } from 'ioredis';
 import { failedChildOf } from '../queues/child-failure.js';
 import { parseJobKey } from '../queues/job-key.js';
 
-/** BullMQ's field for a failure that a parent meets as soon as a worker takes it. */
+/** BullMQ's field for a failure that a parent gets as soon as a worker takes it. */
 const DEFERRED_FAILURE = 'defa';
 
 /**
- * A parent fails with its child, and BullMQ does not bring it back when the child is run again and succeeds.
- * So this does, once no other child is missing: a job that was retried from the board lets its flow go on.
+ * Runs a failed parent again. A parent fails with its child, and BullMQ does not requeue it when the child is retried and
+ * succeeds. This does, once no other child is missing: a retry from the dashboard continues the flow.
  */
 export async function reviveParent(client: Redis, child: Job): Promise<void> {
   if (child.parentKey === undefined) return;
-  // Most parents have met no failure, and one read tells.
+  // Most parents have no such failure: one read shows that.
   const failure = await client.hmget(child.parentKey, DEFERRED_FAILURE, 'failedReason');
   if (failure.every((field) => field === null)) return;
   const { prefix, queue: name, id } = parseJobKey(child.parentKey);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
-/** What is known about a user of the system. */
+/** The known data of a user of the system. */
 export interface GroupUser {
-  /** Undefined where the system has no entry for the user. */
+  /** Undefined if the system has no entry for the user. */
   readonly name?: string | undefined;
   readonly uid: number;
   readonly gid: number;
@@ -15,7 +15,7 @@ export interface GroupFiles {
   readonly users: string;
 }
 
-/** Whether whoever is in a group may do as this user does: the administrators, and a group that is this user's alone. */
+/** Whether members of a group may have this user's rights: administrators, and a group that only has this user. */
 export function isPrivateGroup(gid: number): boolean {
   if (gid === 0) return true;
   const user = { name: userName(), uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
@@ -23,8 +23,8 @@ export function isPrivateGroup(gid: number): boolean {
 }
 
 /**
- * Many systems give each user a group with the user's name or number. Others put all users into one group, such as `users`: what that
- * group may write to, others may write to.
+ * Many systems give each user a group with the user's name or number. Others put all users into one group, such as `users`:
+ * other users may write where that group may write.
  */
 export function isPrivateGroupOf(user: GroupUser, gid: number, { groups, users }: GroupFiles): boolean {
   if (gid !== user.gid) return false;
@@ -36,8 +36,8 @@ export function isPrivateGroupOf(user: GroupUser, gid: number, { groups, users }
       .map(([name]) => name),
   ];
   const others = members.filter((name) => name !== '' && name !== user.name);
-  const ownName = user.name !== undefined && group?.[0] === user.name;
-  return others.length === 0 && (ownName || gid === user.uid);
+  const hasUserName = user.name !== undefined && group?.[0] === user.name;
+  return others.length === 0 && (hasUserName || gid === user.uid);
 }
 
 function fieldsOf(text: string): string[][] {
@@ -57,7 +57,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // The system keeps its users elsewhere: the numbers alone say whose group it is.
+    // The system stores its users elsewhere: only the numbers identify the group.
     return '';
   }
 }

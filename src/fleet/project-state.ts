@@ -13,51 +13,51 @@ import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { isWithin } from '../config/is-within.js';
 import { ConfigurationError, messageOf } from '../errors.js';
-import { readOwnFile, writeNewFile } from './own-files.js';
-import { currentUser, lstatIfThere, refuseUnlessOwn, unsafeFolder } from './safe-folders.js';
+import { readPrivateFile, writeNewFile } from './private-files.js';
+import { assertPrivateFolder, currentUser, lstatIfThere, unsafeFolder } from './safe-folders.js';
 import { homeOfSystem, stateDirectory, stateDirectoryPath } from './state-directory.js';
 
-/** Says which folder of which project this is, as it was made. */
+/** File that records the folder and the project for which it was created. */
 const ORIGIN = 'origin.json';
 const MAX_ORIGIN_BYTES = 16_384;
-/** A readable part of the name, short since the path of a socket is. */
+/** Maximum length of the readable part of the name: the path of a socket must be short. */
 const MAX_NAME_LENGTH = 20;
 
 const OriginSchema = z.object({
   project: z.string(),
-  /** Number of the folder in its file system, which no archive and no repository can carry. */
+  /** Inode of the folder, which an archive or a repository cannot contain. */
   inode: z.string(),
 });
 
 export interface ProjectState {
-  /** Folder for what the project's embedded Redis keeps. */
+  /** Folder for the data of the project's embedded Redis. */
   readonly path: string;
-  /** Whether this call made it. */
+  /** Whether this call created it. */
   readonly created: boolean;
 }
 
 /**
- * The folder of a project below the state directory, made where it is missing. Its name follows from the real path of
- * the project, so a project has the same one whichever way leads to it.
- * @throws ConfigurationError where the project does not exist, or where this program did not make the folder.
+ * The folder of a project below the state directory, created if it is missing. Its name is derived from the project's real
+ * path, so a project has one folder, whichever path leads to it.
+ * @throws ConfigurationError if the project does not exist, or if this program did not create the folder.
  */
 export function openProjectState(project: string): ProjectState {
   const root = realProject(project);
   const parent = stateDirectory();
-  refuseInside(parent, root);
+  assertOutside(parent, root);
   const path = join(parent, folderName(root));
   const created = lstatIfThere(path) === undefined && make(parent, path, root);
-  refuseUnlessOwn(path);
-  refuseUnknownOrigin(path, root);
+  assertPrivateFolder(path);
+  assertKnownOrigin(path, root);
   return { path, created };
 }
 
-/** Where `openProjectState` keeps the data of a project, whether there are any or not. */
+/** The path that `openProjectState` uses for a project, whether it exists or not. */
 export function projectStatePath(project: string): string {
   return join(stateDirectoryPath(), folderName(realProject(project)));
 }
 
-/** A folder that is missing is not made: a mistyped name would seem to have lost its jobs. */
+/** A missing project folder is not created: with a mistyped name all jobs would seem to be lost. */
 function realProject(project: string): string {
   const path = resolve(project);
   try {
@@ -82,17 +82,17 @@ function folderName(root: string): string {
   return `${readable === '' ? 'root' : readable}-${digest}`;
 }
 
-/** A project that holds its own state directory would decide what is in there. The user's home folder may be one. */
-function refuseInside(state: string, root: string): void {
+/** A project that contains the state directory would control its content. The user's home folder may be such a project. */
+function assertOutside(state: string, root: string): void {
   if (!isWithin(state, root)) return;
   const home = homeOfSystem();
   if (home !== undefined && lstatIfThere(home) !== undefined && isWithin(realpathSync(home), root)) return;
   throw unsafeFolder(
-    `The state directory ${state} lies inside the project folder ${root}, whose files are not trusted`,
+    `The state directory ${state} is inside the project folder ${root}, whose files are not trusted`,
   );
 }
 
-/** The folder appears with its origin in it, or not at all. @returns false where another process was first. */
+/** Creates the folder atomically with its origin. @returns false if another process was first. */
 function make(parent: string, path: string, project: string): boolean {
   try {
     const fresh = mkdtempSync(join(parent, '.new-'));
@@ -117,10 +117,10 @@ function inodeOf(folder: string): string {
 }
 
 /**
- * A server trusts its data like a program: an append-only file may hold any command. So a folder counts only if it is
- * the one that was made here, with nothing in it that leads elsewhere.
+ * A server trusts its data like a program: an append-only file may contain any command. So a folder is only used if this
+ * program created it on this machine and none of its entries leads elsewhere.
  */
-function refuseUnknownOrigin(path: string, project: string): void {
+function assertKnownOrigin(path: string, project: string): void {
   const origin = readOrigin(path);
   if (origin === undefined || origin.inode !== inodeOf(path)) {
     throw unsafeFolder(
@@ -129,25 +129,25 @@ function refuseUnknownOrigin(path: string, project: string): void {
     );
   }
   if (origin.project !== project) {
-    throw unsafeFolder(`${path} holds the data of another project, ${origin.project}; move it away`);
+    throw unsafeFolder(`${path} has the data of another project, ${origin.project}; move it away`);
   }
-  refuseForeignEntries(path);
-  // Its mode makes no difference in a folder that nobody else can enter.
-  refuseForeignEntries(join(path, 'appendonlydir'));
+  assertTrustedEntries(path);
+  // Its mode makes no difference in a folder that other users cannot enter.
+  assertTrustedEntries(join(path, 'appendonlydir'));
 }
 
 function readOrigin(path: string): z.infer<typeof OriginSchema> | undefined {
-  const text = readOwnFile(join(path, ORIGIN), MAX_ORIGIN_BYTES);
+  const text = readPrivateFile(join(path, ORIGIN), MAX_ORIGIN_BYTES);
   if (text === undefined) return undefined;
   try {
     return OriginSchema.safeParse(JSON.parse(text)).data;
   } catch {
-    // Not JSON, so not ours: the caller says so.
+    // It is not JSON, so this program did not write it: the caller reports that.
     return undefined;
   }
 }
 
-function refuseForeignEntries(folder: string): void {
+function assertTrustedEntries(folder: string): void {
   if (lstatIfThere(folder)?.isDirectory() !== true) return;
   for (const name of readdirSync(folder)) {
     const entry = lstatIfThere(join(folder, name));

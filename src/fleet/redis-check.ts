@@ -7,7 +7,7 @@ import { redisAddress, redisOptionsFrom } from '../queues/redis-address.js';
 type RedisFlavor = 'redis' | 'valkey' | 'dragonfly' | 'keydb';
 
 export interface RedisServer {
-  /** Version of the server's own flavor, as in `7.0.15`. */
+  /** The server's version in the numbering of its flavor, as in `7.0.15`. */
   readonly version: string;
   readonly flavor: RedisFlavor;
 }
@@ -15,23 +15,23 @@ export interface RedisServer {
 export interface RedisCheckOptions extends RedisWaitOptions {
   /** How long to wait for the connection, and for each answer, in milliseconds; default 5,000. */
   readonly timeoutMs?: number;
-  /** Told what could not be checked. */
+  /** Called with a message about each check that could not be made. */
   readonly warn?: (message: string) => void;
 }
 
 /**
- * Makes sure that the Redis at an address can be trusted with jobs: it answers, is new enough for BullMQ, takes
- * writes, and never evicts keys when its memory is full.
+ * Asserts that the Redis at an address is safe for jobs: it answers, is new enough for BullMQ, accepts writes, and never
+ * evicts keys when its memory is full.
  *
- * @param address As for `redisOptionsFrom`.
- * @throws RedisError `redis-unreachable` where it does not answer in time, `redis-unsuitable` where it must be
- *   changed first; the message says how.
+ * @param address An address for `redisOptionsFrom`.
+ * @throws RedisError `redis-unreachable` if it does not answer in time, `redis-unsuitable` if it must be changed first; the
+ *   message says how.
  */
 export async function checkRedis(address: string, options: RedisCheckOptions = {}): Promise<RedisServer> {
   const { warn = () => undefined, waitForSlow = false } = options;
   const timeoutMs = waitForSlow ? undefined : (options.timeoutMs ?? 5_000);
   const connection = redisOptionsFrom(address);
-  const place = redisAddress(connection);
+  const endpoint = redisAddress(connection);
   const client = await connectWithin(
     {
       ...connection,
@@ -43,14 +43,14 @@ export async function checkRedis(address: string, options: RedisCheckOptions = {
   try {
     const facts = infoFields(await client.info());
     const server = identify(facts);
-    refuseOld(server, place, warn);
-    refuseReplica(facts, place);
-    if (connection.Connector === undefined) refuseClusterNode(facts, place);
-    refuseEviction(await evictionPolicy(client, facts), place, warn);
+    assertNewEnough(server, endpoint, warn);
+    assertNotReplica(facts, endpoint);
+    if (connection.Connector === undefined) assertNotClusterNode(facts, endpoint);
+    assertNoEviction(await evictionPolicy(client, facts), endpoint, warn);
     return server;
   } catch (thrown) {
     if (thrown instanceof RedisError) throw thrown;
-    throw questionFailed(thrown, place);
+    throw checkFailed(thrown, endpoint);
   } finally {
     client.disconnect();
   }
@@ -67,7 +67,7 @@ function infoFields(info: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Valkey and Dragonfly also report a `redis_version`, for clients that know no other; their own comes first. */
+/** Valkey and Dragonfly also report a `redis_version` for compatibility; their own version takes precedence. */
 function identify(facts: ReadonlyMap<string, string>): RedisServer {
   const valkey = facts.get('valkey_version');
   if (valkey !== undefined) return { flavor: 'valkey', version: valkey };
@@ -78,22 +78,26 @@ function identify(facts: ReadonlyMap<string, string>): RedisServer {
   return { flavor: isKeyDb ? 'keydb' : 'redis', version };
 }
 
-/** The limits are BullMQ's own. They are meant for Redis: forks number their versions differently. */
-function refuseOld({ version, flavor }: RedisServer, place: string, warn: (message: string) => void): void {
+/** The limits are BullMQ's. They are for Redis: forks number their versions differently. */
+function assertNewEnough(
+  { version, flavor }: RedisServer,
+  endpoint: string,
+  warn: (message: string) => void,
+): void {
   if (flavor !== 'redis') return;
   const { minimumVersion, recommendedMinimumVersion } = RedisConnection;
   if (!isAtLeast(version, minimumVersion)) {
     throw new RedisError(
       'redis-unsuitable',
-      `Redis at ${place} is version ${version}, and ${minimumVersion} or newer is needed; upgrade it.`,
+      `Redis at ${endpoint} is version ${version}, and ${minimumVersion} or newer is needed; upgrade it.`,
     );
   }
   if (!isAtLeast(version, recommendedMinimumVersion)) {
-    warn(`Redis at ${place} is version ${version}; ${recommendedMinimumVersion} or newer is recommended.`);
+    warn(`Redis at ${endpoint} is version ${version}; ${recommendedMinimumVersion} or newer is recommended.`);
   }
 }
 
-/** Compares two versions by their numbers; text that is no version counts as older than any. */
+/** Compares two versions by their numbers; text that is not a version counts as the oldest. */
 export function isAtLeast(version: string, least: string): boolean {
   const found = numbersOf(version);
   if (found.length === 0) return false;
@@ -109,24 +113,24 @@ function numbersOf(version: string): number[] {
   return numbers === undefined ? [] : numbers.split('.').map(Number);
 }
 
-function refuseReplica(facts: ReadonlyMap<string, string>, place: string): void {
+function assertNotReplica(facts: ReadonlyMap<string, string>, endpoint: string): void {
   if (facts.get('role') !== 'slave') return;
   throw new RedisError(
     'redis-unsuitable',
-    `Redis at ${place} is a read-only replica; set FLEET_REDIS_URL to its master.`,
+    `Redis at ${endpoint} is a read-only replica; set FLEET_REDIS_URL to its master.`,
   );
 }
 
-/** One connection to one node would lose its keys at the next failover. */
-function refuseClusterNode(facts: ReadonlyMap<string, string>, place: string): void {
+/** A connection to one node would lose its keys at the next failover. */
+function assertNotClusterNode(facts: ReadonlyMap<string, string>, endpoint: string): void {
   if (facts.get('redis_mode') !== 'cluster') return;
   throw new RedisError(
     'redis-unsuitable',
-    `Redis at ${place} is a node of a cluster; set FLEET_REDIS_URL to redis+cluster://${place} and FLEET_PREFIX to {fleet}.`,
+    `Redis at ${endpoint} is a node of a cluster; set FLEET_REDIS_URL to redis+cluster://${endpoint} and FLEET_PREFIX to {fleet}.`,
   );
 }
 
-/** The policy in force; undefined where the server tells it in no way. */
+/** The current policy; undefined if the server does not report it. */
 async function evictionPolicy(
   client: Redis,
   facts: ReadonlyMap<string, string>,
@@ -143,33 +147,37 @@ async function evictionPolicy(
   }
 }
 
-function refuseEviction(policy: string | undefined, place: string, warn: (message: string) => void): void {
+function assertNoEviction(
+  policy: string | undefined,
+  endpoint: string,
+  warn: (message: string) => void,
+): void {
   if (policy === 'noeviction') return;
   if (policy === undefined) {
     warn(
-      `Redis at ${place} does not tell its maxmemory-policy; make sure that it is noeviction, or jobs may be lost.`,
+      `Redis at ${endpoint} does not report its maxmemory-policy; make sure that it is noeviction, or jobs may be lost.`,
     );
     return;
   }
   throw new RedisError(
     'redis-unsuitable',
-    `Redis at ${place} may drop jobs when its memory is full (maxmemory-policy is ${policy}); ` +
+    `Redis at ${endpoint} may drop jobs when its memory is full (maxmemory-policy is ${policy}); ` +
       `set it to noeviction, for instance with: redis-cli CONFIG SET maxmemory-policy noeviction`,
   );
 }
 
-function questionFailed(thrown: unknown, place: string): RedisError {
+function checkFailed(thrown: unknown, endpoint: string): RedisError {
   const message = messageOf(thrown);
   if (/NOPERM|no permissions/i.test(message)) {
     return new RedisError(
       'redis-unsuitable',
-      `Redis at ${place} does not let this user run INFO (${message}); BullMQ needs it: grant it with ACL SETUSER.`,
+      `Redis at ${endpoint} does not let this user run INFO (${message}); BullMQ needs it: grant it with ACL SETUSER.`,
       { cause: thrown },
     );
   }
   return new RedisError(
     'redis-unreachable',
-    `Redis at ${place} accepts connections but does not answer (${message}); look at the server, then try again.`,
+    `Redis at ${endpoint} accepts connections but does not answer (${message}); look at the server, then try again.`,
     { cause: thrown },
   );
 }

@@ -20,19 +20,19 @@ export interface RunningJob {
 }
 
 /**
- * Takes a lock back that ran out before another worker took the job.
- * KEYS: 1 job lock, 2 active list, 3 stalled set. ARGV: 1 lock token, 2 ms, 3 job id. Returns 1, or 0 where it is too late.
+ * Takes back a lock that ran out before another worker took the job.
+ * KEYS: 1 job lock, 2 active list, 3 stalled set. ARGV: 1 lock token, 2 ms, 3 job id. Returns 1, or 0 if it is too late.
  */
 const RECLAIM = script(`
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-if not holder and not redis.call('LPOS', KEYS[2], ARGV[3]) then return 0 end
--- First, since a full Redis takes a script whose first write asks for no memory.
+local owner = redis.call('GET', KEYS[1])
+if owner and owner ~= ARGV[1] then return 0 end
+if not owner and not redis.call('LPOS', KEYS[2], ARGV[3]) then return 0 end
+-- First, because a full Redis accepts a script whose first write needs no memory.
 redis.call('SREM', KEYS[3], ARGV[3])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`);
 
-/** More jobs than can be on their way to their end at once. */
+/** Maximum number of remembered attempts: more than can end at the same time. */
 const MAX_ENDED = 1_000;
 
 /** Bounds of how long a job that must run isolated is delayed, and what each other such job adds, in milliseconds. */
@@ -79,8 +79,8 @@ export class RunningJobs {
 
   /**
    * Aborts a job whose lock is lost to another worker.
-   * @returns false where this process has taken the job again itself. Its earlier attempt goes on: the next one waits for
-   *   it, and reads the answer of its call.
+   * @returns false if this process has taken the job again itself. Its earlier attempt goes on: the next one waits for it
+   *   and reads the answer of its call.
    */
   stopLost(key: string): boolean {
     if (this.#deadlinesOf(key).length > 1) return false;
@@ -93,8 +93,8 @@ export class RunningJobs {
   }
 
   /**
-   * Adds a job that begins. False for a job with crashes while another such job runs here: if this worker crashed as well,
-   * nobody could say which of the two did it.
+   * Adds a job that starts. False for a job with crashes while another such job runs here: if this worker also crashed, it
+   * would be unknown which of the two was the cause.
    */
   add(job: RunningJob): boolean {
     if (job.hasCrashed && [...this.#jobs.values()].some(({ hasCrashed }) => hasCrashed)) {
@@ -104,14 +104,14 @@ export class RunningJobs {
     if (job.hasCrashed) {
       const [oldest] = this.#putOff;
       this.#putOff.delete(job.key);
-      // Another worker may have taken one meanwhile.
+      // Another worker may have taken it meanwhile.
       if (oldest !== undefined) this.#putOff.delete(oldest);
     }
     this.#jobs.set(job.key, job);
     return true;
   }
 
-  /** False where it was not there any more. */
+  /** False if it was already removed. */
   remove({ key, attempt }: RunningJob): boolean {
     if (this.#jobs.get(key)?.attempt !== attempt) return false;
     this.#ended.set(key, attempt);
@@ -130,7 +130,7 @@ export class RunningJobs {
     });
   }
 
-  /** The same for an attempt that had ended when its result was refused because another worker had taken the job. */
+  /** The same for an attempt that had ended when its result was rejected because another worker had taken the job. */
   clearMarkerOfEnded(key: string, logger: Logger): void {
     const attempt = this.#ended.get(key);
     if (attempt !== undefined) this.clearMarker({ key, attempt }, logger);
@@ -142,8 +142,8 @@ export class RunningJobs {
   }
 
   /**
-   * How long a delayed job with crashes should stay away, in milliseconds: the more there are, the longer. Thousands that
-   * came back every moment would be taken before every new job.
+   * How long to delay a job with crashes, in milliseconds: longer the more there are. Otherwise thousands that return at
+   * short intervals would be taken before every new job.
    */
   putOffMs(random: () => number = Math.random): number {
     const spread = Math.min(this.#putOff.size * PUT_OFF_SPREAD_MS, MAX_PUT_OFF_MS);
@@ -162,8 +162,8 @@ export class RunningJobs {
   /** Ids of the jobs that were cancelled: the message may have been sent while this worker was not subscribed. */
   async cancelledIds(): Promise<string[]> {
     const jobs = [...this.#jobs.values()];
-    const marks = await Promise.all(jobs.map(({ key }) => readJobFlags(this.client, key)));
-    return jobs.filter((_, at) => marks[at]?.cancelled).map(({ key }) => parseJobKey(key).id);
+    const flags = await Promise.all(jobs.map(({ key }) => readJobFlags(this.client, key)));
+    return jobs.filter((_, at) => flags[at]?.cancelled).map(({ key }) => parseJobKey(key).id);
   }
 
   /** Whether the worker stops. */
@@ -171,7 +171,7 @@ export class RunningJobs {
     return this.#draining;
   }
 
-  /** A worker that stops may be killed before its jobs have ended: that is no crash of theirs. */
+  /** A worker that stops may be killed before its jobs have ended: that does not count as a crash. */
   async clearAllCrashMarkers(): Promise<void> {
     if (this.#draining) return;
     this.#draining = true;
@@ -181,7 +181,7 @@ export class RunningJobs {
   }
 
   /**
-   * Takes back the lock of a job that could not be renewed, if no worker has taken the job; else clears its crash marker.
+   * Takes back a lock that could not be renewed, if no worker has taken the job; otherwise clears the crash marker.
    * @param queueKey the queue's key prefix, as in `fleet:extract`
    * @returns whether this worker still owns the job
    */

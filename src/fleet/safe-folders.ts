@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { ConfigurationError, messageOf } from '../errors.js';
 import { isPrivateGroup } from './private-group.js';
 
-/** More symbolic links than this on one path are a loop. */
+/** A path with more symbolic links than this is treated as a loop. */
 const MAX_LINKS = 40;
 const WRITABLE_BY_OTHERS = 0o002;
 const WRITABLE_BY_GROUP = 0o020;
@@ -15,29 +15,28 @@ export function currentUser(): number {
 
 /** What to do about a folder that cannot be used. */
 const OTHER_STATE_FOLDER =
-  'name a folder of your own with XDG_STATE_HOME, or set FLEET_REDIS_URL to a running Redis';
+  'set XDG_STATE_HOME to a folder that belongs to you, or set FLEET_REDIS_URL to a running Redis';
 
 export function unsafeFolder(message: string, cause?: unknown): ConfigurationError {
   return new ConfigurationError(`${message}; ${OTHER_STATE_FOLDER}.`, { field: 'XDG_STATE_HOME', cause });
 }
 
-/** `lstat`; undefined where there is nothing of that name. */
+/** `lstat`; undefined if the path does not exist. */
 export function lstatIfThere(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
 /**
- * The real path of a folder in which no other user can exchange anything: on the way to it, every folder and every
- * symbolic link belongs to this user or to root, and nobody else can write there. Folders that are missing are created
- * for this user alone.
- * @throws ConfigurationError naming the folder that is in the way.
+ * The real path of a folder in which no other user can replace anything: every folder and every symbolic link on its path
+ * belongs to this user or to root, and only they can write there. Missing folders are created for this user alone.
+ * @throws ConfigurationError with the unsafe folder.
  */
 export function safeFolder(path: string): string {
   const names = namesOf(path);
   let current = '/';
   let links = 0;
   for (;;) {
-    refuseWritableByOthers(current);
+    assertNotWritableByOthers(current);
     const name = names.shift();
     if (name === undefined) return current;
     if (name === '..') {
@@ -46,7 +45,7 @@ export function safeFolder(path: string): string {
     }
     const next = join(current, name);
     const found = foundOrMade(next);
-    refuseForeign(next, found);
+    assertTrustedOwner(next, found);
     if (found.isSymbolicLink()) {
       links += 1;
       if (links > MAX_LINKS) throw unsafeFolder(`${path} leads through too many symbolic links`);
@@ -68,21 +67,21 @@ function foundOrMade(path: string): Stats {
     if (found !== undefined) return found;
     mkdirSync(path, { mode: 0o700 });
   } catch (cause) {
-    // Another process made it at the same moment.
+    // Another process created it at the same moment.
     const made = (cause as NodeJS.ErrnoException).code === 'EEXIST';
     if (!made) throw unsafeFolder(`${path} cannot be used (${messageOf(cause)})`, cause);
   }
   return lstatSync(path);
 }
 
-/** Root may do everything anyway; in a user namespace, it shows as whoever owns `/`. */
-function refuseForeign(path: string, { uid }: Stats): void {
+/** Root may do everything anyway; in a user namespace, root is the owner of `/`. */
+function assertTrustedOwner(path: string, { uid }: Stats): void {
   if (uid === currentUser() || uid === 0 || uid === lstatSync('/').uid) return;
   throw unsafeFolder(`${path} belongs to another user (${uid})`);
 }
 
-/** A folder such as /tmp is fine: its sticky bit keeps everybody's entries apart. So is one of the user's own group, if nobody else is in it. */
-function refuseWritableByOthers(path: string): void {
+/** A folder such as /tmp is safe: its sticky bit protects each user's entries. So is a group-writable one if the group has no other user. */
+function assertNotWritableByOthers(path: string): void {
   const { mode, gid } = lstatSync(path);
   if ((mode & STICKY) !== 0) return;
   const byGroup = (mode & WRITABLE_BY_GROUP) !== 0;
@@ -91,11 +90,11 @@ function refuseWritableByOthers(path: string): void {
 }
 
 /**
- * Refuses a folder of the fleet's own that is not this user's alone. Its mode is looked at as it was found: changing it
- * first would adopt a folder that somebody else prepared.
+ * Asserts that a folder of the fleet is private to this user. Its mode is not changed first: that would adopt a folder that
+ * another user prepared.
  * @throws ConfigurationError.
  */
-export function refuseUnlessOwn(path: string): void {
+export function assertPrivateFolder(path: string): void {
   const found = lstatSync(path);
   const user = currentUser();
   if (found.isSymbolicLink()) throw unsafeFolder(`${path} is a symbolic link, which is never followed`);
@@ -107,12 +106,12 @@ export function refuseUnlessOwn(path: string): void {
 }
 
 /**
- * A folder of this user alone in a safe one, created where it is missing.
- * @throws ConfigurationError where there is one that somebody else could have prepared.
+ * A private folder of this user in a safe one, created if it is missing.
+ * @throws ConfigurationError if another user could have prepared an existing one.
  */
-export function ownFolder(parent: string, name: string): string {
+export function privateFolder(parent: string, name: string): string {
   const path = join(parent, name);
   foundOrMade(path);
-  refuseUnlessOwn(path);
+  assertPrivateFolder(path);
   return path;
 }

@@ -13,9 +13,9 @@ async function connected(): Promise<SmallCaseChecker> {
   return checker;
 }
 
-/** Checks small cases; the others have no verdict here. */
+/** Checks small cases; it returns no result for others. */
 export default answering(
-  async (given: Parameters<SmallCaseChecker['check']>[0]) => (await connected()).check(given),
+  async (input: Parameters<SmallCaseChecker['check']>[0]) => (await connected()).check(input),
   connected,
   asRedisError,
 );

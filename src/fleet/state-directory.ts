@@ -1,34 +1,34 @@
 import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { currentUser, ownFolder, safeFolder, unsafeFolder } from './safe-folders.js';
+import { currentUser, privateFolder, safeFolder, unsafeFolder } from './safe-folders.js';
 
 /** The fleet's folder below the user's state directory (XDG Base Directory Specification). */
 const FLEET_FOLDER = 'solution-fleet';
 
 /**
- * Where the fleet keeps what outlives a command on this machine: a folder of the user's own, never one of a project,
- * whose files somebody else may have written.
- * @throws ConfigurationError where there is none that is safe from other users.
+ * The folder for data that outlive a command on this machine. It belongs to the user and is never inside a project, whose
+ * files another user may have written.
+ * @throws ConfigurationError if no folder is safe from other users.
  */
 export function stateDirectory(): string {
-  return ownFolder(safeFolder(stateHome()), FLEET_FOLDER);
+  return privateFolder(safeFolder(stateHome()), FLEET_FOLDER);
 }
 
-/** Where `stateDirectory` is, whether it exists or can be used or not. */
+/** The path of `stateDirectory`, whether it exists or can be used or not. */
 export function stateDirectoryPath(): string {
   return join(stateHome(), FLEET_FOLDER);
 }
 
-/** The specification has relative paths ignored: what they name depends on the working directory. */
+/** The specification ignores relative paths: they depend on the working directory. */
 function stateHome(): string {
   const named = process.env.XDG_STATE_HOME ?? '';
   return isAbsolute(named) ? named : join(homeFolder(), '.local', 'state');
 }
 
 /**
- * HOME counts where it is this user's: `sudo` may leave the one of another. Otherwise the system knows.
- * @throws ConfigurationError where nobody knows one, as for a user without an entry in a container.
+ * HOME is used if it belongs to this user: `sudo` may leave another user's. Otherwise the system's entry is used.
+ * @throws ConfigurationError if there is neither, as for a user without an entry in a container.
  */
 function homeFolder(): string {
   const named = process.env.HOME ?? '';
@@ -36,10 +36,10 @@ function homeFolder(): string {
   const home = homeOfSystem();
   if (home !== undefined) return home;
   const problem = named === '' ? 'HOME is not set' : `HOME (${named}) is not an existing folder of this user`;
-  throw unsafeFolder(`The embedded Redis has no place for its data: ${problem}`);
+  throw unsafeFolder(`The embedded Redis has no folder for its data: ${problem}`);
 }
 
-/** The home folder that the system has for this user, whatever the environment says. */
+/** The system's home folder of this user, independent of the environment. */
 export function homeOfSystem(): string | undefined {
   try {
     const { homedir } = userInfo();

@@ -2,7 +2,7 @@ import { KnownStore } from '../known/known-store.js';
 import { connectProducer } from '../queues/connection.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 
-/** The known set as a thread reads it: connected at the first call, and again after a call that failed. */
+/** A thread's connection to the known set: made at the first call, and again after a failed call. */
 export function storeOfThread({
   redisUrl,
   prefix,

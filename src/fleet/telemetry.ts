@@ -1,17 +1,17 @@
 import { type Telemetry, TelemetryAttributes } from 'bullmq';
 
-/** What BullMQ writes its spans with; the context is that of whichever OpenTelemetry library is in use. */
+/** Writes BullMQ's spans; the type of the context depends on the OpenTelemetry library. */
 // biome-ignore lint/suspicious/noExplicitAny: BullMQ leaves the type of the context open
 export type FleetTelemetry = Telemetry<any>;
 
-/** Variables by which OpenTelemetry itself is told to send traces. */
+/** OpenTelemetry's variables that turn on traces. */
 const TRACE_VARIABLES = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
   'OTEL_TRACES_EXPORTER',
 ];
 
-/** Whether OpenTelemetry's own variables ask for traces. */
+/** Whether OpenTelemetry's variables ask for traces. */
 export function tracesWanted(environment: Readonly<Record<string, string | undefined>>): boolean {
   if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return false;
   if (environment.OTEL_TRACES_EXPORTER?.trim() === 'none') return false;
@@ -19,8 +19,8 @@ export function tracesWanted(environment: Readonly<Record<string, string | undef
 }
 
 /**
- * Telemetry for BullMQ's queues and workers, where traces are wanted. The spans go to the OpenTelemetry SDK that the
- * process was started with (`node --import …/register`); without one they go nowhere.
+ * Telemetry for BullMQ's queues and workers, if traces are wanted. The spans go to the OpenTelemetry SDK that the process
+ * was started with (`node --import …/register`); without one they are dropped.
  */
 export async function loadTelemetry(
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -31,8 +31,8 @@ export async function loadTelemetry(
 }
 
 /**
- * The same telemetry, but for what jobs return: BullMQ writes it into an event of the job's span, and it holds the
- * scripts of users, who did not ask for these to go to whoever collects traces.
+ * The same telemetry without the results of jobs: BullMQ writes these into an event of the job's span. They contain users'
+ * scripts, which must not go to the collector of traces.
  */
 function withoutResults(telemetry: FleetTelemetry): FleetTelemetry {
   return {

@@ -1,14 +1,14 @@
 import { fromWire, toWire, type WireError } from './isolation/wire-error.js';
 
-/** Asks a thread whether it is there; it answers when it is ready for its first task. */
+/** A message to a thread, which answers when it is ready for its first task. */
 export const PING = 'ping';
 
-/** What a thread gives back: errors lose their class on the way, so they travel as plain data. */
+/** A thread's answer. Errors lose their class between threads, so they are sent as plain data. */
 export type ThreadAnswer<Result> = { readonly result: Result } | { readonly error: WireError };
 
 /**
- * The default export of a thread's module: does tasks, and says when it is ready.
- * @param typed gives what was thrown its type, since that is lost on the way
+ * The default export of a thread's module: runs tasks, and answers `PING` when it is ready.
+ * @param typed converts a thrown value to its typed error, before its class is lost
  */
 export function answering<Task, Result>(
   doTask: (task: Task) => Promise<Result>,
@@ -26,7 +26,7 @@ export function answering<Task, Result>(
   };
 }
 
-/** The result of an answer; throws the error that it holds. */
+/** The result of an answer; throws the error that it contains. */
 export function resultOf<Result>(answer: ThreadAnswer<Result>): Result {
   if ('error' in answer) throw fromWire(answer.error);
   return answer.result;

@@ -5,8 +5,8 @@ import type { CallInterceptor, PlannedCall } from '../calls/call-interceptor.js'
 import type { CallOutcome } from '../calls/outcome.js';
 
 /**
- * An interceptor that lets every call through and writes a span for each sending, by OpenTelemetry's conventions for
- * generative AI. It knows no prompt and no answer, and so writes none.
+ * An interceptor that admits every call and writes a span for each send, by OpenTelemetry's conventions for generative AI.
+ * It receives no prompts and no answers, so it writes none.
  */
 function tracingInterceptor(): CallInterceptor {
   const tracer = trace.getTracer('solution-fleet');
@@ -60,13 +60,13 @@ function describe(span: Span, { class: outcomeClass, message }: CallOutcome): vo
   if (message.model !== undefined) span.setAttribute('gen_ai.response.model', message.model);
 }
 
-/** A runner whose calls are traced, below the span of the job that asks. */
+/** A runner whose calls are traced as children of the job's span. */
 export function tracedRunner(runner: AgentRunner): AgentRunner {
   const ask = (request: AgentRequest<unknown> & { schema: z.ZodType }, context?: RunContext) =>
     runner.ask(request, {
       ...context,
       interceptors: [...(context?.interceptors ?? []), tracingInterceptor()],
     });
-  // A question and its answer pass unchanged, so the overloads of the runner hold for this one too.
+  // Requests and answers pass unchanged, so the overloads of the runner are valid for this one too.
   return { name: runner.name, ask: ask as AgentRunner['ask'] };
 }

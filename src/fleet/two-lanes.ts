@@ -2,9 +2,9 @@ import { AnalysisLimitError } from '../errors.js';
 import { ComputeLane, type TaskOwner } from './compute-lane.js';
 import { ThreadEnded } from './compute-thread.js';
 
-/** What one task of a thread may take. */
+/** Limits of one task of a thread. */
 export interface ComputeLimits {
-  /** In milliseconds; short texts are first tried for a second at most. */
+  /** In milliseconds; short texts first get at most a second. */
   readonly timeoutMs: number;
   /** Heap of the thread, in MiB. */
   readonly heapMb: number;
@@ -12,18 +12,18 @@ export interface ComputeLimits {
 
 export const DEFAULT_COMPUTE_LIMITS: ComputeLimits = { timeoutMs: 30_000, heapMb: 512 };
 
-/** How long a task of a short text may keep other short ones waiting, in milliseconds. */
+/** How long a task of a short text may delay other short ones, in milliseconds. */
 const MAX_SHORT_MS = 1_000;
 
-/** Modules whose default export does the tasks. */
+/** Modules whose default export runs the tasks. */
 interface LaneModules {
   readonly short: URL;
   readonly long: URL;
 }
 
 /**
- * Two threads for tasks: one for what is short, one for what is long or turned out to be slow. So a short task waits a second
- * for another tenant's at most, whatever that is, and a long one as long as one task may take.
+ * Two threads for tasks: one for short ones, one for long ones and those that turned out to be slow. So a short task waits
+ * at most a second for another tenant's task, and a long one at most as long as one task may take.
  */
 export class TwoLanes<Task, Result> {
   readonly #what: string;
@@ -43,8 +43,8 @@ export class TwoLanes<Task, Result> {
   }
 
   /**
-   * Does a task in one of the threads.
-   * @throws What the task throws; AnalysisLimitError where it took too much time or memory; the AbortError of the signal.
+   * Runs a task in one of the threads.
+   * @throws What the task throws; AnalysisLimitError if it took too much time or memory; the AbortError of the signal.
    */
   async run(task: Task, isShort: boolean, owner: TaskOwner): Promise<Result> {
     try {

@@ -6,12 +6,12 @@ import type { RunningJobs } from './running-jobs.js';
 
 const NANOSECONDS_A_MS = 1_000_000;
 
-/** How finely the delay of the event loop is measured, in milliseconds. */
+/** Resolution of the event loop delay's measurement, in milliseconds. */
 const RESOLUTION_MS = 50;
 
 /**
- * Looks after jobs whose lock could not be renewed, because this process was stopped, its event loop was blocked, or
- * Redis was away: a job that nobody has taken meanwhile is kept, another one is aborted at once.
+ * Handles jobs whose lock could not be renewed, because this process was stopped, its event loop was blocked, or Redis was
+ * unreachable: it takes back the lock if no other worker has taken the job; otherwise it aborts the job at once.
  *
  * @param queueKey the queue's key prefix, as in `fleet:extract`
  */
@@ -37,9 +37,9 @@ export function watchLocks(
     const eventLoopLagMs = lagMs();
     for (const jobId of jobIds) {
       running.keep(queueKey, jobId, lockMs).then(
-        (kept) => {
-          const what = kept
-            ? 'the lock of a job ran out; nobody had taken the job, so it goes on here'
+        (reclaimed) => {
+          const what = reclaimed
+            ? 'the lock of a job ran out; no worker had taken the job, so it goes on here'
             : running.stopLost(`${queueKey}:${jobId}`)
               ? 'the lock of a job is lost to another worker; its attempt here is aborted'
               : 'the lock of a job ran out, and this worker took it again; its first attempt goes on';

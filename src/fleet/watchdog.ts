@@ -6,10 +6,10 @@ import type { Logger } from './logger.js';
 import type { RunningJobs } from './running-jobs.js';
 import { allConnected, wakeWorker } from './worker-connections.js';
 
-/** A worker that is unhealthy for so long does not get healthy by itself, in milliseconds. */
+/** A worker that is unhealthy for this long does not recover by itself, in milliseconds. */
 export const DEFAULT_UNHEALTHY_MS = 300_000;
 
-/** Jobs wait, slots are free, and nothing was taken for so long, in milliseconds: the worker does not look. */
+/** If jobs wait, slots are free and no job was taken for this long, the worker does not poll, in milliseconds. */
 const IDLE_MS = 20_000;
 
 export interface WatchdogParts {
@@ -23,8 +23,8 @@ export interface WatchdogParts {
 }
 
 /**
- * Watches whether a worker can work: its connections stand, Redis answers, and jobs that wait are taken. One that stopped
- * looking for jobs is woken; one that stays unhealthy says so by `unhealthy`, so that whoever runs it can start another.
+ * Checks that a worker can work: its connections are open, Redis answers, and waiting jobs are taken. A worker that stopped
+ * polling is woken; one that stays unhealthy resolves `unhealthy`, so its supervisor can start another.
  */
 export class Watchdog {
   /** Resolves with the reason when the worker has been unhealthy for too long. */
@@ -60,7 +60,7 @@ export class Watchdog {
         },
         (thrown: unknown) => {
           this.#looking = false;
-          parts.logger.warn({ reason: messageOf(thrown) }, 'the worker could not look after itself');
+          parts.logger.warn({ reason: messageOf(thrown) }, 'the health check of the worker failed');
         },
       );
     }, lookMs);
@@ -81,7 +81,7 @@ export class Watchdog {
     if (!(await allConnected(workers, [durableClient, subscriber]))) return;
     await durableClient.ping();
     if (this.#parts.full?.reason !== undefined) {
-      // Another worker would find Redis just as full, and would not have what this one holds in memory.
+      // For another worker Redis would be just as full, and this one's memory would be lost.
       this.#healthyAt = performance.now();
       for (const worker of workers) this.#lastTaken.set(worker, performance.now());
       return;
@@ -91,7 +91,7 @@ export class Watchdog {
       if (!worker.isRunning()) healthy = false;
       else if (await this.#sleepsOverJobs(worker)) {
         healthy = false;
-        logger.warn({ kind: worker.name }, 'jobs wait and none is taken; the worker is woken');
+        logger.warn({ kind: worker.name }, 'jobs wait but none is taken; the worker is woken');
         this.#lastTaken.set(worker, performance.now());
         await wakeWorker(worker);
       }

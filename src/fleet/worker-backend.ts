@@ -5,15 +5,15 @@ import { encodeFailure } from '../queues/failure.js';
 import { runScript, script } from '../queues/run-script.js';
 import type { FullRedis } from './full-redis.js';
 
-/** What taking a job answers where there is none. */
+/** The reply of taking a job if there is none. */
 type NextJob = Awaited<ReturnType<RedisQueueBackend['moveToActive']>>;
 const NO_JOB: NextJob = [null as never, '', 0, 0];
 
 /**
- * Renews locks. BullMQ's own script sets them anew, which a full Redis refuses: every running job would be lost to
- * another worker. A longer life for a key that is there takes no memory.
- * KEYS: 1 stalled set. ARGV: 1 ms, 2 prefix of the queue's keys, then job id and token of each. Returns the ids of those
- * that are lost.
+ * Renews locks. BullMQ's script sets the keys again, which a full Redis rejects: every running job would be lost to another
+ * worker. Extending the expiry of an existing key needs no memory.
+ * KEYS: 1 stalled set. ARGV: 1 ms, 2 prefix of the queue's keys, then job id and token of each. Returns the ids of lost
+ * jobs.
  */
 const RENEW_LOCKS = script(`
 local lost = {}
@@ -26,12 +26,12 @@ for at = 3, #ARGV, 2 do
 end
 return lost`);
 
-/** Commands whose answer may hold the next job for the worker. */
+/** Commands whose reply may contain the next job for the worker. */
 const TAKING = new Set(['moveToActive', 'moveToFinished', 'moveToDelayed']);
 
 /**
- * A job whose fields are damaged in Redis is taken with empty ones, and fails at once with an error that names it. BullMQ
- * would throw instead, out of the end of another job that was about to be followed by it, and leave the damaged one active.
+ * Takes a job with damaged fields as if they were empty; it then fails at once with an error that names it. BullMQ would
+ * throw instead, at the end of the previous job, and leave the damaged one active.
  */
 function failDamagedJobs(backend: RedisQueueBackend, redis: Redis): void {
   const { execCommand } = backend;
@@ -41,7 +41,7 @@ function failDamagedJobs(backend: RedisQueueBackend, redis: Redis): void {
     const damage = repairFields(answer[0]);
     if (damage === undefined) return answer;
     const id = String(answer[1]);
-    // BullMQ's script for the end of a job would stop halfway through at these, and the job would be in no state.
+    // At these fields BullMQ's script for the end of a job would stop halfway, and the job would be in no state.
     if (damage.preventsEnd.length > 0) await redis.hdel(backend.toKey(id), ...damage.preventsEnd);
     answer[0].push('defa', encodeFailure(brokenJob(id, damage.reason)));
     return answer;
@@ -49,8 +49,8 @@ function failDamagedJobs(backend: RedisQueueBackend, redis: Redis): void {
 }
 
 /**
- * BullMQ's own backend for a worker whose Redis may be full: it then takes no jobs, and keeps those that it has.
- * @param client waits for a Redis that is away
+ * BullMQ's backend for a worker whose Redis may be full: it then takes no jobs, and keeps the locks of running ones.
+ * @param client waits while Redis is unreachable
  */
 export function workerBackend(client: Redis, full: FullRedis): BackendFactory<RedisQueueBackend> {
   return (name, options, connections) => {

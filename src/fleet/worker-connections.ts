@@ -1,7 +1,7 @@
 import type { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-/** How often a connection is looked at, in milliseconds. */
+/** How often a connection is checked, in milliseconds. */
 const LOOK_MS = 100;
 
 /** Both connections of a BullMQ worker: for commands, and the one that blocks until there is a job. */
@@ -10,15 +10,15 @@ async function connectionsOf(worker: Worker): Promise<readonly { readonly status
   return Promise.all(blockingClient === undefined ? [client] : [client, blockingClient]);
 }
 
-/** Whether all connections of the workers, and the fleet's own ones, stand at this moment. */
+/** Whether all connections of the workers and the fleet are currently open. */
 export async function allConnected(workers: readonly Worker[], others: readonly Redis[]): Promise<boolean> {
   const connections = (await Promise.all(workers.map(connectionsOf))).flat();
   return [...connections, ...others].every(({ status }) => status === 'ready');
 }
 
 /**
- * Waits until all connections stand; false where they do not in time. BullMQ's `close` does not wait for running jobs
- * while its blocking connection is being set up again.
+ * Waits until all connections are open; false if they are not in time. BullMQ's `close` does not wait for running jobs
+ * while its blocking connection reconnects.
  */
 export async function untilConnected(
   workers: readonly Worker[],
@@ -33,7 +33,7 @@ export async function untilConnected(
   return true;
 }
 
-/** Drops the connection on which a worker waits for jobs; it comes back, and the worker looks again. */
+/** Drops the connection on which a worker waits for jobs; after it reconnects, the worker polls again. */
 export async function wakeWorker(worker: Worker): Promise<void> {
   const blocking = await worker.backend.blockingClient;
   blocking?.disconnect(true);

@@ -4,9 +4,8 @@ import { hostname } from 'node:os';
 import { packagePath } from '../package-root.js';
 
 /**
- * A name for a worker of this process: machine, process number, a nonce (process numbers come again, in containers
- * above all), and the version of the package. It stands in the names of its connections to Redis and on the jobs it
- * takes, so it holds no space.
+ * A name for a worker of this process: machine, process id, a nonce (process ids repeat, especially in containers), and the
+ * version of the package. The names of its Redis connections and the jobs it takes contain it, so it has no spaces.
  */
 export function workerName(): string {
   const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string };

@@ -5,10 +5,10 @@ import { REPORT_MS, removeWorkerReport, writeWorkerReport } from '../queues/work
 import type { Logger } from './logger.js';
 
 const NANOSECONDS = 1e9;
-/** How often the event loop is looked at, in milliseconds; Node counts from here on what comes later. */
+/** Resolution of the event loop delay's measurement, in milliseconds. */
 const RESOLUTION_MS = 20;
 
-/** Reports to Redis now and then how this worker's process is, until it is stopped. */
+/** Reports the state of this worker's process to Redis at regular intervals, until it is stopped. */
 export class WorkerReporter {
   readonly #client: Redis;
   readonly #prefix: string;
@@ -19,7 +19,7 @@ export class WorkerReporter {
   readonly #delay: IntervalHistogram;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param problem what keeps the worker from its work, if anything does */
+  /** @param problem what prevents the worker from working, if anything does */
   constructor(
     client: Redis,
     prefix: string,
@@ -41,7 +41,7 @@ export class WorkerReporter {
     this.#report();
   }
 
-  /** Takes the report back: whoever stops in good order is not missed. */
+  /** Removes the report: a worker that stops cleanly is not reported as missing. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#delay.disable();

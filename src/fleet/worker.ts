@@ -41,40 +41,40 @@ export interface WorkerOptions extends RedisWaitOptions {
   readonly logger: Logger;
   /** Kinds to work on; default: all that this version can process. */
   readonly kinds?: readonly KindName[];
-  /** Jobs of each kind at once. */
+  /** Number of concurrent jobs of each kind. */
   readonly concurrency: number;
   /** How long the lock of a running job lasts without a renewal, in milliseconds. */
   readonly lockMs: number;
-  /** How long a job of a newer contract is left alone before it is looked at again, in milliseconds. */
+  /** How long a job of a newer contract is delayed before it is tried again, in milliseconds. */
   readonly newerContractDelayMs?: number;
-  /** What agent calls are held to: budget, limits, what becomes of calls that nobody knows the end of. */
+  /** Controls of agent calls: budget, limits, what happens to calls in doubt. */
   readonly calls?: CallControlOptions;
-  /** Longest attempt of a job in milliseconds; default: four hours. */
+  /** Maximum duration of an attempt in milliseconds; default: four hours. */
   readonly jobTimeoutMs?: number;
-  /** What computing over one text may take; default: 30 seconds, and a heap of 512 MiB. */
+  /** Limits for computing over one text; default: 30 seconds, and a heap of 512 MiB. */
   readonly analysis?: ComputeLimits;
   /** How long a job may run after its abort, in milliseconds; default: ten seconds. */
   readonly abortGraceMs?: number;
   /** How long the worker may be unable to work before `unhealthy` resolves, in milliseconds; default: five minutes. */
   readonly unhealthyMs?: number;
-  /** Texts of results above this many bytes are stored apart from their job; default 65,536. */
+  /** Texts of results above this many bytes are stored separately from their job; default 65,536. */
   readonly offloadBytes?: number;
   /** Limits of texts in payloads, as the producers have them. */
   readonly textLimits?: TextLimits;
-  /** How long finished jobs are kept, in days; default 7. */
+  /** How long finished jobs are stored, in days; default 7. */
   readonly retentionDays?: number;
-  /** What BullMQ writes its spans with; default: none are written. */
+  /** BullMQ's telemetry, which writes its spans; default: none. */
   readonly telemetry?: FleetTelemetry;
-  /** Where agents may read, also for jobs of this program's own; default: nowhere. */
+  /** Where agents may read, also for jobs that this program submits; default: nowhere. */
   readonly workspaces?: WorkspacePolicy;
   /** Program of the isolated process (it calls `serveIsolatedProcess`); default: jobs with crashes run in this process. */
   readonly isolatedProcess?: URL;
 }
 
-/** How long what must be written and closed at the end may take beyond the drain, in milliseconds. */
+/** Time after the drain for the last writes and for closing connections, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 15_000;
 
-/** What a running worker is made of. */
+/** The parts of a running worker. */
 interface WorkerParts {
   readonly client: Redis;
   readonly subscriber: Redis;
@@ -120,7 +120,7 @@ export class FleetWorker {
 
   /**
    * Starts a worker.
-   * @throws RedisError where Redis is away, too old, or may drop jobs: the message says what to do.
+   * @throws RedisError if Redis is unreachable, too old, or may drop jobs: the message says what to do.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const { redisUrl, prefix, logger, lockMs, concurrency } = options;
@@ -131,7 +131,7 @@ export class FleetWorker {
     const client = await connectProducer(redisUrl, { waitForSlow });
     const connection = workerConnection(redisUrl, { waitForSlow });
     const subscriber = new Redis(connection);
-    // Waits for a Redis that is away: an answer that is paid for must not be lost.
+    // Waits while Redis is unreachable: a paid answer must not be lost.
     const durableClient = new Redis(connection);
     const running = new RunningJobs(durableClient);
     const full = new FullRedis(durableClient, prefix, logger);
@@ -232,21 +232,21 @@ export class FleetWorker {
     return fleetWorker;
   }
 
-  /** Resolves with a reason when the worker has been unable to work for too long: it should end, and another start. */
+  /** Resolves with a reason when the worker has been unable to work for too long: it should end and be replaced. */
   get unhealthy(): Promise<string> {
     return this.#parts.watchdog.unhealthy;
   }
 
   /**
-   * Stops: takes no new job, lets the running ones end within `drainMs`, and hands the rest back to the queue
-   * without a used attempt. Calling it again returns the same promise.
+   * Stops: takes no new job, lets the running ones end within `drainMs`, and returns the rest to the queue without using an
+   * attempt. Calling it again returns the same promise.
    */
   stop(drainMs: number): Promise<void> {
     this.#stopping ??= this.#stop(drainMs);
     return this.#stopping;
   }
 
-  /** Hands the running jobs back now. */
+  /** Returns the running jobs to the queue now. */
   abortRunning(): void {
     this.#parts.running.stopAll(ABORT_REASONS.draining);
   }
@@ -254,10 +254,13 @@ export class FleetWorker {
   async #stop(drainMs: number): Promise<void> {
     this.#parts.full.stopTaking();
     this.#parts.running.clearAllCrashMarkers().catch((thrown: unknown) => {
-      this.#parts.logger.warn({ reason: messageOf(thrown) }, 'running jobs could not be marked as stopping');
+      this.#parts.logger.warn(
+        { reason: messageOf(thrown) },
+        'crash markers of running jobs could not be cleared',
+      );
     });
     const deadline = setTimeout(() => {
-      this.#parts.logger.warn({ drainMs }, 'the time to drain is over; running jobs go back to the queue');
+      this.#parts.logger.warn({ drainMs }, 'the time to drain is over; running jobs return to the queue');
       this.abortRunning();
     }, drainMs);
     try {
@@ -281,16 +284,14 @@ export class FleetWorker {
     const { durableClient, running, logger, heldSlots } = this.#parts;
     heldSlots.stop();
     const workers = [...this.#parts.workers, ...heldSlots.workers];
-    // From here on none of them takes a job, while the running ones keep their locks.
+    // From here on none of them takes a job; running jobs keep their locks.
     await Promise.all(workers.map((worker) => worker.pause(true)));
     const maxWaitMs = running.size === 0 ? 0 : drainMs + SHUTDOWN_GRACE_MS;
     if (await untilConnected(workers, [durableClient], Math.max(maxWaitMs, SHUTDOWN_GRACE_MS))) {
       const closed = Promise.all(workers.map((worker) => worker.close()));
       if (await endsWithin(closed, drainMs + SHUTDOWN_GRACE_MS)) return;
     }
-    logger.error(
-      'the worker could not end in order: its running jobs are taken over when their locks have run out',
-    );
+    logger.error('the worker could not stop cleanly: its running jobs stall and another worker takes them');
     await endsWithin(Promise.all(workers.map((worker) => worker.close(true))), SHUTDOWN_GRACE_MS);
   }
 
@@ -310,7 +311,10 @@ export class FleetWorker {
     try {
       await this.#parts.subscriber.subscribe(cancelChannel(prefix));
     } catch (thrown) {
-      this.#parts.logger.warn({ reason: messageOf(thrown) }, 'cancellations of running jobs are not heard');
+      this.#parts.logger.warn(
+        { reason: messageOf(thrown) },
+        'cancellations of running jobs are not received',
+      );
       throw thrown;
     }
   }

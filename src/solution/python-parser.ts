@@ -1,4 +1,4 @@
-import { TurnQueue } from '../turn-queue.js';
+import { TenantQueue } from '../tenant-queue.js';
 import { type NoVerdict, PythonChild, type PythonVerdict } from './python-child.js';
 
 /** How long an interpreter that did not come up is left alone. */
@@ -43,7 +43,7 @@ export class PythonParser {
 
 /** Questions to one child. */
 class QuestionLine {
-  readonly #waiting = new TurnQueue<Question>();
+  readonly #waiting = new TenantQueue<Question>();
   #child: PythonChild | undefined;
   #isBusy = false;
   #unavailableUntil = 0;

@@ -69,7 +69,7 @@ describe('a job in whose attempt a worker crashed', () => {
       state: 'failed',
       error: {
         code: 'killed-its-worker',
-        message: expect.stringContaining('isolated process in which it ran: that ended by SIGKILL'),
+        message: expect.stringContaining('isolated process in which it ran, which ended by SIGKILL'),
       },
     });
     for (const other of others) expect((await other.result()).status).toBe('clean');

@@ -62,7 +62,7 @@ it('such a worker ends in order when it is told to stop, and its job is done by 
     index === 0 ? { kind: 'hang' } : leaks(),
   );
   await worker.stop(0);
-  expect(test.logLines.filter(({ msg }) => String(msg).includes('could not end in order'))).toEqual([]);
+  expect(test.logLines.filter(({ msg }) => String(msg).includes('could not stop cleanly'))).toEqual([]);
   const server = await startMessagesApi({ reply: () => leaks() });
   onTestFinished(() => server.close());
   await test.worker(runnerFor(server), { lockMs: LOCK_MS });

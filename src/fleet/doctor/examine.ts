@@ -1,16 +1,16 @@
 import type { Redis } from 'ioredis';
 import { sweepReservations } from '../../calls/budget/sweep-reservations.js';
 import { type SweepOptions, sweepPayloads } from '../../payloads/sweep-payloads.js';
-import { findMisplacedJobs, settleJob } from './job-places.js';
+import { findMisplacedJobs, settleJob } from './misplaced-jobs.js';
 import type { Problem } from './problem.js';
 import { findIdleReservations } from './reservations.js';
 import { findMissingTexts, findOrphanedTexts } from './stored-texts.js';
 import { findOrphanedParents, freeOrphanedParent, type OrphanedParent } from './waiting-parents.js';
 
-/** What was wrong, and what was done about it. */
+/** The problems that were found, and what was repaired. */
 export interface Examination {
   readonly problems: readonly Problem[];
-  /** Problems that are still there: none was to be repaired, or nothing can be done. */
+  /** Problems that remain: repair was not requested, or they cannot be repaired. */
   readonly left: readonly Problem[];
 }
 
@@ -21,9 +21,9 @@ export interface ExamineOptions {
 }
 
 /**
- * Holds the data of a fleet against its invariants: every job is in exactly one state; none runs without a worker; none
- * waits for children that are gone or have ended; no money is reserved for calls of dead workers; every stored text is
- * named by a job, and every text that a job names is stored. The fleet may be working meanwhile.
+ * Checks the invariants of a fleet's data: every job is in exactly one state; none runs without a worker; none waits for
+ * children that are gone or have ended; no money is reserved for calls of dead workers; a job refers to every stored
+ * text, and every text that a job refers to is stored. The fleet may be running.
  */
 export async function examine(
   client: Redis,
@@ -42,7 +42,7 @@ export async function examine(
   for (const parent of parents) await freeOrphanedParent(client, prefix, parent);
   if (reservations.length > 0) await sweepReservations(client, prefix);
   if (orphanedTexts.length > 0) await sweepPayloads(client, prefix, sweep);
-  // Nobody can bring a text back.
+  // A lost text cannot be restored.
   return { problems, left: missingTexts };
 }
 

@@ -3,7 +3,7 @@ import { inFlightKey } from '../../calls/call-control.js';
 import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
 import type { Problem } from './problem.js';
 
-/** KEYS: 1 calls under way. Returns those whose run no longer holds its job. */
+/** KEYS: 1 calls in flight. Returns those whose attempt no longer owns its job. */
 const IDLE = script(`
 local idle = {}
 local all = redis.call('HGETALL', KEYS[1])
@@ -13,7 +13,7 @@ for at = 1, #all, 2 do
 end
 return idle`);
 
-/** Reservations of calls that nobody waits for any more. */
+/** Reservations of calls that no attempt waits for any more. */
 export async function findIdleReservations(client: Redis, prefix: string): Promise<Problem[]> {
   const found = replyList(await runScript(client, IDLE, [inFlightKey(prefix)], []));
   return found.map((entry) => {

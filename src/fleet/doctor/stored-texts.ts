@@ -11,21 +11,21 @@ import type { Problem } from './problem.js';
 
 const PAGE = 200;
 
-/** Stored texts that no job names. */
+/** Stored texts that no job refers to. */
 export async function findOrphanedTexts(
   client: Redis,
   prefix: string,
   options: SweepOptions,
 ): Promise<Problem[]> {
   const digests = await sweepPayloads(client, prefix, { ...options, dryRun: true });
-  return digests.map((id) => ({ problem: 'orphaned-text', id, detail: 'no job names it any more' }));
+  return digests.map((id) => ({ problem: 'orphaned-text', id, detail: 'no job refers to it any more' }));
 }
 
 const STATES: Parameters<Queue['getRanges']>[0] = [
   ...(['wait', 'active', 'prioritized', 'delayed', 'waiting-children', 'completed', 'failed'] as const),
 ];
 
-/** A job; or the problem that it cannot be read. */
+/** A job, or the problem that it cannot be read. */
 async function jobOrProblem(queue: Queue, id: string): Promise<Job | Problem | undefined> {
   try {
     return await readJob(queue, id);
@@ -36,8 +36,8 @@ async function jobOrProblem(queue: Queue, id: string): Promise<Job | Problem | u
 }
 
 /**
- * Jobs that name a text which is not stored: they cannot run, and their result cannot be read. And jobs of which nothing
- * can be read.
+ * Jobs that refer to a text which is not stored, so they cannot run or their result cannot be read; and jobs that cannot
+ * be read at all.
  */
 export async function findMissingTexts(client: Redis, prefix: string): Promise<Problem[]> {
   const problems: Problem[] = [];

@@ -3,26 +3,26 @@ import type { Redis } from 'ioredis';
 import { parseJobKey } from '../../queues/job-key.js';
 import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
 
-/** A job that waits for children which are gone or have ended, so that nothing would ever let it go on. */
+/** A job that waits for children which are gone or have ended, so it would never go on. */
 export interface OrphanedParent {
   readonly queue: string;
   readonly id: string;
   /** Keys of the children that are gone. */
   readonly missing: readonly string[];
-  /** Keys of children that have ended, of which the job never learned. Empty like `missing`: it waits for nothing. */
+  /** Keys of children that have ended without a notification to the job. If this and `missing` are empty, it waits for nothing. */
   readonly ended: readonly string[];
 }
 
-/** How many keys one SCAN step may look at. */
+/** Number of keys that one SCAN step checks. */
 const SCAN_STEP = 1_000;
-/** How many waiting jobs are read at once. */
+/** Number of waiting jobs that are read at once. */
 const PAGE = 500;
 
-/** Names of all queues under a prefix that hold jobs waiting for children, the pipeline's own among them. */
+/** Names of all queues under a prefix with jobs that wait for children, including pipeline queues. */
 async function queuesWithWaitingParents(client: Redis, prefix: string): Promise<string[]> {
   const suffix = ':waiting-children';
   const names = new Set<string>();
-  // The prefix may hold characters that mean something in a pattern, as `{fleet}` does not but `[` would.
+  // The prefix may contain special characters of patterns, such as `[`.
   const pattern = `${prefix.replace(/[\\*?[\]]/g, '\\$&')}:*${suffix}`;
   let cursor = '0';
   do {
@@ -34,9 +34,9 @@ async function queuesWithWaitingParents(client: Redis, prefix: string): Promise<
 }
 
 /**
- * What a waiting job waits for in vain, in one step, so that a child which ends meanwhile is not taken for one.
+ * The children that a job waits for in vain, in one script: a child that ends meanwhile is not reported.
  * KEYS: 1 the job's hash, 2 the set of its queue's waiting parents. ARGV: 1 id.
- * Returns false where it does not wait (any more), else {children that are gone, children that have ended, others}.
+ * Returns false if it does not wait (any more), otherwise {children that are gone, children that have ended, others}.
  */
 const LOOK = script(`
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return false end
@@ -85,9 +85,9 @@ export async function findOrphanedParents(client: Redis, prefix: string): Promis
 }
 
 /**
- * Tells a parent of a child that has ended. KEYS: 1 the parent's hash, 2 the child's. Returns 1, or 0 where it is not over.
+ * Notifies a parent of a child that has ended. KEYS: 1 the parent's hash, 2 the child's. Returns 1, or 0 if it has not ended.
  */
-const TELL = script(`
+const NOTIFY_PARENT = script(`
 if redis.call('HEXISTS', KEYS[2], 'finishedOn') == 0 then return 0 end
 if redis.call('SREM', KEYS[1] .. ':dependencies', KEYS[2]) == 0 then return 0 end
 local failed = redis.call('HGET', KEYS[2], 'failedReason')
@@ -98,9 +98,9 @@ else redis.call('HSET', KEYS[1] .. ':processed', KEYS[2], redis.call('HGET', KEY
 return 1`);
 
 /**
- * Frees a job from the children that are over: it learns what became of those that have ended. Of those that are gone each is put back as an empty job for a moment and then removed the
- * regular way, so that BullMQ's own scripts release the parent. The parent then runs, and fails where it needed the
- * child's result.
+ * Releases a job from children that are over. It is notified of those that have ended. Each child that is gone is added
+ * again as an empty job and then removed the regular way, so BullMQ's scripts release the parent. The parent then runs,
+ * and fails if it needed the child's result.
  */
 export async function freeOrphanedParent(
   client: Redis,
@@ -109,15 +109,15 @@ export async function freeOrphanedParent(
 ): Promise<void> {
   const parentKey = `${prefix}:${orphan.queue}:${orphan.id}`;
   const parent = JSON.stringify({ id: orphan.id, queueKey: `${prefix}:${orphan.queue}` });
-  for (const child of orphan.ended) await runScript(client, TELL, [parentKey, child], []);
-  // BullMQ releases a parent when a child leaves; where none is left to do so, one is made up.
-  const stand = `${parentKey}-released`;
-  const missing = orphan.missing.length > 0 ? orphan.missing : [stand];
-  if (missing[0] === stand) await client.sadd(`${parentKey}:dependencies`, stand);
+  for (const child of orphan.ended) await runScript(client, NOTIFY_PARENT, [parentKey, child], []);
+  // BullMQ releases a parent when a child is removed; if none is left, a placeholder is used.
+  const placeholder = `${parentKey}-released`;
+  const missing = orphan.missing.length > 0 ? orphan.missing : [placeholder];
+  if (missing[0] === placeholder) await client.sadd(`${parentKey}:dependencies`, placeholder);
   for (const key of missing) {
     const { queue: name, id, prefix: childPrefix } = parseJobKey(key);
     const created = await client.hsetnx(key, 'parentKey', parentKey);
-    // Somebody put the child back in the meantime: then the parent waits for something again.
+    // The child was added again in the meantime: then the parent waits for it.
     if (created === 0) continue;
     await client.hset(key, {
       name,

@@ -17,12 +17,12 @@ export interface IsolatedProcessOptions extends IsolatedProcessSettings {
   readonly program: URL;
   /** How long a job may run after its abort, in milliseconds; its process is then killed. */
   readonly graceMs: number;
-  /** How long the process is kept without a job, in milliseconds. */
+  /** How long the process stays alive without a job, in milliseconds. */
   readonly idleMs?: number;
 }
 
 const IDLE_MS = 60_000;
-/** A kill of a worker together with its isolated process takes at most so many milliseconds. */
+/** Maximum time between the ends of a worker and its isolated process if both are killed together, in milliseconds. */
 const TOGETHER_MS = 250;
 /** The process ended before it started the job. */
 const NEVER_STARTED = Symbol('never started');
@@ -36,7 +36,7 @@ export class IsolatedProcess {
   /** The process, once it is ready. */
   #child: Promise<ChildProcess> | undefined;
   #running: ChildProcess | undefined;
-  /** Resolves when the job before has left. */
+  /** Resolves when the previous job has ended. */
   #free: Promise<unknown> = Promise.resolve();
   #closed = false;
   #idle: NodeJS.Timeout | undefined;
@@ -44,25 +44,25 @@ export class IsolatedProcess {
   constructor(private readonly options: IsolatedProcessOptions) {}
 
   /**
-   * Starts the process where none runs.
+   * Starts the process if none runs.
    * @returns its id
-   * @throws InternalError where it cannot be started: then a job must be processed elsewhere.
+   * @throws InternalError if it cannot be started: then a job must be processed elsewhere.
    */
   async open(): Promise<number> {
     return (await this.#opened()).pid ?? 0;
   }
 
   /**
-   * Processes a job there, once the one before has left.
-   * @throws JobError `killed-its-worker` if its process died; what the job throws; the reason of the signal where
-   *   the job had to be killed to stop.
+   * Processes a job there after the previous one has ended.
+   * @throws JobError `killed-its-worker` if its process died; what the job throws; the reason of the signal if the job had
+   *   to be killed to stop.
    */
   run(job: IsolatedJob, signal: AbortSignal, log: ProcessingLog): Promise<unknown> {
     const done = this.#free.then(async () => {
       try {
         const first = await this.#process(await this.#opened(), job, signal, log);
         if (first !== NEVER_STARTED) return first;
-        // It may have been ended while it had no job. Twice is no coincidence.
+        // It may have been ended while it had no job. Twice is not a coincidence.
         const second = await this.#process(await this.#opened(), job, signal, log);
         if (second !== NEVER_STARTED) return second;
         throw poisonPillError('before it had started the job');
@@ -81,7 +81,7 @@ export class IsolatedProcess {
     await this.#end();
   }
 
-  /** The process, which runs. */
+  /** The running process; starts it if necessary. */
   #opened(): Promise<ChildProcess> {
     if (this.#closed) throw new InternalError('the worker has stopped, and its isolated process with it');
     clearTimeout(this.#idle);
@@ -124,7 +124,7 @@ export class IsolatedProcess {
     }
   }
 
-  /** What the job gives, or `NEVER_STARTED`. */
+  /** The result of the job, or `NEVER_STARTED`. */
   async #process(
     child: ChildProcess,
     job: IsolatedJob,
@@ -147,7 +147,7 @@ export class IsolatedProcess {
       };
       const onExit = (code: number | null, by: NodeJS.Signals | null) => {
         if (signal.aborted) return settle(() => reject(signal.reason));
-        // Ended by `close`: the worker is at its end, and the next worker continues the job.
+        // Ended by `close`: the worker stops, and another worker continues the job.
         if (this.#closed) return;
         if (!started) return settle(() => resolve(NEVER_STARTED));
         const error = poisonPillError(exitText(code, by));
@@ -168,7 +168,7 @@ export class IsolatedProcess {
   }
 
   async #end(): Promise<void> {
-    // From here on nobody is given this process any more, not even one that is still starting.
+    // From here on no job gets this process any more, not even one that is still starting.
     const child = this.#running;
     this.#child = undefined;
     this.#running = undefined;
@@ -182,7 +182,7 @@ export class IsolatedProcess {
 function poisonPillError(how: string): JobError {
   return new JobError(
     'killed-its-worker',
-    `the job killed its worker, and then the isolated process in which it ran: that ended ${how}`,
+    `the job killed its worker, and then the isolated process in which it ran, which ended ${how}`,
   );
 }
 

@@ -4,13 +4,13 @@ import type { ProcessedJob } from '../process-job.js';
 import type { ComputeLimits } from '../two-lanes.js';
 import type { WireError } from './wire-error.js';
 
-/** What a worker's configuration does not contain, or what differs for this worker. */
+/** Settings that a worker's configuration does not contain, or that differ for this worker. */
 export interface IsolatedProcessSettings {
   readonly redisUrl: string;
   readonly prefix: string;
   /** Where agents may read. */
   readonly workspaces: WorkspacePolicy;
-  /** What computing over one text may take. */
+  /** Limits for computing over one text. */
   readonly computeLimits: ComputeLimits;
 }
 

@@ -24,7 +24,7 @@ export interface IsolatedProcessAgents {
 
 /**
  * Makes this process the isolated process of a worker (`WorkerOptions.isolatedProcess`), which runs jobs that may have crashed a
- * worker. It processes one job after the other and ends when its worker does, however that ends.
+ * worker. It processes one job after the other and ends when its worker ends in any way.
  *
  * @example
  * // isolated-process.ts, next to a program that calls
@@ -35,10 +35,10 @@ export function serveIsolatedProcess(agents: () => Promise<IsolatedProcessAgents
   if (process.send === undefined) throw new TypeError('an isolated process is started by its worker');
   raiseOomScore();
   const post = (message: FromIsolatedProcess) => {
-    // No message is sent to a worker that is gone; the end of its connection ends this process.
+    // A message to a worker that is gone is dropped; the end of the connection ends this process.
     if (process.connected) process.send?.(message);
   };
-  // A signal for the whole group is the worker's to act on.
+  // The worker handles a signal for the whole process group.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   process.on('disconnect', () => process.exit());
   let parts: Promise<ProcessingParts> | undefined;
@@ -69,8 +69,8 @@ export function serveIsolatedProcess(agents: () => Promise<IsolatedProcessAgents
 }
 
 /**
- * Makes this process the first that Linux ends when memory runs out, so that a job that takes too much is ended
- * alone, which proves that it is the cause, and not its worker with all other jobs. A process may always raise its own score.
+ * Makes this process the first that Linux ends when memory runs out: a job that takes too much is then ended alone, which
+ * proves that it is the cause, instead of its worker with all other jobs. A process may always raise its own score.
  */
 function raiseOomScore(): void {
   if (process.platform !== 'linux') return;
@@ -103,7 +103,7 @@ async function partsOf(
   agents: () => Promise<IsolatedProcessAgents>,
 ): Promise<ProcessingParts> {
   const { runner, calls } = await agents();
-  // Waits for a Redis that is away, as the durable connection of the worker does.
+  // Waits while Redis is unreachable, as the durable connection of the worker does.
   const durableClient = new Redis(workerConnection(redisUrl));
   // The worker has the same problem at the same time, and logs it.
   durableClient.on('error', () => undefined);

@@ -9,7 +9,7 @@ import {
 } from '../../errors.js';
 import type { Usage } from '../../queues/usage.js';
 
-/** What a job threw in another process, as plain data. */
+/** An error that a job threw in another process, as plain data. */
 export type WireError =
   | { readonly kind: 'deferred'; readonly waitMs: number; readonly reason: string; readonly parked: boolean }
   | {
@@ -40,7 +40,7 @@ export function toWire(thrown: unknown): WireError {
   };
 }
 
-/** The same error, or one of the same code and class as far as anybody asks for its class. */
+/** The same error, or one of the same code; of its class only if callers check that class. */
 export function fromWire(wire: WireError): Error {
   if (wire.kind === 'deferred') return new CallDeferred(wire.waitMs, wire.reason, wire.parked);
   const { code, message, kind: _, ...details } = wire;

@@ -1,5 +1,5 @@
 /** What waits, by tenant: tenants take turns, and each one's own entries come in their order. */
-export class TurnQueue<Entry> {
+export class TenantQueue<Entry> {
   /** The tenant whose turn is next is first. */
   readonly #waiting = new Map<string, Set<Entry>>();
   /** Who had the last turn: whoever comes back at once goes after those who came meanwhile. */

@@ -2,15 +2,15 @@ import { closeSync, constants, fstatSync, openSync, readSync, writeFileSync } fr
 import { currentUser, unsafeFolder } from './safe-folders.js';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
-/** O_NONBLOCK: a pipe in the place of a file must not hold the process up. */
+/** O_NONBLOCK: a pipe with the name of the file must not block the process. */
 const ANY = O_NOFOLLOW | O_NONBLOCK;
 
-/** Opens a log for appending. A link in its place is refused, and so is what is not a plain file of this user. */
+/** Opens a log for appending. It rejects a link and anything that is not a plain file of this user. */
 export function openLog(path: string): number {
-  const descriptor = openOrRefuse(path, O_WRONLY | O_APPEND | O_CREAT | ANY);
-  // A second name of the file would be somebody else's way to it, or ours to theirs.
-  refuseUnless(fstatSync(descriptor).nlink <= 1, path, descriptor);
-  return ownOnly(path, descriptor);
+  const descriptor = openSafely(path, O_WRONLY | O_APPEND | O_CREAT | ANY);
+  // With a second name (hard link) another user could reach this file, or this program another user's file.
+  assertSafe(fstatSync(descriptor).nlink <= 1, path, descriptor);
+  return assertPrivate(path, descriptor);
 }
 
 /** Writes a file that must not exist yet, for this user alone. */
@@ -23,8 +23,8 @@ export function writeNewFile(path: string, text: string): void {
   }
 }
 
-/** The text of a small file of this user (its last bytes, where it is longer); undefined where there is none. */
-export function readOwnFile(path: string, maxBytes: number): string | undefined {
+/** The text of a small file of this user (its last bytes, if it is longer); undefined if it does not exist. */
+export function readPrivateFile(path: string, maxBytes: number): string | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(path, O_RDONLY | ANY);
@@ -33,7 +33,7 @@ export function readOwnFile(path: string, maxBytes: number): string | undefined 
     if (code === 'ENOENT') return undefined;
     throw unsafeFolder(`${path} cannot be read (${code}); remove it`, thrown);
   }
-  ownOnly(path, descriptor);
+  assertPrivate(path, descriptor);
   try {
     const { size } = fstatSync(descriptor);
     const bytes = Buffer.alloc(Math.min(size, maxBytes));
@@ -44,7 +44,7 @@ export function readOwnFile(path: string, maxBytes: number): string | undefined 
   }
 }
 
-function openOrRefuse(path: string, flags: number): number {
+function openSafely(path: string, flags: number): number {
   try {
     return openSync(path, flags, 0o600);
   } catch (thrown) {
@@ -53,13 +53,13 @@ function openOrRefuse(path: string, flags: number): number {
   }
 }
 
-function ownOnly(path: string, descriptor: number): number {
+function assertPrivate(path: string, descriptor: number): number {
   const found = fstatSync(descriptor);
-  refuseUnless(found.isFile() && found.uid === currentUser(), path, descriptor);
+  assertSafe(found.isFile() && found.uid === currentUser(), path, descriptor);
   return descriptor;
 }
 
-function refuseUnless(fine: boolean, path: string, descriptor: number): void {
+function assertSafe(fine: boolean, path: string, descriptor: number): void {
   if (fine) return;
   closeSync(descriptor);
   throw unsafeFolder(`${path} is not a plain file of this user; remove it`);

@@ -7,9 +7,9 @@ const LISTS = ['wait', 'active'] as const;
 const SETS = ['prioritized', 'delayed', 'waiting-children', 'completed', 'failed'] as const;
 const SCAN_STEP = 500;
 
-/** One step for each job, so that a job on its way from one state to the next is never seen in both or in none. */
-const PLACES_LUA = `
-local function places_of(queue, id)
+/** One script for each job: a job that changes its state is never seen in both states or in none. */
+const STATES_LUA = `
+local function states_of(queue, id)
   local found = {}
   for _, name in ipairs({${LISTS.map((name) => `'${name}'`).join(',')}}) do
     if redis.call('LPOS', queue .. name, id) then found[#found + 1] = name end
@@ -22,45 +22,45 @@ end
 `;
 
 /**
- * Where jobs are. KEYS: 1 prefix of the queue's keys. ARGV: ids. Returns for each: its states separated by spaces,
- * 'ghost' where a state lists it and it does not exist, false where it was removed; then '1' where a worker holds it.
+ * The states of jobs. KEYS: 1 prefix of the queue's keys. ARGV: ids. Returns for each: its states separated by spaces,
+ * 'ghost' if a state lists it and it does not exist, false if it was removed; then '1' if a worker has its lock.
  */
 const LOOK = script(
-  PLACES_LUA,
+  STATES_LUA,
   `
 local found = {}
 for _, id in ipairs(ARGV) do
   local key = KEYS[1] .. id
   -- A key of another type than a job's is no job.
   if redis.pcall('HEXISTS', key, 'opts') == 1 then
-    found[#found + 1] = table.concat(places_of(KEYS[1], id), ' ')
-  else found[#found + 1] = #places_of(KEYS[1], id) > 0 and 'ghost' or false end
+    found[#found + 1] = table.concat(states_of(KEYS[1], id), ' ')
+  else found[#found + 1] = #states_of(KEYS[1], id) > 0 and 'ghost' or false end
   found[#found + 1] = tostring(redis.call('EXISTS', key .. ':lock'))
 end
 return found`,
 );
 
 /**
- * Puts a job into the one state that its fields speak for. KEYS: 1 prefix of the queue's keys. ARGV: 1 id, 2 now (ms).
- * Returns the state; '' where nothing had to be done.
+ * Puts a job into the one state that its fields indicate. KEYS: 1 prefix of the queue's keys. ARGV: 1 id, 2 now (ms).
+ * Returns the state; '' if nothing had to be done.
  */
 const SETTLE = script(
-  PLACES_LUA,
+  STATES_LUA,
   `
 local queue, id = KEYS[1], ARGV[1]
 local key = queue .. id
 local there = redis.pcall('HEXISTS', key, 'opts') == 1
-local places = places_of(queue, id)
-local held = redis.call('EXISTS', key .. ':lock') == 1
-if there and #places == 1 and (places[1] ~= 'active' or held) then return '' end
+local states = states_of(queue, id)
+local locked = redis.call('EXISTS', key .. ':lock') == 1
+if there and #states == 1 and (states[1] ~= 'active' or locked) then return '' end
 local ended = there and redis.call('HGET', key, 'finishedOn')
 local state
 if not there then state = 'gone'
 elseif ended then state = redis.call('HEXISTS', key, 'failedReason') == 1 and 'failed' or 'completed'
-elseif held then state = 'active'
+elseif locked then state = 'active'
 elseif redis.call('SCARD', key .. ':dependencies') > 0 then state = 'waiting-children'
 else state = 'prioritized' end
-for _, name in ipairs(places) do
+for _, name in ipairs(states) do
   if name == 'wait' or name == 'active' then redis.call('LREM', queue .. name, 0, id)
   else redis.call('ZREM', queue .. name, id) end
 end
@@ -101,18 +101,19 @@ function problemOf(
   queue: string,
   id: string,
   states: string | undefined,
-  held: boolean,
+  isLocked: boolean,
 ): Problem | undefined {
   if (states === undefined) return undefined;
   if (states === 'ghost') return { problem: 'ghost', queue, id, detail: 'a state lists it, but it is gone' };
   if (states === '') return { problem: 'no-state', queue, id, detail: 'it is in no state' };
   if (states.includes(' '))
     return { problem: 'two-states', queue, id, detail: `it is ${states.replaceAll(' ', ' and ')}` };
-  if (states === 'active' && !held) return { problem: 'no-owner', queue, id, detail: 'its worker is gone' };
+  if (states === 'active' && !isLocked)
+    return { problem: 'no-owner', queue, id, detail: 'its worker is gone' };
   return undefined;
 }
 
-/** Puts a misplaced job where it belongs; the state, or undefined where there was nothing to do any more. */
+/** Puts a misplaced job into its right state. Returns the state, or undefined if nothing was left to do. */
 export async function settleJob(
   client: Redis,
   prefix: string,
@@ -127,7 +128,7 @@ async function* jobIds(client: Redis, queue: string, kind: string): AsyncGenerat
   let cursor = '0';
   do {
     const [next, keys] = await client.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_STEP, 'TYPE', 'hash');
-    // Below a job's own key are what its children returned, and the like.
+    // Keys that start with a job's key contain its children's results and other parts of it.
     yield keys.map((key) => key.slice(queue.length)).filter((id) => !id.includes(':'));
     cursor = next;
   } while (cursor !== '0');
