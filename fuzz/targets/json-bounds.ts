@@ -1,4 +1,4 @@
-import { DEEPEST_NESTING, refuseUnbounded } from '../../src/gateway/http/json-bounds.js';
+import { assertBounded, DEEPEST_NESTING } from '../../src/gateway/http/json-bounds.js';
 import { JSON_TEXT } from '../inputs/kinds.js';
 import { mustHold, type Target } from '../target.js';
 
@@ -13,7 +13,7 @@ export const jsonBounds: Target = {
   generate: (source) => [source.text(JSON_TEXT)],
   open: () => ({
     run: ([text = '']) => {
-      refuseUnbounded(Buffer.from(text, 'utf8'));
+      assertBounded(Buffer.from(text, 'utf8'));
       let value: unknown;
       try {
         value = JSON.parse(text);

@@ -97,7 +97,7 @@ export class Conversation<Output> {
       {
         ...(signal ? { signal } : {}),
         ...(interceptors ? { interceptors } : {}),
-        checkAnswer: (message) => this.#judge(message),
+        checkAnswer: (message) => this.#checkAnswer(message),
         onOutcome: (outcome, reused) => this.#usage.add(outcome, request.model, reused),
         onRetry: (outcome, waitMs, retry) =>
           log?.warn(
@@ -115,7 +115,7 @@ export class Conversation<Output> {
       : base;
   }
 
-  #judge(message: ReceivedMessage): { class: OutcomeClass; detail: string } | undefined {
+  #checkAnswer(message: ReceivedMessage): { class: OutcomeClass; detail: string } | undefined {
     if (message.stopReason === 'tool_use') {
       return this.#toolTurns < MAX_TOOL_TURNS
         ? undefined

@@ -1,5 +1,5 @@
 /**
- * The model that is asked where neither the payload, the agent nor the configuration (`FLEET_MODEL`) names
- * one. The only place in the code that names a default model.
+ * The model for calls if neither the payload, the agent nor the configuration (`FLEET_MODEL`) names one. No other code names
+ * a default model.
  */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5';

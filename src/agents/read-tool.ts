@@ -50,12 +50,12 @@ export async function runTools(
       results.push({ type: 'tool_result', tool_use_id: use.id, content: await runTool(use, files, log) });
     } catch (error) {
       if (!(error instanceof WorkspaceRefusal)) throw error;
-      log?.warn(`tool ${printable(use.name)} refused: ${error.message}`);
+      log?.warn(`tool ${printable(use.name)} rejected: ${error.message}`);
       results.push(refusal(use, error.message));
     }
   }
   const tooMany = uses.slice(MAX_TURN_READS);
-  if (tooMany.length > 0) log?.warn(`${tooMany.length} tool calls of one turn refused: ${TOO_MANY}`);
+  if (tooMany.length > 0) log?.warn(`${tooMany.length} tool calls of one turn rejected: ${TOO_MANY}`);
   return [...results, ...tooMany.map((use) => refusal(use, TOO_MANY))];
 }
 

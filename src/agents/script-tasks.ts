@@ -23,7 +23,7 @@ export const TASKS = {
   doesSomething,
   /** The first error of a text, by the syntax tree. */
   syntaxError: firstSyntaxError,
-  /** Python in the place of a notebook's commands. */
+  /** Python instead of a notebook's commands. */
   neutralize: async (text: string) => neutralizeMagics(text),
   /** The text for a block, from a correction agent's answer. */
   takeCorrection,

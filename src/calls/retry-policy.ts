@@ -1,4 +1,4 @@
-/** How a call that fails in passing is sent again in place. */
+/** How a call is retried after a transient failure. */
 export interface RetryPolicy {
   /** How often at most, after the first time. */
   readonly retries: number;

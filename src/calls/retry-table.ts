@@ -34,14 +34,18 @@ export const CALL_RETRIES = {
   'schema-invalid': row(
     'never',
     'end',
-    'The agent is told what is wrong and asked again; this is the last such answer.',
+    'The agent is asked again with the problem; this is the last such answer.',
   ),
   'tool-loop': row('never', 'end', 'The agent does not come to an answer.'),
   'context-exceeded': row('never', 'end', 'The text does not become shorter.'),
   'unknown-stop': row('never', 'end', 'This version does not know what the provider said.'),
   incomplete: row('back-off', 'attempt', 'A connection broke.'),
   idle: row('back-off', 'attempt', 'A stream fell silent.'),
-  timeout: row('never', 'attempt', 'The total time is used up; in place it would be used up again.'),
+  timeout: row(
+    'never',
+    'attempt',
+    'The total time is used up; sent again at once, the call would use it up again.',
+  ),
   'rate-limited': row(
     'limiter',
     'attempt',
@@ -91,7 +95,7 @@ export const RETRY_BOUNDS = {
   'jobs.stalledCount': MAX_STALLED_COUNT,
 } as const;
 
-/** Whether the same request may be sent again in place: a passing failure that the server did not call final. */
+/** Whether the same request may be sent again: a transient failure that the server did not call final. */
 export function isPassing(outcome: CallOutcome): boolean {
   return CALL_RETRIES[outcome.class].inPlace !== 'never' && outcome.headers?.['x-should-retry'] !== 'false';
 }

@@ -10,7 +10,7 @@ import type { GatewayOptions, ServerLimits } from './gateway-options.js';
 import { boundSending } from './http/bound-sending.js';
 import type { Connections } from './http/connections.js';
 import { problemHandler } from './http/errors.js';
-import { mountOperations, refuseOtherMethods } from './http/mount.js';
+import { mountOperations, rejectOtherMethods } from './http/mount.js';
 import { type OpenRequests, requestLog } from './http/request-log.js';
 import { requestSpan } from './http/request-span.js';
 import { securityHeaders } from './http/security-headers.js';
@@ -59,7 +59,7 @@ export function createApp(
       `${JSON.stringify(request.params.kind)} is not a kind of job; there are: ${KIND_NAMES.join(', ')}`,
     );
   });
-  refuseOtherMethods(app, operations);
+  rejectOtherMethods(app, operations);
   app.use((request) => {
     throw new RequestError('route-not-found', `there is no ${request.method} ${request.path.slice(0, 200)}`);
   });

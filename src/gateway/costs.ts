@@ -1,10 +1,10 @@
 import type { FleetClient } from '../producers/fleet-client.js';
 
-/** What agent calls cost, as the fleet's books have it. Sums of money are US dollars. */
+/** What agent calls cost, from the fleet's accounts. Amounts are US dollars. */
 export interface Spending {
   /** Calls that ended. */
   readonly spentUsd: number;
-  /** Calls in doubt (nobody knows whether they were billed), at their likely price. */
+  /** Calls in doubt (they may have been billed), at their likely price. */
   readonly inDoubtUsd: number;
   /** The most that calls under way can cost. */
   readonly reservedUsd: number;
@@ -13,11 +13,11 @@ export interface Spending {
   readonly calls: number;
   readonly callsInDoubt: number;
   readonly callsUnderWay: number;
-  /** How the sends of the day ended, by outcome class. */
+  /** How many sends of the day ended with each outcome class. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
-/** A model whose calls are held back for the whole fleet. */
+/** A model whose circuit is open for the whole fleet. */
 export interface BlockedModel {
   readonly model: string;
   /** Why: `rate-limited`, `overloaded`, … */
@@ -25,7 +25,7 @@ export interface BlockedModel {
   readonly seconds: number;
 }
 
-/** Reads the fleet's books; given from outside, since the gateway itself makes no agent calls. */
+/** Reads the fleet's accounts. The command line passes it in: the gateway itself makes no agent calls. */
 export interface CostReader {
   /** Spending of the present UTC day. */
   today(fleet: FleetClient): Promise<Spending>;

@@ -4,18 +4,18 @@ import type { CostReader } from './costs.js';
 import type { GatewaySettings } from './gateway.js';
 import type { TransferRate } from './http/transfer-watch.js';
 
-/** How patient the server is with its clients; times in milliseconds. */
+/** Time limits for clients, in milliseconds. */
 export interface ServerLimits {
   readonly headersTimeoutMs: number;
   /** For the whole request to arrive. */
   readonly requestTimeoutMs: number;
   readonly headerBytes: number;
-  /** How fast a body must arrive once it is read. */
+  /** Minimum speed of a body once the gateway reads it. */
   readonly bodyRate: TransferRate;
-  /** How long a client may take nothing of an answer that is ready for it, and how long it may take for the whole. */
+  /** How long a client may read nothing of a ready answer, and how long it may take for the whole. */
   readonly sendIdleMs: number;
   readonly sendMs: number;
-  /** How long open requests may go on when the gateway closes. */
+  /** How long open requests may continue when the gateway closes. */
   readonly closeGraceMs: number;
 }
 
@@ -26,12 +26,12 @@ export interface GatewayOptions {
   readonly settings: GatewaySettings;
   readonly logger: Logger;
   readonly redisUrl: string;
-  /** Connects to the fleet, after checks of the Redis server as the caller sees fit. */
+  /** Connects to the fleet, after the caller's checks of the Redis server. */
   readonly openFleet: () => Promise<FleetClient>;
   readonly costs: CostReader;
-  /** Tells the person who started the gateway something that must not be overlooked. */
+  /** Shows an important message to the person who started the gateway. */
   readonly announce: (message: string) => void;
   readonly limits?: Partial<ServerLimits>;
-  /** How often leases of evaluations that ran out are looked for, in milliseconds. */
+  /** How often to look for expired leases of evaluations, in milliseconds. */
   readonly stalledCheckMs?: number;
 }

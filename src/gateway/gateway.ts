@@ -10,11 +10,11 @@ import type { OwnQueues } from './evaluations/own-queues.js';
 import type { WaitingClaims } from './evaluations/waiting-claims.js';
 import type { Statistics } from './metrics/statistics.js';
 
-/** What the gateway is told once, when it starts. */
+/** The settings of a gateway; they do not change after its start. */
 export interface GatewaySettings {
   /** Largest request body, in bytes. */
   readonly bodyBytes: number;
-  /** Most unstarted jobs of a kind. */
+  /** How many jobs of a kind may wait. */
   readonly maxWaiting: number;
   readonly requestsPerMinute: number;
   /** Connections of clients; one token may have half of them. */
@@ -30,16 +30,16 @@ export interface GatewaySettings {
   /** Real or plain paths below which workspaces must lie; undefined: none may be named. */
   readonly workspaceRoots: readonly string[] | undefined;
   readonly auth: AuthMode;
-  /** Logins from one address in a minute, right and wrong ones. */
+  /** Logins from one address in a minute, successful or not. */
   readonly loginsPerMinute: number;
   readonly secureCookies: boolean;
-  /** How often a silent event stream sends a comment and looks whether its token is still in force, in milliseconds. */
+  /** How often a silent event stream sends a comment and checks that its token is still valid, in milliseconds. */
   readonly streamPingMs: number;
-  /** Further host names of a gateway that asks for no tokens. */
+  /** Further host names of a gateway without tokens. */
   readonly trustedHosts: readonly string[];
 }
 
-/** What handlers work with once Redis is there. */
+/** What handlers use once Redis is connected. */
 export interface Gateway {
   readonly settings: GatewaySettings;
   readonly logger: Logger;

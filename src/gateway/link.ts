@@ -16,8 +16,8 @@ import { Statistics } from './metrics/statistics.js';
 /** Pause between two attempts to reach a Redis that is away, in milliseconds. */
 const RETRY_MS = 1_000;
 /**
- * Longest wait for an answer of Redis when asked how it is, in milliseconds. The question waits its turn behind what a
- * batch of thousands asks, and a busy gateway must not be taken for a broken one.
+ * Longest wait for the reply to a ping of Redis, in milliseconds. The ping waits for commands that were sent before it, such
+ * as those of a batch of thousands, and a busy gateway must not look broken.
  */
 const HEALTH_MS = 4_000;
 
@@ -29,8 +29,8 @@ const NO_LONGER_OPEN =
   'or start with FLEET_AUTH=open to let everybody on this machine in.';
 
 /**
- * The gateway's link to the fleet. It may be started while Redis is away: then every request is refused at once until
- * Redis is there.
+ * The gateway's connection to the fleet. It may start while Redis is away: then every request is rejected at once until Redis
+ * is there.
  */
 export class FleetLink {
   readonly closing = new AbortController();
@@ -47,8 +47,8 @@ export class FleetLink {
   }
 
   /**
-   * Connects, or goes on trying in the background where Redis is away.
-   * @throws RedisError `redis-unsuitable`; ConfigurationError where tokens are needed and there are none.
+   * Connects, or keeps trying in the background if Redis is away.
+   * @throws RedisError `redis-unsuitable`; ConfigurationError if tokens are needed and there are none.
    */
   async open(): Promise<void> {
     try {
@@ -63,13 +63,13 @@ export class FleetLink {
     }
   }
 
-  /** @throws RedisError `redis-unreachable` until the first connection stands. */
+  /** @throws RedisError `redis-unreachable` until the first connection is made. */
   require(): Gateway {
     if (this.#gateway !== undefined) return this.#gateway;
     throw new RedisError('redis-unreachable', 'the gateway has not reached Redis yet');
   }
 
-  /** Whether Redis answers now; all who ask at the same time share one question. */
+  /** Whether Redis answers now; concurrent callers share one ping. */
   isHealthy(): Promise<boolean> {
     this.#asking ??= this.#askRedis().finally(() => {
       this.#asking = undefined;

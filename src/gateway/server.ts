@@ -15,7 +15,7 @@ const LIMITS: ServerLimits = {
   sendIdleMs: 30_000,
   sendMs: 300_000,
 };
-/** Longer than the idle time of common proxies, so that these close a connection first. */
+/** Longer than the idle time of common proxies, so that they close a connection first. */
 const KEEP_ALIVE_MS = 65_000;
 
 export interface RunningGateway {
@@ -25,18 +25,18 @@ export interface RunningGateway {
   connections(): Promise<number>;
   /** Requests that are being handled now. */
   readonly openRequests: number;
-  /** Listeners to the queues' events, one for each open event stream and each wait for a job of an own queue. */
+  /** Listeners to the queues' events, one for each open event stream and each wait for a job of a pipeline queue. */
   readonly eventListeners: number;
-  /** Queues that are held open. */
+  /** Queues that are open. */
   readonly openQueues: number;
-  /** Takes no new request, ends waits and event streams, lets the other requests end, and leaves the fleet. */
+  /** Accepts no new requests, ends waits and event streams, lets the other requests end, and disconnects from Redis. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the HTTP gateway.
- * @throws RedisError `redis-unsuitable`; ConfigurationError where the host needs tokens and there are none; UsageError
- *   where it cannot listen.
+ * @throws RedisError `redis-unsuitable`; ConfigurationError if the host needs tokens and there are none; UsageError if it
+ *   cannot listen.
  */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const limits = { ...LIMITS, ...options.limits };
@@ -54,19 +54,19 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     connections.bounded(app),
   );
   connections.watch(server);
-  // Node drops headers behind the 2,000th: those by which a proxy or a browser says where a request comes from may be
-  // the last ones. Their size is limited all the same.
+  // By default Node drops headers after the 2,000th, and those in which a proxy or a browser reports the origin of a request
+  // may be the last ones. Their size is still limited.
   server.maxHeadersCount = 0;
   server.headersTimeout = limits.headersTimeoutMs;
   server.requestTimeout = limits.requestTimeoutMs;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // A client that asks before it sends a body too large is told so instead of being let send it.
+  // A client that asks before it sends a body that is too large gets the error instead of permission.
   server.on('checkContinue', (request, response) => {
     if (Number(request.headers['content-length'] ?? 0) <= options.settings.bodyBytes)
       response.writeContinue();
     server.emit('request', request, response);
   });
-  // A connection that is kept alive is idle only after its answer: without this, the client would hold up the close.
+  // A keep-alive connection is idle only after its answer: without this, the client would delay the close.
   server.on('request', (_request, response) => {
     response.once('close', () => {
       if (link.closing.signal.aborted) setImmediate(() => server.closeIdleConnections());

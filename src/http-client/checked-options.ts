@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.js';
 import type { ClientOptions } from './request.js';
 
-/** What may be in a header; `fetch` repeats a token that may not in its error. */
+/** Characters that a header may have; the error of `fetch` shows a token with others. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
 /**
@@ -9,11 +9,11 @@ const TOKEN = /^[\x21-\x7e]+$/;
  * @throws UsageError `usage` for an address or token that cannot be used. It shows neither: an address may hold a password.
  */
 export function checkedOptions(options: ClientOptions): ClientOptions {
-  const place = URL.canParse(options.url) ? new URL(options.url) : undefined;
-  if (place?.protocol !== 'http:' && place?.protocol !== 'https:') {
+  const address = URL.canParse(options.url) ? new URL(options.url) : undefined;
+  if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
     throw new UsageError('usage', 'url: the address of the gateway must begin with http:// or https://');
   }
-  if (place.username !== '' || place.password !== '') {
+  if (address.username !== '' || address.password !== '') {
     throw new UsageError(
       'usage',
       'url: the address of the gateway takes no user and no password; pass a token',

@@ -20,7 +20,7 @@ export interface Submitted {
   readonly duplicateOf?: string;
 }
 
-/** How a submission is named and placed: as the Redis producers take it. */
+/** Options of a submission, as for the Redis producers. */
 export type HttpAddOptions = AddOptions;
 export interface HttpKeyOptions {
   readonly key?: string;
@@ -38,8 +38,7 @@ const MAX_POLL = '30s';
 const ENDED: readonly JobState[] = ['completed', 'failed', 'cancelled'];
 
 /**
- * The fleet over HTTP, with the types of the contracts themselves: what the Redis producers take and give, this takes and
- * gives. For pipelines that reach a gateway and no Redis.
+ * The fleet over HTTP, with the same types as the Redis producers. For pipelines that reach a gateway but no Redis.
  *
  * @example
  * const fleet = new FleetHttpClient({ url: 'http://fleet.internal:8080', token });
@@ -59,7 +58,7 @@ export class FleetHttpClient {
     return this.#post(`/v1/jobs/${kind}`, { payload, ...options }) as Promise<Submitted>;
   }
 
-  /** Submits many jobs; each is accepted or refused by itself, in the order given. */
+  /** Submits many jobs; each is accepted or rejected by itself, in the same order. */
   async addBatch(jobs: readonly HttpBatchItem[]): Promise<(Submitted | { readonly error: FleetError })[]> {
     const answer = (await this.#post('/v1/jobs:batch', { jobs })) as {
       jobs: (Submitted | { error: unknown })[];

@@ -5,17 +5,17 @@ import { ERROR_TABLE, type ErrorCode, FleetError, GatewayError } from '../errors
 export interface ClientOptions {
   /** Where `fleet serve` listens, as in `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Needed anywhere but on loopback; `fleet token add` makes one. */
+  /** Needed unless the gateway is on loopback; `fleet token add` makes one. */
   readonly token?: string;
   readonly signal?: AbortSignal;
-  /** How long a request that the gateway refuses for the moment is sent again, in milliseconds; default 60,000. */
-  readonly patienceMs?: number;
+  /** How long a temporarily rejected request is retried, in milliseconds; default 60,000. */
+  readonly retryTimeoutMs?: number;
 }
 
-const DEFAULT_PATIENCE_MS = 60_000;
-/** Pause where a refusal does not say when to come back, in milliseconds. */
+const DEFAULT_RETRY_TIMEOUT_MS = 60_000;
+/** Pause before a retry if the gateway sends no Retry-After, in milliseconds. */
 const DEFAULT_PAUSE_MS = 1_000;
-/** Codes of refusals with 503 after which nothing was stored, so that any request may be sent again. */
+/** Codes of errors with 503 after which nothing was stored, so any request may be sent again. */
 const NOTHING_DONE: ReadonlySet<string | undefined> = new Set(['gateway-busy', 'redis-full']);
 
 /** The part of a problem document (RFC 9457) that the client reads. */
@@ -47,9 +47,9 @@ function pauseOf(response: Response): number {
 }
 
 /**
- * Sends one request to a gateway and gives its JSON. What is refused for the moment is sent again, as long as the
- * gateway asks to come back within the patience.
- * @throws FleetError with the code of the gateway's problem document; GatewayError where no gateway answers there.
+ * Sends one request to a gateway and returns its JSON. A temporarily rejected request is sent again if the gateway's
+ * Retry-After is within the timeout.
+ * @throws FleetError with the code of the gateway's problem document; GatewayError if no gateway answers there.
  */
 export async function sendJson(
   options: ClientOptions,
@@ -57,8 +57,8 @@ export async function sendJson(
   path: string,
   body?: unknown,
 ): Promise<unknown> {
-  const { url, signal, patienceMs = DEFAULT_PATIENCE_MS } = options;
-  const giveUpAt = performance.now() + patienceMs;
+  const { url, signal, retryTimeoutMs = DEFAULT_RETRY_TIMEOUT_MS } = options;
+  const giveUpAt = performance.now() + retryTimeoutMs;
   for (;;) {
     const response = await sendOnce(options, method, path, body);
     const json: unknown = await response.json().catch((cause: unknown) => {
@@ -71,7 +71,7 @@ export async function sendJson(
     if (!isPassing(method, response.status, error) || performance.now() + pause > giveUpAt) {
       throw error ?? new GatewayError(`${url} answered ${response.status} without saying why`);
     }
-    // Not all that were refused at the same time come back at the same time.
+    // Requests that were rejected together must not return together.
     const spread = 1 + Math.random() / 5;
     await setTimeout(pause * spread, undefined, { signal }).catch((thrown: unknown) => {
       signal?.throwIfAborted();
@@ -90,7 +90,7 @@ function sendOnce(
 ): Promise<Response> {
   return fetch(new URL(path, url), {
     method,
-    // A token must not follow a redirect to another place.
+    // A token must not follow a redirect to another server.
     redirect: 'error',
     headers: {
       accept: 'application/json',

@@ -118,7 +118,7 @@ describe('refuses', () => {
     expect(text).not.toContain('SECRET');
     expect(text).toContain('cannot be read');
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/^warn tool Read refused/);
+    expect(lines[0]).toMatch(/^warn tool Read rejected/);
   });
 
   it.each([

@@ -144,7 +144,7 @@ say(state=handle.job()["state"])
     const said = await runPython(
       proxyUrl,
       'try:\n    fleet.job("x")\nexcept FleetUnreachable as error:\n    say(text=str(error))',
-      { PATIENCE: '0.5' },
+      { RETRY_TIMEOUT: '0.5' },
     );
     expect(said.text).toContain('no answer within 0.5 s');
   });

@@ -192,6 +192,6 @@ describe('limits', () => {
     await expect(left).rejects.toThrow();
     release();
     (await next)();
-    expect(limits.heldCount).toBe(0);
+    expect(limits.slotsInUse).toBe(0);
   });
 });

@@ -132,11 +132,11 @@ describe('a request that is refused for the moment', () => {
     expect(requests()).toBe(3);
   });
 
-  it('is not sent again where the gateway asks for more patience than there is, or the caller gives up', async () => {
+  it('is not sent again where the gateway asks to wait longer than the timeout, or the caller gives up', async () => {
     const busy = (retryAfter: string) => ({ status: 429, code: 'too-many-waiting', retryAfter });
     const { url, requests } = await answering([busy('5'), busy('5')]);
-    const impatient = new FleetHttpClient({ url, patienceMs: 1_000 });
-    await expect(impatient.add('solution-check', PAYLOAD)).rejects.toMatchObject({
+    const shortTimeout = new FleetHttpClient({ url, retryTimeoutMs: 1_000 });
+    await expect(shortTimeout.add('solution-check', PAYLOAD)).rejects.toMatchObject({
       code: 'too-many-waiting',
     });
     const leaving = new AbortController();

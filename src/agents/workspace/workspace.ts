@@ -86,7 +86,7 @@ export class Workspace {
     const root = await this.#path();
     const path = await pathOf(file, resolve(root, wanted.replace(/^\/+/, '')));
     if (path === root || !isWithin(path, root)) throw unreadable();
-    // The workspace itself may have been moved to a place where agents do not read.
+    // The workspace itself may have been moved to a directory that agents may not read.
     if (!(await this.#isAllowed()) || (await isSystemFile(file))) throw unreadable();
     // A hard link to another owner's file. A hard link to a file of the same owner cannot be recognized.
     if (stat.nlink > 1 && stat.uid !== own.uid) throw unreadable();

@@ -7,25 +7,25 @@ import { SubmitterShare } from './submitter-share.js';
 
 interface Reading {
   readonly at: number;
-  /** Unstarted jobs in Redis at that time. */
+  /** Jobs in Redis that had not started at that time. */
   readonly depth: number;
-  /** Jobs that were surely in Redis when it was read: how many of those let in had landed before. */
+  /** Admitted jobs that were surely in Redis at that time. */
   readonly landedBefore: number;
 }
 
-/** Jobs of a kind that this gateway let in since its start, and those of them that have landed in Redis, or never will. */
+/** Jobs of a kind that this gateway has admitted since its start, and those of them that are in Redis or never will be. */
 interface Counts {
   admitted: number;
   landed: number;
 }
 
-/** How long a reading of a queue's depth counts, in milliseconds; jobs that it may not have seen are added to it. */
+/** How long a reading of a queue's depth is used, in milliseconds; jobs that it may not include are added to it. */
 const READING_MS = 250;
-/** Retry-After in seconds: where nothing is being worked off, and at most. */
+/** Retry-After in seconds: if no jobs end, and at most. */
 const UNKNOWN_DRAIN = 60;
 const MAX_RETRY_SECONDS = 3_600;
 
-/** Lets jobs in while fewer than a limit of their kind wait, so that a queue never grows without end. */
+/** Admits jobs while fewer than a limit of their kind wait, so no queue grows without bound. */
 export class Admission {
   readonly #fleet: FleetClient;
   readonly #statistics: Statistics;
@@ -48,17 +48,17 @@ export class Admission {
   }
 
   /**
-   * Takes places for so many jobs of a kind. The returned function must be called once they are in Redis, or will not
-   * come: until then they count as waiting besides what Redis says.
+   * Admits so many jobs of a kind. Call the returned function once they are in Redis, or will never be: until then they count
+   * in addition to those in Redis.
    *
-   * @throws RequestError `too-many-waiting`, with the seconds after which there should be places.
+   * @throws RequestError `too-many-waiting`, with the seconds after which there should be room.
    */
   async admit(kind: KindName, count = 1, submitter = ''): Promise<() => void> {
     const reading = await this.#reading(kind);
     const free = this.#limit - this.#depth(kind, reading);
-    // Where all places are taken, that is what the refusal says.
+    // If the kind has no room at all, the error below says so.
     if (count <= free) await this.#share.take(kind, submitter, count, free, this.#limit);
-    // Nobody is refused by an old reading: jobs that it may not have seen may have been worked off meanwhile.
+    // No jobs are rejected because of an old reading: some of the jobs that it counts may have ended meanwhile.
     const landed =
       this.#take(kind, count, reading) ?? this.#take(kind, count, await this.#reading(kind, reading));
     if (landed !== undefined) return landed;
@@ -77,7 +77,7 @@ export class Admission {
     return reading.depth + this.#countsOf(kind).admitted - reading.landedBefore;
   }
 
-  /** Takes places by a reading; undefined where there are none. */
+  /** Counts the jobs as admitted if a reading leaves room for them; undefined if it leaves none. */
   #take(kind: KindName, count: number, reading: Reading): (() => void) | undefined {
     if (this.#depth(kind, reading) + count > this.#limit) return undefined;
     const counts = this.#countsOf(kind);
@@ -88,31 +88,31 @@ export class Admission {
   }
 
   /**
-   * Submits jobs within the limits of their kinds: takes their places, and holds these until the work is done.
+   * Submits jobs within the limits of their kinds: they count as admitted until the work is done.
    * @throws as `admit`, and what the work throws.
    */
   async within<T>(
     submitter: string,
-    places: readonly (readonly [KindName, number])[],
+    counts: readonly (readonly [KindName, number])[],
     work: () => Promise<T>,
   ): Promise<T> {
     const landed: (() => void)[] = [];
     try {
-      for (const [kind, count] of places) landed.push(await this.admit(kind, count, submitter));
+      for (const [kind, count] of counts) landed.push(await this.admit(kind, count, submitter));
       return await work();
     } finally {
       for (const land of landed) land();
     }
   }
 
-  /** A reading that is not too old, and not the one given. */
+  /** A reading that is recent and not the outdated one. */
   async #reading(kind: KindName, outdated?: Reading): Promise<Reading> {
     const known = this.#readings.get(kind);
     if (known !== undefined) {
       const reading = await known;
       if (reading !== outdated && Date.now() - reading.at < READING_MS) return reading;
     }
-    // Whoever asks while it is read waits for the same answer.
+    // Concurrent callers share one reading.
     if (this.#readings.get(kind) === known) {
       const next = this.#read(kind);
       this.#readings.set(kind, next);
@@ -139,8 +139,8 @@ export class Admission {
   }
 }
 
-/** Seconds until so many places are free at a rate of jobs a second. */
-export function retryAfter(places: number, rate: number): number {
+/** Seconds until so many jobs have ended, at a rate of jobs a second. */
+export function retryAfter(jobs: number, rate: number): number {
   if (rate <= 0) return UNKNOWN_DRAIN;
-  return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(places / rate)));
+  return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(jobs / rate)));
 }

@@ -2,17 +2,17 @@ import { FleetError } from '../../errors.js';
 import type { KindName } from '../../queues/registry.js';
 import type { Admission } from './admission.js';
 
-/** What became of jobs that were to be let in. */
+/** Which jobs were admitted. */
 export interface AdmittedJobs<Job> {
   readonly admitted: readonly Job[];
   readonly refused: ReadonlyMap<Job, FleetError>;
 }
 
-/** Lets the jobs of a batch in, a part at a time. */
+/** Admits the jobs of a batch, a part at a time. */
 export class BatchAdmission {
   readonly #admission: Admission;
   readonly #submitter: string;
-  /** Kinds that have no more room: nobody asks again for each of thousands. */
+  /** Kinds without room: they are not checked again for each of thousands of jobs. */
   readonly #full = new Map<KindName, FleetError>();
   readonly #landed: (() => void)[] = [];
 
@@ -22,8 +22,8 @@ export class BatchAdmission {
   }
 
   /**
-   * Lets in as many of the jobs as there are places for, the first ones first.
-   * @throws RedisError where there is no memory for jobs of this submitter.
+   * Admits as many of the jobs as there is room for, the first ones first.
+   * @throws RedisError if there is no memory for jobs of this submitter.
    */
   async admit<Job extends { readonly kind: KindName }>(jobs: readonly Job[]): Promise<AdmittedJobs<Job>> {
     const refused = new Map<Job, FleetError>();
@@ -51,7 +51,7 @@ export class BatchAdmission {
     }
   }
 
-  /** To be called once the jobs that were let in are in Redis, or will not come. */
+  /** Call it once the admitted jobs are in Redis, or will never be. */
   land(): void {
     for (const land of this.#landed.splice(0)) land();
   }

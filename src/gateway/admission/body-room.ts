@@ -8,7 +8,7 @@ const SMALL_ROOM = 256 * SMALL_BODY_BYTES;
 /** Room of one token for large bodies, and of all tokens together, in bodies of the largest size. */
 const LARGE_PER_TOKEN = 2;
 const LARGE_IN_ALL = 8;
-/** Large bodies of one token that wait for their turn before more are refused. */
+/** How many large bodies of one token may wait; more are rejected. */
 const MAX_QUEUED = 128;
 
 interface Waiter {
@@ -16,19 +16,19 @@ interface Waiter {
   enter(): void;
 }
 
-/** What one token holds. */
+/** What the bodies of one token use. */
 interface TokenRoom {
   smallBytes: number;
-  /** Bytes that large bodies of the token may come to. */
+  /** The most bytes that the large bodies of the token may have. */
   reservedBytes: number;
   bodies: number;
   readonly queue: Waiter[];
 }
 
 /**
- * Room for request bodies in memory. Small bodies count for their token alone, as they arrive. Large ones first wait
- * until their token has room for what they may come to: what a slow client reserves, it reserves from itself. Over all
- * tokens only bytes count that have arrived.
+ * Room for request bodies in memory. Small bodies count for their token alone, as they arrive. Large ones first wait until
+ * their token has room for their largest possible size, so a slow client only takes room from its own token. Over all tokens
+ * only bytes that have arrived count.
  */
 export class BodyRoom {
   readonly #bodyBytes: number;
@@ -50,7 +50,7 @@ export class BodyRoom {
     return this.#tokens.size;
   }
 
-  /** Room for one body of a token; it must be released. */
+  /** Room for one body of a token; the caller must release it. */
   open(token: string): BodyShare {
     const room = this.#tokens.get(token) ?? { smallBytes: 0, reservedBytes: 0, bodies: 0, queue: [] };
     this.#tokens.set(token, room);
@@ -64,7 +64,7 @@ export class BodyRoom {
         if (reserved > 0) return;
         await this.#reserve(room, bytes, signal);
         reserved = bytes;
-        // The client may have left in the moment in which its turn came.
+        // The client may have left just when the room became free.
         if (isReleased) return share.release();
         this.#takeLarge(small);
         large = small;
@@ -123,7 +123,7 @@ export class BodyRoom {
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
         room.queue.splice(room.queue.indexOf(waiter), 1);
-        // A smaller one behind it may fit now.
+        // A smaller one after it may fit now.
         this.#admitNext(room);
         reject(signal.reason);
       };
@@ -154,11 +154,11 @@ export class BodyRoom {
 export interface BodyShare {
   /**
    * Waits until the token has room for a large body.
-   * @param bytes What the body may come to.
-   * @throws RequestError `too-many-open`, `gateway-busy`; the signal's reason where the client leaves before.
+   * @param bytes The most bytes that the body may have.
+   * @throws RequestError `too-many-open`, `gateway-busy`; the signal's reason if the client leaves before.
    */
   reserve(bytes: number, signal: AbortSignal): Promise<void>;
-  /** Told of bytes before they are kept. @throws RequestError `too-many-open`, `gateway-busy`. */
+  /** Called before bytes are stored. @throws RequestError `too-many-open`, `gateway-busy`. */
   hold(bytes: number): void;
   release(): void;
 }

@@ -5,13 +5,13 @@ import { PayloadError } from '../../errors.js';
 import type { GatewaySettings } from '../gateway.js';
 
 /**
- * What may be asked for through HTTP is narrower than what a producer on the queue may: models that the gateway's
- * owner listed, and workspaces below the directories that the owner listed.
+ * Checks that a payload names only models that the gateway's owner listed, and workspaces below the directories that the
+ * owner listed. Producers with access to Redis have no such limits.
  *
  * @param at Path of the object in the request body; '' for the body itself.
  * @throws PayloadError `model-not-allowed`, `workspace-not-allowed`.
  */
-export async function refuseDisallowed(
+export async function assertAllowed(
   payload: object,
   at: string,
   settings: Pick<GatewaySettings, 'models' | 'workspaceRoots'>,
@@ -37,8 +37,8 @@ export async function refuseDisallowed(
 }
 
 /**
- * Whether a directory lies in one of the roots: by its name, and where it exists on this machine by its real path too,
- * so that a symbolic link out of the root is no way around it. (The worker looks at real paths again.)
+ * Whether a directory is in one of the roots: by its name and, if it exists on this machine, by its real path, so that a
+ * symbolic link cannot lead out of the root. (The worker checks real paths again.)
  */
 async function isBelowRoot(directory: string, roots: readonly string[]): Promise<boolean> {
   if (!isAbsolute(directory) || directory.includes('\0')) return false;
@@ -51,8 +51,8 @@ async function isBelowRoot(directory: string, roots: readonly string[]): Promise
 }
 
 /**
- * The real path; undefined where this machine has no such file (the workers' machines may), null where it can be none: its
- * name is too long, or its links lead in a circle.
+ * The real path; undefined if this machine has no such file (the workers' machines may), null if it cannot exist: its name is
+ * too long, or its links form a cycle.
  */
 async function realPathOf(path: string): Promise<string | undefined | null> {
   try {

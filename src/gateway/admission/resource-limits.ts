@@ -1,7 +1,7 @@
 import { RequestError } from '../../errors.js';
 import { withDetails } from '../http/problem.js';
 
-/** What one token may have open at the same time, and what it is called where there is too much of it. */
+/** What one token may have open at the same time, with the words for messages. */
 const RESOURCES = {
   wait: 'requests that wait for a job',
   claim: 'claims that wait for an evaluation',
@@ -15,17 +15,17 @@ const RESOURCES = {
 export type Resource = keyof typeof RESOURCES;
 
 interface ResourceLimit {
-  /** Held by one token at the same time. */
+  /** How many one token may have at the same time. */
   readonly max: number;
-  /** Further ones of the token that wait for their turn before more are refused. */
+  /** How many more of the token may wait for a slot; others are rejected. */
   readonly maxQueued: number;
 }
 export type ResourceTable = Readonly<Record<Resource, ResourceLimit>>;
 
-/** Answers with a job, and batches, that wait for their turn: they hold nothing yet. */
+/** How many answers with a job, or batches, may wait for a slot; while they wait they use no memory. */
 const MAX_QUEUED = 10_000;
 
-/** The limits of a gateway, from its settings. What takes long is refused at once, what is over soon takes turns. */
+/** The limits of a gateway, from its settings. Long requests over the limit are rejected at once; short ones wait for a slot. */
 export function resourceTable(limits: {
   readonly maxWaits: number;
   readonly maxStreams: number;
@@ -36,21 +36,21 @@ export function resourceTable(limits: {
     wait: { max: maxWaits, maxQueued: 0 },
     claim: { max: maxWaits, maxQueued: 0 },
     stream: { max: maxStreams, maxQueued: 0 },
-    // Each may look through all events that a queue keeps.
+    // Each may read all events that a queue keeps.
     replay: { max: maxReads, maxQueued: maxStreams },
     read: { max: maxReads, maxQueued: maxReads * 16 },
     board: { max: maxReads * 2, maxQueued: maxReads * 16 },
     // A job's result may have megabytes, and is in memory until its client has taken it.
     answer: { max: maxReads * 8, maxQueued: MAX_QUEUED },
-    // Its jobs are checked and stored a part at a time, and batches take turns doing so.
+    // Its jobs are checked and stored a part at a time.
     batch: { max: maxReads, maxQueued: MAX_QUEUED },
   };
 }
 
-/** Retry-After where nothing tells when something is closed, in seconds. */
+/** Retry-After in seconds: when a slot becomes free is not known. */
 const RETRY_AFTER = 5;
 
-/** @param what What there is too much of, in the plural. */
+/** @param what What is too much, in the plural. */
 export function tooManyOpen(max: number, what: string): RequestError {
   return withDetails(
     new RequestError('too-many-open', `this token has ${max} ${what} already, which is the limit`),
@@ -58,67 +58,67 @@ export function tooManyOpen(max: number, what: string): RequestError {
   );
 }
 
-interface Held {
-  count: number;
+interface Slots {
+  inUse: number;
   readonly queue: (() => void)[];
 }
 
-/** Bounds what each token holds open. What is refused leaves nothing behind. */
+/** Limits what each token has open at the same time. */
 export class ResourceLimits {
   readonly #table: ResourceTable;
-  /** By resource and token; an entry is there as long as something is held. */
-  readonly #held = new Map<string, Held>();
+  /** By resource and token; an entry exists while a slot is in use. */
+  readonly #slots = new Map<string, Slots>();
 
   constructor(table: ResourceTable) {
     this.#table = table;
   }
 
-  /** Number of things that are held by all tokens together. */
-  get heldCount(): number {
-    return [...this.#held.values()].reduce((sum, { count }) => sum + count, 0);
+  /** Number of slots that all tokens use together. */
+  get slotsInUse(): number {
+    return [...this.#slots.values()].reduce((sum, { inUse }) => sum + inUse, 0);
   }
 
   /**
-   * Takes a place; the returned function gives it back.
-   * @throws RequestError `too-many-open`; the signal's reason where the client leaves while it waits for its turn.
+   * Takes a slot; the returned function releases it.
+   * @throws RequestError `too-many-open`; the signal's reason if the client leaves while it waits.
    */
   async take(resource: Resource, token: string, signal: AbortSignal): Promise<() => void> {
     const { max, maxQueued } = this.#table[resource];
     const key = `${resource} ${token}`;
-    const held = this.#held.get(key) ?? { count: 0, queue: [] };
-    this.#held.set(key, held);
-    if (held.count < max) held.count += 1;
-    else if (held.queue.length < maxQueued) await turn(held.queue, signal);
+    const slots = this.#slots.get(key) ?? { inUse: 0, queue: [] };
+    this.#slots.set(key, slots);
+    if (slots.inUse < max) slots.inUse += 1;
+    else if (slots.queue.length < maxQueued) await waitForSlot(slots.queue, signal);
     else throw tooManyOpen(max + maxQueued, RESOURCES[resource]);
-    return this.#releaser(key, held);
+    return this.#releaser(key, slots);
   }
 
-  /** Takes a place where one is free now. The returned function gives it back. */
+  /** Takes a slot if one is free now. The returned function releases it. */
   tryTake(resource: Resource, token: string): (() => void) | undefined {
     const key = `${resource} ${token}`;
-    const held = this.#held.get(key) ?? { count: 0, queue: [] };
-    if (held.count >= this.#table[resource].max) return undefined;
-    this.#held.set(key, held);
-    held.count += 1;
-    return this.#releaser(key, held);
+    const slots = this.#slots.get(key) ?? { inUse: 0, queue: [] };
+    if (slots.inUse >= this.#table[resource].max) return undefined;
+    this.#slots.set(key, slots);
+    slots.inUse += 1;
+    return this.#releaser(key, slots);
   }
 
-  #releaser(key: string, held: Held): () => void {
-    let isHeld = true;
+  #releaser(key: string, slots: Slots): () => void {
+    let isReleased = false;
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      // The place goes to the next who waits for it, and otherwise is free.
-      const next = held.queue.shift();
+      if (isReleased) return;
+      isReleased = true;
+      // The next request in the queue gets the slot; without one it is free.
+      const next = slots.queue.shift();
       if (next !== undefined) return next();
-      held.count -= 1;
-      if (held.count === 0) this.#held.delete(key);
+      slots.inUse -= 1;
+      if (slots.inUse === 0) this.#slots.delete(key);
     };
   }
 }
 
-/** Resolves when its turn in a queue has come; leaves the queue where the signal is aborted before. */
-function turn(queue: (() => void)[], signal: AbortSignal): Promise<void> {
+/** Resolves when it is first in the queue and a slot is free; leaves the queue if the signal is aborted before. */
+function waitForSlot(queue: (() => void)[], signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const leave = () => {

@@ -5,24 +5,24 @@ import { rememberedQueues } from '../../queues/pipeline-queues.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { sharedReading } from '../http/shared-reading.js';
 
-/** Jobs that are looked at; where more wait, the shares of submitters are estimated from so many. */
+/** How many jobs are read; if more wait, the shares of submitters are estimated from these. */
 const SAMPLED_JOBS = 2_000;
-/** Jobs that are looked at in each of a pipeline's own queues, at least. */
+/** How many jobs are read in each pipeline queue, at least. */
 const MIN_SAMPLED_JOBS = 20;
-/** How long the samples of a pipeline's own queues count, which may be a thousand, in milliseconds. */
+/** How long the samples of pipeline queues (up to a thousand) are used, in milliseconds. */
 const OWN_SAMPLE_MS = 5_000;
-/** How long a sample and the number of submitters count, in milliseconds. */
+/** How long a sample and the number of submitters are used, in milliseconds. */
 const SAMPLE_MS = 1_000;
 
 interface Sample extends QueueSample {
-  /** Jobs that were let in since, by their submitter. */
+  /** Jobs that were admitted since, by submitter. */
   readonly since: Map<string, number>;
 }
 
 /**
- * Keeps one submitter from taking all that is there for everybody: it may have as many jobs waiting as it leaves places
- * free, and as many bytes as it leaves free. The second submitter then gets half of the rest, and so on, so that there is
- * always room for another. Where there is one submitter only, it may have everything.
+ * Keeps one submitter from taking all the room: the jobs that it has waiting may be at most as many as could still be added,
+ * and the same for their bytes. The second submitter then gets half of the rest, and so on, so that there is always room for
+ * another. A single submitter may have everything.
  */
 export class SubmitterShare {
   readonly #fleet: FleetClient;
@@ -38,21 +38,21 @@ export class SubmitterShare {
   }
 
   /**
-   * @param free places that are free before these jobs come, of `limit`
+   * @param free how many jobs of `limit` could be added before these
    * @throws RequestError `too-many-waiting`, RedisError `redis-full`.
    */
   async take(kind: KindName, submitter: string, count: number, free: number, limit: number): Promise<void> {
-    // Whoever has no more than half of the places leaves as many free.
-    const placesAreScarce = free - count < limit / 2;
+    // A submitter with no more than half of the limit leaves as much free.
+    const isScarce = free - count < limit / 2;
     const room = await this.#fleet.memory.scarceRoom();
-    if ((!placesAreScarce && room === undefined) || (await this.#submitterCount()) < 2) return;
-    if (placesAreScarce) {
+    if ((!isScarce && room === undefined) || (await this.#submitterCount()) < 2) return;
+    if (isScarce) {
       const sample = await this.#sample(kind);
       const own = (sample.bySubmitter.get(submitter)?.jobs ?? 0) + (sample.since.get(submitter) ?? 0);
       if (own + count > free - count) {
         throw new RequestError(
           'too-many-waiting',
-          `${own} ${kind} jobs of this token wait, and ${Math.max(0, free)} of ${limit} places are free; a token may have as many as it leaves to others`,
+          `${own} ${kind} jobs of this token wait, and ${Math.max(0, free)} of ${limit} may still be added; a token may have as many as it leaves to others`,
         );
       }
       sample.since.set(submitter, (sample.since.get(submitter) ?? 0) + count);
@@ -83,12 +83,12 @@ function sampleOf(kind: KindName): (fleet: FleetClient) => Promise<Sample> {
   };
 }
 
-/** Bytes of the jobs that wait in queues of pipelines, by their submitter. */
+/** Bytes of the jobs that wait in pipeline queues, by submitter. */
 async function bytesInOwnQueues({ client, prefix }: FleetClient): Promise<ReadonlyMap<string, number>> {
   const queues = await rememberedQueues(client, prefix);
   const most = Math.max(MIN_SAMPLED_JOBS, Math.floor(SAMPLED_JOBS / Math.max(1, queues.length)));
   const bytes = new Map<string, number>();
-  // One after the other, so that Redis answers others in between.
+  // One after the other, so that Redis serves other clients in between.
   for (const queue of queues) {
     const { bySubmitter } = await sampleJobs(client, `${prefix}:${queue}:`, most, true);
     for (const [submitter, load] of bySubmitter) {

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { TokenStore } from './token-store.js';
 
-/** When a gateway asks for tokens, as its owner set it (`FLEET_AUTH`). */
+/** When a gateway requires tokens, as its owner set it (`FLEET_AUTH`). */
 export type AuthMode = 'auto' | 'required' | 'open';
 
-/** How long an answer that no tokens are needed counts, in milliseconds. */
+/** How long a reading that no tokens are needed is used, in milliseconds. */
 const OPEN_MS = 250;
-/** How often a gateway that is open looks for tokens while nobody asks, in milliseconds. */
+/** How often an open gateway looks for tokens while no requests come, in milliseconds. */
 const LOOK_MS = 1_000;
 
 export interface AccessStart {
@@ -17,8 +17,8 @@ export interface AccessStart {
 }
 
 /**
- * Whether this gateway asks for tokens. It does as soon as there is one, and then goes on: neither a last token that is
- * revoked nor a Redis that was lost opens it again while the process lives. A fleet that had tokens remembers it.
+ * Whether this gateway requires tokens. It does as soon as one exists, and from then on: neither revoking the last token nor
+ * losing Redis opens it again while the process lives. Redis records that a fleet had tokens.
  */
 export class Access {
   readonly #tokens: TokenStore;
@@ -35,7 +35,7 @@ export class Access {
     setMaxListeners(0, this.#closed.signal);
     this.#opensAfterTokens = mode === 'open';
     if (mode === 'required' || !isLocal) this.#closed.abort();
-    // Streams that were opened without a token end soon after there is one. What fails is asked again.
+    // Streams that were opened without a token end soon after one exists. A failed look is repeated.
     this.#timer = setInterval(() => this.needsToken().catch(() => undefined), LOOK_MS);
     this.#timer.unref();
   }
@@ -55,10 +55,10 @@ export class Access {
     return this.#closed.signal.aborted;
   }
 
-  /** How it stands when the gateway starts. */
+  /** Whether tokens are needed when the gateway starts. */
   async start(): Promise<AccessStart> {
     const { hasTokens, hadTokens } = await this.#tokens.state();
-    // Tokens of a version that did not remember them yet.
+    // Tokens of a version that did not record this yet.
     if (hasTokens && !hadTokens) await this.#tokens.rememberUse();
     return { needsTokens: await this.needsToken(), hasTokens, hadTokens };
   }

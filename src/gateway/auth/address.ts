@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 
 /**
- * The address that a request came from, as far as it stands for one party: of an IPv6 address the network alone, since
- * whoever has one address of it has them all. Behind a proxy it is the proxy's.
+ * The address that a request came from, as far as it identifies one party: of an IPv6 address only the network, because one
+ * party has all addresses in it. With a proxy in front, it is the proxy's.
  */
 export function addressOf(request: IncomingMessage): string {
   const address = (request.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '');

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { Caller } from './caller.js';
 
-/** Id of the token that a request came with, once the request was let in. */
+/** Id of the token of an admitted request. */
 export function callerIdOf(response: Response): string {
   return (response.locals.caller as Caller).id;
 }

@@ -1,33 +1,33 @@
 import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../../errors.js';
 import type { Gateway, GatewaySettings } from '../gateway.js';
-import { refuseForwarded } from './forwarded.js';
+import { assertNotForwarded } from './forwarded.js';
 import { includesRole, type Role } from './roles.js';
-import { countOf, refuseForeignHost } from './same-origin.js';
+import { assertTrustedHost, countOf } from './same-origin.js';
 
 /** Who sent a request. */
 export interface Caller {
-  /** Id of the token, or `anyone` where none is asked for. */
+  /** Id of the token, or `anyone` if none is required. */
   readonly id: string;
   readonly role: Role;
   /** The tenant that its token is bound to. */
   readonly tenant?: string | undefined;
-  /** How it is known: by a token in the request itself, by a browser's cookie, or not at all. */
+  /** How it was identified: by a token in the request, by a browser's cookie, or not at all. */
   readonly by: 'token' | 'cookie' | 'nothing';
 }
 
-/** Name of the cookie of a browser session, where `FLEET_SECURE_COOKIES` is off. */
+/** Name of the cookie of a browser session if `FLEET_SECURE_COOKIES` is off. */
 export const SESSION_COOKIE = 'fleet_session';
 
 /**
- * Name of the cookie of a browser session. Behind HTTPS its prefix lets no other host of the domain set it, and no page
- * without HTTPS.
+ * Name of the cookie of a browser session. With HTTPS, its prefix prevents other hosts of the domain and pages without HTTPS
+ * from setting it.
  */
 export function sessionCookie({ secureCookies }: Pick<GatewaySettings, 'secureCookies'>): string {
   return secureCookies ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
 }
 
-/** The value of a cookie; undefined also where there are several, one of which somebody else has set. */
+/** The value of a cookie; undefined also if there are several: another party has set one of them. */
 export function cookieOf(request: IncomingMessage, name: string): string | undefined {
   const values = new Set<string>();
   for (const part of (request.headers.cookie ?? '').split(';')) {
@@ -40,13 +40,13 @@ export function cookieOf(request: IncomingMessage, name: string): string | undef
 
 /**
  * Finds out who sent a request. A token in the request counts before a cookie.
- * @throws RequestError `unauthenticated`; `forbidden` where a gateway without tokens is asked from elsewhere.
+ * @throws RequestError `unauthenticated`; `forbidden` if a gateway without tokens is reached from another machine.
  */
 export async function identify(request: IncomingMessage, gateway: Gateway): Promise<Caller> {
   const { authorization } = request.headers;
   if (!(await gateway.access.needsToken())) {
-    refuseForeignHost(request, gateway.settings.trustedHosts);
-    refuseForwarded(request);
+    assertTrustedHost(request, gateway.settings.trustedHosts);
+    assertNotForwarded(request);
     if (authorization === undefined) return { id: 'anyone', role: 'admin', by: 'nothing' };
     throw new RequestError(
       'unauthenticated',
@@ -68,8 +68,8 @@ export async function identify(request: IncomingMessage, gateway: Gateway): Prom
 }
 
 /**
- * Finds out whether who sent a request may do something.
- * @throws RequestError as `identify`; `forbidden` where the caller's role does not include the one needed.
+ * Checks that the sender of a request has a role.
+ * @throws RequestError as `identify`; `forbidden` if the caller's role does not include the needed one.
  */
 export async function authorize(request: IncomingMessage, gateway: Gateway, needed: Role): Promise<Caller> {
   const caller = await identify(request, gateway);
@@ -82,7 +82,7 @@ export function endsOfAccess(gateway: Gateway, { by }: Caller): AbortSignal[] {
   return by === 'nothing' ? [gateway.closing, gateway.access.closed] : [gateway.closing];
 }
 
-/** @throws RequestError `forbidden` where the caller's role does not include the one needed. */
+/** @throws RequestError `forbidden` if the caller's role does not include the needed one. */
 export function requireRole(caller: Caller, needed: Role): void {
   if (includesRole(caller.role, needed)) return;
   throw new RequestError(

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../../errors.js';
 
-/** Headers that proxies add to tell where a request came from. */
+/** Headers in which proxies report where a request came from. */
 const FORWARDED =
   /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.+|x-rewrite-url|x-varnish|client-ip|cdn-loop|fly-.+|x-appengine-.+|x-vercel-.+|tailscale-.+|(?:x-)?ngrok-.+|x-envoy-.+|true-client-ip|cf-.+|fastly-.+|x-amzn-.+|x-arr-.+|x-azure-.+|x-proxyuser-ip|proxy-connection)$/;
 
 /**
- * Refuses what a proxy passed on to a gateway without tokens: a proxy on this machine makes every request look as if it
- * came from here.
+ * Rejects requests that a proxy passed on to a gateway without tokens: through a proxy on this machine, every request looks
+ * local.
  *
  * @throws RequestError `forbidden`.
  */
-export function refuseForwarded({
+export function assertNotForwarded({
   headers,
   url,
   originalUrl = url,

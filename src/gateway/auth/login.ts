@@ -9,13 +9,13 @@ import { page } from '../pages/layout.js';
 import { addressOf } from './address.js';
 import { cookieOf, sessionCookie } from './caller.js';
 import { RequestRate } from './request-rate.js';
-import { refuseForgery } from './same-origin.js';
+import { assertSameOrigin } from './same-origin.js';
 import { SESSION_SECONDS } from './session-store.js';
 
 /** A token and where to go next fit into this. */
 const FORM_BYTES = 8_192;
 
-/** A place on this gateway to go to after logging in; anything else leads to the overview. */
+/** A path on this gateway to go to after logging in; anything else leads to the overview. */
 export function safeNext(next: unknown): string {
   return typeof next === 'string' && /^\/(?![/\\])[\w\-./~%?=&]*$/.test(next) ? next : '/';
 }
@@ -68,8 +68,8 @@ export function mountLogin(
   app.post('/login', async (request, response) => {
     response.locals.route = '/login';
     const gateway = link.require();
-    // There is no cookie yet, but nobody shall log a browser in as somebody else.
-    refuseForgery(request, 'cookie');
+    // There is no cookie yet, but another site must not log a browser in as somebody else.
+    assertSameOrigin(request, 'cookie');
     rate.take(addressOf(request));
     const form = await readForm(request, bodyRate, gateway.closing);
     const next = safeNext(form.get('next') ?? undefined);
@@ -79,7 +79,7 @@ export function mountLogin(
       response.status(401).send(loginPage(next, 'This token is not in force.'));
       return;
     }
-    // A browser has one session: the one before would go on without anybody knowing of it.
+    // A browser has one session: the previous one would otherwise stay valid unnoticed.
     const before = cookieOf(request, sessionCookie(gateway.settings));
     if (before !== undefined) await gateway.tokens.closeSession(before);
     setSessionCookie(response, gateway, await gateway.tokens.openSession(record.id), SESSION_SECONDS);
@@ -88,7 +88,7 @@ export function mountLogin(
   app.post('/logout', async (request, response) => {
     response.locals.route = '/logout';
     const gateway = link.require();
-    refuseForgery(request, 'cookie');
+    assertSameOrigin(request, 'cookie');
     const session = cookieOf(request, sessionCookie(gateway.settings));
     if (session !== undefined) await gateway.tokens.closeSession(session);
     setSessionCookie(response, gateway, '', 0);

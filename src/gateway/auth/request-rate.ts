@@ -6,7 +6,7 @@ interface Bucket {
   at: number;
 }
 
-/** Callers that are remembered; an idle one is forgotten first, with a bucket that had filled up again. */
+/** How many callers are remembered; the one idle for longest is dropped first, when its bucket is full again. */
 const MAX_BUCKETS = 10_000;
 
 /** Limits how many requests one caller sends: so many at once, refilled evenly over a minute (token bucket). */
@@ -26,7 +26,7 @@ export class RequestRate {
     this.#now = now;
   }
 
-  /** @throws RequestError `too-many-requests`, with the seconds until the next is taken. */
+  /** @throws RequestError `too-many-requests`, with the seconds until the next request is accepted. */
   take(caller: string): void {
     const now = this.#now();
     const before = this.#buckets.get(caller) ?? { tokens: this.#perMinute, at: now };

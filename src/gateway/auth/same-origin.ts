@@ -6,13 +6,13 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '::1']);
 
 /**
- * Refuses a change that a page of another site had a browser ask for (cross-site request forgery). Browsers say where
- * a request comes from in Sec-Fetch-Site and Origin, which no page can set. A request that brings its own token needs
- * no such proof: another site does not have it.
+ * Rejects changes that a page of another site made a browser send (cross-site request forgery). Browsers report the origin of
+ * a request in Sec-Fetch-Site and Origin, which no page can set. A request with its own token needs no such proof: another
+ * site does not have it.
  *
  * @throws RequestError `forbidden`.
  */
-export function refuseForgery(request: IncomingMessage, by: Caller['by']): void {
+export function assertSameOrigin(request: IncomingMessage, by: Caller['by']): void {
   if (SAFE_METHODS.has(request.method ?? '') || by === 'token') return;
   if (isFromHere(request) ?? by === 'nothing') return;
   throw new RequestError(
@@ -21,7 +21,7 @@ export function refuseForgery(request: IncomingMessage, by: Caller['by']): void 
   );
 }
 
-/** Whether a page of this gateway sent the request; undefined where no browser says anything. */
+/** Whether a page of this gateway sent the request; undefined if no browser headers say. */
 function isFromHere({ headers }: IncomingMessage): boolean | undefined {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin' || site === 'none';
@@ -45,7 +45,7 @@ function hostName(host: string): string {
 
 /** Whether a Host header, or an address to listen on, means this machine alone. */
 export function isLoopback(host: string): boolean {
-  // Only in headers does an IPv6 address stand in brackets; without them its end looks like a port.
+  // Only headers put an IPv6 address in brackets; without them its end looks like a port.
   return host === '::1' || LOOPBACK_NAMES.has(hostName(host)) || /^127(\.\d{1,3}){3}$/.test(hostName(host));
 }
 
@@ -55,9 +55,9 @@ export function isLoopback(host: string): boolean {
  *
  * @throws RequestError `forbidden`.
  */
-export function refuseForeignHost(request: IncomingMessage, trusted: readonly string[]): void {
+export function assertTrustedHost(request: IncomingMessage, trusted: readonly string[]): void {
   const host = request.headers.host ?? '';
-  // Of several, whoever passed the request on may have looked at another one than this.
+  // With several Host headers, a proxy may have checked another one than this.
   const isOne = countOf(request, 'host') === 1;
   if (isOne && (isLoopback(host) || trusted.includes(hostName(host)))) return;
   throw new RequestError(

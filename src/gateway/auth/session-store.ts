@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 /** How long a browser stays logged in, in seconds. */
 export const SESSION_SECONDS = 12 * 3_600;
-/** Sessions of one token; one more ends the oldest. */
+/** How many sessions one token may have; one more ends the oldest. */
 export const MAX_SESSIONS = 16;
 /** Id of the token, and 256 random bits. */
 const FORM = /^([0-9a-f]{12})\.[A-Za-z0-9_-]{43}$/;

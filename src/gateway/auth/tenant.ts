@@ -8,7 +8,7 @@ import type { Gateway } from '../gateway.js';
 import { queueOfId } from '../operations/job-resource.js';
 import type { Caller } from './caller.js';
 
-/** Operations that a token bound to a tenant may use: they are about that tenant's jobs alone. */
+/** Operations that a token bound to a tenant may use: they only concern that tenant's jobs. */
 const OF_ONE_TENANT = [
   /^submit-/,
   /^add-(refinement-step|guarded-evaluation|candidate-batch)$/,
@@ -16,12 +16,12 @@ const OF_ONE_TENANT = [
   /^job-events$/,
 ];
 
-/** Where a job's options name its tenant. */
+/** The field of a job's options that names its tenant. */
 const OptionsSchema = z.looseObject({ fleet: z.looseObject({ tenant: z.string().optional() }).optional() });
 
 type Bound = Pick<Caller, 'id' | 'tenant'>;
 
-/** By what name a caller's jobs are counted and take turns: tokens of one tenant are one submitter. */
+/** The name under which a caller's jobs are counted and scheduled: tokens of one tenant are one submitter. */
 export function submitterOf({ id, tenant }: Bound): string {
   return tenant === undefined ? `token ${id}` : submitterOfTenant(tenant);
 }
@@ -31,8 +31,8 @@ export function submitterOfResponse(response: Response): string {
 }
 
 /**
- * Options of a submission as its caller may have them. A token that is bound to a tenant submits for that tenant only, and
- * its keys name that tenant's jobs only.
+ * Options of a submission within its caller's rights. A token bound to a tenant submits only for that tenant, and its keys
+ * name only that tenant's jobs.
  * @throws PayloadError `tenant-not-allowed`.
  */
 export function ownSubmission<T extends KeyOptions>(response: Response, options: T): T & KeyOptions {
@@ -60,11 +60,11 @@ export function ownKey(response: Response, key: string | undefined): string | un
 }
 
 /**
- * The one place where a token that is bound to a tenant is kept from the jobs of others.
+ * Keeps a token bound to a tenant from the jobs of others; no other code does.
  * @throws RequestError `forbidden` for an operation that shows or changes jobs of all tenants; JobError `job-not-found` for
  *   another tenant's job.
  */
-export async function refuseForeignTenant(
+export async function assertOwnTenant(
   operationId: string,
   params: Readonly<Record<string, unknown>>,
   gateway: Gateway,

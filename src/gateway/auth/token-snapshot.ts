@@ -2,8 +2,8 @@
 const PAUSE_MS = 100;
 
 /**
- * A copy of all tokens for turning wrong ones away: however many wrong tokens are sent, they cost one reading in
- * `PAUSE_MS`. A token that was just made is never turned away, since a reading that began later decides.
+ * A copy of all tokens for rejecting wrong ones: however many wrong tokens are sent, they cost one reading in `PAUSE_MS`. A
+ * new token is never rejected, because a reading that began after it was sent decides.
  */
 export class TokenSnapshot<T> {
   readonly #read: () => Promise<ReadonlyMap<string, T>>;
@@ -15,7 +15,7 @@ export class TokenSnapshot<T> {
     this.#read = read;
   }
 
-  /** As it was read last. */
+  /** The last reading. */
   get(id: string): T | undefined {
     return this.#known.get(id);
   }
@@ -28,10 +28,10 @@ export class TokenSnapshot<T> {
 
   async #readNext(): Promise<void> {
     const pause = this.#readableAt - performance.now();
-    // At least a turn, so that `#next` is set before it is cleared.
+    // At least one turn of the event loop, so that `#next` is set before it is cleared.
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, pause)));
     this.#readableAt = performance.now() + PAUSE_MS;
-    // Whoever asks from here on may know of a token that this reading does not see.
+    // Later callers may have a token that this reading does not include.
     this.#next = undefined;
     this.#known = await this.#read();
   }

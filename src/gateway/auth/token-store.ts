@@ -18,11 +18,11 @@ const RecordSchema = z.strictObject({
 });
 type StoredToken = z.infer<typeof RecordSchema>;
 
-/** A token as it is listed: everything but the secret. */
+/** A token as it is listed: everything except the secret. */
 export type TokenRecord = Omit<StoredToken, 'digest'>;
 
 const FORM = /^fleet_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
-/** Stands in for a token that is not there, so that the comparison is made in any case. */
+/** Compared instead of a token that does not exist, so that the time taken does not reveal it. */
 const NOBODY = '0'.repeat(64);
 
 function digestOf(secret: string): string {
@@ -36,8 +36,8 @@ function isOf(digest: string, stored: StoredToken | undefined): boolean {
 }
 
 /**
- * The gateway's tokens and browser sessions, in Redis: every gateway of the fleet knows them, and a revoked token
- * is refused at once, with the sessions that were opened with it. Only digests are stored.
+ * The gateway's tokens and browser sessions, in Redis: every gateway of the fleet knows them, and a revoked token is rejected
+ * at once, with the sessions that were opened with it. Only digests are stored.
  */
 export class TokenStore {
   readonly #client: Redis;
@@ -52,7 +52,7 @@ export class TokenStore {
     this.#snapshot = new TokenSnapshot(() => this.#readUsable());
   }
 
-  /** Makes a token; its text is only ever seen here. */
+  /** Creates a token; its text is only known here. */
   async add(
     name: string,
     role: Role,
@@ -97,14 +97,14 @@ export class TokenStore {
     return { hasTokens: count > 0, hadTokens: used > 0 };
   }
 
-  /** Leaves a mark that the fleet has tokens, which outlives them: a gateway must not open when the last one goes. */
+  /** Records that the fleet has tokens. The record outlives them: a gateway must not open when the last one is revoked. */
   async rememberUse(): Promise<void> {
-    // A Redis without memory refuses to write, and revoking must work then too.
+    // A full Redis rejects writes, and revoking must work even then.
     if ((await this.#client.exists(this.#usedKey)) === 1) return;
     await this.#client.set(this.#usedKey, new Date().toISOString(), 'NX');
   }
 
-  /** Takes a token out of force, and ends its sessions; tells whether there was one of that id. */
+  /** Revokes a token and ends its sessions; returns whether one had that id. */
   async revoke(id: string): Promise<boolean> {
     await this.rememberUse();
     const wasThere = (await this.#client.hdel(this.#key, id)) > 0;
@@ -112,7 +112,7 @@ export class TokenStore {
     return wasThere;
   }
 
-  /** The token that a text is, if it is one in force. */
+  /** The token with this text, if it is valid. */
   async find(token: string): Promise<TokenRecord | undefined> {
     const id = FORM.exec(token)?.[1];
     if (id === undefined) return undefined;
@@ -131,7 +131,7 @@ export class TokenStore {
     return this.#sessions.open(tokenId);
   }
 
-  /** The token behind a session, if both are in force. */
+  /** The token of a session, if both are valid. */
   async findSession(session: string): Promise<TokenRecord | undefined> {
     const id = await this.#sessions.tokenOf(session);
     const stored = id === undefined ? undefined : await this.#read(id);
@@ -142,7 +142,7 @@ export class TokenStore {
     await this.#sessions.close(session);
   }
 
-  /** All tokens but records that are damaged: these must not keep the others out. */
+  /** All tokens except damaged records: these must not lock out the others. */
   async #readUsable(): Promise<Map<string, StoredToken>> {
     const usable = new Map<string, StoredToken>();
     for (const [id, text] of Object.entries(await this.#client.hgetall(this.#key))) {

@@ -11,13 +11,13 @@ import { type BoardMatch, matchRoute, REASONS } from './board-routes.js';
 
 /** Largest body of a change on the board, in bytes. */
 const BODY_BYTES = 4_096;
-/** Jobs that one request runs again. */
+/** How many jobs one request retries. */
 const MAX_RETRIES = 1_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 const PREFIX = ['api', 'queues'];
-/** What stands in the place of a job's id in paths that are about the queue. */
+/** The path segment that replaces a job's id in paths of the queue. */
 const QUEUE_PAGES = new Set(['metrics', 'default-job-options', 'workers', 'rate-limit', 'job-data-schema']);
-/** Keys of BullMQ beside those of the jobs of a queue: none of them is a job. */
+/** Keys of a BullMQ queue that are not jobs. */
 const QUEUE_KEYS = new Set([
   ...[
     'active',
@@ -37,15 +37,15 @@ const QUEUE_KEYS = new Set([
 
 /** How the body of a change is read. */
 export interface BoardReading extends Pick<BodyBounds, 'rate' | 'signal'> {
-  /** Asked once the body is read. @throws RequestError. */
+  /** Called once the body is read. @throws RequestError. */
   readonly stillAllowed: () => Promise<unknown>;
 }
 
 /**
- * Holds what comes to the board to the rules of the API, before the board sees it.
+ * Applies the rules of the API to a request before the board handles it.
  * @returns Whether the request is answered already.
- * @throws RequestError `method-not-allowed` for what is taken away, `malformed-request`; JobError `job-not-found`;
- *   PayloadError for a body that is wrong.
+ * @throws RequestError `method-not-allowed` for routes that are disabled, `malformed-request`; JobError `job-not-found`;
+ *   PayloadError for an invalid body.
  */
 export async function guardBoard(
   request: Request,
@@ -73,7 +73,7 @@ export async function guardBoard(
   return match.route.own !== undefined && (await runOwn(match, response, gateway));
 }
 
-/** The parts of a path; one that cannot be decoded is refused by the board as well. */
+/** The parts of a path; the board also rejects one that cannot be decoded. */
 function partsOf(path: string): string[] {
   try {
     return path.slice(1).split('/').map(decodeURIComponent);
@@ -112,14 +112,14 @@ function parseOwn(schema: BoardMatch['route']['body'], body: unknown, rest: read
   }
 }
 
-/** @throws JobError `job-not-found` also for the names of keys that are no jobs. */
+/** @throws JobError `job-not-found`, also for keys that are not jobs. */
 async function requireJob(fleet: FleetClient, queue: string, id: string): Promise<void> {
   const isName = !id.includes(':') && !QUEUE_KEYS.has(id);
   if (isName && (await readEnd(fleet.client, fleet.jobKey(queue, id))) !== 'gone') return;
   throw new JobError('job-not-found', `there is no job ${JSON.stringify(id.slice(0, 200))}`);
 }
 
-/** @throws RequestError `route-not-found` for a queue that the board does not show. */
+/** @throws RequestError `route-not-found` for a queue that is not on the board. */
 async function requireQueue({ ownQueues }: Gateway, queue: string): Promise<void> {
   if (isKindName(queue) || (await ownQueues.list()).includes(queue)) return;
   throw new RequestError('route-not-found', `there is no queue ${JSON.stringify(queue.slice(0, 200))}`);
@@ -139,7 +139,7 @@ async function runOwn(
   return true;
 }
 
-/** Runs the failed jobs of a queue again, as the API does: cancelled ones stay cancelled. */
+/** Retries the failed jobs of a queue, as the API does: cancelled ones stay cancelled. */
 async function retryFailed(
   fleet: FleetClient,
   queueName: string,

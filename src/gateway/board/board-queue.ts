@@ -5,7 +5,7 @@ import type { FleetClient } from '../../producers/fleet-client.js';
 import { storedNumber } from '../../queues/damaged-job.js';
 import { readRecord } from '../../queues/read-record.js';
 
-/** Largest field of a job that the board reads, and most bytes of all jobs of one page, in bytes. */
+/** Largest field of a job that the board reads, and largest sum over all jobs of one page, in bytes. */
 const MAX_FIELD_BYTES = 2 ** 21;
 const MAX_PAGE_BYTES = 2 ** 22;
 /** Lines of a job's log that are shown, and characters of each. */
@@ -31,14 +31,14 @@ type Fields = Partial<Record<Field, string>>;
 
 type BoardJobs = Awaited<ReturnType<BullMQAdapter['getJobs']>>;
 
-/** Bytes that the jobs of one page may still have together. */
+/** Bytes left for the other jobs of one page. */
 interface Room {
   left: number;
 }
 
 /**
- * A queue as the board reads it. BullMQ's own way reads every field of every job of a page, twice; here a field that is too
- * large is told by its size. What the board does with a job needs none of these.
+ * A queue as the board reads it. BullMQ reads every field of every job of a page, twice; here a field that is too large is
+ * replaced by its size. The board's actions do not need it.
  */
 export class BoardQueue extends BullMQAdapter {
   readonly #fleet: FleetClient;
@@ -78,7 +78,7 @@ export class BoardQueue extends BullMQAdapter {
   async #read(id: string, room: Room): Promise<Job | undefined> {
     const { client } = this.#fleet;
     const key = this.#queue.toKey(id);
-    // Beside its jobs a queue has keys of other types.
+    // Besides its jobs, a queue has keys of other types.
     if ((await client.type(key)) !== 'hash') return undefined;
     const sizes = await Promise.all(LARGE.map((field) => client.hstrlen(key, field)));
     const read: Field[] = [...SMALL, ...MORE];
@@ -133,7 +133,7 @@ export class BoardQueue extends BullMQAdapter {
   }
 }
 
-/** What a stored text says; `otherwise` where it is damaged, which must hide neither the job nor those beside it. */
+/** The value of a stored text; `otherwise` if it is damaged, so that the job and the others are still shown. */
 function jsonOr(text: string | undefined, otherwise: unknown): unknown {
   const reading = readRecord(z.unknown(), text);
   return reading?.broken === undefined ? reading?.value : otherwise;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** A route of the board that changes something, as far as this gateway lets it through. */
+/** A route of the board that changes something and that this gateway allows. */
 interface BoardRoute {
   readonly method: 'PUT' | 'PATCH';
   /** Below `/api/queues/`; `:job` is the id of a job, `:queue` the name of a queue. */
   readonly path: string;
   /** States that the last part may name. */
   readonly states?: readonly string[];
-  /** What the body may be; absent: none is read. */
+  /** Schema of the body; absent: no body is read. */
   readonly body?: z.ZodType;
-  /** What this gateway does itself, as its API does it. */
+  /** What this gateway does instead of the board, as its API does it. */
   readonly own?: 'retry-job' | 'retry-failed';
 }
 
@@ -17,8 +17,8 @@ const MS_A_YEAR = 366 * 86_400_000;
 const count = z.int().min(0).max(100_000);
 
 /**
- * Everything that can be changed on the board: the order is the board's own. What is not listed is refused, so that a
- * newer version of the board adds nothing unseen.
+ * All changes that the board allows, in the board's own order. Others are rejected, so a newer version of the board cannot
+ * add one unnoticed.
  */
 const BOARD_ROUTES: readonly BoardRoute[] = [
   { method: 'PUT', path: 'pause' },
@@ -43,7 +43,7 @@ const BOARD_ROUTES: readonly BoardRoute[] = [
   },
   { method: 'PUT', path: ':queue/rate-limit/release' },
   { method: 'PUT', path: ':queue/empty' },
-  // Jobs that run are not removed below their workers: they are cancelled first.
+  // Running jobs are not removed under their workers: they are cancelled first.
   { method: 'PUT', path: ':queue/obliterate', body: z.strictObject({ force: z.literal(false).optional() }) },
   { method: 'PUT', path: ':queue/:job/retry', own: 'retry-job' },
   { method: 'PUT', path: ':queue/:job/clean' },
@@ -58,13 +58,13 @@ const BOARD_ROUTES: readonly BoardRoute[] = [
 ];
 
 const SUBMIT =
-  'jobs are submitted through the API, which checks their payload, their options and their place';
+  'jobs are submitted through the API, which checks their payload, their options and their state';
 const SCHEDULERS = 'the fleet has no job schedulers, and a job that one makes would be checked by nobody';
 
-/** Why the board's other routes are taken away, by the last part of their path. */
+/** Why the board's other routes are disabled, by the last part of their path. */
 export const REASONS: Readonly<Record<string, string>> = {
   add: SUBMIT,
-  'update-data': `the data of a job are what its id, its key and its checks stand for, and may be in use; ${SUBMIT}`,
+  'update-data': `the id, the key and the checks of a job depend on its data, and a worker may use them; ${SUBMIT}`,
   priority: 'the order of jobs is computed from tenants and the priority of their submission',
   'remove-unprocessed-children':
     'a job does not run without the children that it waits for; cancel it instead',
@@ -81,7 +81,7 @@ export interface BoardMatch {
   readonly job: string | undefined;
 }
 
-/** The route that a request to change something means; undefined where it is none of those let through. */
+/** The route of a request that changes something; undefined if it is not allowed. */
 export function matchRoute(method: string, parts: readonly string[]): BoardMatch | undefined {
   for (const route of BOARD_ROUTES) {
     const names = route.path.split('/');
@@ -94,7 +94,7 @@ export function matchRoute(method: string, parts: readonly string[]): BoardMatch
       return part !== '';
     });
     if (!fits) continue;
-    // The board takes the first route that fits, and so must this.
+    // The first route that matches, as on the board.
     const allowed = route.states === undefined || route.states.includes(params[':state'] ?? '');
     return allowed ? { route, queue: params[':queue'], job: params[':job'] } : undefined;
   }

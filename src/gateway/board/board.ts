@@ -4,10 +4,10 @@ import type { Express, RequestHandler } from 'express';
 import { KIND_NAMES } from '../../queues/registry.js';
 import { authorize, type Caller } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
-import { refuseForeignTenant } from '../auth/tenant.js';
+import { assertOwnTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import type { TellAlso } from '../http/errors.js';
-import { admitRequest, holdResource, type Mounting } from '../http/mount.js';
+import { admitRequest, type Mounting, takeResource } from '../http/mount.js';
 import { boardHeaders } from '../http/security-headers.js';
 import { leadsToLogin } from '../pages/page-request.js';
 import { guardBoard } from './board-guard.js';
@@ -15,14 +15,14 @@ import { BoardQueue } from './board-queue.js';
 import { boundQuery } from './bound-query.js';
 import { shorten } from './shorten.js';
 
-const PLACE = '/board';
+const BOARD_PATH = '/board';
 /** Who may change queues on the board. */
 const WRITER: Role = 'admin';
-/** How often the pipeline's own queues are looked up, in milliseconds. */
+/** How often the pipeline queues are looked up, in milliseconds. */
 const REFRESH_MS = 5_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 
-/** Bull Board over all queues of a fleet, once to look at and once to change things with. */
+/** Bull Board over all queues of a fleet: one that is read-only and one that allows changes. */
 class Board {
   readonly #gateway: Gateway;
   readonly #readOnly: ReturnType<typeof boardOf>;
@@ -51,7 +51,7 @@ class Board {
 
 function boardOf({ fleet }: Gateway, readOnlyMode: boolean) {
   const server = new ExpressAdapter();
-  server.setBasePath(PLACE);
+  server.setBasePath(BOARD_PATH);
   const board = createBullBoard({
     queues: [],
     serverAdapter: server,
@@ -59,7 +59,7 @@ function boardOf({ fleet }: Gateway, readOnlyMode: boolean) {
       uiConfig: { boardTitle: 'solution-fleet', miscLinks: [{ text: 'Overview', url: '/' }] },
     },
   });
-  // An error of the board goes the way of every other: one line in the log, and a problem document.
+  // An error of the board is handled like any other: one line in the log, and a problem document.
   server.setErrorHandler((thrown) => {
     throw thrown;
   });
@@ -81,28 +81,28 @@ function boardOf({ fleet }: Gateway, readOnlyMode: boolean) {
   };
 }
 
-/** What the page of the board reads of a refusal, beside the problem document. */
+/** What the page of the board reads of an error, besides the problem document. */
 const boardError: TellAlso = ({ status, detail }) => ({
   error: { key: status >= 500 ? 'ERRORS.INTERNAL_SERVER_ERROR' : 'ERRORS.FORBIDDEN' },
   message: detail,
 });
 
-/** Adds Bull Board. Whoever may only read gets a board that changes nothing, and the server refuses it too. */
+/** Adds Bull Board. A caller who may only read gets a read-only board, and the server also rejects changes. */
 export function mountBoard(app: Express, mounting: Mounting): void {
   let board: Board | undefined;
-  app.use(PLACE, boardHeaders(), async (request, response, next) => {
-    response.locals.route = PLACE;
+  app.use(BOARD_PATH, boardHeaders(), async (request, response, next) => {
+    response.locals.route = BOARD_PATH;
     response.locals.alsoTell = boardError;
     try {
       const needed = SAFE_METHODS.has(request.method) ? 'read' : WRITER;
       const gateway = await admitRequest(request, response, needed, mounting);
-      await refuseForeignTenant('board', {}, gateway, response.locals.caller as Caller);
-      // What the board puts back into a queue needs room like any other submission; removing makes room.
+      await assertOwnTenant('board', {}, gateway, response.locals.caller as Caller);
+      // Jobs that the board puts back into a queue need room like any other submission; removing frees room.
       if (needed === WRITER && /\/(add|duplicate|retry)\b/.test(request.path)) {
         await gateway.fleet.memory.admit(0, 1);
       }
       board ??= new Board(gateway);
-      await holdResource('board', response, mounting);
+      await takeResource('board', response, mounting);
       const stillAllowed = () => authorize(request, gateway, needed);
       const reading = { rate: mounting.bodyRate, signal: gateway.closing, stillAllowed };
       if (await guardBoard(request, response, gateway, reading)) return;

@@ -1,4 +1,4 @@
-/** Most that may be asked of the board at once, by the parameter that asks for it. */
+/** Largest values of parameters of the board. */
 const MAX: Readonly<Record<string, number>> = {
   jobsPerPage: 100,
   page: 100_000,
@@ -13,15 +13,15 @@ const MAX_LATEST = 20;
 const ENCODED = new Set(['activeQueue', 'queueName']);
 
 /**
- * The address of a request to the board with its parameters bounded, each one once and under its plain name: the board
- * itself takes any number.
+ * The address of a request to the board with bounded parameters, each one once and under its plain name: the board itself
+ * accepts any number.
  */
 export function boundQuery(url: string): string {
   const at = url.indexOf('?');
   if (at === -1) return url;
-  const given = new URLSearchParams(url.slice(at));
+  const requested = new URLSearchParams(url.slice(at));
   const bounded = new URLSearchParams();
-  for (const [name, value] of given) {
+  for (const [name, value] of requested) {
     if (bounded.has(name) || !/^\w{1,50}$/.test(name)) continue;
     if (ENCODED.has(name) && !isDecodable(value)) continue;
     const most = MAX[name];

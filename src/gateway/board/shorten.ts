@@ -1,4 +1,4 @@
-/** Longest text that the board shows, in characters; the whole is to be had from the API. */
+/** Longest text that the board shows, in characters; the API gives the whole. */
 const MAX_TEXT_LENGTH = 2_000;
 const MAX_ITEMS = 50;
 const DEEPEST = 6;
@@ -9,10 +9,7 @@ interface Room {
   left: number;
 }
 
-/**
- * A value cut to what a page can show: a megabyte of script or ten thousand items make a board unusable. What is cut
- * says so in its place.
- */
+/** A value cut to what a page can show: a megabyte of script or ten thousand items make a board unusable. The cut is marked. */
 export function shorten(value: unknown): unknown {
   return shortenWithin(value, DEEPEST, { left: MAX_VALUE_LENGTH });
 }

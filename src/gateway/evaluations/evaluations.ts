@@ -13,17 +13,17 @@ import { wellFormed } from '../../queues/names.js';
 import type { OwnQueues } from './own-queues.js';
 import { QueueWorkers } from './queue-workers.js';
 
-/** An evaluation in somebody's hands. */
+/** A claimed evaluation. */
 export interface Claim extends Pick<CheckedSolution, 'solution' | 'status' | 'findings'> {
   readonly id: string;
   readonly queue: string;
   readonly name: string;
-  /** Proves the holder to heartbeat, complete and fail. */
+  /** Identifies the claim to heartbeat, complete and fail. */
   readonly lease: string;
   readonly leaseMs: number;
   /** The pipeline's own data. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Which try of the evaluation it is, from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
 }
 
@@ -36,20 +36,20 @@ export interface LeaseRef {
 
 export interface EvaluationFailure {
   readonly message: string;
-  /** Whether another try may help; then the evaluation uses one of its attempts. */
+  /** Whether another attempt may help; then the evaluation uses one of its attempts. */
   readonly retryable: boolean;
 }
 
-/** Jobs that one claim refuses before it gives up looking for one to hand out. */
+/** How many unusable jobs one claim skips before it gives up. */
 const MAX_REFUSED = 100;
-/** Leases as `claim` makes them. BullMQ takes some other tokens, such as "0", for leave to skip the check of the lock. */
+/** Leases as `claim` makes them. With some other tokens, such as "0", BullMQ skips the check of the lock. */
 const LEASE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/;
 
 /**
- * Hands evaluations to programs that do not speak BullMQ (REQ-SF-022): a program claims one for a time, keeps its lease
- * alive by heartbeats, and says how it ended. The script comes from the completed check alone.
- * An evaluation whose lease runs out goes to the next who claims.
+ * Hands evaluations to programs without BullMQ (REQ-SF-022): a program claims one with a lease, renews the lease by
+ * heartbeats, and reports how the evaluation ended. The script always comes from the completed check. When a lease expires,
+ * the next claim gets the evaluation.
  */
 export class Evaluations {
   readonly #fleet: FleetClient;
@@ -57,7 +57,7 @@ export class Evaluations {
   readonly #logger: Logger;
   readonly #workers: QueueWorkers;
 
-  /** @param stalledCheckMs How often leases that ran out are looked for, in milliseconds. */
+  /** @param stalledCheckMs How often to look for expired leases, in milliseconds. */
   constructor(
     fleet: FleetClient,
     queues: OwnQueues,
@@ -71,13 +71,13 @@ export class Evaluations {
     this.#workers = new QueueWorkers({ redisUrl, prefix: fleet.prefix, logger, stalledCheckMs });
   }
 
-  /** The next evaluation of a queue, leased; undefined where none waits. */
+  /** The next evaluation of a queue, leased; undefined if none waits. */
   async claim(queue: string, leaseMs: number, owner: string): Promise<Claim | undefined> {
     if (!(await this.#queues.exists(queue, owner))) return undefined;
     const worker = await this.#workers.get(queue);
     if (worker === undefined) return undefined;
     for (let refused = 0; refused < MAX_REFUSED; refused += 1) {
-      // The worker's own connection waits for Redis; whoever claims shall be told at once that it is away.
+      // The worker's own connection waits for Redis; a claim must fail at once if Redis is away.
       await this.#fleet.client.ping();
       const lease = randomUUID();
       const job: Job | undefined = await worker.getNextJob(lease, { block: false });
@@ -103,14 +103,14 @@ export class Evaluations {
     await settle(ref, () => job.moveToCompleted(result, ref.lease, false));
   }
 
-  /** Ends a try of an evaluation without a result. @throws JobError `lease-lost`, `job-cancelled`. */
+  /** Ends an attempt of an evaluation without a result. @throws JobError `lease-lost`, `job-cancelled`. */
   async fail(ref: LeaseRef, { message, retryable }: EvaluationFailure): Promise<void> {
     const job = await this.#leased(ref);
     await this.#endIfCancelled(job, ref);
-    // With a code before it, no text of the pipeline is taken for a failure of the fleet's or in BullMQ's own words.
+    // With a code before it, no text of the pipeline looks like a failure of the fleet or like BullMQ's own messages.
     const reason = encodeFailure(new JobError('job-failed', wellFormed(message)));
     const error = retryable ? new Error(reason) : new UnrecoverableError(reason);
-    // The stack would be this program's, and tell nothing about the evaluation; BullMQ keeps none that is empty.
+    // The stack would be this program's and say nothing about the evaluation; BullMQ does not store an empty one.
     error.stack = '';
     await settle(ref, () => job.moveToFailed(error, ref.lease, false));
   }
@@ -153,8 +153,8 @@ export class Evaluations {
   }
 
   /**
-   * The holder of a cancelled evaluation lets go of it with whatever it says next, so that it can be submitted again
-   * at once. Its result does not count: whoever cancelled the evaluation was told that this is final.
+   * The next report about a cancelled evaluation releases it, so that it can be submitted again at once. Its result does not
+   * count: a cancellation is final.
    */
   async #endIfCancelled(job: Job, ref: LeaseRef): Promise<void> {
     if (!(await this.#isCancelled(job))) return;

@@ -16,12 +16,12 @@ export interface NamedQueue {
 }
 
 /**
- * The pipeline's own queues that the gateway has met, kept in Redis for all gateways: the board shows them. A name is
- * remembered once a job is stored in its queue, and forgotten by housekeeping when the queue is empty.
+ * The pipeline queues that gateways have used, stored in Redis for all gateways: the board shows them. A name is added once a
+ * job is stored in its queue, and housekeeping removes it when the queue is empty.
  */
 export class OwnQueues {
   readonly #fleet: FleetClient;
-  /** Names that requests under way will bring, by token; they count like those that are remembered. */
+  /** Names that requests under way will add, by token; they count like those in Redis. */
   readonly #coming = new Map<string, { readonly owner: string; requests: number }>();
 
   constructor(fleet: FleetClient) {
@@ -29,10 +29,9 @@ export class OwnQueues {
   }
 
   /**
-   * Submits jobs to queues of the pipeline's own, and remembers the queues when the jobs are stored. Of a submission that is
-   * refused nothing is left.
+   * Submits jobs to pipeline queues, and adds the queues when the jobs are stored. A rejected submission adds nothing.
    * @param owner Id of the token.
-   * @throws PayloadError where there are too many queues; and what the work throws.
+   * @throws PayloadError if there are too many queues; and what the work throws.
    */
   async within<T>(queues: readonly NamedQueue[], owner: string, work: () => Promise<T>): Promise<T> {
     const unknown: NamedQueue[] = [];
@@ -58,8 +57,8 @@ export class OwnQueues {
   }
 
   /**
-   * Whether there is such a queue: remembered, or made by a producer that does not go through the gateway. The latter is
-   * remembered as long as there is room.
+   * Whether there is such a queue: known, or created by a producer that does not use the gateway. The latter is added if
+   * there is room.
    */
   async exists(queue: string, owner: string): Promise<boolean> {
     if (await this.#isRemembered(queue)) return true;

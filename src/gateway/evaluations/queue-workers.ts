@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../errors.js';
 import { workerConnection } from '../../queues/connection.js';
 
-/** How often an evaluation whose holder vanished is given to another before it fails. */
+/** How often an evaluation may be claimed again after its lease expired before it fails. */
 const MAX_STALLED_COUNT = 3;
-/** Queues that are held open at the same time; each costs two connections to Redis. */
+/** How many queues are open at the same time; each costs two connections to Redis. */
 const MAX_WORKERS = 50;
-/** A queue that nobody has claimed from for so long is closed, in milliseconds. */
+/** How long a queue without claims stays open, in milliseconds. */
 const IDLE_MS = 300_000;
 
 /** What a BullMQ worker of a pipeline's queue needs. */
@@ -15,7 +15,7 @@ export interface QueueWorkersOptions {
   readonly redisUrl: string;
   readonly prefix: string;
   readonly logger: Logger;
-  /** How often leases that ran out are looked for, in milliseconds. */
+  /** How often to look for expired leases, in milliseconds. */
   readonly stalledCheckMs: number;
   readonly maxWorkers?: number | undefined;
 }
@@ -47,11 +47,11 @@ export class QueueWorkers {
   /** The worker of a queue; undefined once this is closed. */
   async get(queue: string): Promise<Worker | undefined> {
     if (this.#isClosed) return undefined;
-    // Nothing is awaited between the look and the entry: two claims at once would open two workers, and one of
-    // them would never be closed.
+    // No await between the look-up and the entry: two claims at once would open two workers, and one of them would never be
+    // closed.
     const open = this.#workers.get(queue) ?? this.#open(queue);
     open.usedAt = Date.now();
-    // Last in the map is the one that was used last.
+    // The last entry of the map was used last.
     this.#workers.delete(queue);
     this.#workers.set(queue, open);
     await open.ready;
@@ -68,7 +68,7 @@ export class QueueWorkers {
   #open(queue: string): OpenWorker {
     const { redisUrl, prefix, logger, stalledCheckMs, maxWorkers = MAX_WORKERS } = this.#options;
     const [oldest] = this.#workers.keys();
-    // Leases are Redis' and go on without the worker.
+    // Leases are in Redis and continue without the worker.
     if (oldest !== undefined && this.#workers.size >= maxWorkers) this.#close(oldest);
     const worker = new Worker(queue, null, {
       connection: workerConnection(redisUrl),
@@ -78,7 +78,7 @@ export class QueueWorkers {
       stalledInterval: stalledCheckMs,
     });
     worker.on('error', (error) => logger.warn({ queue, reason: error.message }, 'evaluations'));
-    worker.on('stalled', (jobId) => logger.warn({ queue, jobId }, 'the lease of this evaluation ran out'));
+    worker.on('stalled', (jobId) => logger.warn({ queue, jobId }, 'the lease of this evaluation expired'));
     return { worker, ready: worker.startStalledCheckTimer(), usedAt: Date.now() };
   }
 

@@ -1,13 +1,13 @@
 import { JobError } from '../../errors.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
-import type { AnswerPlace } from '../http/operation.js';
+import type { AnswerSlot } from '../http/operation.js';
 import type { Claim, Evaluations } from './evaluations.js';
 
-/** How often queues with waiting claims are looked at, in milliseconds. */
+/** How often queues with waiting claims are checked, in milliseconds. */
 const LOOK_MS = 250;
-/** Least time for each queue that is looked at, so that a thousand queues are looked at more rarely. */
+/** Minimum time for each checked queue, so that a thousand queues are checked more rarely. */
 const MS_A_QUEUE = 5;
-/** Queues that one round trip asks about. */
+/** How many queues one round trip checks. */
 const PAGE = 100;
 /** BullMQ's scores of delayed jobs are milliseconds times this. */
 const DELAYED_SCALE = 0x1000;
@@ -20,10 +20,10 @@ export interface WaitingClaim {
   readonly owner: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Asked before an evaluation is claimed for it: its token may have been revoked. */
+  /** Called before an evaluation is claimed for it: its token may have been revoked. */
   readonly stillAllowed: () => Promise<unknown>;
-  /** Room for the answer, which holds a script; none where the token has too many answers that nobody reads. */
-  readonly tryRoomForAnswer: () => AnswerPlace | undefined;
+  /** A slot for the answer, which contains a script; undefined if the token has too many unread answers. */
+  readonly tryRoomForAnswer: () => AnswerSlot | undefined;
 }
 
 interface Waiter extends WaitingClaim {
@@ -33,8 +33,8 @@ interface Waiter extends WaitingClaim {
 }
 
 /**
- * Claims that wait, first come first served. However many wait for one queue, it is looked at once, and a queue in which
- * nothing is to be had costs a few commands.
+ * Claims that wait, first come first served. A queue is checked once however many claims wait for it, and an empty queue
+ * costs a few commands.
  */
 export class WaitingClaims {
   readonly #fleet: FleetClient;
@@ -47,7 +47,7 @@ export class WaitingClaims {
     this.#evaluations = evaluations;
   }
 
-  /** Resolves with an evaluation, or with undefined when the time is over or the client has gone. */
+  /** Resolves with an evaluation, or with undefined when the time is over or the client has left. */
   wait(claim: WaitingClaim): Promise<Claim | undefined> {
     if (claim.signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
@@ -98,12 +98,12 @@ export class WaitingClaims {
   async #serve(queues: readonly string[]): Promise<void> {
     try {
       const ready = await this.#withWork(queues);
-      // What is wrong in one queue concerns those alone who wait for it.
+      // A failure in one queue only concerns the claims that wait for it.
       await Promise.all(
         ready.map((queue) => this.#serveQueue(queue).catch((thrown: unknown) => this.#fail([queue], thrown))),
       );
     } catch (thrown) {
-      // Redis is away: whoever waits is told so, as whoever asks is.
+      // Redis is away: waiting claims fail like new ones.
       this.#fail(queues, thrown);
     }
   }
@@ -112,7 +112,7 @@ export class WaitingClaims {
     for (const queue of queues) for (const waiter of this.#waiters.get(queue) ?? []) waiter.fail(thrown);
   }
 
-  /** Those of the queues in which something waits, is due, or is held by somebody who may have vanished. */
+  /** Those queues in which a job waits, is due, or is active with a lease that may have expired. */
   async #withWork(queues: readonly string[]): Promise<string[]> {
     const due = (Date.now() + 1) * DELAYED_SCALE;
     const pipeline = this.#fleet.client.pipeline();
@@ -127,14 +127,14 @@ export class WaitingClaims {
     return queues.filter((_, index) => counts.slice(index * 4, index * 4 + 4).some((count) => count > 0));
   }
 
-  /** Gives evaluations of a queue to those who wait for them, as long as there are both. */
+  /** Gives evaluations of a queue to waiting claims while there are both. */
   async #serveQueue(queue: string): Promise<void> {
-    /** One whose client left while it was claimed. Without a next client it comes back when its lease runs out. */
+    /** A claim whose client left meanwhile. If no other client waits, its lease expires. */
     let spare: Claim | undefined;
     for (;;) {
       const next = this.#nextWithRoom(queue);
       if (next === undefined) return;
-      const { waiter, place } = next;
+      const { waiter, slot } = next;
       let isTaken = false;
       try {
         if (!(await isStillAllowed(waiter)) || waiter.isSettled) continue;
@@ -145,25 +145,25 @@ export class WaitingClaims {
         if (waiter.isSettled) spare = claim;
         else {
           isTaken = true;
-          place.keep();
+          slot.keep();
           waiter.settle(claim);
         }
       } finally {
-        if (!isTaken) place.release();
+        if (!isTaken) slot.release();
       }
     }
   }
 
-  /** The first who waits and whose token has room for the answer: the others do not keep it waiting. */
-  #nextWithRoom(queue: string): { readonly waiter: Waiter; readonly place: AnswerPlace } | undefined {
+  /** The first waiting claim whose token has a slot for the answer; it need not wait for claims before it without one. */
+  #nextWithRoom(queue: string): { readonly waiter: Waiter; readonly slot: AnswerSlot } | undefined {
     for (const waiter of this.#waiters.get(queue) ?? []) {
-      const place = waiter.tryRoomForAnswer();
-      if (place !== undefined) return { waiter, place };
+      const slot = waiter.tryRoomForAnswer();
+      if (slot !== undefined) return { waiter, slot };
     }
     return undefined;
   }
 
-  /** The claim with the lease that its next holder asked for; undefined where it was lost or cancelled meanwhile. */
+  /** The claim with the lease that the next client requested; undefined if it was lost or cancelled meanwhile. */
   async #passOn(claim: Claim, leaseMs: number): Promise<Claim | undefined> {
     try {
       await this.#evaluations.heartbeat(claim, leaseMs);
@@ -175,7 +175,7 @@ export class WaitingClaims {
   }
 }
 
-/** Tells whoever may no longer claim so. */
+/** Fails a waiting claim whose caller may no longer claim. */
 async function isStillAllowed(waiter: Waiter): Promise<boolean> {
   try {
     await waiter.stillAllowed();

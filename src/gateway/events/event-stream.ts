@@ -5,8 +5,8 @@ import { logFailure } from '../http/errors.js';
 import { whenOver } from '../http/request-log.js';
 
 /**
- * Unread bytes with which a client gets no further event: it is cut off instead, and comes back with its Last-Event-ID.
- * One event may be larger, so the room of a stream is this and one event.
+ * Unread bytes at which a client is disconnected instead of getting another event; it reconnects with its Last-Event-ID. One
+ * event may be larger, so a stream may use this and one event.
  */
 const MAX_UNREAD_BYTES = 256 * 2 ** 10;
 
@@ -19,7 +19,7 @@ export class EventStream {
   /** Unread bytes at the last ping. */
   #unread = 0;
 
-  /** @param stillAllowed Asked with every ping; the stream ends when it throws: the token may have been revoked. */
+  /** @param stillAllowed Called with every ping; the stream ends when it throws: the token may have been revoked. */
   constructor(
     response: Response,
     gateway: Pick<Gateway, 'settings' | 'logger'>,
@@ -30,7 +30,7 @@ export class EventStream {
     response.status(200).set({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // Proxies that collect answers before they pass them on would hold events back.
+      // Proxies that buffer answers would delay events.
       'x-accel-buffering': 'no',
     });
     response.flushHeaders();
@@ -51,14 +51,14 @@ export class EventStream {
     });
   }
 
-  /** Sends one event; `id` is where a client that lost the connection goes on. */
+  /** Sends one event; a client that lost the connection resumes after `id`. */
   send(event: string, data: unknown, id?: string): void {
-    const place = id === undefined ? '' : `id: ${id}\n`;
+    const idLine = id === undefined ? '' : `id: ${id}\n`;
     // JSON has no raw line breaks, so it is one line of data.
-    this.#write(`${place}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    this.#write(`${idLine}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  /** Resolves when more can be sent without being held in memory, or the connection is over. */
+  /** Resolves when more can be sent without buffering, or the connection is over. */
   async drained(): Promise<void> {
     const response = this.#response;
     const over = whenOver(response);
@@ -74,7 +74,7 @@ export class EventStream {
     });
   }
 
-  /** Drops a client that does not read; it may come back with its Last-Event-ID. */
+  /** Disconnects a client that does not read; it may reconnect with its Last-Event-ID. */
   cutOff(): void {
     const { route } = this.#response.locals;
     this.#gateway.logger.debug({ route }, 'an event stream is cut off: its client does not read');
@@ -86,7 +86,7 @@ export class EventStream {
     this.#response.end();
   }
 
-  /** Ends the stream because of an error; the status is sent already, so the log alone can tell. */
+  /** Ends the stream because of an error; the status is already sent, so only the log can report it. */
   fail(thrown: unknown): void {
     if (!(thrown instanceof RequestError)) logFailure(this.#gateway.logger, thrown, this.#response);
     this.end();

@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express';
 import { whenOver } from './request-log.js';
 
 /**
- * Cuts off a client that does not take its answer: what is ready for it is in memory until then. Waits and event
- * streams are not over yet, and have bounds of their own.
+ * Disconnects a client that does not read its answer, which is in memory until then. Waits and event streams have bounds of
+ * their own.
  */
 export function boundSending({
   sendIdleMs,
@@ -13,12 +13,12 @@ export function boundSending({
   readonly sendMs: number;
 }): RequestHandler {
   return (_request, response, next) => {
-    // The whole answer is with Node, and as far as the client took it with the system.
+    // Node has the whole answer, and the system has the part that fits its buffers.
     response.once('prefinish', () => {
       const { socket } = response;
       if (response.writableFinished || socket === null || socket === undefined) return;
       const timer = setTimeout(() => response.destroy(), sendMs);
-      // Nobody listens to the timeout, so the server destroys the socket. With the next request Node sets its own.
+      // Without a listener for the timeout the server destroys the socket. Node sets its own timeout for the next request.
       socket.setTimeout(sendIdleMs);
       whenOver(response).addEventListener('abort', () => clearTimeout(timer), { once: true });
     });

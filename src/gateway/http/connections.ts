@@ -2,19 +2,19 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { tooManyOpen } from '../admission/resource-limits.js';
 
-/** Most of the connections that one token may have, and that those who have shown no token may have together. */
+/** Largest share of the connections for one token, and for all connections without a token together. */
 const TOKEN_SHARE = 0.5;
 const STRANGER_SHARE = 0.25;
 
 /**
- * Requests that a client may send ahead of their answers on one connection. Node hands over all that come in one piece,
- * which may be more than a thousand, and each costs memory and time before any answer is read.
+ * How many requests a client may pipeline on one connection. Node emits all that arrive in one chunk, which may be more than
+ * a thousand, and each costs memory and time before any answer is read.
  */
 const MAX_SENT_AHEAD = 128;
 
 /**
- * Bounds the connections of a gateway: in all, of one token, and of those that have not brought a token yet. Of these
- * the oldest is closed when there are too many: whoever has a token has shown it within milliseconds.
+ * Limits the connections of a gateway: in all, of one token, and of those that have not sent a token yet. If there are too
+ * many of the last, the oldest is closed: clients with a token send it within milliseconds.
  */
 export class Connections {
   readonly #max: number;
@@ -28,13 +28,13 @@ export class Connections {
     this.#max = max;
   }
 
-  /** Passes requests on, and closes a connection on which too many wait for their answers. */
+  /** Handles requests, and closes a connection on which too many wait for their answers. */
   bounded(handle: RequestListener): RequestListener {
     return (request, response) => {
       const { socket } = request;
       const count = (this.#requests.get(socket) ?? 0) + 1;
       this.#requests.set(socket, count);
-      // What Node read of it together is still handed over.
+      // Node still emits the requests that it read in the same chunk.
       if (socket.destroyed) return;
       if (count > MAX_SENT_AHEAD) {
         socket.destroy();
@@ -48,7 +48,7 @@ export class Connections {
   watch(server: Server): void {
     server.maxConnections = this.#max;
     server.on('connection', (socket) => {
-      // Each request that a client sends ahead of the answers listens for the end of its connection.
+      // Each pipelined request listens for the end of its connection.
       socket.setMaxListeners(0);
       this.#strangers.add(socket);
       socket.once('close', () => {
@@ -62,8 +62,8 @@ export class Connections {
   }
 
   /**
-   * A request on a connection was let in with a token. A proxy's connection has the token of its last request.
-   * @throws RequestError `too-many-open` where the token has too many.
+   * A request on a connection was admitted with a token. A proxy's connection has the token of its last request.
+   * @throws RequestError `too-many-open` if the token has too many.
    */
   letIn(socket: Socket, token: string): void {
     if (socket.destroyed || this.#tokens.get(socket) === token) return;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
-/** A wait that names no time, in milliseconds. */
+/** Default wait, in milliseconds. */
 const DEFAULT_WAIT_MS = 30_000;
-/** Longest wait that is granted, in milliseconds; a longer one is cut to it. */
+/** Longest wait, in milliseconds; a longer one is cut to it. */
 export const MAX_WAIT_MS = 300_000;
 
 /** A time to wait: `30s`, `500ms`, `2m`, a number of seconds, or nothing for the default. In milliseconds. */

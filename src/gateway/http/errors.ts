@@ -4,11 +4,11 @@ import { type FleetError, messageOf, RequestError } from '../../errors.js';
 import { PROBLEM_TYPE, type Problem, problemOf, refusalFrom, retryAfterOf } from './problem.js';
 import { whenOver } from './request-log.js';
 
-/** A request that was refused before its body was read is let send so much more, in bytes, or so long, in ms. */
+/** How much more a rejected request may send, in bytes, and how long, in milliseconds. */
 const DISCARD_BYTES = 256 * 2 ** 20;
 const DISCARD_MS = 10_000;
 
-/** Express' own refusals, such as a path that cannot be decoded, carry a status. */
+/** Express' own errors, such as a path that cannot be decoded, have a status. */
 function isClientError(thrown: unknown): thrown is Error {
   const status = (thrown as { status?: unknown } | null)?.status;
   return thrown instanceof Error && typeof status === 'number' && status >= 400 && status < 500;
@@ -19,19 +19,19 @@ function errorOf(thrown: unknown): FleetError {
   return refusalFrom(thrown);
 }
 
-/** What a handler throws because its client left or the gateway closes, which is no failure. */
+/** Thrown by a handler because its client left or the gateway closes, which is no failure. */
 function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === 'AbortError';
 }
 
-/** The id that finds a request in the log. */
+/** The id of a request in the log. */
 export function requestIdOf(response: Response): string {
   return String(response.getHeader('x-request-id'));
 }
 
 /**
- * Logs a failure of a request that its problem document does not explain. An outage of Redis needs no stack: it says
- * nothing about this program, and there may be one line for every request.
+ * Logs a failure of a request that its problem document does not explain. An outage of Redis is logged without a stack: it is
+ * no defect of this program, and there may be one line for every request.
  */
 export function logFailure(logger: Logger, thrown: unknown, response: Response): void {
   const error = errorOf(thrown);
@@ -45,14 +45,14 @@ export function logFailure(logger: Logger, thrown: unknown, response: Response):
   }
 }
 
-/** An error without its own fields: one of Redis carries the command that failed, and so whole payloads. */
+/** An error without its own fields: a Redis error has the failed command in them, and so whole payloads. */
 function described(thrown: unknown): object {
   if (!(thrown instanceof Error)) return { message: messageOf(thrown) };
   const { name: type, message, stack } = thrown;
   return { type, message, stack };
 }
 
-/** Answers what handlers throw with a problem document; every answer of 500 and above leaves one line in the log. */
+/** Answers errors of handlers with a problem document; every answer of 500 and above writes one line to the log. */
 export function problemHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     if (isAbort(thrown) && whenOver(response).aborted) {
@@ -84,8 +84,8 @@ function sendProblem(error: FleetError, requestId: string, response: Response): 
 }
 
 /**
- * Reads what a refused client still sends, without keeping it: a connection that is closed on unread bytes is reset,
- * and the client would lose the answer. Whoever sends too much or too slowly is cut off all the same.
+ * Reads and drops what a rejected client still sends: closing a connection with unread bytes resets it, and the client would
+ * lose the answer. A client that sends too much or too slowly is disconnected anyway.
  */
 function discardRest(request: Request): void {
   if (request.complete) return;

@@ -1,8 +1,8 @@
 /**
- * Aborted with the first of several signals, as `AbortSignal.any` would be. That one keeps a record of every signal that it
- * made as long as the given ones live, and those of the gateway live as long as its process.
+ * Aborted with the first of several signals, like `AbortSignal.any`. That function keeps a record of every signal that it
+ * made while its sources live, and the gateway's signals live as long as its process.
  *
- * @param over Aborted in any case, and soon: then nothing is left at the other signals.
+ * @param over Always aborted soon: then the listeners on the other signals are removed.
  */
 export function firstAbort(over: AbortSignal, others: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();

@@ -1,8 +1,8 @@
 const FIRST_BYTES = 4_096;
 
 /**
- * Bytes that arrive in pieces, copied into one buffer that doubles: pieces of a byte each would take hundreds of times
- * their size if they were kept as they come. Nothing is allocated for what a client only announces.
+ * Bytes that arrive in pieces, copied into one buffer that doubles: pieces of a byte each would take hundreds of times their
+ * size if they were stored one by one. A declared length alone allocates nothing.
  */
 export class GrowingBuffer {
   #buffer = Buffer.alloc(0);

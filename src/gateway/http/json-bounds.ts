@@ -22,11 +22,11 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON that is nested too deep or has too many values or members, by its bytes alone: what is not refused here can
- * be walked recursively.
+ * Rejects JSON that is nested too deep or has too many values or members, by its bytes alone. Other code may then walk it
+ * recursively.
  * @throws RequestError `malformed-request`.
  */
-export function refuseUnbounded(bytes: Buffer): void {
+export function assertBounded(bytes: Buffer): void {
   /** Members so far of the object or list at each depth. */
   const members: number[] = new Array(DEEPEST_NESTING + 1).fill(0);
   let allMembers = 0;
@@ -66,17 +66,17 @@ function tooMany(what: string, max: number): RequestError {
 }
 
 /**
- * Refuses a key `__proto__` at any depth: copying such an object would set its prototype, or lose the key unseen.
+ * Rejects a key `__proto__` at any depth: copying such an object would set its prototype, or lose the key unnoticed.
  * @throws RequestError `malformed-request` with the path of the key's object.
  */
-export function refuseProtoKeys(value: unknown): void {
+export function rejectProtoKeys(value: unknown): void {
   const path = protoPath(value);
   if (path === undefined) return;
   const field = fieldPath(path.reverse());
   throw new RequestError('malformed-request', `${field}: this key is not allowed`, { field });
 }
 
-/** The path of a key `__proto__`, its end first: paths of the millions of values beside it are never made. */
+/** The path of a key `__proto__`, its end first, so that no paths of other values are built. */
 function protoPath(value: unknown): PropertyKey[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) {

@@ -6,13 +6,13 @@ import { addressOf } from '../auth/address.js';
 import { authorize, type Caller, endsOfAccess, identify, requireRole } from '../auth/caller.js';
 import type { RequestRate } from '../auth/request-rate.js';
 import type { Role } from '../auth/roles.js';
-import { refuseForgery } from '../auth/same-origin.js';
-import { refuseForeignTenant } from '../auth/tenant.js';
+import { assertSameOrigin } from '../auth/same-origin.js';
+import { assertOwnTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import type { FleetLink } from '../link.js';
 import type { Connections } from './connections.js';
 import { firstAbort } from './first-abort.js';
-import type { AnswerPlace, Call, OpenOperation, Operation, Outcome, Reply } from './operation.js';
+import type { AnswerSlot, Call, OpenOperation, Operation, Outcome, Reply } from './operation.js';
 import { readJson } from './read-json.js';
 import { whenOver } from './request-log.js';
 import type { TransferRate } from './transfer-watch.js';
@@ -31,7 +31,7 @@ function expressPath(path: string): string {
   return path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Lets a request in: by its token or, where there are none, its host, its origin, its role and its rate, in this order. */
+/** Admits a request: checks its token (without tokens its host), origin, role and rate, in this order. */
 export async function admitRequest(
   request: Request,
   response: Response,
@@ -44,7 +44,7 @@ export async function admitRequest(
     throw thrown;
   });
   response.locals.caller = caller;
-  refuseForgery(request, caller.by);
+  assertSameOrigin(request, caller.by);
   requireRole(caller, role);
   rate.take(caller.id);
   connections.letIn(request.socket, caller.id);
@@ -66,8 +66,8 @@ export function mountOperations(
   }
 }
 
-/** Answers the methods that the operations of a path leave over. */
-export function refuseOtherMethods(app: Express, operations: readonly (Operation | OpenOperation)[]): void {
+/** Answers the methods that the operations of a path do not have. */
+export function rejectOtherMethods(app: Express, operations: readonly (Operation | OpenOperation)[]): void {
   for (const path of new Set(operations.map((operation) => operation.path))) {
     const allowed = operations
       .filter((operation) => operation.path === path)
@@ -95,22 +95,22 @@ async function handle(
 ): Promise<void> {
   const gateway = await admitRequest(request, response, operation.role, mounting);
   const caller = response.locals.caller as Caller;
-  await refuseForeignTenant(operation.id, request.params, gateway, caller);
+  await assertOwnTenant(operation.id, request.params, gateway, caller);
   const signal = firstAbort(whenOver(response), endsOfAccess(gateway, caller));
   const waits = 'wait' in request.query;
   const resource = operation.resource ?? (waits ? 'wait' : undefined);
-  if (resource !== undefined) await holdResource(resource, response, mounting);
+  if (resource !== undefined) await takeResource(resource, response, mounting);
   const stillAllowed = () => authorize(request, gateway, operation.role);
   let room: Promise<void> | undefined;
   const roomForAnswer = () => {
-    room ??= holdResource('answer', response, mounting);
+    room ??= takeResource('answer', response, mounting);
     return room;
   };
-  const tryRoomForAnswer = (): AnswerPlace | undefined => {
+  const tryRoomForAnswer = (): AnswerSlot | undefined => {
     const release = mounting.resources.tryTake('answer', caller.id);
     return release && { release, keep: () => releaseWhenOver(response, release) };
   };
-  const inTurn = async <T>(part: Resource, work: () => Promise<T>) => {
+  const withSlot = async <T>(part: Resource, work: () => Promise<T>) => {
     const release = await mounting.resources.take(part, caller.id, signal);
     try {
       await stillAllowed();
@@ -121,7 +121,7 @@ async function handle(
   };
   const call = {
     ...{ params: request.params, query: { ...request.query }, gateway },
-    ...{ stillAllowed, roomForAnswer, tryRoomForAnswer, inTurn },
+    ...{ stillAllowed, roomForAnswer, tryRoomForAnswer, withSlot },
   };
   const outcome = await runWithBody(operation, { ...call, signal, request, response }, mounting);
   const reply = outcome !== undefined && 'rest' in outcome ? await outcome.rest() : outcome;
@@ -130,8 +130,8 @@ async function handle(
   if (reply !== undefined) send(response, reply);
 }
 
-/** Holds a resource of the caller until the response is over. @throws RequestError `too-many-open`. */
-export async function holdResource(
+/** Takes a slot of the caller until the response is over. @throws RequestError `too-many-open`. */
+export async function takeResource(
   resource: Resource,
   response: Response,
   { resources }: Pick<Mounting, 'resources'>,
@@ -147,8 +147,8 @@ function releaseWhenOver(response: Response, release: () => void): void {
 }
 
 /**
- * Runs an operation; when this has resolved, nothing holds the body any more. The token is asked for again where the
- * request waited for its turn or its body: it may have been revoked meanwhile.
+ * Runs an operation; when this has resolved, nothing references the body any more. If the request waited for a slot or its
+ * body, the token is checked again: it may have been revoked meanwhile.
  */
 async function runWithBody(
   operation: Operation,
@@ -168,7 +168,7 @@ async function runWithBody(
   }
 }
 
-/** Sends a reply; a client that has gone needs none. */
+/** Sends a reply, unless the client has left. */
 function send(response: Response, { status, body, headers = {} }: Reply): void {
   if (response.destroyed || response.headersSent) return;
   response.status(status).set({ 'cache-control': 'no-store', ...headers });

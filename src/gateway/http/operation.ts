@@ -27,24 +27,24 @@ export interface Reply {
 }
 
 /**
- * What is still to be done once the body of the request is no longer needed: the memory that it took is given back
- * before. Make it with `later`, so that it does not keep the handler's own variables.
+ * Work that remains once the body of the request is no longer needed: its memory is freed before. Make it with `later`, so
+ * that it does not reference the handler's variables.
  */
 export interface Later {
   readonly rest: () => Promise<Reply>;
 }
 
-/** Whatever a handler comes to; `undefined` where it has written the response itself. */
+/** The result of a handler; `undefined` if it has written the response itself. */
 export type Outcome = Reply | Later | undefined;
 
-/** Does something once the request's body is given back. */
+/** Runs something after the memory of the request's body is freed. */
 export function later<Args extends unknown[]>(work: (...args: Args) => Promise<Reply>, ...args: Args): Later {
   return { rest: () => work(...args) };
 }
 
-/** A place among the answers of a token that hold a whole job. */
-export interface AnswerPlace {
-  /** Holds it until the answer is sent. */
+/** A slot for an answer with a whole job; a token has a limited number. */
+export interface AnswerSlot {
+  /** Keeps it until the answer is sent. */
   keep(): void;
   release(): void;
 }
@@ -57,18 +57,18 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   /** Value of the Idempotency-Key header. */
   readonly idempotencyKey: string | undefined;
   readonly gateway: Gateway;
-  /** Asks again whether the request is still allowed, after it has waited. @throws RequestError. */
+  /** Checks that the request is still allowed after it has waited. @throws RequestError. */
   readonly stillAllowed: () => Promise<unknown>;
   /**
-   * Waits for a place among the answers of the token that hold a whole job, and holds it until this one is sent. Asked
-   * before the job is read, and after all other waiting.
+   * Waits for a slot for an answer with a whole job, and keeps it until the answer is sent. Call it before the job is read,
+   * and after all other waiting.
    */
   readonly roomForAnswer: () => Promise<void>;
-  /** The same where a place is free now. Whoever waits for others asks this, and holds none meanwhile. */
-  readonly tryRoomForAnswer: () => AnswerPlace | undefined;
-  /** Does a part of the work while it holds one of the token's places for that, and gives the place back. */
-  readonly inTurn: <T>(resource: Resource, work: () => Promise<T>) => Promise<T>;
-  /** Aborted when the client has gone or the gateway closes. */
+  /** Takes such a slot if one is free now. Code that waits for something else uses this, so that it has no slot meanwhile. */
+  readonly tryRoomForAnswer: () => AnswerSlot | undefined;
+  /** Does a part of the work with one of the token's slots for it, and releases the slot. */
+  readonly withSlot: <T>(resource: Resource, work: () => Promise<T>) => Promise<T>;
+  /** Aborted when the client has left or the gateway closes. */
   readonly signal: AbortSignal;
   readonly request: Request;
   readonly response: Response;
@@ -86,12 +86,12 @@ interface Documented {
   readonly responses: Readonly<Record<number, ResponseSpec>>;
 }
 
-/** A route that asks for no token and answers also while Redis is away. */
+/** A route that needs no token and answers even while Redis is away. */
 export interface OpenOperation extends Documented {
   answer(): Promise<Reply>;
 }
 
-/** A route of the API: what is documented, validated and done, in one place. */
+/** A route of the API: its documentation, validation and handler. */
 export interface Operation extends Documented {
   readonly role: Role;
   readonly params?: z.ZodObject;
@@ -99,16 +99,16 @@ export interface Operation extends Documented {
   readonly body?: z.ZodType;
   /** Whether it reads the Idempotency-Key header. */
   readonly idempotent?: true;
-  /** Refusals that its problem documents may have, besides those that every operation may have. */
+  /** Status codes of its errors, besides those that every operation has. */
   readonly refusals?: readonly number[];
-  /** What one request of it holds open, and how much of that a token may have. Whoever waits holds `wait`. */
+  /** The resource of which a request takes a slot. A request that waits takes `wait`. */
   readonly resource?: Resource;
   run(call: Call): Promise<Outcome>;
 }
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-/** Declares an operation; its handler gets the parameters and the body as its schemas say. */
+/** Declares an operation; its handler gets the parameters and the body as parsed by its schemas. */
 export function operation<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
@@ -163,7 +163,7 @@ export function parseBody(schema: z.ZodType | undefined, value: unknown): unknow
   });
 }
 
-/** Most fields at fault that one refusal lists. */
+/** How many invalid fields one error lists. */
 const MAX_ISSUES = 20;
 
 function issuesOf(error: z.ZodError): [FieldIssue, ...FieldIssue[]] {
@@ -180,7 +180,7 @@ function issuesOf(error: z.ZodError): [FieldIssue, ...FieldIssue[]] {
   return [first, ...others];
 }
 
-/** Longest path of a field in a refusal, in characters: its names are the client's own. */
+/** Longest path of a field in an error, in characters: the client chooses its names. */
 const MAX_SHOWN_PATH = 300;
 
 function shownPath(path: readonly PropertyKey[]): string {

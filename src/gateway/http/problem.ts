@@ -16,7 +16,7 @@ const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
 /** A problem document (RFC 9457). */
 export const ProblemSchema = z
   .strictObject({
-    type: z.string().describe('Place in /docs that explains the code.'),
+    type: z.string().describe('Section of /docs that explains the code.'),
     title: z.string(),
     status: z.int().min(400).max(599),
     detail: z.string().describe('What happened, in a sentence.'),
@@ -34,13 +34,13 @@ export const ProblemSchema = z
   .meta({ id: 'Problem' });
 export type Problem = z.infer<typeof ProblemSchema>;
 
-/** One field at fault. */
+/** One invalid field. */
 export interface FieldIssue {
   readonly field: string;
   readonly message: string;
 }
 
-/** What a refusal may say besides its error. */
+/** Further details of a problem document. */
 export interface RefusalDetails {
   /** For the Retry-After header, in seconds. */
   readonly retryAfter?: number;
@@ -49,16 +49,16 @@ export interface RefusalDetails {
 
 const details = new WeakMap<FleetError, RefusalDetails>();
 
-/** Adds to an error what its problem document and headers shall say besides. */
+/** Adds details to an error for its problem document and headers. */
 export function withDetails<E extends FleetError>(error: E, more: RefusalDetails): E {
   details.set(error, more);
   return error;
 }
 
-/** Seconds after which it is worth trying again where nothing better is known. */
+/** Default seconds after which a retry makes sense. */
 const DEFAULT_RETRY_AFTER = 2;
 
-/** Seconds for Retry-After; undefined where waiting does not help. */
+/** Seconds for Retry-After; undefined if waiting does not help. */
 export function retryAfterOf(error: FleetError): number | undefined {
   const known = details.get(error)?.retryAfter;
   if (known !== undefined) return known;
@@ -72,7 +72,7 @@ export function titleOf(code: ErrorCode): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The problem document of an error. What is not ours keeps its message to the log. */
+/** The problem document of an error. The message of an unknown error goes only to the log. */
 export function problemOf(error: FleetError, requestId: string): Problem {
   const { httpStatus, retryable, whatToDo } = error.entry;
   const issues = details.get(error)?.issues;
@@ -94,7 +94,10 @@ export function problemOf(error: FleetError, requestId: string): Problem {
   };
 }
 
-/** Gives anything that a handler threw a code: Redis away, Redis full, a URL that cannot be decoded, or a defect. */
+/**
+ * Turns anything that a handler threw into an error with a code: Redis away, Redis full, a URL that cannot be decoded, or a
+ * defect.
+ */
 export function refusalFrom(thrown: unknown): FleetError {
   if (saysFull(thrown)) {
     return new RedisError('redis-full', 'Redis has no memory left; nothing was stored.', { cause: thrown });

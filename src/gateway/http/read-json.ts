@@ -3,25 +3,25 @@ import type { IncomingMessage } from 'node:http';
 import { messageOf, PayloadError, RequestError } from '../../errors.js';
 import { type BodyShare, SMALL_BODY_BYTES } from '../admission/body-room.js';
 import { GrowingBuffer } from './growing-buffer.js';
-import { refuseProtoKeys, refuseUnbounded } from './json-bounds.js';
+import { assertBounded, rejectProtoKeys } from './json-bounds.js';
 import { type TransferRate, TransferWatch } from './transfer-watch.js';
 
 function tooLarge(limit: number): PayloadError {
   return new PayloadError('payload-too-large', `the request body is larger than ${limit} bytes`);
 }
 
-/** The declared length of the body; undefined where it comes in chunks of unknown number. */
+/** The declared length of the body; undefined if it comes in chunks. */
 function declaredLength(request: IncomingMessage): number | undefined {
   const header = request.headers['content-length'];
   return header === undefined ? undefined : Number(header);
 }
 
-/** Whether a request says that it has a body. */
+/** Whether a request declares a body. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (declaredLength(request) ?? 0) > 0;
 }
 
-function refuseMediaType(request: IncomingMessage): void {
+function assertJsonMediaType(request: IncomingMessage): void {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/(json|[\w.+-]+\+json)\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
     const got = type === '' ? 'none' : JSON.stringify(type);
@@ -45,30 +45,30 @@ function refuseMediaType(request: IncomingMessage): void {
   }
 }
 
-/** What reading a body is bound by. */
+/** Limits for reading a body. */
 export interface BodyBounds {
   /** Most bytes. */
   readonly limit: number;
   readonly rate: TransferRate;
-  /** Room in memory; absent for bodies that are small in any case. */
+  /** Room in memory; absent for bodies that are always small. */
   readonly share?: BodyShare;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has left. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads a JSON body. A body that is too large is refused by its declared length, or once that much has come: never
- * held, never parsed; nesting and the number of values are bounded before parsing.
+ * Reads a JSON body. A body that is too large is rejected by its declared length, or once that many bytes have arrived: it is
+ * never stored or parsed. Nesting and the number of values are checked before parsing.
  *
  * @throws PayloadError `payload-too-large`; RequestError `unsupported-media-type`, `malformed-request`,
  *   `request-too-slow`, and what the room in memory throws.
  */
 export async function readJson(request: IncomingMessage, bounds: BodyBounds): Promise<unknown> {
-  refuseMediaType(request);
+  assertJsonMediaType(request);
   const bytes = await readBody(request, bounds);
   if (bytes.length === 0) throw new RequestError('malformed-request', 'the request has no body');
   if (!isUtf8(bytes)) throw new RequestError('malformed-request', 'the body is not UTF-8');
-  refuseUnbounded(bytes);
+  assertBounded(bytes);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
@@ -77,7 +77,7 @@ export async function readJson(request: IncomingMessage, bounds: BodyBounds): Pr
       cause,
     });
   }
-  refuseProtoKeys(value);
+  rejectProtoKeys(value);
   return value;
 }
 
@@ -103,7 +103,7 @@ function readBytes(request: IncomingMessage, { limit, rate, share, signal }: Bod
       watch.stop();
       request.off('data', take).off('end', finish).off('error', gone).off('close', gone);
     };
-    /** A body of unknown length has outgrown the small ones: nothing more is read before its token has room. */
+    /** A body of unknown length is no longer small: nothing more is read before its token has room. */
     const grow = async (room: BodyShare) => {
       isLarge = true;
       watch.stop();

@@ -3,7 +3,7 @@ import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Caller } from '../auth/caller.js';
 
-/** Told of every request that has ended. */
+/** Called for every request that has ended. */
 export type RequestObserver = (route: string, method: string, status: number, seconds: number) => void;
 
 /** Requests that are being handled. */
@@ -11,14 +11,14 @@ export interface OpenRequests {
   count: number;
 }
 
-/** Aborted once a response is over: sent, or its client has gone. */
+/** Aborted once a response is over: sent, or its client has left. */
 export function whenOver(response: Response): AbortSignal {
   return response.locals.over as AbortSignal;
 }
 
 /**
- * Gives every request an id and logs its end: the route and not the address, since that may hold names; no headers and
- * no body, since these hold tokens and scripts.
+ * Gives every request an id and logs its end: the route instead of the address, because that may contain names; no headers
+ * and no body, because these contain tokens and scripts.
  */
 export function requestLog(logger: Logger, observe: RequestObserver, open: OpenRequests): RequestHandler {
   return (request, response, next) => {
@@ -43,7 +43,7 @@ export function requestLog(logger: Logger, observe: RequestObserver, open: OpenR
       logger.debug({ requestId, method: request.method, route, status, ms, token: caller?.id }, 'request');
     };
     response.once('close', end);
-    // A response that waits behind another one of its connection is not told that the connection has gone.
+    // A response that waits for an earlier one on its connection does not notice the end of the connection.
     socket.once('close', end);
     next();
   };

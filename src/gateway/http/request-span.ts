@@ -3,9 +3,8 @@ import type { RequestHandler } from 'express';
 import { whenOver } from './request-log.js';
 
 /**
- * A span for each request, below the one that its `traceparent` header names: the jobs that the request submits
- * belong to the same trace. Does nothing where no OpenTelemetry SDK is loaded, and leaves it to an instrumentation of
- * Node's own HTTP server where there is one.
+ * A span for each request, below the one that its `traceparent` header names: the jobs that the request submits belong to the
+ * same trace. Does nothing if no OpenTelemetry SDK is loaded, or if an instrumentation of Node's HTTP server makes the span.
  */
 export function requestSpan(): RequestHandler {
   const tracer = trace.getTracer('solution-fleet');

@@ -28,7 +28,7 @@ export function securityHeaders(https: boolean): RequestHandler {
   });
 }
 
-/** Headers for Bull Board, whose page has styles of its own within and names its base. No script stands within. */
+/** Headers for Bull Board, whose page has inline styles and a `base` element. It has no inline scripts. */
 export function boardHeaders(): RequestHandler {
   return helmet.contentSecurityPolicy({
     useDefaults: false,

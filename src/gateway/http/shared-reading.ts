@@ -1,8 +1,8 @@
 /**
- * Reads what is the same for everybody. All who ask while it is being read get that reading, however long it takes, and so
- * do those who ask in a time after. A reading that failed is not kept.
+ * Shares one reading among all callers: those who call while it is under way, and those who call within a time after it. A
+ * failed reading is not reused.
  *
- * @param keepMs How long a reading counts after its end.
+ * @param keepMs How long a reading is reused after its end.
  */
 export function sharedReading<Source, Value>(
   keepMs: number,

@@ -36,7 +36,7 @@ export class TransferWatch {
     const now = performance.now();
     const isLate = now - this.#lookedAt > (2 * this.#rate.windowMs) / LOOKS;
     this.#lookedAt = now;
-    // The gateway itself was busy: bytes may have come that it has not read yet.
+    // The gateway itself was busy: bytes may have arrived that it has not read yet.
     if (isLate) this.#sums = [];
     this.#sums.push(this.#sum);
     if (this.#sums.length <= LOOKS) return;

@@ -17,13 +17,13 @@ const BLOCK_MS = 1_000;
 /** Events of one read: a batch of thousands of jobs writes two for each, which are only to be acknowledged. */
 const PAGE = 1_000;
 const PAUSE_MS = 1_000;
-/** An event that another gateway has held for so long without counting it is taken over, in milliseconds. */
+/** How long an event may be pending at another gateway before this one takes it over, in milliseconds. */
 const ABANDONED_MS = 30_000;
 
 /**
- * Counts what becomes of jobs, from the queues' own event streams: workers need not do anything for it, and each
- * job is counted once however many gateways there are. Events that pass while no gateway runs are counted later, as
- * far back as the streams reach (BullMQ keeps about 10,000 events of a queue).
+ * Counts how jobs end, from the queues' event streams: workers do nothing for it, and each job is counted once however many
+ * gateways there are. Events while no gateway runs are counted later, as far back as the streams go (BullMQ keeps about
+ * 10,000 events of a queue).
  */
 export class Collector {
   readonly #fleet: FleetClient;
@@ -61,7 +61,7 @@ export class Collector {
         await this.#readNew();
       } catch (thrown) {
         if (this.#closed) return;
-        // A Redis that lost its data has lost the groups too.
+        // A Redis that lost its data has also lost the groups.
         if (messageOf(thrown).includes('NOGROUP')) ready = false;
         else this.#logger.warn({ reason: messageOf(thrown) }, 'jobs cannot be counted; trying again');
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -115,7 +115,7 @@ export class Collector {
     await this.#forgetGoneConsumers();
   }
 
-  /** Every gateway is a consumer of its own name; those long gone without anything pending are removed. */
+  /** Every gateway is a consumer with its own name; those that ended long ago with nothing pending are removed. */
   async #forgetGoneConsumers(): Promise<void> {
     for (const kind of KIND_NAMES) {
       const consumers = (await this.#fleet.client.xinfo(

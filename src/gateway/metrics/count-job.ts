@@ -3,11 +3,11 @@ import { type EndedJob, totalsOf } from './ended-job.js';
 import { GROUP, KEPT_DURATIONS, MINUTE_TTL, minuteOf, statisticsKeys } from './statistics-keys.js';
 
 /**
- * Counts one ended job, once: whoever acknowledges its event first adds it.
+ * Counts one ended job, once: the gateway that acknowledges its event first adds it.
  * KEYS: 1 event stream, 2 totals, 3 minute, 4 durations.
  * ARGV: 1 group, 2 event, 3 outcome, 4 duration in ms or '', 5 lifetime of the minute in seconds, 6 kept durations, then
  * pairs of a field of the totals and what is added.
- * Returns 1 where it was counted, 0 where it had been.
+ * Returns 1 if it was counted, 0 if it had been counted before.
  */
 const COUNT_JOB = `
 if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
@@ -21,8 +21,8 @@ end
 return 1`;
 
 /**
- * Adds an ended job to the statistics, unless its event was acknowledged before: two gateways may hold the same event
- * when one was so slow that the other took it over.
+ * Adds an ended job to the statistics, unless its event was acknowledged before: two gateways may hold the same event if one
+ * was so slow that the other took it over.
  *
  * @returns whether it was counted.
  */

@@ -1,14 +1,14 @@
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { runScript, script } from '../../queues/run-script.js';
 
-/** Failed jobs that one script looks at, so that Redis answers others in between. */
+/** How many failed jobs one script reads, so that Redis serves other clients in between. */
 const PAGE = 1_000;
-/** Failed jobs that are looked at in all; the newest ones. */
+/** How many failed jobs are read in all; the newest ones. */
 const MOST = 20_000;
 
 /**
- * KEYS: 1 failed jobs. ARGV: 1 beginning of the keys of jobs, 2-3 first and last place from the newest, 4 mark of a
- * cancelled job. Returns how many were looked at, and how many of them were not cancelled.
+ * KEYS: 1 failed jobs. ARGV: 1 beginning of the keys of jobs, 2-3 first and last index from the newest, 4 flag of a cancelled
+ * job. Returns how many were read, and how many of them were not cancelled.
  */
 const COUNT = script(`
 local ids = redis.call('ZREVRANGE', KEYS[1], ARGV[2], ARGV[3])

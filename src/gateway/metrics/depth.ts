@@ -6,7 +6,7 @@ import type { FleetClient } from '../../producers/fleet-client.js';
 export interface Depth {
   /** Ready to start: plain and prioritized. */
   readonly waiting: number;
-  /** Delayed, and their time has come. */
+  /** Delayed, and due. */
   readonly due: number;
   readonly delayed: number;
   readonly waitingChildren: number;
@@ -14,11 +14,11 @@ export interface Depth {
   /** Failed jobs that are still kept. */
   readonly failed: number;
   readonly completed: number;
-  /** What scaling goes by: waiting, due and active. */
+  /** The number to scale by: waiting, due and active. */
   readonly load: number;
   /** Everything that has not started. */
   readonly unstarted: number;
-  /** Age of the oldest job that is ready, in seconds; undefined where none is. */
+  /** Age of the oldest job that is ready, in seconds; undefined if none is. */
   readonly oldestSeconds: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function readDepth(fleet: FleetClient, name: string, now = Date.now
   ]);
   const count = (name: string) => counts[name] ?? 0;
   const band = Math.floor(Number(leastUrgent[1] ?? 0) / PRIORITY_SHIFT) * PRIORITY_SHIFT;
-  // The longest wait is that of the first job of the least urgent priority, or of one of the two first in turn.
+  // The longest wait is that of the first job of the last priority, or of the first job in one of the two lists.
   const starved =
     leastUrgent.length === 0 ? [] : await client.zrangebyscore(prioritized, band, '+inf', 'LIMIT', 0, 1);
   const ids = [oldestWaiting, mostUrgent[0], starved[0]].filter((id): id is string => typeof id === 'string');

@@ -4,7 +4,7 @@ import { DURATION_BOUNDS, totalField } from './statistics-keys.js';
 
 type HistogramValue = MetricValue<string> & { readonly metricName: string };
 
-/** A histogram whose counts stand in the totals. prom-client's own can only observe, one value after the other. */
+/** A histogram whose counts are in the totals. prom-client's own can only observe one value after the other. */
 export class DurationHistogram {
   readonly name: string;
   readonly help: string;
@@ -38,14 +38,14 @@ export class DurationHistogram {
     });
   }
 
-  /** What prom-client's registry asks of a metric. */
+  /** The interface that prom-client's registry requires of a metric. */
   async get(): Promise<MetricObjectWithValues<HistogramValue>> {
     const { name, help } = this;
     const collect = () => undefined;
     return { name, help, collect, type: 'histogram' as never, aggregator: 'sum', values: this.#values };
   }
 
-  /** Asked by the registry when it is reset; the counts are Redis'. */
+  /** Called by the registry on reset; the counts are in Redis. */
   reset(): void {
     this.#values = [];
   }

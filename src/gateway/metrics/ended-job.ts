@@ -12,7 +12,7 @@ export interface EndedJob {
   /** Error code of a failed job; `none` otherwise. */
   readonly reason: string;
   readonly endedAt: number;
-  /** From the start of the last attempt to the end, in milliseconds; undefined where it never started. */
+  /** From the start of the last attempt to the end, in milliseconds; undefined if it never started. */
   readonly durationMs: number | undefined;
   readonly usage: Usage;
 }
@@ -32,8 +32,8 @@ function parsed(text: string | null | undefined): unknown {
 }
 
 /**
- * Reads an ended job from the values of its fields; undefined where the job is gone or was run again meanwhile (its
- * end will come once more).
+ * Reads an ended job from the values of its fields; undefined if the job is gone or was retried meanwhile (it will end
+ * again).
  */
 export function endedJob(
   kind: KindName,

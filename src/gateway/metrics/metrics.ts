@@ -12,8 +12,8 @@ import { DurationHistogram } from './duration-histogram.js';
 const REQUEST_BOUNDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300];
 
 /**
- * What `/metrics` tells. Counts of jobs and calls are the whole fleet's, from what the collectors keep in Redis: every
- * gateway tells the same, so scrape one, or take the maximum over gateways. Requests and process figures are this
+ * The content of `/metrics`. Counts of jobs and calls are the whole fleet's, from what the collectors store in Redis: every
+ * gateway reports the same, so scrape one, or take the maximum over gateways. Numbers of requests and of the process are this
  * gateway's.
  */
 export class Metrics {
@@ -116,7 +116,7 @@ export class Metrics {
     );
     this.#blocked = gauge(
       'fleet_model_blocked_seconds',
-      'How much longer calls of a model are held back (429, 529).',
+      'How much longer calls of a model are blocked (429, 529).',
       ['model', 'why'],
     );
     this.#totals = totalCounters(this.#registry);
@@ -139,7 +139,7 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  /** All who ask at the same time share one reading. */
+  /** Concurrent callers share one reading. */
   readonly #readAll = sharedReading(0, async (gateway: Gateway): Promise<void> => {
     const totals = await gateway.statistics.totals();
     await Promise.all(KIND_NAMES.map((kind) => this.#readQueue(gateway, kind)));
@@ -209,7 +209,7 @@ interface TotalCounter {
   set(totals: ReadonlyMap<string, number>): void;
 }
 
-/** Counters whose values stand in the totals under a first part of the field; the other parts are their labels. */
+/** Counters whose values are in the totals: the first part of a field names the counter, the other parts are its labels. */
 function totalCounters(registry: Registry): TotalCounter[] {
   const counter = (part: string, name: string, help: string, labelNames: string[]): TotalCounter => {
     const metric = new Counter({ name, help, labelNames, registers: [registry] });

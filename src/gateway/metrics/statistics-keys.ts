@@ -12,7 +12,7 @@ export const MINUTE_SECONDS = 60;
 /** Minutes are kept for two hours, in seconds. */
 export const MINUTE_TTL = 2 * 3_600;
 
-/** Where the statistics stand in Redis. Queue names are never empty, so no job's key looks like one of these. */
+/** Redis keys of the statistics. Queue names are never empty, so no job's key looks like one of these. */
 export const statisticsKeys = (prefix: string) => ({
   /** Hash of sums since the beginning; fields are made by `totalField`. */
   totals: `${prefix}::stats:totals`,
@@ -23,7 +23,7 @@ export const statisticsKeys = (prefix: string) => ({
 });
 export type StatisticsKeys = ReturnType<typeof statisticsKeys>;
 
-/** A field of the totals: what is counted, and its labels. Neither holds a `|`. */
+/** A field of the totals: what is counted, and its labels. Neither contains a `|`. */
 export function totalField(...parts: readonly string[]): string {
   return parts.join('|');
 }

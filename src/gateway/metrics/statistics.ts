@@ -11,7 +11,7 @@ export interface MinuteCounts {
 
 /** Minutes over which the drain rate is measured. */
 const DRAIN_MINUTES = 5;
-/** The drain rate changes slowly, and every refused request asks for it, in milliseconds. */
+/** How long a drain rate is reused, in milliseconds: it changes slowly, and every rejected request needs it. */
 const DRAIN_CACHE_MS = 2_000;
 
 /** Reads what the collectors of the fleet's gateways have counted. */
@@ -31,7 +31,7 @@ export class Statistics {
     return new Map(Object.entries(fields).map(([field, value]) => [field, Number(value)]));
   }
 
-  /** The last minutes of a kind, oldest first; the present one, which is not over, is the last. */
+  /** The last minutes of a kind, oldest first; the last one is the current minute. */
   async minutes(kind: KindName, count: number, now = Date.now()): Promise<MinuteCounts[]> {
     const commands = this.#fleet.client.pipeline();
     const last = minuteOf(now);
@@ -46,7 +46,7 @@ export class Statistics {
     });
   }
 
-  /** Jobs of a kind that end in a second, measured over the last minutes; 0 where none did. */
+  /** Jobs of a kind that end in a second, measured over the last minutes; 0 if none did. */
   async drainRate(kind: KindName): Promise<number> {
     const known = this.#drainRates.get(kind);
     const now = Date.now();
@@ -55,7 +55,7 @@ export class Statistics {
     const perMinute = minutes.map(({ completed, failed, cancelled }) => completed + failed + cancelled);
     const busySince = perMinute.findIndex((ended) => ended > 0);
     const elapsed = (now / 1_000) % MINUTE_SECONDS;
-    // From the first minute in which something ended: before that, there may have been nothing to do.
+    // From the first minute in which a job ended: before that, there may have been no jobs.
     const seconds =
       busySince < 0 ? 1 : Math.max(1, (DRAIN_MINUTES - 1 - busySince) * MINUTE_SECONDS + elapsed);
     const rate = perMinute.reduce((sum, ended) => sum + ended, 0) / seconds;
@@ -69,7 +69,7 @@ export class Statistics {
   }
 }
 
-/** The value below which a share of the values lies (nearest rank); undefined of none. */
+/** The value below which a fraction of the values is (nearest rank); undefined without values. */
 export function percentile(values: readonly number[], share: number): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];

@@ -4,8 +4,8 @@ import { z } from 'zod';
 type JsonSchema = Record<string, unknown>;
 
 /**
- * Collects the schemas of a document. A zod schema with an id (`meta({id})`) is written once and referred to; what a
- * request may send and what a response holds can differ (defaults), and then have two names.
+ * Collects the schemas of a document. A zod schema with an id (`meta({id})`) is written once and referenced; its input in a
+ * request and its output in a response can differ (defaults), and then have two names.
  */
 export class ComponentRegistry {
   readonly #schemas = new Map<string, JsonSchema>();
@@ -32,7 +32,7 @@ export class ComponentRegistry {
     if (typeof id !== 'string') return renamed(own, names) as JsonSchema;
     const name = names.get('#') ?? id;
     this.#keep(name, own, names);
-    return { $ref: place(name) };
+    return { $ref: reference(name) };
   }
 
   #nameFor(name: string, definition: JsonSchema, io: 'input' | 'output'): string {
@@ -49,11 +49,11 @@ export class ComponentRegistry {
   }
 }
 
-function place(name: string): string {
+function reference(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-/** A schema whose references lead to the components of the document. */
+/** A schema whose references point to the components of the document. */
 function renamed(value: unknown, names: ReadonlyMap<string, string>, known?: Iterable<string>): unknown {
   const all = known === undefined ? names : new Map([...known].map((name) => [`#/$defs/${name}`, name]));
   if (Array.isArray(value)) return value.map((item) => renamed(item, all));
@@ -62,7 +62,7 @@ function renamed(value: unknown, names: ReadonlyMap<string, string>, known?: Ite
     Object.entries(value).map(([key, item]) => {
       if (key !== '$ref' || typeof item !== 'string') return [key, renamed(item, all)];
       const name = all.get(item);
-      return [key, name === undefined ? item : place(name)];
+      return [key, name === undefined ? item : reference(name)];
     }),
   );
 }

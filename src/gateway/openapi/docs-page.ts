@@ -15,8 +15,8 @@ ${description !== undefined && html`<p>${description}</p>`}
 ${
   parameters.length > 0 &&
   html`<h3>Parameters</h3><ul>${parameters.map(
-    ({ name, in: place, required, description: text }) =>
-      html`<li><code>${name}</code> (${place}${required && ', required'})${text !== undefined && `: ${text}`}</li>`,
+    ({ name, in: location, required, description: text }) =>
+      html`<li><code>${name}</code> (${location}${required && ', required'})${text !== undefined && `: ${text}`}</li>`,
   )}</ul>`
 }
 ${requestBody !== undefined && html`<h3>Body</h3>${json((requestBody as { content?: unknown }).content)}`}
@@ -62,7 +62,7 @@ ${Object.entries(document.components.schemas).map(
   return page({ title: 'API – solution-fleet', content, at: '/docs' }).text;
 }
 
-/** Adds the page; it holds no data of the fleet's, so no token is asked for. */
+/** Adds the page; it has no data of the fleet, so it needs no token. */
 export function mountDocs(app: Express, document: () => OpenApiDocument): void {
   let text: Buffer | undefined;
   app.get('/docs', (_request, response) => {

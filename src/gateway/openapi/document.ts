@@ -21,11 +21,11 @@ export interface OperationObject {
   readonly requestBody?: Readonly<Record<string, unknown>>;
   readonly responses: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly security?: readonly Record<string, readonly string[]>[];
-  /** Least role of the token. */
+  /** Minimum role of the token. */
   readonly 'x-role'?: string;
 }
 
-/** An OpenAPI 3.1 document, as far as this project looks into it. */
+/** An OpenAPI 3.1 document, as far as this project reads it. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -50,13 +50,13 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   500: 'A defect of the gateway.',
   503: 'Redis is away or full, or the gateway is busy; Retry-After says when to try again.',
 };
-/** Version of the API, as its paths name it. Which release serves it is nobody's business who has no token. */
+/** Version of the API, as in its paths. A caller without a token must not learn which release serves it. */
 const API_VERSION = '1';
 const ALWAYS = [400, 401, 403, 429, 500, 503];
 const WITH_BODY = [408, 413, 415, 422];
 const text = { type: 'string' };
 
-/** The document of the API: everything in it comes from the operations and their schemas. */
+/** The document of the API, made from the operations and their schemas. */
 export function openApiDocument(operations: readonly (Operation | OpenOperation)[]): OpenApiDocument {
   const registry = new ComponentRegistry();
   const problem = registry.reference(ProblemSchema, 'output');
@@ -163,11 +163,11 @@ function parametersOf(
   { params, query, idempotent }: Operation,
   registry: ComponentRegistry,
 ): ParameterObject[] {
-  const from = (place: 'path' | 'query', object: z.ZodObject | undefined): ParameterObject[] =>
+  const from = (location: 'path' | 'query', object: z.ZodObject | undefined): ParameterObject[] =>
     Object.entries((object?.shape ?? {}) as Record<string, z.ZodType>).map(([name, schema]) => ({
       name,
-      in: place,
-      required: place === 'path' || !schema.safeParse(undefined).success,
+      in: location,
+      required: location === 'path' || !schema.safeParse(undefined).success,
       ...(schema.description === undefined ? {} : { description: schema.description }),
       schema: registry.reference(schema, 'input'),
     }));

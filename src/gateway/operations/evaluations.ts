@@ -63,7 +63,7 @@ const claim = operation({
     const timeoutMs = query.wait ?? 0;
     if (signal.aborted) return claimReply(undefined);
     if (timeoutMs === 0) {
-      // Before it is leased: an evaluation whose answer waits would lose its lease.
+      // Before the claim: an evaluation whose answer waits could lose its lease.
       await call.roomForAnswer();
       return claimReply(await gateway.evaluations.claim(queue, leaseMs, owner));
     }
@@ -77,19 +77,19 @@ function claimReply(claimed: Claim | undefined): Reply {
   return claimed === undefined ? { status: 204 } : { status: 200, body: claimed };
 }
 
-/** Claims what is there now, where there is room for the answer. */
+/** Claims an evaluation that waits now, if there is a slot for the answer. */
 async function claimNow(
   evaluations: Evaluations,
   { queue, leaseMs, owner, tryRoomForAnswer }: WaitingClaim,
 ): Promise<Claim | undefined> {
-  const place = tryRoomForAnswer();
-  if (place === undefined) return undefined;
+  const slot = tryRoomForAnswer();
+  if (slot === undefined) return undefined;
   let claimed: Claim | undefined;
   try {
     claimed = await evaluations.claim(queue, leaseMs, owner);
   } finally {
-    if (claimed === undefined) place.release();
-    else place.keep();
+    if (claimed === undefined) slot.release();
+    else slot.keep();
   }
   return claimed;
 }

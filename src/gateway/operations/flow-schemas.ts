@@ -7,7 +7,7 @@ import { isQueueName, nameField, QUEUE_NAME, QUEUE_NAME_RULE } from '../../queue
 import { KINDS } from '../../queues/registry.js';
 import { SubmittedSchema } from './job-schemas.js';
 
-/** Name of a queue of the pipeline's own; the fleet's kinds have theirs. */
+/** Name of a pipeline queue; the fleet's kinds have their own queues. */
 export const OwnQueueSchema = z
   .string()
   .regex(QUEUE_NAME, QUEUE_NAME_RULE)
@@ -15,7 +15,7 @@ export const OwnQueueSchema = z
   .refine((name) => !Object.hasOwn(KINDS, name), 'is the queue of one of the fleet’s own kinds')
   .describe('Queue of the pipeline’s own.');
 
-/** The options of the pipeline's own job that may be set through HTTP. */
+/** The options of a pipeline job that may be set through HTTP. */
 const JobOptionsSchema = z.strictObject({
   attempts: z.int().min(1).max(100).optional(),
   backoff: z
@@ -25,7 +25,7 @@ const JobOptionsSchema = z.strictObject({
   delay: z.int().nonnegative().max(31_536_000_000).optional(),
 });
 
-/** The pipeline's own job. */
+/** A pipeline job. */
 const EvaluationSchema = z
   .strictObject({
     queue: OwnQueueSchema,

@@ -6,7 +6,7 @@ import {
   type GuardedEvaluationHandles,
 } from '../../producers/flows/guarded-evaluation.js';
 import { addRefinementStep } from '../../producers/flows/refinement-step.js';
-import { refuseDisallowed } from '../admission/payload-rules.js';
+import { assertAllowed } from '../admission/payload-rules.js';
 import { callerIdOf } from '../auth/caller-id.js';
 import { ownKey, ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { WaitQuery } from '../http/duration.js';
@@ -54,10 +54,10 @@ const refinement = operation({
   handle: async (call) => {
     const { body, query, gateway, idempotencyKey, response } = call;
     const { key, force, ...step } = body;
-    await refuseDisallowed(step, '', gateway.settings);
+    await assertAllowed(step, '', gateway.settings);
     const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
-    const places = [['summarize', 1] as const, ['extract', 1] as const];
-    const { extract, summarize } = await gateway.admission.within(submitterOfResponse(response), places, () =>
+    const counts = [['summarize', 1] as const, ['extract', 1] as const];
+    const { extract, summarize } = await gateway.admission.within(submitterOfResponse(response), counts, () =>
       addRefinementStep(gateway.fleet, submitOptions(step), options),
     );
     if (query.wait !== undefined) return later(waitReply, waitingOf(call), extract.id, query.wait);
@@ -88,10 +88,10 @@ const guardedEvaluation = operation({
   handle: async (call) => {
     const { body, query, gateway, idempotencyKey, response } = call;
     const { key, force, evaluation, ...rest } = body;
-    await refuseDisallowed(rest, '', gateway.settings);
+    await assertAllowed(rest, '', gateway.settings);
     const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
     const request = { ...submitOptions(rest), evaluation: submitOptions(evaluation) };
-    // The options of the job came through their own schema, absent ones are left out by JSON.
+    // The options of the job have passed their schema; JSON leaves out absent ones.
     const submit = () =>
       addGuardedEvaluation(gateway.fleet, request as Parameters<typeof addGuardedEvaluation>[1], options);
     const queues = [{ field: 'evaluation.queue', queue: evaluation.queue }];
@@ -131,14 +131,14 @@ const candidateBatch = operation({
   },
   refusals: [409, 422, 429],
   handle: async ({ body, gateway, idempotencyKey, response }) => {
-    const { key, force, candidates: given, ...rest } = body;
-    const candidates = given.map(({ key: own, ...candidate }) =>
+    const { key, force, candidates: requested, ...rest } = body;
+    const candidates = requested.map(({ key: own, ...candidate }) =>
       submitOptions({ ...candidate, key: ownKey(response, own) }),
     );
     const batch = { ...rest, candidates };
-    await refuseDisallowed(batch, '', gateway.settings);
+    await assertAllowed(batch, '', gateway.settings);
     const options = ownSubmission(response, submitOptions({ force, ...keyOf(key, idempotencyKey) }));
-    const places = [['solution-check', batch.candidates.length] as const];
+    const counts = [['solution-check', batch.candidates.length] as const];
     const submit = () =>
       addCandidateBatch(gateway.fleet, batch as Parameters<typeof addCandidateBatch>[1], options);
     const queues = [
@@ -147,7 +147,7 @@ const candidateBatch = operation({
     ];
     const { evaluations, afterAll } = await gateway.admission.within(
       submitterOfResponse(response),
-      places,
+      counts,
       () => gateway.ownQueues.within(queues, callerIdOf(response), submit),
     );
     return {

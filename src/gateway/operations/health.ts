@@ -9,7 +9,7 @@ const HealthSchema = z
   })
   .meta({ id: 'Health' });
 
-/** The routes by which a load balancer or container engine asks how the gateway is. */
+/** The health checks for load balancers and container engines. */
 export function healthOperations(link: FleetLink): OpenOperation[] {
   const answer = async (isWanted: () => boolean): Promise<Reply> => {
     const redis = await link.isHealthy();

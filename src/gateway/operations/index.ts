@@ -13,7 +13,7 @@ import { openApiOperation } from './openapi.js';
 import { submitBatch } from './submit-batch.js';
 import { submitOperations } from './submit-job.js';
 
-/** Every route of the API, in the order in which it is documented. */
+/** Every route of the API, in the order of the documentation. */
 export function allOperations(link: FleetLink, metrics: Metrics): readonly (Operation | OpenOperation)[] {
   const operations: (Operation | OpenOperation)[] = [
     ...submitOperations,

@@ -9,7 +9,7 @@ import { type Call, operation, type Reply } from '../http/operation.js';
 import { jobResource, queueOfId, stateOf } from './job-resource.js';
 import { JobIdParams } from './job-schemas.js';
 
-const STREAM_PLACE = /^\d{1,15}-\d{1,15}$/;
+const EVENT_ID = /^\d{1,15}-\d{1,15}$/;
 /** Events of BullMQ after which a job waits or runs, and what the API calls that state. */
 const STATES: Readonly<Record<string, string>> = {
   waiting: 'waiting',
@@ -17,9 +17,9 @@ const STATES: Readonly<Record<string, string>> = {
   active: 'active',
   'waiting-children': 'waiting-children',
 };
-/** Events that are held in memory while a client is told the past. */
-const MAX_HELD_EVENTS = 10_000;
-/** Events that may mean the end. */
+/** How many events are buffered while earlier ones are sent to a client. */
+const MAX_BUFFERED_EVENTS = 10_000;
+/** Events after which a job may have ended. */
 const ENDS = new Set(['completed', 'failed', 'cancelled', 'removed']);
 
 export const jobEvents = operation({
@@ -37,7 +37,7 @@ export const jobEvents = operation({
   params: JobIdParams,
   responses: {
     200: { description: 'The events.', schema: z.string(), contentType: 'text/event-stream' },
-    204: { description: 'The job has ended, and the client was told.' },
+    204: { description: 'The job has ended, and the client has received all its events.' },
   },
   refusals: [404],
   handle: async (call): Promise<Reply | undefined> => {
@@ -46,9 +46,9 @@ export const jobEvents = operation({
     const queue = queueOfId(id);
     const state = await stateOf(gateway.fleet, id);
     if (request.method === 'HEAD') return { status: 200, headers: { 'content-type': 'text/event-stream' } };
-    const resumeAt = placeOf(request.get('last-event-id'));
-    const wasTold = () => isTold(gateway.feed, queue, id, resumeAt ?? '');
-    if (resumeAt !== undefined && hasEnded(state) && (await call.inTurn('replay', wasTold))) {
+    const resumeAt = parseEventId(request.get('last-event-id'));
+    const isUpToDate = () => hasSeenAll(gateway.feed, queue, id, resumeAt ?? '');
+    if (resumeAt !== undefined && hasEnded(state) && (await call.withSlot('replay', isUpToDate))) {
       return { status: 204 };
     }
     const stillAllowed = () => authorize(request, gateway, 'read');
@@ -59,8 +59,8 @@ export const jobEvents = operation({
     if (signal.aborted) stop();
     try {
       if (resumeAt === undefined) await follower.follow(undefined);
-      // A stream that waits for its turn hears of nothing yet, and so holds nothing.
-      else await call.inTurn('replay', () => follower.follow(resumeAt));
+      // A stream that waits for a slot does not listen yet, so it buffers nothing.
+      else await call.withSlot('replay', () => follower.follow(resumeAt));
       await stream.ended;
     } finally {
       follower.stop();
@@ -70,20 +70,20 @@ export const jobEvents = operation({
   },
 });
 
-/** A place that this API gave; what is none is as if nothing had been sent. */
-function placeOf(header: string | undefined): string | undefined {
-  return header !== undefined && STREAM_PLACE.test(header) ? header : undefined;
+/** The id of an event of this API; anything else counts as no id. */
+function parseEventId(header: string | undefined): string | undefined {
+  return header !== undefined && EVENT_ID.test(header) ? header : undefined;
 }
 
-/** Whether a client was told all there is of a job that has ended. */
-async function isTold(feed: EventFeed, queue: string, id: string, place: string): Promise<boolean> {
-  // The events since have been trimmed, or the place is none of this stream: it is told the end, with a place that is.
-  if (isLater(await feed.oldest(queue), place)) return false;
-  for await (const event of feed.after(queue, place)) if (event.jobId === id) return false;
+/** Whether a client has received all events of a job that has ended. */
+async function hasSeenAll(feed: EventFeed, queue: string, id: string, lastId: string): Promise<boolean> {
+  // If later events have been trimmed, or the id is not of this stream, the client gets the end with an id that is.
+  if (isLater(await feed.oldest(queue), lastId)) return false;
+  for await (const event of feed.after(queue, lastId)) if (event.jobId === id) return false;
   return true;
 }
 
-/** Sends what happens to one job, each event once and in order. */
+/** Sends the events of one job, each once and in order. */
 class JobFollower {
   readonly #gateway: Gateway;
   readonly #roomForAnswer: () => Promise<void>;
@@ -91,9 +91,9 @@ class JobFollower {
   readonly #queue: string;
   readonly #id: string;
   readonly #stream: EventStream;
-  /** Events that came while the past was being told. */
-  #held: QueueEvent[] | undefined = [];
-  #place = '0-0';
+  /** Events that arrived while earlier ones were being sent. */
+  #buffered: QueueEvent[] | undefined = [];
+  #lastId = '0-0';
   #ended = false;
   #stopListening: (() => void) | undefined;
   #last: Promise<void> = Promise.resolve();
@@ -115,25 +115,25 @@ class JobFollower {
   async follow(resumeAt: string | undefined): Promise<void> {
     const { feed } = this.#gateway;
     this.#stopListening = await feed.listen(this.#queue, this.#id, (event) => {
-      if (this.#held === undefined) this.#enqueue(event);
-      else if (this.#held.length < MAX_HELD_EVENTS) this.#held.push(event);
+      if (this.#buffered === undefined) this.#enqueue(event);
+      else if (this.#buffered.length < MAX_BUFFERED_EVENTS) this.#buffered.push(event);
       else this.#stream.cutOff();
     });
     const [oldest, newest] = await Promise.all([feed.oldest(this.#queue), feed.newest(this.#queue)]);
     if (resumeAt === undefined || isLater(oldest, resumeAt) || isLater(resumeAt, newest)) {
-      // Nothing was told yet, the events since have been trimmed, or the place is none of this stream.
-      this.#place = newest;
-      await this.#tellState();
+      // A new client, or later events have been trimmed, or the id is not of this stream.
+      this.#lastId = newest;
+      await this.#sendState();
     } else {
-      this.#place = resumeAt;
+      this.#lastId = resumeAt;
       for await (const event of feed.after(this.#queue, resumeAt)) {
         if (event.jobId !== this.#id) continue;
-        await this.#tell(event);
+        await this.#sendEvent(event);
         await this.#stream.drained();
       }
     }
-    for (const event of this.#held ?? []) this.#enqueue(event);
-    this.#held = undefined;
+    for (const event of this.#buffered ?? []) this.#enqueue(event);
+    this.#buffered = undefined;
   }
 
   stop(): void {
@@ -142,33 +142,33 @@ class JobFollower {
 
   #enqueue(event: QueueEvent): void {
     this.#last = this.#last
-      .then(() => this.#tell(event))
-      // The client comes back with its Last-Event-ID and is told again.
+      .then(() => this.#sendEvent(event))
+      // The client reconnects with its Last-Event-ID and gets the event again.
       .catch((thrown: unknown) => this.#stream.fail(thrown));
   }
 
-  async #tellState(): Promise<void> {
+  async #sendState(): Promise<void> {
     const state = await stateOf(this.#gateway.fleet, this.#id);
-    if (hasEnded(state)) await this.#tellEnd();
-    else this.#stream.send('state', { state }, this.#place);
+    if (hasEnded(state)) await this.#sendEnd();
+    else this.#stream.send('state', { state }, this.#lastId);
   }
 
-  async #tell(event: QueueEvent): Promise<void> {
-    if (this.#ended || !isLater(event.id, this.#place)) return;
+  async #sendEvent(event: QueueEvent): Promise<void> {
+    if (this.#ended || !isLater(event.id, this.#lastId)) return;
     // The token may have been revoked, or the session ended, since the last ping.
     await this.#stillAllowed();
-    this.#place = event.id;
+    this.#lastId = event.id;
     const state = STATES[event.name];
     if (state !== undefined) this.#stream.send('state', { state }, event.id);
     else if (event.name === 'progress')
       this.#stream.send('progress', { progress: progressOf(event) }, event.id);
-    else if (ENDS.has(event.name)) await this.#tellEnd();
+    else if (ENDS.has(event.name)) await this.#sendEnd();
   }
 
-  async #tellEnd(): Promise<void> {
+  async #sendEnd(): Promise<void> {
     try {
       if (!hasEnded(await stateOf(this.#gateway.fleet, this.#id))) return;
-      // Only now: a stream may go on for hours.
+      // Only now: a stream may be open for hours.
       await this.#roomForAnswer();
       this.#end(await jobResource(this.#gateway.fleet, this.#id));
     } catch (thrown) {
@@ -179,7 +179,7 @@ class JobFollower {
 
   #end(job: unknown): void {
     this.#ended = true;
-    this.#stream.send('end', job, this.#place);
+    this.#stream.send('end', job, this.#lastId);
     this.#stream.end();
   }
 }
@@ -188,7 +188,7 @@ function progressOf({ fields }: QueueEvent): unknown {
   try {
     return JSON.parse(fields.data ?? 'null');
   } catch {
-    // Whoever wrote it by hand wrote plain text.
+    // A progress that is not JSON is plain text.
     return fields.data;
   }
 }

@@ -9,12 +9,11 @@ import { parseJobKey } from '../../queues/job-key.js';
 import type { Call, Reply } from '../http/operation.js';
 import { JOB_ID, type JobResource, type Submitted } from './job-schemas.js';
 
-/** Most children that a job is shown with. */
+/** How many children of a job are shown. */
 const MAX_CHILDREN = 10_000;
 
 /**
- * The queue that an id of this project's making names: any other text is no job's id, and might be the name of one of
- * the queue's own keys.
+ * The queue in an id that this project generated: any other text is no job's id, and might be the name of a key of the queue.
  * @throws JobError `job-not-found`.
  */
 export function queueOfId(id: string): string {
@@ -52,10 +51,10 @@ async function withChildren(fleet: FleetClient, { queue }: FoundJob, view: JobVi
   return keys.length === 0 ? resource : { ...resource, children: keys.map((child) => parseJobKey(child).id) };
 }
 
-/** What waiting for a job needs of its request. */
+/** The parts of a call that waiting for a job needs. */
 type Waiting = Pick<Call, 'gateway' | 'signal' | 'roomForAnswer'>;
 
-/** The part of a call that its waiting needs: the call itself holds the body. */
+/** The parts of a call that waiting needs, without its body. */
 export function waitingOf({ gateway, signal, roomForAnswer }: Waiting): Waiting {
   return { gateway, signal, roomForAnswer };
 }
@@ -85,7 +84,7 @@ export function locationOf(id: string): string {
   return `/v1/jobs/${encodeURIComponent(id)}`;
 }
 
-/** What a submission came to. A new job is in the state that its submission put it in. */
+/** The result of a submission. A new job is in the state that its submission set. */
 export async function submitted(job: QueuedJob, initial: Submitted['state']): Promise<Submitted> {
   const { id, queue: kind, outcome } = job;
   const isNew = outcome === 'created' || outcome === 'replaced';
@@ -95,7 +94,7 @@ export async function submitted(job: QueuedJob, initial: Submitted['state']): Pr
   return { id, kind, state, outcome, ...(outcome === 'existing' ? { duplicateOf: id } : {}) };
 }
 
-/** Another submission with `force` removes the job of the key for a moment, and puts it back in its initial state. */
+/** Another submission with `force` removes the job of the key for a moment, and adds it again in its initial state. */
 function initialIfGone(thrown: unknown, initial: Submitted['state']): Submitted['state'] {
   if (thrown instanceof JobError && thrown.code === 'job-not-found') return initial;
   throw thrown;

@@ -40,7 +40,7 @@ const jobFields = {
   attempts: z.int().nonnegative(),
 };
 
-/** A job as GET gives it. */
+/** A job as GET returns it. */
 export const JobSchema = z
   .strictObject({
     ...jobFields,
@@ -77,12 +77,12 @@ export const SubmittedSchema = z
     duplicateOf: z
       .string()
       .optional()
-      .describe('Id of the job that the key names already; force runs it anew.'),
+      .describe('Id of the job that the key already names; force runs it again.'),
   })
   .meta({ id: 'Submitted' });
 export type Submitted = z.infer<typeof SubmittedSchema>;
 
-/** Ids of this project's making: the queue, a hyphen, a UUID or 40 digits of a digest. */
+/** Ids that this project generates: the queue, a hyphen, a UUID or 40 digits of a digest. */
 export const JOB_ID = /^(\w[\w.-]{0,99})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{40})$/;
 
 export const JobIdParams = z.strictObject({ id: z.string().describe('Id of the job.') });

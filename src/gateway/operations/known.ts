@@ -6,7 +6,7 @@ import {
 } from '../../producers/known-solutions.js';
 import { type Operation, operation } from '../http/operation.js';
 
-/** Longest known solution that is taken through HTTP, in characters; a larger one is imported by the command line. */
+/** Longest known solution that HTTP accepts, in characters; import a larger one with the command line. */
 const MAX_SOLUTION_LENGTH = 2 ** 20;
 const CaseParams = z.strictObject({ testCaseId: z.string().min(1).max(1_000) });
 const time = z.iso.datetime({ offset: true });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { OpenOperation, Operation } from '../http/operation.js';
 import { openApiDocument } from '../openapi/document.js';
 
-/** The route that gives the OpenAPI document of all operations, this one included. */
+/** The route that returns the OpenAPI document of all operations, including this one. */
 export function openApiOperation(operations: readonly (Operation | OpenOperation)[]): OpenOperation {
-  /** Made once: answers that wait for their clients share it. */
+  /** Made once: all answers share it. */
   let document: Buffer | undefined;
   const operation: OpenOperation = {
     id: 'openapi',

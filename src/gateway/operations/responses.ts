@@ -7,10 +7,10 @@ export const WAIT_RESPONSES: Readonly<Record<number, ResponseSpec>> = {
 };
 
 /**
- * The key of a submission: from the body or the Idempotency-Key header. A quoted header is a text of structured
- * fields, as the header's draft standard writes it.
+ * The key of a submission: from the body or the Idempotency-Key header. A quoted header is a string of structured fields, as
+ * in the header's draft standard.
  *
- * @throws RequestError `malformed-request` where the two differ.
+ * @throws RequestError `malformed-request` if the two differ.
  */
 export function keyOf(inBody: string | undefined, inHeader: string | undefined): { key?: string } {
   const fromHeader = inHeader === undefined ? undefined : unquoted(inHeader);

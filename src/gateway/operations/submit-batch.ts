@@ -5,7 +5,7 @@ import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
 import { BatchAdmission } from '../admission/admit-jobs.js';
-import { refuseDisallowed } from '../admission/payload-rules.js';
+import { assertAllowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { logFailure, requestIdOf } from '../http/errors.js';
 import { type Call, operation, parseBody, type Reply } from '../http/operation.js';
@@ -24,11 +24,11 @@ if (firstKind === undefined) throw new TypeError('there is no kind of job');
 const ItemSchema = z
   .discriminatedUnion('kind', [itemOf(firstKind), ...otherKinds.map(itemOf)])
   .meta({ id: 'BatchJob' });
-/** What is checked before the single jobs are: a job that is wrong is refused alone. */
+/** What is checked before the single jobs: an invalid job is rejected alone. */
 const EnvelopeSchema = z.strictObject({ jobs: z.array(z.unknown()).min(1).max(MAX_BATCH_JOBS) });
 const BodySchema = z.strictObject({ jobs: z.array(ItemSchema).min(1).max(MAX_BATCH_JOBS) });
 
-/** Jobs that are let in together. */
+/** How many jobs are admitted together. */
 const JOBS_AT_ONCE = 500;
 
 type Item = BatchItem & { readonly index: number };
@@ -42,7 +42,7 @@ export const submitBatch = {
     path: '/v1/jobs:batch',
     role: 'submit',
     summary: 'Submit many jobs of any kinds',
-    description: `Up to ${MAX_BATCH_JOBS} jobs. Each stands for itself: one that is refused says why in its place.`,
+    description: `Up to ${MAX_BATCH_JOBS} jobs. Each is accepted or rejected by itself; the entry of a rejected one says why.`,
     body: EnvelopeSchema,
     responses: {
       200: {
@@ -55,7 +55,7 @@ export const submitBatch = {
     refusals: [422],
     handle: submit,
   }),
-  /** Documented with its items, although these are checked one by one. */
+  /** Documented with its items, although they are checked one by one. */
   body: BodySchema,
 };
 
@@ -83,7 +83,7 @@ async function submitEach(call: BatchCall, admission: BatchAdmission): Promise<R
   const delayed = new Set(accepted.flatMap(({ index, options }) => (options?.delayMs ? [index] : [])));
   const added = await addJobs(gateway.fleet, accepted);
   const full = added.map((outcome) => ('error' in outcome ? outcome.error : undefined));
-  // Nothing was stored: the whole batch may be sent again as it is.
+  // Nothing was stored: the whole batch may be sent again.
   if (full[0]?.code === 'redis-full' && full.every((error) => error === full[0])) throw full[0];
   for (const [position, { index }] of accepted.entries()) {
     const outcome = added[position];
@@ -113,23 +113,23 @@ async function submitEach(call: BatchCall, admission: BatchAdmission): Promise<R
   return { status: 200, body: { jobs } };
 }
 
-/** The jobs of a part that are well formed and allowed; the outcomes say why others are not. */
+/** The valid and allowed jobs of a part; the outcomes say why others are rejected. */
 async function wellFormed(
   { body, gateway, response }: BatchCall,
   start: number,
   outcomes: (BatchItemOutcome | undefined)[],
 ): Promise<Item[]> {
   const jobs: Item[] = [];
-  for (const [offset, given] of body.jobs.slice(start, start + JOBS_AT_ONCE).entries()) {
+  for (const [offset, item] of body.jobs.slice(start, start + JOBS_AT_ONCE).entries()) {
     await yieldWhenBusy();
     const index = start + offset;
     try {
-      const { kind, payload, ...fields } = parseBody(ItemSchema, given) as z.infer<typeof ItemSchema>;
+      const { kind, payload, ...fields } = parseBody(ItemSchema, item) as z.infer<typeof ItemSchema>;
       const options = ownSubmission(response, submitOptions(fields));
-      await refuseDisallowed(payload, 'payload', gateway.settings);
+      await assertAllowed(payload, 'payload', gateway.settings);
       jobs.push({ kind, payload, options, index } as Item);
     } catch (thrown) {
-      // A Redis that is away concerns the whole batch, as does a defect.
+      // An outage of Redis fails the whole batch, as does a defect.
       if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;
       outcomes[index] = { error: thrown };
     }

@@ -3,7 +3,7 @@ import { PayloadError } from '../../errors.js';
 import { addJob } from '../../producers/add-job.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
-import { refuseDisallowed } from '../admission/payload-rules.js';
+import { assertAllowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation } from '../http/operation.js';
@@ -18,7 +18,7 @@ export function submitOptions<T extends object>(fields: T): { [K in keyof T]: Ex
   };
 }
 
-/** A refusal of a payload names its field as the request body has it. */
+/** An error of a payload names its field as in the request body. */
 export function inBody(thrown: unknown, at: string): unknown {
   if (!(thrown instanceof PayloadError) || thrown.field === undefined || thrown.field === 'key')
     return thrown;
@@ -51,13 +51,13 @@ function submitOperation(kind: KindName): Operation {
     refusals: [409, 422, 429],
     handle: async (call) => {
       const { body, query, gateway, idempotencyKey, response } = call;
-      const { payload: given, ...fields } = body;
+      const { payload: input, ...fields } = body;
       const options = ownSubmission(response, {
         ...submitOptions(fields),
         ...keyOf(body.key, idempotencyKey),
       });
-      await refuseDisallowed(given, 'payload', gateway.settings);
-      const submit = () => addJob(gateway.fleet, kind, given, options);
+      await assertAllowed(input, 'payload', gateway.settings);
+      const submit = () => addJob(gateway.fleet, kind, input, options);
       const job = await gateway.admission
         .within(submitterOfResponse(response), [[kind, 1]], submit)
         .catch((thrown: unknown) => {

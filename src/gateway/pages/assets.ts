@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { RequestHandler } from 'express';
 import { packagePath } from '../../package-root.js';
 
-/** Files that the pages load, and what they are. Nothing else is served from the disk. */
+/** Files that the pages load, and their media types. Nothing else is served from the disk. */
 const FILES: Readonly<Record<string, string>> = {
   'pages.css': 'text/css; charset=utf-8',
   'overview.js': 'text/javascript; charset=utf-8',
@@ -10,9 +10,9 @@ const FILES: Readonly<Record<string, string>> = {
 };
 const CACHE_SECONDS = 300;
 
-/** Serves the files of the pages; they hold no data, so no token is asked for. */
+/** Serves the files of the pages; they have no data, so they need no token. */
 export function serveAsset(): RequestHandler<{ name: string }> {
-  /** Read once: answers that wait for their clients share them. */
+  /** Read once: all answers share them. */
   const contents = new Map<string, Buffer>();
   return async (request, response, next) => {
     const { name } = request.params;

@@ -17,7 +17,7 @@ export class Html {
 
 export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false;
 
-/** Characters that text direction tricks use, and control characters but for tab and line breaks, are shown as �. */
+/** Characters that change the text direction, and control characters except for tab and line breaks, are shown as �. */
 function replaceControlChars(text: string): string {
   return text.replace(/(?![\t\n\r])[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd');
 }
@@ -33,8 +33,8 @@ function render(value: HtmlValue): string {
 }
 
 /**
- * HTML from a template: every value is escaped for text and quoted attributes, unless it is `Html` itself. Attributes
- * must be quoted in the template, and no value may stand in a script, a style or the address of a link.
+ * HTML from a template: every value is escaped for text and quoted attributes, unless it is `Html` itself. Attributes must be
+ * quoted in the template, and no value may be in a script, a style or the address of a link.
  */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(parts.reduce((text, part, index) => text + render(values[index - 1]) + part));

@@ -68,7 +68,7 @@ async function kindOverview(
   };
 }
 
-/** Seconds that a job may wait before the overview calls it a problem while workers are there. */
+/** How long a job may wait before the overview calls it a problem although there are workers, in seconds. */
 const LONG_WAIT_SECONDS = 900;
 
 function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem[] {
@@ -106,7 +106,7 @@ function problemsOf(kinds: readonly KindOverview[], maxWaiting: number): Problem
   });
 }
 
-/** Lag of an event loop from which on locks of jobs may not be renewed in time, in seconds. */
+/** Lag of an event loop from which locks of jobs may not be renewed in time, in seconds. */
 const LONG_LAG_SECONDS = 2;
 
 function workerProblems(workers: readonly WorkerView[]): Problem[] {
@@ -124,7 +124,7 @@ function workerProblems(workers: readonly WorkerView[]): Problem[] {
       return [
         {
           severity: 'warning',
-          what: `The event loop of worker ${name} stands still for ${report.eventLoopLagSeconds.toFixed(1)} s at a time.`,
+          what: `The event loop of worker ${name} is blocked for ${report.eventLoopLagSeconds.toFixed(1)} s at a time.`,
           whatToDo: 'Lower FLEET_CONCURRENCY there, or give it more processor time.',
         },
       ];
@@ -133,14 +133,14 @@ function workerProblems(workers: readonly WorkerView[]): Problem[] {
   });
 }
 
-/** Share of a day's budget from which on the overview warns. */
+/** Fraction of a day's budget from which the overview warns. */
 const NEARLY_SPENT = 0.9;
 
 function callProblems(today: Spending, blocked: readonly BlockedModel[]): Problem[] {
   const found = blocked.map(
     ({ model, why, seconds }): Problem => ({
       severity: 'warning',
-      what: `Calls of ${model} are held back for ${Math.ceil(seconds)} s (${why}).`,
+      what: `Calls of ${model} are blocked for ${Math.ceil(seconds)} s (${why}).`,
       whatToDo: 'Nothing: they go on by themselves. If it comes often, raise the limit at the provider.',
     }),
   );
@@ -163,7 +163,7 @@ function callProblems(today: Spending, blocked: readonly BlockedModel[]): Proble
   return found;
 }
 
-/** Everything that the overview shows, as it is now. */
+/** The current content of the overview. */
 export async function readOverview(gateway: Gateway): Promise<Overview> {
   const workers = await listWorkers(gateway.fleet);
   const { fleet, costs } = gateway;

@@ -4,7 +4,7 @@ import { authorize, endsOfAccess } from '../auth/caller.js';
 import { EventStream } from '../events/event-stream.js';
 import type { Gateway } from '../gateway.js';
 import { firstAbort } from '../http/first-abort.js';
-import { holdResource, type Mounting } from '../http/mount.js';
+import { type Mounting, takeResource } from '../http/mount.js';
 import { whenOver } from '../http/request-log.js';
 import { sharedReading } from '../http/shared-reading.js';
 import { page } from './layout.js';
@@ -12,12 +12,12 @@ import { readOverview } from './overview-data.js';
 import { overviewContent } from './overview-view.js';
 import { pageHandler } from './page-request.js';
 
-/** How often an open overview gets newer figures, in milliseconds. */
+/** How often an open overview is updated, in milliseconds. */
 const LIVE_MS = 2_000;
-/** How long a reading counts for all who look, in milliseconds. */
+/** How long a reading is reused for all viewers, in milliseconds. */
 const SHARED_MS = 1_000;
 
-/** Adds the overview page and its live figures. */
+/** Adds the overview page and its updates. */
 export function mountOverview(app: Express, mounting: Mounting): void {
   const readContent = sharedReading(SHARED_MS, async (gateway: Gateway) =>
     overviewContent(await readOverview(gateway)),
@@ -26,7 +26,7 @@ export function mountOverview(app: Express, mounting: Mounting): void {
   app.get(
     '/',
     pageHandler(mounting, '/', async ({ gateway, caller, response }) => {
-      await holdResource('read', response, mounting);
+      await takeResource('read', response, mounting);
       const content = await readContent(gateway);
       const title = 'Overview – solution-fleet';
       response.set('cache-control', 'no-store');
@@ -39,7 +39,7 @@ export function mountOverview(app: Express, mounting: Mounting): void {
   app.get(
     '/live',
     pageHandler(mounting, '/live', async ({ gateway, caller, request, response }) => {
-      await holdResource('stream', response, mounting);
+      await takeResource('stream', response, mounting);
       const stream = new EventStream(response, gateway, () => authorize(request, gateway, 'read'));
       const stop = () => stream.end();
       const over = firstAbort(whenOver(response), endsOfAccess(gateway, caller));
@@ -49,7 +49,7 @@ export function mountOverview(app: Express, mounting: Mounting): void {
         try {
           stream.send('overview', (await readContent(gateway)).text);
         } catch (thrown) {
-          // Redis is away: the page says so, and the next figures come when it is back.
+          // Redis is away: the page says so, and the next update comes when it is back.
           gateway.logger.debug({ reason: messageOf(thrown) }, 'the overview has no figures');
           stream.send('away', null);
         }

@@ -35,7 +35,7 @@ ${figure('per minute', rate(perMinute))}
 ${figure('p50', duration(p50Ms))}
 ${figure('p95', duration(p95Ms))}
 ${figure('delayed', depth.delayed - depth.due)}
-${figure('behind others', depth.waitingChildren)}
+${figure('with open children', depth.waitingChildren)}
 ${figure('workers', workers, workers === 0)}
 </dl>
 ${sparkline(kind, minutes)}
@@ -73,7 +73,7 @@ function workers(overview: Overview): Html {
   if (overview.workers.length === 0)
     return html`<p class="bad">No worker is connected. Start one: <code>fleet worker</code></p>`;
   return html`<div class="scroll"><table>
-<thead><tr><th scope="col">worker</th><th scope="col">version</th><th scope="col">kinds</th><th scope="col" class="number">loop lag</th><th scope="col" class="number">memory</th><th scope="col" class="number">last heard of</th><th scope="col" class="number">up</th></tr></thead>
+<thead><tr><th scope="col">worker</th><th scope="col">version</th><th scope="col">kinds</th><th scope="col" class="number">loop lag</th><th scope="col" class="number">memory</th><th scope="col" class="number">last seen</th><th scope="col" class="number">up</th></tr></thead>
 <tbody>${overview.workers.map(
     (
       worker,
@@ -83,10 +83,7 @@ function workers(overview: Overview): Html {
   )}</tbody></table></div>`;
 }
 
-/**
- * The content of the overview. Parts marked `data-live` are replaced by newer ones as they come; without a script the
- * page is a picture of the moment.
- */
+/** The content of the overview. Updates replace the parts with `data-live`; without scripts the page does not change. */
 export function overviewContent(overview: Overview): Html {
   return html`<h1>Overview</h1>
 <p class="faint" data-live="time">As of <time datetime="${overview.at.toISOString()}">${overview.at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>. <span id="liveness">Reload for newer figures.</span></p>

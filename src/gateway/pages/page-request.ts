@@ -1,11 +1,11 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { RequestError } from '../../errors.js';
 import type { Caller } from '../auth/caller.js';
-import { refuseForeignTenant } from '../auth/tenant.js';
+import { assertOwnTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
 import { admitRequest, type Mounting } from '../http/mount.js';
 
-/** A request to a page of somebody who may see it. */
+/** A request to a page by a caller who may see it. */
 export interface PageRequest {
   readonly gateway: Gateway;
   readonly caller: Caller;
@@ -13,7 +13,7 @@ export interface PageRequest {
   readonly response: Response;
 }
 
-/** Handles a page: whoever has not logged in is led to the login and back. */
+/** Handles a page: a caller without a session is redirected to the login and back. */
 export function pageHandler(
   mounting: Mounting,
   route: string,
@@ -23,7 +23,7 @@ export function pageHandler(
     response.locals.route = route;
     try {
       const gateway = await admitRequest(request, response, 'read', mounting);
-      await refuseForeignTenant('page', {}, gateway, response.locals.caller as Caller);
+      await assertOwnTenant('page', {}, gateway, response.locals.caller as Caller);
       await show({ gateway, caller: response.locals.caller as Caller, request, response });
     } catch (thrown) {
       if (!leadsToLogin(thrown, request)) throw thrown;

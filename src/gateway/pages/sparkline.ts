@@ -5,7 +5,7 @@ const HEIGHT = 40;
 const BAR = 8;
 const GAP = 2;
 
-/** Ended jobs per minute as bars, oldest first; failed ones at the foot. Says its figures in words too. */
+/** Ended jobs per minute as bars, oldest first; failed ones at the foot. A text has the same numbers. */
 export function sparkline(kind: string, minutes: readonly MinuteCounts[]): Html {
   const totals = minutes.map(({ completed, failed, cancelled }) => completed + failed + cancelled);
   const most = Math.max(1, ...totals);

@@ -6,13 +6,13 @@ import { readWorkerReports, type WorkerReport } from '../../queues/worker-report
 export interface WorkerView {
   /** The name that the worker gave itself, or the number of its connection. */
   readonly name: string;
-  /** Version of the package it runs, where its name tells. */
+  /** Version of the package it runs, if its name has it. */
   readonly version: string | undefined;
   readonly kinds: readonly KindName[];
-  /** Seconds since Redis last heard of it. */
+  /** Seconds since it last sent a command to Redis. */
   readonly idleSeconds: number;
   readonly connectedSeconds: number;
-  /** What it last said about its process; undefined where it has said nothing for some time. */
+  /** Its last report about its process; undefined if it has sent none for some time. */
   readonly report: WorkerReport | undefined;
 }
 
@@ -20,8 +20,8 @@ export interface WorkerView {
 const NAMED = /^(.+)@(\d[\w.+-]*)$/;
 
 /**
- * The workers of the fleet, from the connections that Redis has: BullMQ names them by queue, and workers take turns to
- * ask for jobs, so a live one is heard of every few seconds. A worker without a name of its own shows once per kind.
+ * The workers of the fleet, from the connections of Redis: BullMQ names them by queue, and a live worker asks for jobs every
+ * few seconds. A worker without a name appears once per kind.
  */
 export async function listWorkers(fleet: FleetClient): Promise<WorkerView[]> {
   const [clients, reports] = await Promise.all([
@@ -59,7 +59,7 @@ function fieldsOf(line: string): Record<string, string> {
   );
 }
 
-/** BullMQ calls a worker's connection `prefix:base64(queue)`, with `:w:name` behind where the worker has a name. */
+/** BullMQ names a worker's connection `prefix:base64(queue)`, followed by `:w:name` if the worker has a name. */
 function kindOf(fleet: FleetClient, clientName: string): KindName | undefined {
   return KIND_NAMES.find((kind) => {
     const name = `${fleet.prefix}:${Buffer.from(kind).toString('base64')}`;
@@ -71,7 +71,7 @@ function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A name that is not encoded is shown as it stands.
+    // A name that is not encoded is shown as it is.
     return text;
   }
 }

@@ -54,7 +54,7 @@ class FleetClient:
     :param url: address of the gateway; default: ``FLEET_URL``, else ``http://127.0.0.1:8080``.
     :param token: default: ``FLEET_TOKEN``; a gateway on this machine may need none.
     :param timeout: how long one answer may take, in seconds.
-    :param patience: how long a request is sent again while the gateway is away or asks to come back later, in
+    :param retry_timeout: how long a request is sent again while the gateway is away or asks to come back later, in
         seconds. A submission that is sent again is still one job.
     """
 
@@ -64,10 +64,10 @@ class FleetClient:
         token: str | None = None,
         *,
         timeout: float = 30.0,
-        patience: float = 60.0,
+        retry_timeout: float = 60.0,
     ) -> None:
         url = url or os.environ.get("FLEET_URL") or "http://127.0.0.1:8080"
-        self._transport = Transport(url, token or os.environ.get("FLEET_TOKEN"), timeout, patience)
+        self._transport = Transport(url, token or os.environ.get("FLEET_TOKEN"), timeout, retry_timeout)
         #: The known solutions that contamination checks compare answers with.
         self.known = KnownSolutions(self)
         #: Jobs that failed for good.

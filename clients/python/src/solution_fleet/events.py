@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from .errors import ApiError
 from .event_stream import read_events
-from .patience import CONNECTION_ERRORS
+from .retry_timer import CONNECTION_ERRORS
 from .transport import Transport
 
 #: The gateway sends a sign of life every 15 seconds; after three that are missing the link is dead.
@@ -30,7 +30,7 @@ class JobEvent:
 
 def follow(transport: Transport, path: str, after: str | None) -> Iterator[JobEvent]:
     """Events until the end of the job, over any number of lost connections, each once."""
-    patience = transport.patience()
+    retries = transport.retry_timer()
     while True:
         headers = {} if after is None else {"Last-Event-ID": after}
         try:
@@ -38,16 +38,16 @@ def follow(transport: Transport, path: str, after: str | None) -> Iterator[JobEv
                 if response.status == 204:
                     return  # The end was told before.
                 for event in read_events(_chunks(response)):
-                    patience.reset()
+                    retries.reset()
                     after = event.id or after
                     yield JobEvent(cast(Any, event.name), json.loads(event.data), event.id)
                     if event.name == "end":
                         return
-            patience.wait_after(ConnectionError("the gateway ended the stream"))
+            retries.wait_after(ConnectionError("the gateway ended the stream"))
         except ApiError as error:
-            patience.wait_after(error)
+            retries.wait_after(error)
         except CONNECTION_ERRORS as error:
-            patience.wait_after(error)
+            retries.wait_after(error)
 
 
 def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:

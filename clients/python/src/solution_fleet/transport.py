@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .errors import ApiError, api_error
-from .patience import CONNECTION_ERRORS, Patience
+from .retry_timer import CONNECTION_ERRORS, RetryTimer
 
 
 # What may stand in a header: http.client repeats a token that may not in its error.
@@ -29,7 +29,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 class Transport:
     """Sends requests, and sends them again. Safe to share between threads."""
 
-    def __init__(self, url: str, token: str | None, timeout: float, patience: float) -> None:
+    def __init__(self, url: str, token: str | None, timeout: float, retry_timeout: float) -> None:
         if not url.startswith(("http://", "https://")):
             # The address is not shown: it may hold a password, or be the token in its place.
             raise ValueError("the gateway's address must begin with http:// or https://")
@@ -44,11 +44,11 @@ class Transport:
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         self._timeout = timeout
-        self._patience = patience
+        self._retry_timeout = retry_timeout
         self._opener = urllib.request.build_opener(_NoRedirects)
 
-    def patience(self, wait: float = 0.0) -> Patience:
-        return Patience(wait + self._patience)
+    def retry_timer(self, wait: float = 0.0) -> RetryTimer:
+        return RetryTimer(wait + self._retry_timeout)
 
     def send(self, method: str, path: str, body: Any = None, *, wait: float = 0.0) -> Any:
         """Sends a request and gives the body of its answer; None where it has none.
@@ -58,7 +58,7 @@ class Transport:
         out, the error says that an answer was lost. ``wait`` is how long the gateway itself may wait before it
         answers, in seconds.
         """
-        patience = self.patience(wait)
+        retries = self.retry_timer(wait)
         answer_lost = False
         while True:
             try:
@@ -67,10 +67,10 @@ class Transport:
                 return _document(response.status, text)
             except ApiError as error:
                 error.answer_lost = answer_lost
-                patience.wait_after(error)
+                retries.wait_after(error)
             except CONNECTION_ERRORS as error:
                 answer_lost = True
-                patience.wait_after(error)
+                retries.wait_after(error)
 
     @contextmanager
     def open(

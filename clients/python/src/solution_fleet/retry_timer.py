@@ -9,16 +9,16 @@ import time
 
 from .errors import ApiError, FleetUnreachable
 
-#: Statuses of refusals that pass: too much at the moment, or no gateway or Redis behind the door.
+#: Statuses of transient errors: too many requests, or no gateway or Redis.
 _PASSING = frozenset({429, 502, 503, 504})
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
 
-#: What a request can meet that another try may not.
+#: Errors of connections; another try may succeed.
 CONNECTION_ERRORS = (OSError, http.client.HTTPException)
 
 
-class Patience:
+class RetryTimer:
     """Waits between the tries of one request, and gives up when their time is over."""
 
     def __init__(self, seconds: float) -> None:
@@ -26,12 +26,12 @@ class Patience:
         self.reset()
 
     def reset(self) -> None:
-        """Begins anew: something went well."""
+        """Starts again after a success."""
         self._pause = _FIRST_PAUSE
         self._give_up_at = time.monotonic() + self._seconds
 
     def wait_after(self, failure: Exception) -> None:
-        """Waits before the next try; raises what the caller shall see where none is worth it."""
+        """Waits before the next try; raises the error for the caller if there is none."""
         delay = self._pause
         if isinstance(failure, ApiError):
             if failure.status not in _PASSING:
