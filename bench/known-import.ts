@@ -1,6 +1,6 @@
 /**
- * The fleet's known set at size: `npx tsx bench/known-import.ts [COUNT]` imports random programs into a Redis of its own,
- * builds a worker's index from it, and prints how long each took and what it holds.
+ * The fleet's known set at full size: `npx tsx bench/known-import.ts [COUNT]` imports random programs into a Redis of its
+ * own, builds a worker's index from it, and prints how long each took and how many entries it has.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

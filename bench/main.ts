@@ -55,7 +55,7 @@ if (unknown.length > 0) {
 const wanted = ({ name }: RowHead) => options.only?.some((asked) => matches(name, asked)) ?? true;
 
 const earlier = options.compare === undefined ? undefined : await readEarlierRun(options.compare);
-// Writing the plots is a change as well.
+// Writing the plots would count as a change.
 const commit = await measuredCommit();
 const redis = await startBenchRedis();
 let prefixes = 0;
@@ -71,7 +71,7 @@ try {
   const started = performance.now();
   const measured = await runRows(groups, context, {
     wanted,
-    // A row that is asked for by its name is measured, however long it takes.
+    // A row that is named explicitly is measured, however long it takes.
     bounded: options.short && options.only === undefined,
     announce: sayProgress,
   });

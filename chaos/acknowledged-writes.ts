@@ -1,6 +1,6 @@
 /**
- * How many writes that Redis said yes to are gone when its process is killed:
- * `npx tsx chaos/acknowledged-writes.ts [always|everysec] [kills]`. Eight clients write as fast as they can.
+ * How many acknowledged writes are lost when the Redis process is killed: `npx tsx chaos/acknowledged-writes.ts
+ * [always|everysec] [kills]`. Eight clients write as fast as they can.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -11,7 +11,7 @@ const PADDING = 'x'.repeat(200);
 
 const [mode = 'everysec', kills = '20'] = process.argv.slice(2);
 
-/** Writes 1, 2, 3, … until its Redis is gone. */
+/** Writes 1, 2, 3, … until its Redis is killed. */
 function startWriter(path: string, key: string) {
   const client = new Redis({ path, retryStrategy: () => null, maxRetriesPerRequest: 0 });
   client.on('error', () => undefined);
@@ -22,7 +22,7 @@ function startWriter(path: string, key: string) {
       acknowledgedAt.push(performance.now());
     }
   };
-  // Its Redis is killed under it.
+  // Its Redis is killed meanwhile.
   const gone = write().catch(() => client.disconnect());
   return { key, acknowledgedAt, gone };
 }

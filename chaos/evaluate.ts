@@ -7,11 +7,11 @@ import { brokenInvariants } from '../test/support/invariants.js';
 import type { Accepted, Pipeline } from './pipeline.js';
 import type { Billed } from './provider.js';
 
-/** A promise, what was found, and whether it was kept. */
+/** A guarantee, the violations found, and whether it holds. */
 interface Promised {
   readonly promise: string;
   readonly found: number;
-  /** Most that may be found. */
+  /** How many violations are allowed. */
   readonly allowed: number;
   readonly examples: readonly string[];
 }
@@ -22,25 +22,25 @@ interface Outcome {
   readonly calls: readonly CallRecord[];
 }
 
-/** A time in which something was broken, in milliseconds since 1970. */
+/** The time of a fault, in milliseconds since 1970. */
 export interface FaultWindow {
   readonly from: number;
   readonly to: number;
 }
 
-/** What is known of a run besides its jobs. */
+/** Facts about a run besides its jobs. */
 export interface Circumstances {
   readonly billed: readonly Billed[];
-  /** When something was broken. */
+  /** The times of faults. */
   readonly windows: readonly FaultWindow[];
-  /** When Redis said yes to what it may have forgotten; empty where it writes before it does. */
+  /** When Redis acknowledged writes that it may have lost; empty if it writes to disk first. */
   readonly forgotten: readonly FaultWindow[];
 }
 
 export interface Evaluation {
-  /** Accepted jobs that a Redis which was killed had not written. */
+  /** Accepted jobs that a killed Redis had not written. */
   readonly forgottenJobs: number;
-  /** Calls that were on their way, or whose answer was on its way into the ledger, while something was broken. */
+  /** Calls that were under way, or whose answer was being written to the ledger, during a fault. */
   readonly inFlightAtFaults: number;
   /** Calls whose connection the provider itself broke. */
   readonly brokenByProvider: number;
@@ -48,13 +48,13 @@ export interface Evaluation {
   readonly completed: number;
   /** How many jobs failed, by code: the provider truncates, refuses and babbles. */
   readonly failed: Readonly<Record<string, number>>;
-  /** Calls of which nobody knows the end. */
+  /** Calls in doubt. */
   readonly callsInDoubt: number;
-  /** Good answers that were paid for more than once. */
+  /** Good answers that were billed more than once. */
   readonly paidAgain: number;
 }
 
-/** Failures that the provider's misbehavior is a reason for. */
+/** Failures that the provider's misbehavior explains. */
 const EXPECTED = new Set([
   ...[
     'answer-truncated',
@@ -67,7 +67,7 @@ const EXPECTED = new Set([
   ...['unreachable', 'overloaded', 'rate-limited', 'child-failed'],
 ]);
 
-/** Holds what became of a run against what is promised, after its workers have stopped. */
+/** Compares the result of a run with the guarantees, after its workers have stopped. */
 export async function evaluate(
   pipeline: Pipeline,
   { billed, windows, forgotten }: Circumstances,
@@ -114,7 +114,7 @@ export async function evaluate(
           .filter(({ marker, script }) => scripts.get(marker) !== script)
           .map(({ marker }) => marker),
       ),
-      promise('calls paid again whose answer the ledger held', repeats.heldByLedger),
+      promise('calls paid again although the ledger had the answer', repeats.paidDespiteLedger),
       promise('calls paid again that the ledger does not show', repeats.unexplained),
       promise(
         'calls in doubt, of those in flight at a fault or broken off by the provider',
@@ -138,14 +138,14 @@ function promise(text: string, found: readonly string[], allowed = 0): Promised 
   };
 }
 
-/** How long an answer may be on its way into the ledger, in milliseconds. */
+/** How long writing an answer to the ledger may take, in milliseconds. */
 const WRITE_MS = 500;
 
 function inFlight({ arrivedAt, endedAt }: Billed, windows: readonly FaultWindow[]): boolean {
   return windows.some(({ from, to }) => arrivedAt <= to && (endedAt ?? to) + WRITE_MS >= from);
 }
 
-/** An answer that came while something was broken is written when that is over: it may be as old as that. */
+/** An answer that arrived during a fault is written after it: it may be as old as the fault is long. */
 function sinceAnswers({ from, to }: FaultWindow, faults: readonly FaultWindow[]): FaultWindow {
   const earliest = faults
     .filter((fault) => fault.from < to && fault.to >= from)
@@ -162,7 +162,7 @@ const failedOddly = (outcome: Outcome) =>
 const isIn = (time: number, windows: readonly FaultWindow[]) =>
   windows.some(({ from, to }) => from <= time && time <= to);
 
-/** The provider finds every script clean, so it has to come back as it was. */
+/** The provider finds every script clean, so the script must be returned unchanged. */
 function isChanged({ job, view }: Outcome): boolean {
   if (job.queue !== 'solution-check' || view?.state !== 'completed') return false;
   return (view.result as { solution?: { content?: unknown } }).solution?.content !== job.script;
@@ -185,18 +185,18 @@ const ROLES: Readonly<Record<string, string>> = {
   extract: 'extract',
 };
 
-/** How many good answers too many were given whole. */
+/** How many complete good answers were sent more than once. */
 function repeatsOf(asked: readonly Billed[]): number {
   return Math.max(0, asked.filter(({ good, aborted }) => good && !aborted).length - 1);
 }
 
-/** Good answers that the provider gave, and billed, more than once for one question, and what the ledger says of that. */
+/** Good answers that the provider sent, and billed, more than once for one question, compared with the ledger. */
 function paidRepeats(
   outcomes: readonly Outcome[],
   billed: readonly Billed[],
   forgotten: readonly FaultWindow[],
 ) {
-  const heldByLedger: string[] = [];
+  const paidDespiteLedger: string[] = [];
   const unexplained: string[] = [];
   let paidAgain = 0;
   const byQuestion = new Map<string, Billed[]>();
@@ -210,17 +210,17 @@ function paidRepeats(
     const forms = [...new Set(entries.map(({ form }) => form))];
     for (const [at, form] of forms.entries()) {
       const asked = entries.filter((entry) => entry.form === form);
-      // The ledger counts the calls about a question from 1.
+      // The ledger counts the calls of a conversation from 1.
       const records = calls.filter(({ turn }) => turn === at + 1);
       const answeredAt = records.find(({ state }) => state === 'answered')?.end?.at;
       if (answeredAt !== undefined && asked.some(({ arrivedAt }) => arrivedAt > answeredAt)) {
-        heldByLedger.push(
+        paidDespiteLedger.push(
           `${question}: ledger ${JSON.stringify(calls)}; provider ${JSON.stringify(entries)}`,
         );
       }
       const again = repeatsOf(asked);
       const notUsed = records.filter(({ state }) => state === 'in-doubt' || state === 'failed').length;
-      // An entry that Redis forgot is not there to explain a repeat.
+      // An entry that Redis lost cannot explain a repeat.
       const unwritten = asked.filter(
         ({ endedAt }) => endedAt !== undefined && isIn(endedAt, forgotten),
       ).length;
@@ -229,5 +229,5 @@ function paidRepeats(
       }
     }
   }
-  return { heldByLedger, unexplained, paidAgain };
+  return { paidDespiteLedger, unexplained, paidAgain };
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --minutes 5 --seed N`: breaks a fleet by plan and says of every promise whether it was kept. Exit code
- * 1 where one was broken.
+ * `npm run chaos -- --minutes 5 --seed N`: injects planned faults into a fleet and reports for every guarantee whether it was
+ * kept. Exit code 1 if one was not.
  */
 import { parseArgs } from 'node:util';
 import { type ChaosReport, runChaos } from './run-chaos.js';

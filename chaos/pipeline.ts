@@ -5,14 +5,14 @@ import { addGuardedEvaluation } from '../src/producers/flows/guarded-evaluation.
 import { addRefinementStep } from '../src/producers/flows/refinement-step.js';
 import { workerConnection } from '../src/queues/connection.js';
 
-/** A job that the fleet said yes to. */
+/** A job that the fleet accepted. */
 export interface Accepted {
   readonly queue: string;
   readonly id: string;
   readonly marker: string;
-  /** The script that was handed in. */
+  /** The submitted script. */
   readonly script: string;
-  /** When the yes arrived, in milliseconds since 1970. */
+  /** When the acceptance arrived, in milliseconds since 1970. */
   readonly acceptedAt: number;
 }
 
@@ -22,10 +22,10 @@ interface Evaluated {
 }
 
 const SUBMIT_EVERY_MS = 150;
-/** Unfinished jobs at which the pipeline waits. */
+/** Number of unfinished jobs from which the pipeline waits. */
 const MAX_OPEN = 60;
 
-/** The user's side: submits flows with keys until it is told to stop, and evaluates what was checked. */
+/** The user's side: submits flows with keys until it is stopped, and evaluates the checked scripts. */
 export class Pipeline {
   readonly accepted: Accepted[] = [];
   /** Scripts that an evaluation ran, by the marker of its job. */
@@ -72,7 +72,7 @@ export class Pipeline {
     this.#submitting = this.#submitAll();
   }
 
-  /** Submits no more, and waits for the answer to the last submission. */
+  /** Stops submitting, and waits for the answer to the last submission. */
   async stopSubmitting(): Promise<void> {
     this.#stopped = true;
     await this.#submitting;
@@ -91,7 +91,7 @@ export class Pipeline {
     }
   }
 
-  /** Waits while many jobs are unfinished, so that what is measured is the fleet and not the length of a queue. */
+  /** Waits while many jobs are unfinished, so that the run measures the fleet and not the length of a queue. */
   async #roomForMore(): Promise<void> {
     while (!this.#stopped) {
       try {
@@ -113,7 +113,7 @@ export class Pipeline {
   /** A submission that got no answer is sent again with its key until it gets one. */
   async #submit(number: number): Promise<void> {
     const marker = String(number);
-    // Every tenth script is long enough to be stored apart from its job.
+    // Every tenth script is long enough to be stored separately from its job.
     const script = `x = 1\nmarker_${marker} = 2\n${number % 10 === 0 ? '# padding\n'.repeat(8_000) : ''}`;
     for (;;) {
       try {

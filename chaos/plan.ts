@@ -16,13 +16,13 @@ export interface PlannedFault {
   readonly fault: FaultName;
   /** When it begins, in milliseconds after the start. */
   readonly atMs: number;
-  /** How long it lasts; 0 for what is over at once. */
+  /** How long it lasts; 0 if it is over at once. */
   readonly lastsMs: number;
   /** A number from 0 up to 1 that chooses the victim. */
   readonly victim: number;
 }
 
-/** No fault begins in the last part of the run, so that what is planned also ends within it. */
+/** No fault begins in the last part of the run, so that every fault ends within it. */
 const QUIET_END_MS = 3_000;
 const GAP_MS = { least: 700, spread: 1_800 };
 
@@ -37,7 +37,7 @@ const WEIGHTS: readonly (readonly [number, FaultName])[] = [
   [1, 'slow-link'],
 ];
 
-/** What is broken when: the same for the same seed. */
+/** The planned faults: the same for the same seed. */
 export function planFaults(seed: number, durationMs: number): PlannedFault[] {
   const random = randomFrom(seed);
   const plan: PlannedFault[] = [];
@@ -46,7 +46,7 @@ export function planFaults(seed: number, durationMs: number): PlannedFault[] {
     const fault = pick(random, WEIGHTS);
     const lastsMs = ['kill-worker', 'stop-worker', 'cut-links'].includes(fault) ? 0 : 300 + random() * 2_700;
     plan.push({ fault, atMs, lastsMs, victim: random() });
-    // One after another: what two faults at once would show, their quick succession shows as well.
+    // One after another: a quick succession shows the same as two faults at once.
     atMs += lastsMs + GAP_MS.least + random() * GAP_MS.spread;
   }
   return plan;

@@ -14,18 +14,18 @@ import { pick, randomFrom, seedOf } from './random.js';
 
 /** A request as the provider bills it. */
 export interface Billed {
-  /** Which question of which job it asks: job marker and role. */
+  /** Its question: job marker and role. */
   readonly question: string;
-  /** What tells one call about a question from the next: each has more messages, or more room for its answer. */
+  /** Distinguishes the calls of a conversation: each has more messages, or more room for its answer. */
   readonly form: string;
   readonly arrivedAt: number;
-  /** When the answer was whole or the connection gone; undefined while neither is. */
+  /** When the answer was complete or the connection ended; undefined before. */
   endedAt: number | undefined;
-  /** Whether the reply was the right one, sent whole. */
+  /** Whether the reply was correct and complete. */
   readonly good: boolean;
-  /** Whether the reply broke off, so that the other side cannot know whether it is billed. */
+  /** Whether the reply broke off, so that the client cannot know whether it is billed. */
   readonly broken: boolean;
-  /** The other side went away before the answer was whole. */
+  /** The client disconnected before the answer was complete. */
   aborted: boolean;
 }
 
@@ -61,7 +61,7 @@ const BEHAVIORS: readonly (readonly [number, Behavior])[] = [
   [1, 'refuse'],
 ];
 
-/** Marks a script as one of this run's. */
+/** Identifies a script of this run. */
 const MARKER = /marker_(\d+)/;
 
 function questionOf({ text }: RecordedRequest): string {
@@ -78,7 +78,7 @@ function rightAnswer(question: string): MessageReply {
   return jsonReply({ answers: [{ leakage_status: 'No Data Leakage', code_block: '' }] });
 }
 
-/** A stand-in for the Messages API that misbehaves by plan: the same way for the same question asked as often. */
+/** A replacement for the Messages API that misbehaves by plan: the same way for the same question and count. */
 export async function startProvider(seed: number): Promise<Provider> {
   const billed: Billed[] = [];
   const asked = new Map<string, number>();

@@ -9,7 +9,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** A seed made of another one and a text, so that what depends on it does not depend on the order of events. */
+/** A seed derived from another one and a text, so that results do not depend on the order of events. */
 export function seedOf(seed: number, text: string): number {
   let hash = seed >>> 0;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;

@@ -12,13 +12,13 @@ import { LOCK_MS, WorkerPool } from './workers.js';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How long things are broken, in milliseconds; what is under way then gets `settleMs` to end. */
+  /** How long faults are injected, in milliseconds; jobs under way then get `settleMs` to end. */
   readonly durationMs: number;
   readonly workers?: number;
   readonly settleMs?: number;
   /**
-   * How Redis writes its file. With `everysec`, it may say yes to what it has not written yet, and lose up to two seconds
-   * of that when it is killed: what it said yes to in the last seconds before is then promised to nobody. Default: `always`.
+   * How Redis writes its file. With `everysec`, it may acknowledge writes that are not on disk yet, and lose up to two
+   * seconds of them when it is killed: writes of the last seconds before are then not guaranteed. Default: `always`.
    */
   readonly appendfsync?: 'always' | 'everysec';
   readonly say?: (line: string) => void;
@@ -37,14 +37,14 @@ export interface ChaosReport extends Evaluation {
 
 const PREFIX = 'chaos';
 const LATENCY_MS = 200;
-/** On a busy machine a worker takes many seconds to start, and the plan as much longer; the run has to end all the same. */
+/** On a busy machine a worker takes many seconds to start, which delays the plan; the run must still end. */
 const MAX_STRETCH = 2;
-/** Redis waits two seconds for the last write to reach the disk, then writes all the same; and some time for the yes. */
+/** Redis waits at most two seconds for the last write to reach the disk; plus some time for the acknowledgement. */
 const FORGOTTEN_MS = 3_000;
 
 /**
- * Breaks a fleet of real worker processes by plan while a pipeline submits to it, and holds what became of every accepted
- * job against the promises. Ends by itself.
+ * Injects planned faults into a fleet of real worker processes while a pipeline submits to it, and compares the result of
+ * every accepted job with the guarantees. Ends by itself.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const {
@@ -129,12 +129,12 @@ interface BreakerParts {
   readonly say: (line: string) => void;
 }
 
-/** Carries the plan out and measures how soon the fleet goes on. */
+/** Executes the plan and measures how soon the fleet continues. */
 class Breaker {
   readonly counts: Partial<Record<FaultName, number>> = {};
-  /** When something was broken, in milliseconds since 1970. */
+  /** The times of faults, in milliseconds since 1970. */
   readonly windows: FaultWindow[] = [];
-  /** When Redis was gone. */
+  /** When Redis was not running. */
   readonly redisKills: number[] = [];
   readonly #parts: BreakerParts;
   readonly #recoveries: number[] = [];
@@ -143,7 +143,7 @@ class Breaker {
     this.#parts = parts;
   }
 
-  /** @param mostMs when it begins no more of them, however many there are */
+  /** @param mostMs after this time it begins no more faults */
   async carryOut(plan: readonly PlannedFault[], mostMs: number): Promise<void> {
     const start = performance.now();
     for (const planned of plan) {
@@ -206,7 +206,7 @@ class Breaker {
   }
 }
 
-/** Waits until every accepted job has ended, or the time is over: the evaluation then says what is stuck. */
+/** Waits until every accepted job has ended, or the time is over: the evaluation then lists the others. */
 async function untilAllEnded({ fleet, accepted }: Pipeline, timeoutMs: number): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
   let open = [...accepted];
@@ -217,7 +217,7 @@ async function untilAllEnded({ fleet, accepted }: Pipeline, timeoutMs: number): 
   }
 }
 
-/** The evaluation finds a job that is lost. */
+/** The evaluation reports a lost job. */
 async function hasEndedOrIsGone(fleet: Pipeline['fleet'], { id, queue }: Accepted): Promise<boolean> {
   try {
     return hasEnded((await viewJob(fleet, locationOf(fleet, id, queue))).state);

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type RunningCommand, startFleetCommand } from '../test/support/fleet-command.js';
 
 /**
- * Lease of a job in the run, in milliseconds: short, so that a dead worker's jobs are taken over within the run, and long
- * enough for a living one to renew it on a machine that is busy.
+ * Lock duration of a job in the run, in milliseconds: short, so that the jobs of a crashed worker continue within the run,
+ * and long enough for a live one to renew it on a busy machine.
  */
 export const LOCK_MS = 4_000;
 
@@ -25,7 +25,7 @@ export class WorkerPool {
     await Promise.all(Array.from({ length: count }, () => this.#startOne()));
   }
 
-  /** Takes a worker out by a signal and starts another in its place. */
+  /** Ends a worker with a signal and starts another one. */
   async replace(victim: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const worker = this.#choose(victim);
     if (worker === undefined) return;
@@ -43,13 +43,13 @@ export class WorkerPool {
     worker?.child.kill('SIGCONT');
   }
 
-  /** Ends all in order; gives how many ended with an exit code other than 0. */
+  /** Stops all gracefully; returns how many ended with an exit code other than 0. */
   async stop(): Promise<number> {
     const codes = await Promise.all(this.#workers.splice(0).map((worker) => worker.end('SIGTERM')));
     return codes.filter((code) => code !== 0).length;
   }
 
-  /** Last resort of a run that broke. */
+  /** Cleans up after a failed run. */
   kill(): void {
     for (const { child } of this.#workers.splice(0)) child.kill('SIGKILL');
   }
@@ -59,7 +59,7 @@ export class WorkerPool {
   }
 
   async #startOne(): Promise<void> {
-    // Redis may be away just now: a worker that cannot start says so, and is started again.
+    // Redis may be away now: a worker that cannot start reports it, and is started again.
     for (;;) {
       this.#starts += 1;
       const worker = startFleetCommand(['worker', '--drain', '5'], { env: this.#env });

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz`: gives generated inputs to every parser of text that comes from outside, and says which of them broke a
- * promise. Exit code 1 where one did. docs/fuzzing.md describes the targets and the promises.
+ * `npm run fuzz`: gives generated inputs to every parser of outside text, and reports which violated a guarantee. Exit code 1
+ * if one did. docs/fuzzing.md describes the targets and the guarantees.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ const USAGE =
   'usage: npm run fuzz -- [--only NAME[,NAME…]] [--minutes N (per target)] [--seed N] [--replay FILE] [--list]\n';
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
-/** Runs the input of a file once and says what became of it. */
+/** Runs the input of a file once and reports the result. */
 async function replay(file: string): Promise<boolean> {
   const [name, ...input] = z.tuple([z.string()], z.string()).parse(JSON.parse(readFileSync(file, 'utf8')));
   const executor = new Executor(findTarget(name).name);

@@ -1,14 +1,14 @@
 import type { InputSource } from './inputs/source.js';
 
-/** One input of a target: a few texts. Any of them may hold lone surrogates. */
+/** One input of a target: a few texts. Any of them may contain lone surrogates. */
 export type Input = readonly string[];
 
-/** What a target prepared once per process, and how it runs one input. */
+/** The prepared state of a target in a process; it runs inputs. */
 export interface Subject {
   /**
-   * Runs the parser on one input and checks what it says.
+   * Runs the parser on one input and checks its result.
    * @returns Plain data. The same input must give the same data again.
-   * @throws FleetError for a refusal; BrokenInvariant; anything else is a defect.
+   * @throws FleetError if the input is rejected; BrokenInvariant; anything else is a defect.
    */
   run(input: Input): unknown;
   close?(): Promise<void>;
@@ -16,20 +16,20 @@ export interface Subject {
 
 export interface Target {
   readonly name: string;
-  /** What is run, in one sentence. */
+  /** What it runs, in one sentence. */
   readonly about: string;
-  /** Makes an input from the numbers of the source alone. */
+  /** Makes an input only from the numbers of the source. */
   generate(source: InputSource): Input;
   open(): Subject | Promise<Subject>;
-  /** How many tasks of the fleet one run does, each of which may take the bound; default 1. */
+  /** How many tasks one run does; each may use the whole bound. Default 1. */
   readonly tasks?: number;
-  /** Whether the same input may give different data: it has effects that stay. */
+  /** Whether the same input may give different data because of lasting effects. */
   readonly stateful?: true;
-  /** Errors, besides those of the contract, that say "this input is refused". */
+  /** Errors, besides those of the contract, that reject an input. */
   refuses?(thrown: unknown): boolean;
 }
 
-/** What must hold for every input does not hold for this one. */
+/** An invariant does not hold for this input. */
 export class BrokenInvariant extends Error {
   override readonly name = 'BrokenInvariant';
 }

@@ -3,8 +3,8 @@
  *
  *     npx tsx bench/calls/ledger.ts [calls]
  *
- * A Redis of its own on a Unix socket, append-only like the embedded one. A call is admitted and settled as a job's
- * calls are, with nothing sent in between, so all of the time is what the interceptor adds.
+ * It uses its own Redis on a Unix socket, append-only like the embedded one. A call is admitted and settled like a job's
+ * calls, with nothing sent in between, so all of the time is added by the interceptor.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as passes } from 'node:timers/promises';
@@ -23,7 +23,7 @@ const PREFIX = 'bench';
 const ANSWER_BYTES = 8_000;
 const SCRIPT_BYTES = 10_000;
 
-/** Text that compresses about as code and prose do. */
+/** Text that compresses about as well as code and prose. */
 function words(bytes: number): string {
   let text = '';
   while (text.length < bytes) text += `${randomBytes(3).toString('hex')} = model.fit(train, labels)\n`;
@@ -85,12 +85,12 @@ async function scriptsRun(): Promise<number> {
 
 /**
  * Milliseconds that each of so many calls takes in its interceptor, `parallel` jobs of four calls at once, each of which is
- * answered after `answer.ms`, and up to half of it sooner or later where it `varies`, as answers do. Those that do not all
- * come at the same moment, again and again, and wait for one another. Without such a time the interceptor is all that there is to
- * do, and what is measured is how long calls wait for one another.
+ * answered after `answer.ms`, and up to half of it sooner or later where it `varies`, as answers do. Without variation all
+ * answers arrive at the same moment, and calls wait for one another. Without a time the interceptor is the only work, and the
+ * result shows how long calls wait for one another.
  */
 async function measure(parallel: number, answer = { ms: 0, varies: false }): Promise<void> {
-  // Made beforehand: with many at once, every call would be charged for the texts of all others.
+  // Made beforehand: with many at once, the time of every call would include the texts of all others.
   const plans = [1, 2, 3, 4].map(plan);
   const outcome = answered();
   const times: number[] = [];

@@ -12,12 +12,11 @@ import { seeded } from '../../test/contamination/pairs/corpus.js';
 import { randomProgram } from './random-programs.js';
 
 /**
- * Look-ups over a large known set: `node --expose-gc --import tsx bench/contamination/lookup.ts [COUNT]`.
- * The set is made of random programs and the known solutions of the project's own pairs; asked for are the
- * copies of those, disguised.
+ * Look-ups over a large known set: `node --expose-gc --import tsx bench/contamination/lookup.ts [COUNT]`. The set has random
+ * programs and the known solutions of the project's own pairs; the look-ups are for disguised copies of these.
  */
 const COUNT = Number(process.argv[2] ?? 100_000);
-// The machine may be busy with other things: what counts is the time that the look-up itself computes.
+// The machine may be busy with other things: only the processor time of the look-up counts.
 const computed = (since: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1_000;
@@ -82,7 +81,7 @@ for (const pair of copies) {
   whole.push(computed(start));
   const { crossTask } = checks;
   if (crossTask?.status !== 'ran') continue;
-  // What else is in the text (the filler of an embedded copy) is a right answer too.
+  // A match with the other text (the filler of an embedded copy) is also correct.
   const right =
     crossTask.known?.hash === hashes.get(pair.known) ||
     known.some((each) => each.hash === crossTask.known?.hash && pair.output.includes(each.solution.trim()));

@@ -45,7 +45,7 @@ function block(random: Random, indent: string, lines: number, depth: number): st
   return out;
 }
 
-/** A Python program of about 32 lines that means nothing but reads like the solutions of small tasks. */
+/** A meaningless Python program of about 32 lines that looks like the solution of a small task. */
 export function randomProgram(random: Random): string {
   const functions = 1 + Math.floor(random() * 3);
   const lines: string[] = [];

@@ -3,10 +3,10 @@ import { packagePath } from '../../src/package-root.js';
 import { buildPairs } from '../../test/contamination/pairs/build-pairs.js';
 import { pick, type Random, seeded } from '../../test/contamination/pairs/corpus.js';
 
-/** What the trigram similarity is measured on. Its speed goes with how many characters and trigrams differ. */
+/** Texts for the trigram similarity. Its speed depends on the number of different characters and trigrams. */
 export interface TextKind {
   readonly name: string;
-  /** Two texts of so many UTF-16 units, the first halves alike. */
+  /** Two texts of so many UTF-16 units with equal first halves. */
   pair(size: number): [string, string];
 }
 
@@ -39,12 +39,12 @@ function repeated(text: string, size: number): string {
   return filled(size, () => text);
 }
 
-/** Draws from a list so that the n-th entry comes about 1/n times as often as the first, as words do. */
+/** Draws from a list so that the n-th entry occurs about 1/n times as often as the first, like words. */
 function byRank<T>(random: Random, list: readonly T[]): T {
   return list[Math.floor(list.length ** random()) - 1] as T;
 }
 
-/** Words of one to three Chinese characters. Made up: only how often characters come and come together is alike. */
+/** Invented words of one to three Chinese characters: only the frequencies of characters and pairs are realistic. */
 function chineseWords(random: Random): string[] {
   const characters = Array.from({ length: 3_000 }, (_, rank) => String.fromCharCode(0x4e00 + rank * 6));
   const word = (): string =>
@@ -52,7 +52,7 @@ function chineseWords(random: Random): string[] {
   return ['，', '。', ...Array.from({ length: 8_000 }, word)];
 }
 
-/** TypeScript with its comments, line breaks and most of its spaces taken off. */
+/** TypeScript without comments, line breaks and most spaces. */
 function minified(source: string): string {
   return source
     .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
@@ -110,7 +110,7 @@ export const TEXT_KINDS: readonly TextKind[] = [
   ),
 ];
 
-/** No text that anybody writes, but what it costs at worst: random UTF-16 units, nearly every trigram another. */
+/** The worst case, which nobody writes: random UTF-16 units, almost every trigram different. */
 export const NOISE: TextKind = drawn(
   'random units',
   (random) => () => String.fromCharCode(Math.floor(random() * 0x10000)),

@@ -1,7 +1,7 @@
 import { FlowProducer, Queue, QueueEvents, Worker } from 'bullmq';
 import { workerConnection } from '../../src/queues/connection.js';
 
-/** The peer of most rows: BullMQ as it comes, with a processor that does nothing. */
+/** The peer of most rows: BullMQ with its defaults and a processor that does nothing. */
 export class BareBullmq {
   readonly queue: Queue;
   readonly #url: string;

@@ -44,17 +44,17 @@ export async function startBenchFleet(
     close: async () => {
       await worker.stop(5_000);
       await fleet.close();
-      // Which closes the file.
+      // This closes the file.
       destination.end();
       await once(destination, 'close');
     },
   };
 }
 
-/** How often the count is looked at: seldom enough to cost nothing, in milliseconds. */
+/** How often the count is read, in milliseconds: rarely enough to cost nothing. */
 const LOOK_MS = 20;
 
-/** Resolves when so many jobs of a kind have completed; by the queue's own count, which one event a job refreshes. */
+/** Resolves when so many jobs of a kind have completed; by the queue's own count. */
 export async function untilCompleted(fleet: FleetClient, kind: KindName, count: number): Promise<void> {
   const queue = fleet.queue(kind);
   while ((await queue.getCompletedCount()) < count) {

@@ -26,7 +26,7 @@ export interface RedisWork {
   readonly commands: number;
   /** Bytes that clients sent. */
   readonly bytesIn: number;
-  /** Bytes that clients were sent. */
+  /** Bytes that Redis sent to clients. */
   readonly bytesOut: number;
   /** Microseconds of the server's main thread. */
   readonly cpuUs: number;
@@ -51,7 +51,7 @@ async function workOf(client: Redis): Promise<RedisWork> {
 
 export async function startBenchRedis(): Promise<BenchRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'fleet-bench-'));
-  // A run leaves nothing in the user's own state directory.
+  // A run writes nothing to the user's state directory.
   process.env.XDG_STATE_HOME = join(folder, 'state');
   const project = join(folder, 'project');
   await mkdir(project);

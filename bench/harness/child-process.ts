@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { packagePath } from '../../src/package-root.js';
 import { endWithBench } from './end-with-bench.js';
 
-/** A program of `bench/` as a process of its own. */
+/** A program of `bench/` in its own process. */
 export interface BenchProcess {
   readonly child: ChildProcess;
   /** The first line of its standard output. */

@@ -6,7 +6,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-// A signal ends a process without its exit handlers, unless somebody turns it into an exit.
+// A signal ends a process without its exit handlers, unless a listener calls exit.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
@@ -14,7 +14,7 @@ for (const [signal, code] of [
   process.once(signal, () => process.exit(code));
 }
 
-/** A process that ends with the benchmarks, also where a row fails before it could end it. */
+/** A process that ends with the benchmarks, even if a row fails before it ends the process. */
 export function endWithBench(child: ChildProcess): void {
   running.add(child);
   child.once('exit', () => running.delete(child));

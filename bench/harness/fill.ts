@@ -4,7 +4,7 @@ import type { FleetClient } from '../../src/producers/fleet-client.js';
 /** A small solution check. */
 export const CHECK_PAYLOAD = { solution: { content: 'print(1)\n' } };
 
-/** A contamination check, which asks no agent. */
+/** A contamination check, which calls no agent. */
 export const CONTAMINATION_PAYLOAD = {
   output: 'print(1)',
   testCase: { id: 'none', name: 'none', difficulty: 'easy' as const },
@@ -12,7 +12,7 @@ export const CONTAMINATION_PAYLOAD = {
 
 const BATCH = 5_000;
 
-/** Submits so many jobs of a kind. @throws where one is refused. */
+/** Submits so many jobs of a kind. @throws if one is rejected. */
 export async function fill(
   fleet: FleetClient,
   kind: 'solution-check' | 'contamination',

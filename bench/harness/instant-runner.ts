@@ -13,8 +13,8 @@ const TOKENS = {
 };
 
 /**
- * A runner that answers at once with what it is given, so that a row measures everything around the agent. Each answer is
- * a call: it passes the job's interceptors, so that ledger, limiter and budget are part of what is measured.
+ * A runner that returns a prepared answer at once, so that a row measures everything around the agent. Each answer is a call:
+ * it passes the job's interceptors, so the measurement includes ledger, limiter and budget.
  */
 export function instantRunner(answers: { readonly structured: unknown; readonly text: string }): AgentRunner {
   const structured = messageOf(JSON.stringify(answers.structured));

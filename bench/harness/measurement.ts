@@ -2,7 +2,7 @@ import { messageOf } from '../../src/errors.js';
 import type { NotMeasured, RowContext, RowGroup, RowHead, Sample } from './row.js';
 import { median, meets, targetText } from './statistics.js';
 
-/** One row as tools get it. `meets` is null where nothing is to reach; figures are null where none could be measured. */
+/** One row in machine-readable form. `meets` is null without a target; numbers are null if they could not be measured. */
 export interface Measurement {
   readonly name: string;
   readonly ratio: number | null;
@@ -45,7 +45,7 @@ export function measuredRow(row: RowHead, found: readonly Sample[] | NotMeasured
   };
 }
 
-/** Measures the rows of a group that are wanted. One that fails says so in its place, so that the others are measured. */
+/** Measures the wanted rows of a group. A row that fails reports its error, and the others are still measured. */
 export async function measureGroup(
   group: RowGroup,
   wanted: (row: RowHead) => boolean,
@@ -62,7 +62,7 @@ export async function measureGroup(
   }
 }
 
-/** The middle sample: the one whose ratio is nearest to the median, whose figures stand for the row. */
+/** The middle sample: the one whose ratio is nearest to the median. The row shows its numbers. */
 export function middleSample({ samples, measurement }: MeasuredRow): Sample | undefined {
   const ratio = measurement.ratio ?? Number.NaN;
   return [...samples].sort((a, b) => Math.abs(a.ratio - ratio) - Math.abs(b.ratio - ratio))[0];

@@ -5,10 +5,10 @@ import { CLEAN, instantRunner } from './instant-runner.js';
 import type { RowContext, Sample } from './row.js';
 import { median, timed } from './statistics.js';
 
-/** Jobs that are added and finished for one measurement. */
+/** How many jobs are added and finished for one measurement. */
 const PROBE = 1_000;
 
-/** A fleet whose queue holds many jobs, whatever is added to it and done. */
+/** A fleet whose queue always has many jobs. */
 export interface FilledFleet {
   readonly prefix: string;
   readonly kind: 'solution-check' | 'contamination';
@@ -26,7 +26,7 @@ export async function openFilled(
   return { prefix, kind, fleet };
 }
 
-/** Milliseconds that a job costs: adding some and finishing as many, so that the depth stays as it is. */
+/** Milliseconds of a job: some are added and as many finished, so that the depth does not change. */
 async function costOfJob(context: RowContext, filled: FilledFleet): Promise<number> {
   const { prefix, kind, fleet } = filled;
   const queue = fleet.queue(kind);
@@ -38,7 +38,7 @@ async function costOfJob(context: RowContext, filled: FilledFleet): Promise<numb
     concurrency: 10,
     prefix,
   });
-  // What the worker does first is slower, whatever the depth.
+  // The first jobs of a worker are slower, whatever the depth.
   await untilCompleted(fleet, kind, before + PROBE / 5);
   const counted = await queue.getCompletedCount();
   const workMs = await timed(() => untilCompleted(fleet, kind, before + PROBE));
@@ -48,7 +48,7 @@ async function costOfJob(context: RowContext, filled: FilledFleet): Promise<numb
   return addMs / PROBE + workMs / done;
 }
 
-/** The cost at each depth in turn, several times: what the median says of all of it, shallowest first. */
+/** The median cost at each depth, smallest first: each is measured several times, one depth after the other. */
 export async function compareCosts(
   context: RowContext,
   depths: readonly { readonly label: string; readonly filled: FilledFleet }[],

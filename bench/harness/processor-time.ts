@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux tells times of processes in hundredths of a second, whatever the kernel counts in. */
+/** Linux reports times of processes in hundredths of a second, whatever the kernel's own unit. */
 const TICK_MS = 10;
 
 /**
- * Milliseconds of processor time that a process and its children have used, those that have ended apart; undefined
- * where the system does not tell (it is not Linux).
+ * Milliseconds of processor time that a process and its children have used, without children that have ended; undefined on
+ * systems other than Linux.
  */
 export function processorMs(pid: number | undefined): number | undefined {
   if (process.platform !== 'linux' || pid === undefined) return undefined;
-  // The name of the program is in parentheses and may hold anything.
+  // The name of the program is in parentheses and may contain anything.
   const [, afterName = ''] = /\) ([^)]*)$/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   const fields = afterName.split(' ');
   // utime and stime, fields 14 and 15; the state, after the name, is field 3.

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Bytes of memory in which a process resides. */
+/** Resident memory of a process, in bytes. */
 export async function residentSize(pid: number | undefined): Promise<number> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]);
   const kilobytes = Number(stdout.trim());

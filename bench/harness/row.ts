@@ -1,45 +1,45 @@
 import type { BenchRedis } from './bench-redis.js';
 
-/** What a row wants its ratio to be; null where there is nothing to reach and the figure is only stated. */
+/** The target of a row's ratio; null if the ratio is only reported. */
 export type Target = { readonly atLeast: number } | { readonly atMost: number } | null;
 
 export interface RowContext {
   readonly redis: BenchRedis;
-  /** Fewer and smaller runs, for CI: the figures say less. */
+  /** Fewer and smaller runs, for CI: the numbers are less precise. */
   readonly short: boolean;
-  /** A Redis prefix that nothing else has. */
+  /** A Redis prefix for this run alone. */
   prefix(): string;
 }
 
 /** One run of a row: the ratio, and its numbers. */
 export interface Sample {
   readonly ratio: number;
-  /** Figures for people. */
+  /** Numbers for people. */
   readonly figures?: Readonly<Record<string, string>>;
-  /** Figures that documents compute with. */
+  /** Numbers from which documents are computed. */
   readonly numbers?: Readonly<Record<string, number>>;
-  /** Single measurements by what they are of, for plots. */
+  /** Single measurements by name, for plots. */
   readonly series?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** What is at the head of a row of the table. */
+/** The first column of the table. */
 export interface RowHead {
   readonly name: string;
   readonly work: string;
   readonly against: string;
   readonly target: Target;
-  /** What the ratio is in, where it is no pure number. */
+  /** The unit of the ratio, if it has one. */
   readonly unit?: string;
 }
 
 /**
- * One row of the table: a piece of work measured against a peer doing the same on the same Redis. `run` measures both,
- * one right after the other, so that a noisy machine hits both alike.
+ * One row of the table: a piece of work compared with a peer that does the same on the same Redis. `run` measures both, one
+ * right after the other, so that a noisy machine hits both alike.
  */
 export interface BenchRow extends RowHead {
-  /** Measurements, of which the median counts. */
+  /** Number of measurements; their median is the result. */
   readonly runs: number;
-  /** Seconds that the short form takes; a row without is in the full form only. Default: 1. */
+  /** Seconds of the short form; a row without it is only in the full form. Default: 1. */
   readonly shortSeconds?: number | null;
   run(context: RowContext): Promise<Sample>;
 }
@@ -49,10 +49,10 @@ export interface NotMeasured {
   readonly notMeasured: string;
 }
 
-/** Rows that come out of the same measurement: what takes minutes to set up, or tells several things at once. */
+/** Rows of the same measurement: its set-up takes minutes, or it gives several results at once. */
 export interface RowGroup {
   readonly rows: readonly RowHead[];
-  /** As that of a row. */
+  /** Like that of a row. */
   readonly shortSeconds?: number | null;
   /** All samples of each row, by its name. */
   measure(context: RowContext): Promise<Readonly<Record<string, readonly Sample[] | NotMeasured>>>;

@@ -1,11 +1,11 @@
 import { type MeasuredRow, measuredRow, measureGroup } from './measurement.js';
 import { type BenchRow, groupOf, type RowContext, type RowGroup, type RowHead } from './row.js';
 
-/** What the short form may take in all, in seconds: it runs with every change. */
+/** Longest time of the whole short form, in seconds: it runs with every change. */
 const SHORT_FORM_SECONDS = 60;
 const USUAL_SHORT_SECONDS = 3;
 
-/** Names may be written with hyphens, and the beginning of one stands for all that begin so. */
+/** Names may be written with hyphens; the beginning of a name selects all that begin with it. */
 export function matches(name: string, asked: string): boolean {
   const plain = (text: string) => text.toLowerCase().replaceAll('-', ' ');
   return plain(name).startsWith(plain(asked));
@@ -18,8 +18,8 @@ export function groupsOf(entries: readonly (BenchRow | RowGroup)[]): RowGroup[] 
 export interface RunOptions {
   readonly wanted: (row: RowHead) => boolean;
   /**
-   * Whether the whole must end within the time of the short form: a group that would not is left out and says so, and
-   * those that take long by their nature are not there at all.
+   * Whether the run must end within the time of the short form: a group that would exceed it is skipped with a message, and
+   * long groups are not included at all.
    */
   readonly bounded: boolean;
   readonly announce: (text: string) => void;

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { type MeasuredRow, type Measurement, middleSample } from './measurement.js';
 
-const MARKS = new Map([
+const SYMBOLS = new Map([
   [true, 'yes'],
   [false, 'NO'],
   [null, ''],
@@ -13,7 +13,7 @@ function ratioText(ratio: number | null): string {
   return Math.abs(ratio) >= 1_000 ? String(Math.round(ratio)) : ratio.toPrecision(3);
 }
 
-/** What both tables say of a row. */
+/** The cells of a row in both tables. */
 export interface RowText {
   readonly ratio: string;
   readonly spread: string;
@@ -31,7 +31,7 @@ export function rowText(measured: MeasuredRow): RowText {
     ratio: `${ratioText(ratio)}${unit === undefined ? '' : ` ${unit}`}`,
     spread: runs === 0 ? '' : `${ratioText(min)} – ${ratioText(max)} (${runs})`,
     target,
-    met: MARKS.get(meets) ?? '',
+    met: SYMBOLS.get(meets) ?? '',
     figures: measured.notMeasured === undefined ? figures : [`not measured: ${measured.notMeasured}`],
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Time of the leakage analysis: npx tsx bench/leakage/speed.ts
- * A script of about 300 lines, warm; then scripts of 1,000 to 10,000 lines, to see that time grows with length.
+ * Time of the leakage analysis: npx tsx bench/leakage/speed.ts A script of about 300 lines, warm; then scripts of 1,000 to
+ * 10,000 lines, to show how time grows with length.
  */
 import { readFileSync } from 'node:fs';
 import { analyzeLeakage } from '../../src/leakage/index.js';
@@ -36,7 +36,7 @@ function script(lines: number): string {
   return HEADER + Array.from({ length: Math.round(lines / perUnit) }, (_, at) => unit(at)).join('');
 }
 
-/** Wall-clock and processor time; on a busy machine only the second says what the analysis costs. */
+/** Wall-clock and processor time; on a busy machine only the second shows the cost of the analysis. */
 async function time(source: string): Promise<{ ms: number; cpu: number; findings: number }> {
   const before = process.cpuUsage();
   const start = performance.now();

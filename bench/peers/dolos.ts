@@ -1,7 +1,7 @@
 import { loadOnDemand } from './on-demand.js';
 import { ON_DEMAND } from './on-demand-packages.js';
 
-/** The part of the library that is used here. */
+/** The used part of the library. */
 interface DolosLibrary {
   readonly Dolos: new (options: {
     readonly language: string;
@@ -11,7 +11,7 @@ interface DolosLibrary {
   readonly File: new (path: string, content: string) => object;
 }
 
-/** Similarity of two Python texts as Dolos sees it; or why it cannot be had. */
+/** Similarity of two Python texts by Dolos; or why it is not available. */
 export async function dolosComparison(): Promise<
   { readonly compare: (first: string, second: string) => Promise<number> } | { readonly missing: string }
 > {
@@ -20,7 +20,7 @@ export async function dolosComparison(): Promise<
   const { Dolos, File } = loaded.module as DolosLibrary;
   return {
     compare: async (first, second) => {
-      // One that has analyzed other files before keeps them in its index, and takes longer with every pair.
+      // A used instance keeps earlier files in its index, and becomes slower with every pair.
       const dolos = new Dolos({ language: 'python' });
       const report = await dolos.analyze([new File('known.py', first), new File('output.py', second)]);
       const [pair] = report.allPairs();

@@ -1,6 +1,6 @@
 /**
- * A Messages API that enforces limits, as a process of its own. Its URL is its first line; a `GET` of the second URL
- * on that line gives the calls so far.
+ * A Messages API that enforces limits, in its own process. Its URL is its first line; a `GET` of the second URL on that line
+ * returns the calls so far.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

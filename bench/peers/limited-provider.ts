@@ -3,14 +3,14 @@ import { leaks } from '../../test/support/agent-answers.js';
 import { type RecordedRequest, type Reply, rateLimitReply } from '../../test/support/messages-api.js';
 
 export interface ProviderLimits {
-  /** Calls and input tokens that a minute allows. */
+  /** Calls and input tokens per minute. */
   readonly requests: number;
   readonly inputTokens: number;
   /** Seconds of allowance that the buckets hold at the first call: a busy hour leaves little. */
   readonly startSeconds: number;
 }
 
-/** One call as the provider saw it. */
+/** One call as the provider received it. */
 export interface SeenCall {
   /** Milliseconds since the first call. */
   readonly at: number;
@@ -18,10 +18,10 @@ export interface SeenCall {
   readonly accepted: boolean;
 }
 
-/** Bytes of English and code that make a token here: not what a client that guesses assumes. */
+/** Bytes of English and code per token here: different from the estimate of a client. */
 const BYTES_A_TOKEN = 3.7;
 
-/** A token bucket as the provider describes its own: it fills all the time, up to what a minute allows. */
+/** A token bucket as the provider describes its own: it fills continuously, up to the limit of a minute. */
 class Bucket {
   level: number;
   #at = performance.now();
@@ -33,7 +33,7 @@ class Bucket {
     this.level = (limit / 60) * startSeconds;
   }
 
-  /** Milliseconds until so much is there; 0 where it is. */
+  /** Milliseconds until the bucket has so much; 0 if it has. */
   wait(amount: number, now: number): number {
     this.level = Math.min(this.limit, this.level + ((now - this.#at) * this.limit) / 60_000);
     this.#at = now;
@@ -42,8 +42,8 @@ class Bucket {
 }
 
 /**
- * What enforces the limits of a model. A call takes one request and its input tokens, without those read from the prompt
- * cache, or is refused with the time after which it may come again.
+ * Enforces the limits of a model. A call takes one request and its input tokens, without those read from the prompt cache, or
+ * is rejected with the time after which it may be sent again.
  */
 export class LimitedProvider {
   readonly calls: SeenCall[] = [];

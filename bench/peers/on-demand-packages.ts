@@ -1,6 +1,6 @@
 import type { OnDemandPackage } from './on-demand.js';
 
-/** Everything that only benchmarks fetch; `docs/dependencies.md` lists exactly these (tested). */
+/** Packages that only benchmarks install; `docs/dependencies.md` lists exactly these (tested). */
 export const ON_DEMAND = {
   /** Compiles its parsers for a minute and takes 455 MB. */
   dolos: { name: '@dodona/dolos-lib', version: '3.5.1', runsScripts: true },

@@ -11,7 +11,7 @@ import { messageOf } from '../../src/errors.js';
 export interface OnDemandPackage {
   readonly name: string;
   readonly version: string;
-  /** Installed beside it. */
+  /** Installed with it. */
   readonly with?: Readonly<Record<string, string>>;
   /** Whether it must compile something when it is installed. */
   readonly runsScripts?: boolean;
@@ -26,8 +26,8 @@ function cacheFolder({ name, version }: OnDemandPackage): string {
 }
 
 /**
- * Loads a package from the benchmarks' own cache folder, where npm installs it at the first use.
- * @returns Its exports and those of what is beside it; or why it cannot be had.
+ * Loads a package from the benchmarks' cache folder, into which npm installs it at the first use.
+ * @returns Its exports and those of the packages with it; or why it is not available.
  */
 export async function loadOnDemand(
   wanted: OnDemandPackage,
@@ -56,7 +56,7 @@ async function install(wanted: OnDemandPackage, folder: string, entry: string): 
     cwd: folder,
     timeout: INSTALL_MS,
   });
-  // Written last, so that an installation that broke off is begun again.
+  // Written last, so that an interrupted installation starts again.
   const lines = Object.keys(packages).map((name) => `export * from '${name}';`);
   await writeFile(entry, `${lines.join('\n')}\n`);
 }

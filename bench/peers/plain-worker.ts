@@ -1,6 +1,6 @@
 /**
- * A BullMQ worker process that asks the Messages API as one would without the fleet: the SDK with its own retries, then
- * BullMQ's attempts with exponential back-off. A job is a list of requests, sent one after the other.
+ * A BullMQ worker process that calls the Messages API without the fleet: the SDK with its own retries, then BullMQ's attempts
+ * with exponential back-off. A job is a list of requests, sent one after the other.
  */
 import Anthropic from '@anthropic-ai/sdk';
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages';

@@ -1,6 +1,6 @@
 /**
- * The trigram similarity as its specification spells it out (SPEC-SIL-009): sets of substrings, intersected
- * and united as sets. Here only to be measured against, and to test the fast form against digit by digit.
+ * The trigram similarity exactly as specified (SPEC-SIL-009): sets of substrings, intersected and united as sets. It only
+ * serves as the peer of measurements and to test the fast form digit by digit.
  */
 export function publishedSimilarity(first: string, second: string): number {
   const a = trigrams(first);

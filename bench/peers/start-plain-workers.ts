@@ -11,7 +11,7 @@ export interface PlainWorkers {
   add(jobs: readonly (readonly MessageCreateParamsNonStreaming[])[]): Promise<void>;
   untilCompleted(count: number): Promise<void>;
   kill(): Promise<void>;
-  /** Starts as many again. */
+  /** Starts as many more. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }

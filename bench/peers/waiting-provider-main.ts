@@ -1,6 +1,6 @@
 /**
- * A Messages API, as a process of its own, whose every answer says "no leakage" after `CALL_MS`. Its URL is its first
- * line. It looks at no request, so that it takes little of the processors that it shares with those who are measured.
+ * A Messages API in its own process that always answers "no leakage" after `CALL_MS`. Its URL is its first line. It does not
+ * read requests, so it uses little of the processors that it shares with the measured programs.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

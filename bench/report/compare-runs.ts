@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Measurement } from '../harness/measurement.js';
 
-/** What `--json` printed of a row; the rest of it is not compared. */
+/** The compared part of a row that `--json` printed. */
 const EarlierRow = z.object({
   name: z.string(),
   ratio: z.number().nullable(),
@@ -11,12 +11,12 @@ const EarlierRow = z.object({
 });
 export type EarlierRow = z.infer<typeof EarlierRow>;
 
-/** @throws where the file cannot be read, or is not what `--json` prints. */
+/** @throws if the file cannot be read, or is not output of `--json`. */
 export async function readEarlierRun(path: string): Promise<EarlierRow[]> {
   return z.array(EarlierRow).parse(JSON.parse(await readFile(path, 'utf8')));
 }
 
-/** Share by which a ratio lies outside of a spread; 0 inside. */
+/** Fraction by which a ratio is outside of a spread; 0 inside. */
 function outside(ratio: number, min: number, max: number): number {
   if (ratio < min) return min === 0 ? 1 : (min - ratio) / min;
   if (ratio > max) return max === 0 ? 1 : (ratio - max) / max;
@@ -24,8 +24,8 @@ function outside(ratio: number, min: number, max: number): number {
 }
 
 /**
- * Holds the ratios of one run against the spread (min – max) that an earlier run printed.
- * @returns a line for each row that lies outside, and one with the count.
+ * Compares the ratios of one run with the spread (min – max) of an earlier run.
+ * @returns a line for each row outside, and one with the count.
  */
 export function compareRuns(now: readonly Measurement[], earlier: readonly EarlierRow[]): string[] {
   const before = new Map(earlier.map((row) => [row.name, row]));

@@ -1,7 +1,7 @@
 import type { MeasuredRow } from '../harness/measurement.js';
 import { median } from '../harness/statistics.js';
 
-/** Median of a number over the samples of a row; undefined where it was not measured. */
+/** Median of a number over the samples of a row; undefined if it was not measured. */
 export function numberOf(rows: readonly MeasuredRow[], row: string, number: string): number | undefined {
   const found = valuesOf(rows, row, number);
   return found.length === 0 ? undefined : median(found);

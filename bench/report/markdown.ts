@@ -9,11 +9,11 @@ import { sizingTable } from './sizing-table.js';
 
 const DOCUMENT = 'performance.md';
 
-/** The run that the tables come from. */
+/** The run from which the tables are made. */
 export interface RunFacts {
   readonly machine: string;
   readonly minutes: number;
-  /** As `measuredCommit` names it. */
+  /** As in `measuredCommit`. */
   readonly commit: string;
 }
 

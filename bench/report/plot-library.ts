@@ -4,7 +4,7 @@ import { ON_DEMAND } from '../peers/on-demand-packages.js';
 export type Mark = object;
 type MarkOf = (data: readonly object[], options: Readonly<Record<string, unknown>>) => Mark;
 
-/** The part of Observable Plot, and of the document that it draws in, which is used here. */
+/** The used parts of Observable Plot and of its document. */
 interface PlotLibrary {
   readonly plot: (options: Readonly<Record<string, unknown>>) => {
     readonly outerHTML: string;
@@ -18,7 +18,7 @@ interface PlotLibrary {
   readonly parseHTML: (html: string) => { readonly document: object };
 }
 
-/** Colors that can be read on light and on dark ground; the picture brings its own ground. */
+/** Colors that are readable on light and on dark backgrounds; the picture has its own background. */
 const STYLE = `
 svg { color: #1f2328; background: #ffffff; --fleet: #0757ba; --second: #b34700; --bare: #5f6872; --grid: #1f2328; }
 @media (prefers-color-scheme: dark) {
@@ -28,7 +28,7 @@ svg { color: #1f2328; background: #ffffff; --fleet: #0757ba; --second: #b34700; 
 
 export type Drawing = (plot: PlotLibrary) => Readonly<Record<string, unknown>>;
 
-/** @throws where the library cannot be installed. */
+/** @throws if the library cannot be installed. */
 export async function loadDrawer(): Promise<(title: string, drawing: Drawing) => string> {
   const loaded = await loadOnDemand(ON_DEMAND.plot);
   if ('missing' in loaded) throw new Error(loaded.missing);

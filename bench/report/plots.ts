@@ -8,7 +8,7 @@ import { type Drawing, loadDrawer, type Mark } from './plot-library.js';
 
 const FOLDER = packagePath('docs', 'plots');
 
-/** A point of a line: where, how much, and between what it varied. */
+/** A point of a line: position, value and range. */
 interface Point {
   readonly x: number | string;
   readonly y: number;
@@ -140,7 +140,7 @@ function percentilePlot(
   });
 }
 
-/** A picture of `docs/plots`, and what it says to those who do not see it. */
+/** A picture of `docs/plots`, and its alternative text. */
 interface Picture {
   readonly file: string;
   readonly title: string;
@@ -184,7 +184,7 @@ function pictures(rows: readonly MeasuredRow[]): readonly Picture[] {
   ];
 }
 
-/** Writes those plots whose rows were measured. @returns The paths written. */
+/** Writes the plots whose rows were measured. @returns The written paths. */
 export async function writePlots(rows: readonly MeasuredRow[]): Promise<string[]> {
   const draw = await loadDrawer();
   await mkdir(FOLDER, { recursive: true });

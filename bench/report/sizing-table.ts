@@ -14,7 +14,7 @@ const JOB = 'commands solution-check, clean';
 
 type Known = number | undefined;
 
-/** A quantity of the sizing table: how it came about, and what it is, where all that it takes was measured. */
+/** A quantity of the sizing table: its origin, and its value if everything that it needs was measured. */
 interface Quantity {
   readonly name: string;
   readonly kind: 'measured' | 'computed';
@@ -28,7 +28,7 @@ function round(value: Known, unit: string, digits = 0): string | undefined {
   return unit === '' ? text : `${text} ${unit}`;
 }
 
-/** A value computed from others, where all of these are known. */
+/** A value computed from others, if all of these are known. */
 function from(values: readonly Known[], compute: (...known: number[]) => number): Known {
   const known = values.filter((value) => value !== undefined);
   return known.length === values.length ? compute(...known) : undefined;
@@ -158,7 +158,7 @@ function keptMemory(each: number): string {
   return `${round(days, 'GB')}, ${round(hour, 'GB', 1)}`;
 }
 
-/** What follows from the measurements for a fleet's size, each line marked as measured or computed. */
+/** The size of a fleet from the measurements; each line says whether it is measured or computed. */
 export function sizingTable(rows: readonly MeasuredRow[]): string {
   return markdownTable(
     ['quantity', 'value', 'how it came about'],

@@ -68,9 +68,9 @@ const COUNTED: readonly Counted[] = [
   },
 ];
 
-/** What one job costs Redis, from submission to its end. */
+/** Commands, bytes and processor time of one job in Redis, from submission to its end. */
 interface Traffic extends RedisWork {
-  /** Commands that clients sent; those that scripts call are not among them. */
+  /** Commands that clients sent, without those that scripts call. */
   readonly sent: number;
 }
 
@@ -96,7 +96,7 @@ async function sentDuring({ redis }: RowContext, action: () => Promise<void>): P
   return sent;
 }
 
-/** Traffic of one job, given how so many are done. */
+/** Traffic of one job, from the traffic of many. */
 async function trafficOf(context: RowContext, work: (count: number) => Promise<void>): Promise<Traffic> {
   const count = context.short ? 50 : 500;
   await work(WARM_JOBS);
@@ -181,7 +181,7 @@ function sampleOf(ours: Traffic, bare: Traffic, calls: number): Sample {
 
 const nameOf = ({ name }: Counted) => `commands ${name}`;
 
-/** What each kind of job asks of Redis: what a Redis core carries follows from it. */
+/** The load of each kind of job on Redis: it determines the capacity of a Redis core. */
 export const commands: RowGroup = {
   rows: COUNTED.map((counted) => ({
     name: nameOf(counted),

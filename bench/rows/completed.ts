@@ -6,27 +6,27 @@ import type { RowContext, RowGroup, Sample } from '../harness/row.js';
 import { killAll, startWorkerProcesses } from '../harness/worker-processes.js';
 
 const JOBS = 100_000;
-/** From here on a worker is no longer growing into its work. */
+/** After so many jobs a worker's memory no longer grows from warming up. */
 const GROWN = 20_000;
 const BACKLOG = 5_000;
 const KIND = 'contamination';
 const RUNS = 3;
 /** How often the cost of a job is compared in each run. */
 const PROBES = 3;
-/** A retention that is over at once, in days. */
+/** A retention that ends at once, in days. */
 const AT_ONCE_DAYS = 1 / 86_400;
 
 const words = (count: number) => count.toLocaleString('en');
 
-/** What a worker and its Redis hold after so many jobs. */
-interface Held {
+/** Memory of a worker and its Redis after so many jobs. */
+interface MemoryUse {
   readonly resident: number;
   readonly redis: number;
 }
 
 type CompletedSamples = Record<'memory completed' | 'retained' | 'retention', Sample[]>;
 
-/** Puts jobs in as they are done, so that few wait, until so many have been completed. */
+/** Adds jobs at the rate at which they complete, so that few wait, until so many have completed. */
 async function complete(filled: FilledFleet, from: number, to: number): Promise<void> {
   const queue = filled.fleet.queue(KIND);
   let added = from;
@@ -42,7 +42,7 @@ async function complete(filled: FilledFleet, from: number, to: number): Promise<
   }
 }
 
-/** Lets the retention of what is kept pass: a finished job of a shorter one takes the older ones with it. */
+/** Ends the retention of completed jobs: a finished job with a shorter one removes the older ones. */
 async function forgetCompleted(context: RowContext, { prefix, fleet }: FilledFleet): Promise<void> {
   const brief = await FleetClient.open({
     redisUrl: context.redis.url,
@@ -100,7 +100,7 @@ async function sample(context: RowContext, samples: CompletedSamples): Promise<v
     startWorkerProcesses(context, 1, { prefix, kinds: [KIND], concurrency: 50 });
   const workers = await start(filled.prefix);
   const [worker] = workers;
-  const hold = async (): Promise<Held> => ({
+  const hold = async (): Promise<MemoryUse> => ({
     resident: await residentSize(worker?.child.pid),
     redis: await context.redis.memory(),
   });
@@ -115,7 +115,7 @@ async function sample(context: RowContext, samples: CompletedSamples): Promise<v
   const fewWorkers = await start(few.prefix);
   await complete(few, 0, 1_000);
   await killAll(fewWorkers);
-  // What the shallow queue takes is no part of what the deep one leaves behind.
+  // The memory of the shallow queue does not count for the deep one.
   const base = empty.redis + (await context.redis.memory()) - full.redis;
   const depths = [
     { label: '1,000', filled: few },

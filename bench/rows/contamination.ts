@@ -9,7 +9,7 @@ interface Times {
   readonly published: number;
 }
 
-/** Processor time of one call in milliseconds: on a busy machine, waiting for a core would be most of the time by the clock. */
+/** Processor time of one call in milliseconds: on a busy machine, waiting for a core would be most of the elapsed time. */
 function processorTime(calls: number, work: () => unknown): number {
   const before = process.cpuUsage();
   for (let call = 0; call < calls; call += 1) work();
@@ -17,17 +17,17 @@ function processorTime(calls: number, work: () => unknown): number {
   return (user + system) / 1_000 / calls;
 }
 
-/** Times of one comparison, the two algorithms taking turns so that a busy machine slows both. */
+/** Times of one comparison; the two algorithms alternate, so a busy machine slows both. */
 function measure(kind: TextKind, size: number): Times {
   const [first, second] = kind.pair(size);
   if (trigramSimilarity(first, second) !== publishedSimilarity(first, second)) {
     throw new Error(`the fast form gives another number than the published one for ${kind.name}`);
   }
-  const turns = size >= 1_000_000 ? 1 : 5;
+  const rounds = size >= 1_000_000 ? 1 : 5;
   const calls = Math.max(1, 100_000 / size);
   const ours: number[] = [];
   const published: number[] = [];
-  for (let turn = 0; turn < turns; turn += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     published.push(processorTime(calls, () => publishedSimilarity(first, second)));
     ours.push(processorTime(3 * calls, () => trigramSimilarity(first, second)));
   }

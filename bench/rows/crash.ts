@@ -13,14 +13,14 @@ import { startPlainWorkers } from '../peers/start-plain-workers.js';
 const JOBS = 50;
 const LOCK_MS = 2_000;
 
-/** What the provider counts when a worker dies while every job is in its second call. */
+/** What the provider counts when a worker crashes while every job is in its second call. */
 interface Paid {
-  /** First calls, each of which was answered, that were asked and paid again. */
+  /** First calls that were answered, sent again and paid again. */
   readonly again: number;
   readonly calls: number;
 }
 
-/** Two calls a job: the first is answered, the second hangs until the worker is dead. */
+/** Two calls for each job: the first is answered, the second hangs until the worker is killed. */
 function twoCalls() {
   let dead = false;
   const answered = new Map<string, number>();
@@ -55,7 +55,7 @@ async function fleetPaid(context: RowContext): Promise<Paid> {
   });
 }
 
-/** The same two calls by a bare BullMQ worker, which keeps nothing of a job that did not end. */
+/** The same two calls by a bare BullMQ worker, which stores nothing of a job that did not end. */
 async function barePaid(context: RowContext): Promise<Paid> {
   const { reply, die, again } = twoCalls();
   return withProcessBench(context, reply, async ({ api }) => {
@@ -94,7 +94,7 @@ export const crash: BenchRow = {
       ratio: fleet.again,
       figures: {
         'without a ledger': `${bare.again} paid again`,
-        // Whether a call was answered that was under way when its worker died is known by nobody: these are sent again.
+        // Calls under way when their worker crashed are in doubt: these are sent again.
         'unknown, sent again': String(fleet.calls - fleet.again - 2 * JOBS),
       },
     };

@@ -15,7 +15,7 @@ const rowOf = (waiting: number): RowHead => ({
   target: { atMost: 1.15 },
 });
 
-/** Queues of three depths are beside each other, filled once, and are measured in turn. */
+/** Queues of three depths exist at the same time, are filled once, and are measured one after the other. */
 export const depth: RowGroup = {
   rows: DEEP.map(rowOf),
   shortSeconds: null,

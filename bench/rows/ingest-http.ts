@@ -42,7 +42,7 @@ export const ingestHttp: BenchRow = {
       JSON.stringify({
         jobs: Array.from({ length }, () => ({ kind: 'solution-check', payload: CHECK_PAYLOAD })),
       });
-    // Both sides warm: a gateway that has served before, a queue that is connected.
+    // Both sides are warm: the gateway has served requests, the queue is connected.
     await postBatch(url, batch(1_000), 1_000);
     await bare.queue.addBulk(Array.from({ length: 1_000 }, () => ({ name: 'warm', data: CHECK_PAYLOAD })));
     const ours = await timed(() => postBatch(url, batch(count), count));

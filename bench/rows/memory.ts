@@ -9,7 +9,7 @@ import { megabytes, residentSize } from '../harness/resident-size.js';
 import type { BenchRow } from '../harness/row.js';
 import { killAll, startWorkerProcesses } from '../harness/worker-processes.js';
 
-/** What a process allocated while it started is given back after a while. */
+/** A process frees its start-up allocations after a while. */
 const SETTLE_MS = 3_000;
 const settled = () => new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 

@@ -11,11 +11,11 @@ import type { RowContext, RowGroup, RowHead, Sample } from '../harness/row.js';
 import { percentile } from '../harness/statistics.js';
 
 const CROWD = 1_000;
-/** Other tenants, in the order in which their jobs of one round are begun. */
+/** Other tenants, in the order in which their jobs of one round start. */
 const TENANTS = ['north', 'east', 'south', 'west'] as const;
 const HOLDER = 'west';
 
-/** When each job was begun, by the event that Redis writes as a worker takes it: the same instrument for both sides. */
+/** When each job started, by the event that Redis writes when a worker takes it: the same clock for both sides. */
 class Starts {
   readonly #started = new Map<string, number>();
   readonly #waiting = new Map<string, (at: number) => void>();
@@ -58,7 +58,7 @@ async function fleetIdle(context: RowContext, count: number): Promise<number[]> 
     const job = await addSolutionCheck(bench.fleet, { solution: { content: `print(${index})\n` } });
     times.push((await starts.at(job.id)) - added);
     await job.result();
-    // An idle fleet waits for work; it does not come from the last job.
+    // The fleet must be idle and waiting, not just done with the last job.
     await pause(2);
   }
   await starts.events.close();
@@ -98,7 +98,7 @@ function answering(until: (code: string) => Promise<unknown>): AgentRunner['ask'
 
 /**
  * One slot, a thousand jobs of other tenants waiting, and a new tenant's job: how long after the slot comes free does it
- * start? The slot is held by the last of a round, so that the new tenant is the next whose turn it is.
+ * start? The last job of a round uses the slot, so that the new tenant's job is the next one.
  */
 async function fleetCrowded(context: RowContext, count: number): Promise<number[]> {
   let arrived: (() => void) | undefined;
@@ -122,11 +122,11 @@ async function fleetCrowded(context: RowContext, count: number): Promise<number[
       payload: { solution: { content: `print("${tenant}", ${number})\n` } },
       options: { tenant },
     }));
-  const held = () =>
+  const nextArrival = () =>
     new Promise<void>((resolve) => {
       arrived = resolve;
     });
-  let holding = held();
+  let holding = nextArrival();
   const starts = await Starts.of(context, fleet.prefix, 'solution-check');
   await addJobs(fleet, Array.from({ length: CROWD / TENANTS.length }, (_, number) => round(number)).flat());
   const times: number[] = [];
@@ -134,19 +134,19 @@ async function fleetCrowded(context: RowContext, count: number): Promise<number[
     await holding;
     const payload = { solution: { content: `print(${index})\n` } };
     const job = await addSolutionCheck(fleet, payload, { tenant: 'new' });
-    // As many again as were done.
+    // As many more as have ended.
     await addJobs(fleet, round(CROWD + index));
-    holding = held();
+    holding = nextArrival();
     const free = performance.now();
     release?.();
     times.push((await starts.at(job.id)) - free);
   }
   await holding;
   const stopped = bench.close();
-  // What is held when the worker stops has to end; what it takes up meanwhile as well.
-  const letGo = setInterval(() => release?.(), 10);
+  // Jobs that wait for `release` when the worker stops must end, and those that it takes meanwhile.
+  const releaseTimer = setInterval(() => release?.(), 10);
   await stopped;
-  clearInterval(letGo);
+  clearInterval(releaseTimer);
   await starts.events.close();
   return times.slice(5);
 }

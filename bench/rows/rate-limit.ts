@@ -31,12 +31,12 @@ function unevenScripts(): string[] {
   });
 }
 
-/** What a provider saw of one kind of workers within the time. */
+/** What a provider received from one kind of workers within the time. */
 interface Seen {
   readonly acceptedCalls: number;
   readonly acceptedTokens: number;
   readonly refused: number;
-  /** Share of what the limits allow that was used: of the limit that was used most. */
+  /** Used fraction of the limits: of the limit that was used most. */
   readonly useful: number;
 }
 
@@ -56,7 +56,7 @@ function seen(calls: readonly SeenCall[], seconds: number): Seen {
   };
 }
 
-/** Lets workers loose on a provider of their own, and gives what it has seen of them when the time is over. */
+/** Runs workers against their own provider, and returns what it received when the time is over. */
 async function against(
   seconds: number,
   work: (apiUrl: string) => Promise<() => Promise<unknown>>,
@@ -78,7 +78,7 @@ async function callsAfter(url: string, seconds: number, provider: BenchProcess):
   while (performance.now() < deadline && provider.child.exitCode === null) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     const calls = (await (await fetch(url)).json()) as SeenCall[];
-    // The provider's time runs from its first call: one after the end tells that it is over.
+    // The provider's time runs from its first call: a call after the end shows that it is over.
     if ((calls.at(-1)?.at ?? 0) > seconds * 1_000) return calls;
   }
   throw new Error('the workers stopped calling before the time was over');

@@ -14,7 +14,7 @@ import {
 
 const JOBS = 10;
 
-/** Milliseconds from the kill of a fleet worker in mid-call to its jobs' calls by another one that was there all along. */
+/** Milliseconds from the kill of a fleet worker during calls to its jobs' calls by another one that was already running. */
 async function fleetRecovery(context: RowContext): Promise<number[]> {
   const arrivals: number[] = [];
   const reply: Script = () => {
@@ -35,7 +35,7 @@ async function fleetRecovery(context: RowContext): Promise<number[]> {
   });
 }
 
-/** The same of bare workers at their defaults: a lease of 30 s, stalled jobs looked for every 30 s. */
+/** The same for bare workers with their defaults: a lock of 30 s, a check for stalled jobs every 30 s. */
 async function bareRecovery(context: RowContext): Promise<number[]> {
   const prefix = context.prefix();
   const connection = workerConnection(context.redis.url);
@@ -57,7 +57,7 @@ async function bareRecovery(context: RowContext): Promise<number[]> {
     { connection, prefix, concurrency: JOBS },
   );
   await heir.waitUntilReady();
-  // Closing by force leaves the jobs active, as the death of the process does.
+  // Closing by force leaves the jobs active, like the crash of the process.
   await doomed.close(true);
   killed = performance.now();
   while (started.length < JOBS) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -75,7 +75,7 @@ async function sample(context: RowContext): Promise<Sample> {
   };
 }
 
-/** All of it is waiting for leases to run out, so the runs and both sides of each wait at the same time. */
+/** Everything waits for locks to expire, so all runs and both sides wait at the same time. */
 export const recovery: RowGroup = {
   rows: [
     {

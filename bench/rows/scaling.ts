@@ -8,18 +8,18 @@ import { killAll, startWorkerProcesses, submitChecks } from '../harness/worker-p
 
 const CONCURRENCY = 50;
 const CALL_MS = 500;
-/** Fills of all slots: what is measured, and what a process does before, since its first jobs cost it more. */
+/** How often all slots are filled: for the measurement, and before it, because the first jobs of a process cost more. */
 const ROUNDS = 10;
 const WARM_ROUNDS = 3;
 const PROCESSES = [2, 4, 8] as const;
 
-/** Milliseconds of processor time since some start, by who used them; undefined where the system does not tell. */
+/** Milliseconds of processor time by process since a start; undefined if the system does not report it. */
 type ProcessorTimes = Readonly<Record<'workers' | 'provider' | 'Redis' | 'submitter', number | undefined>>;
 
-/** What was done between two moments in which all slots were busy. */
+/** The work between two moments in which all slots were busy. */
 interface Steady {
   readonly jobsPerSecond: number;
-  /** Milliseconds of processor time that a job costs, by whom. */
+  /** Milliseconds of processor time for a job, by process. */
   readonly costs: ProcessorTimes;
   /** Processors that were busy with it. */
   readonly busy: number | undefined;
@@ -53,7 +53,7 @@ async function steadyStateOf(
     return { jobs, at: performance.now(), times };
   };
   try {
-    // One round more than is measured, so that no slot is without a job at the end.
+    // One round more than measured, so that every slot has a job at the end.
     await submitChecks(fleet, slots * (WARM_ROUNDS + rounds + 1));
     const from = await moment(slots * WARM_ROUNDS);
     const to = await moment(slots * (WARM_ROUNDS + rounds));
@@ -106,7 +106,7 @@ function figuresOf(processes: number, one: Steady, many: Steady): Record<string,
 
 const nameOf = (processes: number) => `scaling ${processes}`;
 
-/** 1, 2, 4 and 8 worker processes, all of them in each run, so that each is held against the one of its own run. */
+/** 1, 2, 4 and 8 worker processes, all of them in each run, so that each is compared with the single one of its own run. */
 export const scaling: RowGroup = {
   rows: PROCESSES.map((processes) => ({
     name: nameOf(processes),

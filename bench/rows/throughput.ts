@@ -47,7 +47,7 @@ async function fleetDrain(
     kind === 'contamination'
       ? { output: 'print(1)', testCase: TEST_CASE }
       : { solution: { content: 'print(1)\n' } };
-  // A job ahead loads the modules of its kind: how long a worker takes to start is a row of its own.
+  // A first job loads the modules of its kind: the start of a worker is a separate row.
   const loader = await start();
   await addJobs(loader.fleet, [{ kind, payload }]);
   await untilCompleted(loader.fleet, kind, 1);

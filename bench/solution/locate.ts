@@ -1,7 +1,7 @@
 /**
- * How long the locator takes on large scripts: `npx tsx bench/solution/locate.ts`.
- * Each line is the median of 15 runs in ms, on texts of a tenth of a MiB and of one MiB, and their ratio. The
- * last column is `String.prototype.indexOf` on a tenth of a MiB: faster, until a block nearly matches.
+ * Time of the locator on large scripts: `npx tsx bench/solution/locate.ts`. Each line is the median of 15 runs in ms, on
+ * texts of a tenth of a MiB and of one MiB, and their ratio. The last column is `String.prototype.indexOf` on a tenth of a
+ * MiB: faster, until a block nearly matches.
  */
 import { performance } from 'node:perf_hooks';
 import { locateBlock } from '../../src/solution/index.js';

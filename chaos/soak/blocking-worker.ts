@@ -1,6 +1,6 @@
 /**
- * A worker as a process of its own whose event loop stands still for so many milliseconds before its first question.
- * Arguments: Redis address, prefix, address of the Messages API, milliseconds. Prints `asked`, then its log lines.
+ * A worker process whose event loop is blocked for so many milliseconds before its first call. Arguments: Redis address,
+ * prefix, address of the Messages API, milliseconds. Prints `asked`, then its log lines.
  */
 import { pino } from 'pino';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';

@@ -1,11 +1,11 @@
 /**
  * `npm run soak [-- --only NAME,NAME] [--list]`: situations of docs/field-reports.md that depend on time, at their full
- * length and with the settings that a fleet has by default. A line a case; exit code 1 where one was not held.
+ * length and with the settings that a fleet has by default. Prints a line for each case; exit code 1 if one failed.
  */
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../src/errors.js';
 import { SOAK_CASES } from './cases/all.js';
-import { Place, type SoakCase } from './soak-case.js';
+import { type SoakCase, SoakEnvironment } from './soak-case.js';
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, list: { type: 'boolean' } } });
 const names = values.only?.split(',');
@@ -18,22 +18,22 @@ if (unknown.length > 0 || values.list) {
   process.exit(values.list ? 0 : 2);
 }
 
-/** Why the case was not held; undefined where it was. */
+/** Why the case failed; undefined if it passed. */
 async function failureOf(soakCase: SoakCase): Promise<string | undefined> {
-  const place = await Place.open(`soak-${soakCase.name}`);
+  const environment = await SoakEnvironment.open(`soak-${soakCase.name}`);
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     const late = () => reject(new Error(`it was not over after ${soakCase.limitSeconds} s`));
     timer = setTimeout(late, soakCase.limitSeconds * 1_000);
   });
   try {
-    await Promise.race([soakCase.run(place), limit]);
+    await Promise.race([soakCase.run(environment), limit]);
     return undefined;
   } catch (thrown) {
     return messageOf(thrown);
   } finally {
     clearTimeout(timer);
-    await place.close();
+    await environment.close();
   }
 }
 
@@ -47,5 +47,5 @@ for (const soakCase of SOAK_CASES.filter(({ name }) => names?.includes(name) ?? 
   const rest = failure === undefined ? soakCase.about : `${soakCase.about}: ${failure}`;
   process.stdout.write(`${verdict} ${soakCase.name} ${took} s: ${rest}\n`);
 }
-// What a case that was cut off still waits for must not keep the command.
+// A case that exceeded its time may still wait for something: it must not keep the process alive.
 process.exit(broken > 0 ? 1 : 0);

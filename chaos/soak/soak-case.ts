@@ -6,16 +6,16 @@ import { startTestRedis, type TestRedis } from '../../test/support/redis.js';
 export interface SoakCase {
   /** For `--only`. */
   readonly name: string;
-  /** What must come out, as a clause. */
+  /** The expected result, as a clause. */
   readonly about: string;
-  /** The case has failed when it is not over by then, in seconds. */
+  /** Time after which the case has failed, in seconds. */
   readonly limitSeconds: number;
-  /** @throws Error that says what came out instead. */
-  run(place: Place): Promise<void>;
+  /** @throws Error with the actual result. */
+  run(environment: SoakEnvironment): Promise<void>;
 }
 
-/** Where a case takes place; everything that is started there is ended with it. */
-export class Place {
+/** The environment of a case; everything that is started in it ends with it. */
+export class SoakEnvironment {
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
 
   private constructor(
@@ -24,11 +24,11 @@ export class Place {
   ) {}
 
   /** @param redisArguments Further `redis-server` arguments. */
-  static async open(name: string, redisArguments: readonly string[] = []): Promise<Place> {
+  static async open(name: string, redisArguments: readonly string[] = []): Promise<SoakEnvironment> {
     const redis = await startTestRedis(redisArguments);
-    const place = new Place(name, redis);
-    place.onClose(() => redis.stop());
-    return place;
+    const environment = new SoakEnvironment(name, redis);
+    environment.onClose(() => redis.stop());
+    return environment;
   }
 
   /** Worker processes with the settings that a fleet has by default, except for those that are named. */
@@ -52,19 +52,19 @@ export class Place {
   }
 }
 
-/** @throws Error with the message where the condition does not hold. */
+/** @throws Error with the message if the condition does not hold. */
 export function hold(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
-/** Looks until what is asked for is there; the case's own limit ends it. */
+/** Polls until the result is there; the case's own limit ends it. */
 export async function until(look: () => Promise<boolean> | boolean, everyMs = 200): Promise<void> {
   while (!(await look())) await new Promise((resolve) => setTimeout(resolve, everyMs));
 }
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-/** A payload of its own for each name. */
+/** A different payload for each name. */
 export const script = (name: string, run = 'night') => ({
   solution: { content: `name = '${name}'\n` },
   tags: { run },

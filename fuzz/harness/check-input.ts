@@ -16,7 +16,7 @@ interface Timed {
 
 /**
  * Runs one input and checks it.
- * @param twice Whether it runs a second time, to compare the results.
+ * @param twice Whether it runs twice, to compare the results.
  * @param ordinaryMs Processor time that an input of ordinary size may take.
  */
 export async function checkInput(
@@ -62,7 +62,7 @@ async function timedRun(target: Target, subject: Subject, input: Input): Promise
   return { outcome, cpuMs: (user + system) / 1_000 };
 }
 
-/** A typed error is an answer, but `internal` is what an error of ours becomes when nobody expected it. */
+/** A typed error is a valid result, except for `internal`, which wraps unexpected errors. */
 function refusalOf(target: Target, thrown: unknown): Outcome | undefined {
   if (thrown instanceof BrokenInvariant) return undefined;
   if (thrown instanceof FleetError && thrown.code !== 'internal')
@@ -90,12 +90,12 @@ function deepestCause(error: Error): Error {
   return error.cause instanceof Error ? deepestCause(error.cause) : error;
 }
 
-/** A message without what differs from input to input. */
+/** A message without the parts that differ between inputs. */
 function withoutValues(message: string): string {
   return message.replace(/[\d"'].*/s, '').slice(0, 120);
 }
 
-/** The first place in src/ that the stack names. */
+/** The first location in src/ of the stack. */
 function originOf(error: Error): string {
   return /src\/[\w./-]+:\d+/.exec(error.stack ?? '')?.[0] ?? withoutValues(error.message);
 }

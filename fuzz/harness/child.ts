@@ -1,4 +1,4 @@
-/** The process in which the inputs of one target run: it is told an input, runs it and says what became of it. */
+/** The process in which the inputs of one target run: it receives an input, runs it and reports the result. */
 import type { Input, Target } from '../target.js';
 import { MAX_OVERRUN, maxCpuMs } from './bounds.js';
 import { checkInput } from './check-input.js';
@@ -9,10 +9,10 @@ export interface Order {
   readonly twice: boolean;
 }
 
-/** What the process is started with. */
+/** Arguments of the process. */
 export interface ChildOptions {
   readonly name: string;
-  /** URL of the module whose `TARGETS` has it. */
+  /** URL of the module with the target in `TARGETS`. */
   readonly module: string;
   /** Processor time that an input of ordinary size may take, in milliseconds. */
   readonly ordinaryMs: number;

@@ -9,17 +9,17 @@ import { TOO_SLOW } from './watchdog.js';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 const TARGETS_MODULE = new URL('../targets/index.ts', import.meta.url).href;
-/** How much of what the process wrote before it ended is kept, in characters. */
+/** How much of the process' last output is kept, in characters. */
 const TAIL = 4_000;
 
-/** Runs inputs of one target in a process of its own, one after the other, and starts another where that one ends. */
+/** Runs inputs of one target in a separate process, one after the other, and starts another process if that one ends. */
 export class Executor {
   readonly #options: ChildOptions;
   readonly #heapMb: number;
   readonly #program: string;
   #child: ChildProcess | undefined;
   #errors = '';
-  /** Told when the process ends while it runs an input. */
+  /** Called when the process ends while it runs an input. */
   #onEnd: ((verdict: Verdict) => void) | undefined;
 
   /** @param options.program The module that the process runs: this folder's `child.ts`, or a compiled one. */
@@ -48,7 +48,7 @@ export class Executor {
       }, MAX_WAIT_MS);
       child.once('message', settle);
       this.#onEnd = settle;
-      // A process that ends just now cannot be written to; its end is reported by itself.
+      // Writing to a process that is ending fails; its end is reported separately.
       child.send({ input, twice }, () => undefined);
     });
   }
@@ -70,14 +70,14 @@ export class Executor {
         `--max-old-space-size=${this.#heapMb}`,
       ],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      // A group of its own: what the target started, such as a Redis server, is ended with a process that is killed.
+      // A separate process group: programs that the target started, such as a Redis server, are killed with it.
       detached: true,
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = `${this.#errors}${text}`.slice(-TAIL);
     });
     this.#child = child;
-    // `close` comes after the last of what the process wrote.
+    // `close` comes after the last output.
     child.once('close', (code, signal) => {
       endGroup(child);
       if (this.#child !== child) return;
@@ -110,12 +110,12 @@ function failed(
   return { kind: 'failed', defect, signature, detail };
 }
 
-/** Ends what is left of a process and of those it started. */
+/** Ends a process and the programs that it started. */
 function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch (thrown) {
-    // Nothing is left, as a rule.
+    // Usually all have ended.
     if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
   }
 }

@@ -11,15 +11,15 @@ import type { Verdict } from './verdict.js';
 
 export interface FuzzOptions {
   readonly seed: number;
-  /** How long to go on, in milliseconds; the input under way is finished. */
+  /** How long to run, in milliseconds; the current input is finished. */
   readonly durationMs: number;
-  /** Most inputs, where fewer than time allows. */
+  /** Maximum of inputs, if the time allows more. */
   readonly maxInputs?: number;
   /** Time for making one failing input smaller, in milliseconds. */
   readonly minimizeMs: number;
   /** Folder of the inputs that fail. */
   readonly folder: string;
-  /** What runs the inputs; it is closed at the end. */
+  /** Runs the inputs; it is closed at the end. */
   readonly executor?: Executor;
   say(line: string): void;
 }
@@ -45,12 +45,12 @@ export interface TargetReport {
   readonly findings: readonly Finding[];
 }
 
-/** The input of one iteration; it depends on the seed, the target's name and the iteration alone. */
+/** The input of one iteration; it depends only on the seed, the target's name and the iteration. */
 export function inputOf(target: Target, seed: number, iteration: number, maxSize?: number): Input {
   return target.generate(new InputSource(seedOf(seed, `${target.name}:${iteration}`), maxSize));
 }
 
-/** A new folder for inputs that fail, outside of the repository. */
+/** A new folder for failing inputs, outside of the repository. */
 export function crashFolder(): string {
   return mkdtempSync(join(tmpdir(), 'fleet-fuzz-'));
 }

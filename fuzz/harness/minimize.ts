@@ -1,6 +1,6 @@
 import type { Input } from '../target.js';
 
-/** Most inputs that one minimization tries, and its time in milliseconds. */
+/** How many inputs one minimization tries, and its time in milliseconds. */
 const MAX_TRIES = 300;
 
 export interface Minimized {
@@ -9,10 +9,10 @@ export interface Minimized {
 }
 
 /**
- * A smaller input that still fails in the same way: takes pieces out of each text, larger ones first (delta debugging,
- * Zeller and Hildebrandt 2002, without its complements).
+ * A smaller input that still fails in the same way: removes pieces of each text, larger ones first (delta debugging, Zeller
+ * and Hildebrandt 2002, without its complements).
  * @param fails Whether an input fails in the same way.
- * @param maxMs Time after which it makes do with what it has.
+ * @param maxMs Time after which it returns the best so far.
  */
 export async function minimize(
   input: Input,

@@ -1,7 +1,7 @@
 /**
- * A thread beside the one that runs inputs. It ends the process where an input has used far more processor time than its
- * bound: the thread that runs the input may be in one expression and hear nothing. JavaScript, since Node takes no
- * TypeScript as the file of a thread.
+ * A second thread besides the one that runs inputs. It ends the process if an input has used far more processor time than
+ * its bound: the thread that runs the input may be busy in one expression and handle no events. It is JavaScript because
+ * Node accepts no TypeScript as the file of a thread.
  */
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';

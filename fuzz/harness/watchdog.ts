@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 
-/** What the process writes to standard error before it is ended for its processor time. */
+/** What the process writes to standard error before it is killed for its processor time. */
 export const TOO_SLOW = 'fuzz: the input was ended for its processor time';
 
-/** Ends this process where what it guards uses more processor time than allowed. */
+/** Ends this process if the guarded code uses more processor time than allowed. */
 export class Watchdog {
   readonly #cells: Float64Array;
 

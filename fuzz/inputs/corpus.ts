@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packagePath } from '../../src/package-root.js';
 
-/** Longest text of the corpora that is used, in code units: mutations of longer ones are mostly copying. */
+/** Longest used text of the corpora, in code units: for longer ones, mutations would mostly copy. */
 const MAX_LENGTH = 12_000;
 
-/** The same list at every call, read at the first. */
+/** Read at the first call; later calls return the same list. */
 function once<T>(read: () => readonly T[]): () => readonly T[] {
   let texts: readonly T[] | undefined;
   return () => {
@@ -21,7 +21,7 @@ function filesIn(folder: string, ending: RegExp): string[] {
     .map((name) => readFileSync(join(packagePath(folder), name), 'utf8'));
 }
 
-/** Every text in JSON data that is long enough to be one. */
+/** Every text in JSON data with a minimum length. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return value.length > 30 ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];
@@ -53,7 +53,7 @@ export const PYTHON_SCRIPTS = once(() =>
   ]),
 );
 
-/** Outputs of ablation scripts, and the scripts and notes beside them. */
+/** Outputs of ablation scripts, with their scripts and notes. */
 export const ABLATION_TEXTS = once(() =>
   short([
     ...filesIn('examples/refinement', /\.(txt|py)$/),

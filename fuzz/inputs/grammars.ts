@@ -206,7 +206,7 @@ const { suite } = fc.letrec<{ statement: string; suite: string[] }>((tie) => ({
   suite: fc.array(tie('statement'), { minLength: 1, maxLength: 5 }),
 }));
 
-/** Python by its grammar, with the names and calls that the leakage analysis knows. */
+/** Python from its grammar, with the names and calls that the leakage analysis knows. */
 export const pythonScript: fc.Arbitrary<string> = fc
   .array(suite, { minLength: 1, maxLength: 4 })
   .map((suites) => `${suites.flat().join('\n')}\n`);
@@ -282,7 +282,7 @@ const outputLine = fc.oneof(
   ),
 );
 
-/** What ablation scripts print: lines, tables, literals, failures. */
+/** Outputs of ablation scripts: lines, tables, literals, failures. */
 export const ablationOutput: fc.Arbitrary<string> = fc
   .array(outputLine, { maxLength: 25 })
   .chain((lines) => fc.constantFrom('\n', '\r\n').map((ending) => lines.join(ending)));

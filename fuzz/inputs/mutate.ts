@@ -1,6 +1,6 @@
 import { BRACKETS, ODDITIES } from './oddities.js';
 
-/** The numbers that decide, and what is drawn from them. */
+/** Random numbers, and values drawn from them. */
 export interface Draw {
   /** A whole number from 0 up to, and not including, the limit. */
   below(limit: number): number;
@@ -55,7 +55,7 @@ const noise: Mutation = (text, draw) => {
     text.slice(0, at) + String.fromCharCode(draw.below(draw.pick([128, 256, 65_536]))) + text.slice(at + 1)
   );
 };
-/** A bit of one byte of its UTF-8: what the reader of a damaged file sees. */
+/** Flips a bit of its UTF-8, as in a damaged file. */
 const flipBit: Mutation = (text, draw) => {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length === 0) return text;
@@ -86,14 +86,14 @@ export const MUTATIONS: readonly Mutation[] = [
   indent,
 ];
 
-/** Repeats a short piece until it is long: what an expression that tries every way of splitting it cannot bear. */
+/** Repeats a short piece until it is long: slow for an expression that tries every way of splitting it. */
 const repeatPiece: Mutation = (text, draw) => {
   const { from, to } = slice(text, draw, draw.pick([2, 3, 12, 60]));
   const piece = text.slice(from, to) || draw.pick([' ', '\t', '-', '(', '=', '\n', '"', '0', 'a']);
   const times = 2 ** (3 + draw.below(11));
   return insert(text, to, piece.repeat(Math.min(times, Math.ceil(40_000 / piece.length))));
 };
-/** Two pieces in turn. */
+/** Two alternating pieces. */
 const alternate: Mutation = (text, draw, words) => {
   const first = draw.pick([...ODDITIES, ' ', ':', '-', '|', '=', ',']);
   const second = words.length === 0 ? ' ' : draw.pick(words);
@@ -104,7 +104,7 @@ const alternate: Mutation = (text, draw, words) => {
     piece.repeat(Math.ceil(2 ** (3 + draw.below(10)) / piece.length)),
   );
 };
-/** A run of one character that is not followed by what an expression wants after it. */
+/** A run of one character without the suffix that an expression needs. */
 const runOfOne: Mutation = (text, draw) => {
   const character = draw.pick([
     ' ',

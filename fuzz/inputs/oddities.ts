@@ -1,4 +1,4 @@
-/** Characters and short texts that readers of text get wrong. */
+/** Characters and short texts that parsers often get wrong. */
 export const ODDITIES: readonly string[] = [
   '\uFEFF',
   '\0',

@@ -15,13 +15,13 @@ import type { InputSource } from './source.js';
 
 let cached: OpenApiDocument | undefined;
 
-/** The document of the API. Operations are listed here and never run, so nothing is asked of what they run on. */
+/** The document of the API. Its operations never run, so they need no fleet. */
 function document(): OpenApiDocument {
   cached ??= openApiDocument(allOperations({} as FleetLink, {} as Metrics));
   return cached;
 }
 
-/** A job that is there. */
+/** An existing job. */
 const JOB = jobIdForKey('solution-check', 'fuzz');
 const WORDS = [
   ...[
@@ -126,7 +126,7 @@ function bodyOf(source: InputSource, operation: OperationObject | undefined): st
   let text = JSON.stringify(source.value(valuesOf(schema as Record<string, unknown>, document())));
   if (source.chance(0.3)) text = source.pick(MUTATIONS)(text, source, JSON_TEXT.words);
   if (source.chance(0.1)) {
-    // Any one value by any other.
+    // Replaces any value with any other.
     text = text.replace(
       /:(?:"[^"]*"|\d+|true|false|null)/,
       () => `:${source.pick(['null', '[]', '{}', '"\\ud800"', '1e400', '-1', '[null]'])}`,
@@ -138,7 +138,7 @@ function bodyOf(source: InputSource, operation: OperationObject | undefined): st
 function headersOf(source: InputSource, hasBody: boolean): string {
   const lines = hasBody && source.chance(0.95) ? ['content-type: application/json'] : [];
   for (let left = source.chance(0.5) ? 0 : source.below(4); left > 0; left -= 1) {
-    // A line break would end the header and begin another; the server has a limit of its own for length.
+    // A line break would start another header; the server has its own limit of length.
     lines.push(`${source.pick(HEADERS)}: ${source.word(HEADER_VALUES).replace(/[\r\n]/g, ' ')}`);
   }
   return lines.map((line) => `${line}\r\n`).join('');

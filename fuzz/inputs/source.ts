@@ -3,17 +3,17 @@ import { randomFrom } from '../../chaos/random.js';
 import { AMPLIFIERS, type Draw, MUTATIONS, splice } from './mutate.js';
 import { ODDITIES } from './oddities.js';
 
-/** What texts of one sort are made from. */
+/** The material for texts of one sort. */
 export interface TextKind {
   /** Real texts, read when they are first needed. */
   readonly corpus: () => readonly string[];
-  /** Texts by a grammar; absent where the corpus says it all. */
+  /** Texts from a grammar; absent if the corpus is enough. */
   readonly grammar?: fc.Arbitrary<string>;
-  /** Words that mean something to its readers. */
+  /** Words that its parsers know. */
   readonly words: readonly string[];
 }
 
-/** Sizes that texts are cut to, in code units, and how often. */
+/** Sizes to which texts are cut, in code units, with their weights. */
 const SIZES: readonly (readonly [number, number])[] = [
   [0.9, 8_192],
   [0.99, 65_536],
@@ -21,12 +21,12 @@ const SIZES: readonly (readonly [number, number])[] = [
   [1, 1_048_576],
 ];
 
-/** Everything that inputs are made from; the same seed gives the same input. */
+/** Generates all parts of inputs; the same seed gives the same input. */
 export class InputSource implements Draw {
   readonly #random: () => number;
   readonly #maxSize: number;
 
-  /** @param maxSize Longest text that is made, in code units. */
+  /** @param maxSize Longest generated text, in code units. */
   constructor(seed: number, maxSize = Number.POSITIVE_INFINITY) {
     this.#random = randomFrom(seed);
     this.#maxSize = maxSize;
@@ -52,7 +52,7 @@ export class InputSource implements Draw {
     return value as T;
   }
 
-  /** A text of a sort: a real one, two spliced, one by the grammar, or noise; changed, and at times blown up. */
+  /** A text of a sort: a real one, two spliced, one from the grammar, or noise; mutated, and sometimes enlarged. */
   text(kind: TextKind): string {
     let text = this.#base(kind);
     for (let left = this.below(5); left > 0; left -= 1) text = this.pick(MUTATIONS)(text, this, kind.words);

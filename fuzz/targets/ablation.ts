@@ -18,22 +18,22 @@ export const ablation: Target = {
   ],
   open: () => ({
     run: async ([rawOutput = '', code = '', other = '']) => {
-      const given = { rawOutput, ablationCode: code };
-      const reading = await readAblation(given);
+      const input = { rawOutput, ablationCode: code };
+      const reading = await readAblation(input);
       for (const { impact, change } of reading.variants) {
         mustHold(Number.isFinite(impact) && Number.isFinite(change), 'every change is a number');
       }
-      const summary = await summarizeAblation(given);
+      const summary = await summarizeAblation(input);
       mustHold(summary.trim() !== '', 'a summary says something');
-      const own = findUnsupportedNumbers({ ...given, summary });
-      const foreign = findUnsupportedNumbers({ ...given, summary: other });
+      const own = findUnsupportedNumbers({ ...input, summary });
+      const foreign = findUnsupportedNumbers({ ...input, summary: other });
       const room = Math.max(0, rawOutput.length - 100);
       const shortened = shortenOutput(rawOutput, room);
       mustHold(shortened.text.length <= room || rawOutput.length <= room, 'a shortened output fits its room');
       return [reading, summary, own, foreign, shortened];
     },
   }),
-  // The script is parsed by the reading, and again by the summary.
+  // Both the reading and the summary parse the script.
   tasks: 2,
 };
 

@@ -38,7 +38,7 @@ export const cliArguments: Target = {
   refuses: (thrown) => thrown instanceof CommanderError,
   open: () => ({
     run: async (input) => {
-      let given: unknown;
+      let parsed: unknown;
       const program = await createProgram();
       for (const command of [program, ...commandsByName(program).values()]) {
         command.exitOverride().configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
@@ -46,14 +46,14 @@ export const cliArguments: Target = {
       for (const command of commandsByName(program).values()) {
         if (command.commands.length > 0) continue;
         command.action((...values: unknown[]) => {
-          given = [command.name(), values.slice(0, -1)];
+          parsed = [command.name(), values.slice(0, -1)];
           for (const value of Object.values(command.opts())) {
             mustHold(typeof value !== 'number' || Number.isFinite(value), 'a number is one');
           }
         });
       }
       await program.parseAsync([...input], { from: 'user' });
-      return given;
+      return parsed;
     },
   }),
 };

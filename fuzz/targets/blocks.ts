@@ -7,7 +7,7 @@ import { MUTATIONS } from '../inputs/mutate.js';
 import type { InputSource } from '../inputs/source.js';
 import { mustHold, type Target } from '../target.js';
 
-/** A part of a script, mostly whole lines, at times changed a little. */
+/** A part of a script, mostly whole lines, sometimes changed a little. */
 function blockOf(script: string, source: InputSource): string {
   const lines = script.split(/(?<=\n)/);
   const from = source.below(lines.length);
@@ -39,10 +39,10 @@ export const blocks: Target = {
       mustHold(start >= 0 && start < end && end <= script.length, 'a located block lies within the script');
       mustHold(script.slice(start, end) === text, 'the located text is what the script has there');
       mustHold(occurrences >= 1, 'a located block is there at least once');
-      const marked = replaceBlock({ content: script }, text, '$& {{ x }}').content;
+      const replaced = replaceBlock({ content: script }, text, '$& {{ x }}').content;
       const first = script.indexOf(text);
       mustHold(
-        marked === `${script.slice(0, first)}$& {{ x }}${script.slice(first + text.length)}`,
+        replaced === `${script.slice(0, first)}$& {{ x }}${script.slice(first + text.length)}`,
         'replacing puts the new text in literally and changes nothing else',
       );
       return located;

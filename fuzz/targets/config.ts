@@ -78,8 +78,8 @@ export const config: Target = {
       if (text.includes(`:${PASSWORD}@`)) {
         mustHold(!withoutPasswords(text).includes(PASSWORD), 'an address is shown without its password');
       }
-      const given: Environment = JSON.parse(variables);
-      const settings = loadConfig(given);
+      const environment: Environment = JSON.parse(variables);
+      const settings = loadConfig(environment);
       for (const value of Object.values(settings)) {
         mustHold(typeof value !== 'number' || Number.isFinite(value), 'a number is one');
       }

@@ -41,7 +41,7 @@ export const contamination: Target = {
     run: async (input) => {
       const [output = '', known = ''] = input;
       const result = await checked(input);
-      // What travels over Redis and HTTP is JSON; fields that are undefined are not in it.
+      // Redis and HTTP transport JSON, without undefined fields.
       const parsed = ContaminationResultSchema.safeParse(JSON.parse(JSON.stringify(result)));
       mustHold(parsed.success, `the result fits its schema: ${parsed.error?.message}`);
       for (const check of [result.checks.similarity, result.checks.containment, result.checks.evidence]) {
@@ -61,7 +61,7 @@ export const contamination: Target = {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in the page
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/u;
-/** Tags that the page has; any other came out of a text. */
+/** Tags of the page; any other comes from an unescaped text. */
 const FOREIGN_TAG =
   /<(?!\/?(?:!doctype|html|head|meta|title|style|body|h[1-6]|p|table|thead|tbody|tr|t[hd]|caption|section|article|div|span|pre|code|mark|a|ul|ol|li|details|summary|dl|dt|dd|b|strong|em|small|header|footer|main|nav|figure|figcaption|colgroup|col|br)\b)/i;
 

@@ -11,12 +11,12 @@ import { requestOf } from '../inputs/requests.js';
 import { type Input, mustHold, type Target } from '../target.js';
 
 const PREFIX = 'fuzz';
-/** A stream of events goes on, and a wait may: after so long the client leaves, in milliseconds. */
-const MAX_PATIENCE_MS = 2_000;
-/** After so many requests the data are thrown away. */
+/** How long the client waits for a response, in milliseconds: event streams and waits do not end by themselves. */
+const MAX_RESPONSE_MS = 2_000;
+/** After so many requests the data are deleted. */
 const MAX_REQUESTS = 2_000;
 
-/** The page of the board reads two fields more. */
+/** Two more fields that the page of the board reads. */
 const BoardProblem = ProblemSchema.loose();
 
 interface Response {
@@ -25,7 +25,7 @@ interface Response {
   readonly body: string;
 }
 
-/** Sends bytes as they are; undefined where nothing came back while the client was patient. */
+/** Sends raw bytes; undefined if no response came in time. */
 function send(
   port: number,
   [method = '', path = '', headers = '', body = '']: Input,
@@ -35,12 +35,12 @@ function send(
     const bytes = Buffer.from(body, 'utf8');
     const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n${headers}`;
     let answer = '';
-    const timer = setTimeout(() => socket.destroy(), MAX_PATIENCE_MS);
+    const timer = setTimeout(() => socket.destroy(), MAX_RESPONSE_MS);
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       answer += chunk;
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // A server may close on a request that it refuses before all of it was sent.
+      // A server may close the connection on a rejected request before it has read everything.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('close', () => {
@@ -63,7 +63,7 @@ function responseOf(answer: string): Response | undefined {
 function check(path: string, { status, type, body }: Response): void {
   mustHold(status < 500, `no request is answered with ${status}: "${body.slice(0, 300)}"`);
   if (type !== 'application/problem+json' || body === '') return;
-  // In chunks where it is long, each with its length before it.
+  // A long body is sent in chunks, each with its length before it.
   const parsed = (path.startsWith('/board') ? BoardProblem : ProblemSchema).safeParse(
     JSON.parse(body.replace(/^[0-9a-f]+\r\n|\r\n0\r\n\r\n$/g, '')),
   );

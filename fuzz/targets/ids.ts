@@ -36,7 +36,7 @@ const WORDS = [
 const id = (source: InputSource) =>
   source.chance(0.3) ? chooseJobId(source.word(WORDS), `key ${source.word(WORDS)}`) : source.word(WORDS);
 
-/** What a reader says, or that it refuses. */
+/** The result of a reader, or its rejection. */
 function answerOf(read: () => unknown, refusal: (thrown: unknown) => boolean): unknown {
   try {
     return read();

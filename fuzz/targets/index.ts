@@ -15,7 +15,7 @@ import { leakage, pythonSyntax, pythonVerdict } from './python.js';
 import { reports } from './reports.js';
 import { storedRecords } from './stored-records.js';
 
-/** Every parser of text that comes from outside. */
+/** Every parser of outside text. */
 export const TARGETS: readonly Target[] = [
   pythonSyntax,
   pythonVerdict,
@@ -40,7 +40,7 @@ export const TARGETS: readonly Target[] = [
   httpRequests,
 ];
 
-/** @throws RangeError that names the targets. */
+/** @throws RangeError with the names of the targets. */
 export function findTarget(name: string, targets: readonly Target[] = TARGETS): Target {
   const found = targets.find((target) => target.name === name);
   if (found !== undefined) return found;

@@ -24,7 +24,7 @@ export const knownFile: Target = {
           mustHold(/^[0-9a-f]{64}$/.test(hash) && solution !== '', 'a solution has its text and digest');
         }
         for (const { line, reason } of broken) mustHold(line >= 1 && reason !== '', 'a broken line says why');
-        // The time at which a solution was read is not the file's.
+        // The time at which a solution was read is not in the file.
         return [
           solutions.map(({ hash, testCaseId }) => [hash, testCaseId]),
           broken,

@@ -9,7 +9,7 @@ export const notebook: Target = {
   name: 'notebook',
   about: 'reading a notebook, and writing a correction back into its cells',
   generate: (source) => [
-    // Most changed texts are no JSON any more, and refused at once.
+    // Most mutated texts are not JSON, and rejected at once.
     source.chance(0.7) ? source.value(notebookText) : source.text(NOTEBOOK),
     String(source.below(1_000)),
     String(source.below(1_000)),
@@ -24,7 +24,7 @@ export const notebook: Target = {
       }
       const start = Number(at) % (code.source.length + 1);
       const end = Math.min(code.source.length, start + (Number(length) % 200));
-      // A block with its own text put in its place.
+      // A block replaced with its own text.
       const same = replaceInNotebook(text, { start, end }, code.source.slice(start, end));
       const before: { cells: { cell_type: string }[] } = JSON.parse(text);
       const after: { cells: { cell_type: string; source: unknown }[] } = JSON.parse(same);

@@ -39,7 +39,7 @@ const HEADERS = [
   '2029-01-01T00:00:00Z',
   '999999999999999999',
 ];
-/** The time at which headers are read: a fixed one, so that the same input gives the same data. */
+/** The time at which headers are read: fixed, so that the same input gives the same data. */
 const NOW = Date.UTC(2026, 0, 1);
 
 const data = (source: InputSource) => (source.chance(0.6) ? source.pick(EVENTS) : source.text(JSON_TEXT));

@@ -63,7 +63,7 @@ export const pythonVerdict: Target = {
   }),
 };
 
-/** Findings of one script whose repair is tried. */
+/** How many findings of a script are repaired. */
 const MAX_REPAIRS = 3;
 
 export const leakage: Target = {

@@ -11,7 +11,7 @@ import { NO_USAGE } from '../../src/queues/usage.js';
 import { PYTHON } from '../inputs/kinds.js';
 import { mustHold, type Target } from '../target.js';
 
-/** Of JSON Schema draft 4 the schema uses nothing that draft 7 reads otherwise, apart from the two fields at its top. */
+/** The schema uses no part of JSON Schema draft 4 that means something else in draft 7, except for the two fields at its top. */
 function sarifValidator() {
   const path = packagePath('node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json');
   const { id: _id, $schema: _draft, ...schema } = JSON.parse(readFileSync(path, 'utf8'));

@@ -21,7 +21,7 @@ import { JSON_TEXT } from '../inputs/kinds.js';
 import { mustHold, type Target } from '../target.js';
 
 const PREFIX = 'fuzz';
-/** Fields that the fleet writes into a job's hash, beside BullMQ's own. */
+/** Fields that the fleet writes into a job's hash, besides BullMQ's own. */
 const FIELDS = [
   'fleet:usage',
   'fleet:ledger',
@@ -64,7 +64,7 @@ export const storedRecords: Target = {
         });
         await client.zadd(payloadJobsKey(PREFIX, text.digest), Date.now(), jobKey);
         try {
-          // Each reader may refuse; none of the others may be kept from reading.
+          // Each reader may reject the record; that must not stop the others.
           const readings: [string, () => Promise<unknown>][] = [
             ['the job', () => job.view()],
             ['the list of jobs', () => listJobs(fleet, {})],

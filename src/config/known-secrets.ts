@@ -1,13 +1,13 @@
 import type { Environment } from './load-config.js';
 
-/** Shorter values are words as likely as secrets. */
+/** Shorter values are as likely words as secrets. */
 const MIN_LENGTH = 8;
-/** The same for variables of which only the name says that they hold a secret. */
+/** The same for variables that only by their name seem to contain a secret. */
 const MIN_LENGTH_BY_NAME = 12;
 
-/** Variables that hold nothing but a secret. */
+/** Variables that contain only a secret. */
 const SECRET_VARIABLES = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'FLEET_TOKEN', 'GRAFANA_PASSWORD'];
-/** Variables that hold `name=value` or `name: value` pairs with secrets in them. */
+/** Variables with `name=value` or `name: value` pairs that contain secrets. */
 const HEADER_VARIABLES = /^(?:OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS|ANTHROPIC_CUSTOM_HEADERS)$/;
 const SECRET_NAME = /(?:_KEY|_TOKEN|_SECRET|PASSWORD|PASSWD|_CREDENTIALS?)$/;
 
@@ -30,7 +30,7 @@ function headerValues(headers: string): string[] {
   });
 }
 
-/** The password of an address, read without regard to what else is wrong with it. */
+/** The password of an address, even if the address is invalid. */
 export function secretsOfAddress(address: string): string[] {
   const [, user = '', password = ''] =
     /^\s*[a-z][a-z0-9+.-]{0,30}:\/\/([^:@/]*)(?::([\s\S]*))?@/i.exec(address) ?? [];
@@ -43,12 +43,12 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A percent sign that encodes nothing: the text stands for itself.
+    // A percent sign that encodes nothing: the text is literal.
     return text;
   }
 }
 
-/** The forms in which a text may repeat a secret; the longest first. None for what is too short to be looked for. */
+/** The forms in which a text may repeat a secret, the longest first. None for values that are too short to search for. */
 export function formsOf(secret: string): string[] {
   const plain = secret.trim();
   if (plain.length < MIN_LENGTH) return [];
@@ -74,13 +74,13 @@ export function formsOf(secret: string): string[] {
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** A text each of whose characters is encoded by itself, whether it has to be or not. */
+/** A text with every character encoded, whether necessary or not. */
 function characterForms(text: string): string[] {
   const bytes = Buffer.from(text).toString('hex').match(/../g) ?? [];
   const each = (form: (code: number) => string) =>
     Array.from(text, (character) => form(character.codePointAt(0) ?? 0)).join('');
   const forms = [
-    ...['%', '\\x', '%25', ' ', ':'].map((mark) => bytes.join(mark)),
+    ...['%', '\\x', '%25', ' ', ':'].map((separator) => bytes.join(separator)),
     each((code) => `\\u${code.toString(16).padStart(4, '0')}`),
     each((code) => `&#x${code.toString(16)};`),
   ];
@@ -91,7 +91,7 @@ function characterForms(text: string): string[] {
   ];
 }
 
-/** The part of a text's base64 that does not depend on its neighbors, for each of the three ways it may be aligned. */
+/** The part of a text's base64 that does not depend on the bytes around it, for each of the three alignments. */
 function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((before) => {

@@ -3,7 +3,7 @@ import { type Config, SETTINGS, type Setting, type SettingName } from './setting
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting as it is in force, and where its value came from. */
+/** The value of a setting, and where it came from. */
 export interface ConfigEntry {
   readonly name: SettingName;
   readonly variable: string;
@@ -11,7 +11,7 @@ export interface ConfigEntry {
   readonly source: 'default' | 'environment';
 }
 
-/** An empty variable counts as unset, except where empty is a value of its own. */
+/** An empty variable counts as unset, unless empty is a value of its own. */
 const EMPTY_IS_A_VALUE: ReadonlySet<SettingName> = new Set(['python']);
 
 function readSetting(name: SettingName, environment: Environment): ConfigEntry {
@@ -27,14 +27,14 @@ function readSetting(name: SettingName, environment: Environment): ConfigEntry {
 }
 
 /**
- * Every setting as it is in force.
+ * The values of all settings.
  * @throws ConfigurationError naming the variable that cannot be used.
  */
 export function describeConfig(environment: Environment = process.env): ConfigEntry[] {
   return (Object.keys(SETTINGS) as SettingName[]).map((name) => readSetting(name, environment));
 }
 
-/** Whether the environment gives a setting a value, be it the default's. */
+/** Whether the environment sets a setting, even to its default. */
 export function isSet(name: SettingName, environment: Environment = process.env): boolean {
   return readSetting(name, environment).source === 'environment';
 }

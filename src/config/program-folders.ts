@@ -1,11 +1,11 @@
 import { delimiter, isAbsolute } from 'node:path';
 
-/** npm puts these folders of every parent of the working directory on the PATH: their content is the checkout's. */
+/** npm puts these folders of every parent of the working directory on the PATH: their content belongs to the checkout. */
 const PACKAGE_PROGRAMS = /\/node_modules\/\.bin\/?$/;
 
 /**
- * The folders of the PATH in which programs are looked for. Relative and empty entries mean the working directory,
- * which may be a checkout of somebody else; so do the programs of its packages.
+ * The folders of the PATH in which programs may be searched. Not among them are relative and empty entries, which mean the
+ * working directory, and the folders of its packages: the checkout may be somebody else's.
  */
 export function programFolders(path = process.env.PATH ?? ''): string[] {
   return path.split(delimiter).filter((folder) => isAbsolute(folder) && !PACKAGE_PROGRAMS.test(folder));

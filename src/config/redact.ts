@@ -1,7 +1,7 @@
 import { formsOf, secretsIn, secretsOfAddress } from './known-secrets.js';
 
 const REDACTED = '[redacted]';
-/** Secrets from this length on are also recognized by half of their characters, where a text was cut. */
+/** Secrets of at least this length are also recognized by half of their characters, in case a text was cut. */
 const MIN_LENGTH_OF_HALVES = 16;
 
 interface KnownSecret {
@@ -9,7 +9,7 @@ interface KnownSecret {
   readonly forms: readonly string[];
 }
 
-/** The secrets that this process knows: those of its environment, read at the first use, and those it was told. */
+/** The secrets that this process knows: those of its environment, read at the first use, and those that were added. */
 const known = new Map<string, KnownSecret>();
 let environmentRead = false;
 
@@ -36,10 +36,10 @@ function knownSecrets(): Iterable<KnownSecret> {
 }
 
 /**
- * A text without the secrets that this process knows, in whatever form it repeats them: encoded, escaped, or cut in two.
- * Call it before a text is shortened.
+ * A text without the secrets that this process knows, in any form: encoded, escaped, or cut in two. Call it before shortening
+ * a text.
  *
- * @param allowed Whether a secret may stay: a script that holds one itself must come back as it was.
+ * @param allowed Whether a secret may stay: a script that contains one itself must not change.
  */
 export function redactSecrets(text: string, allowed?: (secret: string) => boolean): string {
   let clean = text;
@@ -52,7 +52,7 @@ export function redactSecrets(text: string, allowed?: (secret: string) => boolea
   return clean;
 }
 
-/** Takes out what begins with the first half of a secret, or ends with the other half. */
+/** Removes texts that begin with the first half of a secret, or end with the other half. */
 function withoutHalves(text: string, secret: string): string {
   const half = Math.ceil(secret.length / 2);
   const first = secret.slice(0, half);
@@ -75,8 +75,8 @@ function withoutHalves(text: string, secret: string): string {
 }
 
 /**
- * What looks like a secret, whoever's it is. No character class takes a quotation mark or a backslash, so that a line of
- * JSON stays one; repetitions are bounded, so that no text takes long.
+ * Texts that look like any secret. No character class includes a quotation mark or a backslash, so that a line of JSON stays
+ * valid; repetitions are bounded, so that no text takes long.
  */
 const SECRET_SHAPES: readonly (readonly [shape: RegExp, replacement: string])[] = [
   [/\bsk-ant-[\w-]{4,}/g, REDACTED],
@@ -106,7 +106,7 @@ export function redactErrorText(text: string): string {
   return clean;
 }
 
-/** Plain data with every text in it redacted, names of fields included. The same value where nothing is to be taken out. */
+/** Plain data with every text redacted, including names of fields. Returns the same value if there is nothing to remove. */
 export function redactData<T>(data: T, allowed?: (secret: string) => boolean): T {
   return redactUnknown(data, allowed) as T;
 }

@@ -23,7 +23,7 @@ function setting<Value>(
 const text = (fallback: string) => z.string().default(fallback);
 const optionalText = z.string().optional();
 
-/** A number in plain decimal digits: what is blank, hexadecimal or in powers of ten is more likely a mistake. */
+/** A number in plain decimal digits: blank, hexadecimal or exponential notation is more likely a mistake. */
 const decimal = z
   .string()
   .trim()
@@ -43,7 +43,7 @@ const list = z
   )
   .optional();
 
-/** Longest wait that Node's timers can hold, in milliseconds. */
+/** Longest wait of Node's timers, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Every `FLEET_*` variable. `docs/configuration.md` lists exactly these, with these defaults (tested). */

@@ -4,7 +4,7 @@ import type { ContaminationResult } from '../contamination/types.js';
 import { KnownIndexFollower } from './known-index-follower.js';
 import type { KnownStore } from './known-store.js';
 
-/** Checks outputs against the fleet's known set; its index is brought up to date before every verdict. */
+/** Checks outputs against the fleet's known set; its index is brought up to date before every check. */
 export class FleetContaminationChecker implements ContaminationChecker {
   readonly #texts: KnownSolutionStore;
   readonly #follower: KnownIndexFollower;
@@ -17,7 +17,7 @@ export class FleetContaminationChecker implements ContaminationChecker {
     this.#follower = new KnownIndexFollower(store, new InvertedIndex());
   }
 
-  /** Brings the index up to date, which takes long at the first time. */
+  /** Brings the index up to date; the first time takes long. */
   async prepare(): Promise<void> {
     await this.#follower.current();
   }

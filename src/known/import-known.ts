@@ -5,18 +5,18 @@ import type { KnownEntry, KnownInput } from './known-entry.js';
 import type { FingerprintedEntry, KnownStore } from './known-store.js';
 import { type BrokenLine, knownLines } from './read-known-file.js';
 
-/** Entries that go to Redis at once: few enough that memory stays flat, many enough that round trips do not count. */
+/** Entries that are written together: few enough to limit memory, many enough that round trips do not matter. */
 const BATCH = 500;
 
 export interface ImportReport {
   /** Solutions in the file, broken ones included. */
   readonly lines: number;
-  /** New in the set; the others were there, so an import that broke off is simply run again. */
+  /** New in the set; the others were already there, so an interrupted import can be repeated. */
   readonly added: number;
   readonly broken: readonly BrokenLine[];
 }
 
-/** An input as the set keeps it, with the fingerprints by which it is found. */
+/** An input as the set stores it, with its fingerprints. */
 export function fingerprinted({ language, ...input }: KnownInput): FingerprintedEntry {
   const entry: KnownEntry = {
     ...completeKnownSolution(input),
@@ -30,8 +30,8 @@ export function fingerprinted({ language, ...input }: KnownInput): Fingerprinted
  * a time. A line that cannot be read is reported, and the rest is imported.
  *
  * @param onProgress fraction of the file that was read, 0 to 1.
- * @param admit throws where there is no room for so many solutions.
- * @throws UsageError `unreadable-input` where the file cannot be read; RedisError where Redis is away.
+ * @param admit throws if there is no room for so many solutions.
+ * @throws UsageError `unreadable-input` if the file cannot be read; RedisError if Redis is away.
  */
 export async function importKnown(
   store: KnownStore,

@@ -3,7 +3,7 @@ import { JobError, PayloadError } from '../errors.js';
 import { readRecord } from '../queues/read-record.js';
 import { firstIssue } from '../queues/validate.js';
 
-/** A known solution as it is handed in, one line of a JSONL file. */
+/** A known solution as input, one line of a JSONL file. */
 const KnownInputSchema = z.strictObject({
   testCaseId: z.string().min(1).max(1_000),
   solution: z.string().regex(/\S/, 'must be more than white space'),
@@ -14,15 +14,15 @@ export type KnownInput = z.infer<typeof KnownInputSchema>;
 
 const KnownEntrySchema = KnownInputSchema.extend({ hash: z.string(), addedToTraining: z.string() }).loose();
 
-/** A known solution as the set keeps and exports it. */
+/** A known solution as the set stores and exports it. */
 export interface KnownEntry extends KnownInput {
   readonly hash: string;
   readonly addedToTraining: string;
 }
 
 /**
- * Reads an entry of the set. One that is damaged is not passed over: an output could be a copy of just that one.
- * @param field What the set knows the entry by.
+ * Reads an entry of the set. A damaged one is not skipped: an output could be a copy of it.
+ * @param field Field of the entry in the set.
  * @throws JobError `broken-record`.
  */
 export function parseKnownEntry(field: string, text: string): KnownEntry {
@@ -33,7 +33,7 @@ export function parseKnownEntry(field: string, text: string): KnownEntry {
 
 /**
  * Validates a known solution.
- * @throws PayloadError `invalid-payload` with the field at fault.
+ * @throws PayloadError `invalid-payload` with the invalid field.
  */
 export function parseKnownInput(data: unknown): KnownInput {
   const parsed = KnownInputSchema.safeParse(data);

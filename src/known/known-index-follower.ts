@@ -3,16 +3,16 @@ import { referenceOf } from './known-keys.js';
 import type { KnownStore } from './known-store.js';
 
 /**
- * Keeps an index in this process in step with the fleet's set: built once from the stored fingerprints, then moved
- * along the set's history. Every job catches up first, so a solution that was added before a job started is seen by it.
+ * Keeps an index in this process up to date with the fleet's set: built once from the stored fingerprints, then updated from
+ * the set's history. Every job updates it first, so it includes all solutions that were added before the job started.
  */
 export class KnownIndexFollower {
   readonly #store: KnownStore;
   readonly #index: KnownSolutionIndex;
   #position: string | undefined;
-  /** The catch-up that was begun last. */
+  /** The update that started last. */
   #present: Promise<void> | undefined;
-  /** The one that begins when it has ended. */
+  /** The update that starts when it has ended. */
   #next: Promise<void> | undefined;
 
   constructor(store: KnownStore, index: KnownSolutionIndex) {
@@ -20,15 +20,15 @@ export class KnownIndexFollower {
     this.#index = index;
   }
 
-  /** Whether the index was ever asked for. */
+  /** Whether the index was ever used. */
   get started(): boolean {
     return this.#present !== undefined;
   }
 
-  /** The index, with every change applied that was made before the call. */
+  /** The index with all changes that were made before the call. */
   async current(): Promise<KnownSolutionIndex> {
-    // A catch-up under way may have read the history before this caller's change; so wait for one that starts now, with
-    // all who ask before it starts.
+    // An update under way may have read the history before this caller's change. So wait for the next one, which all callers
+    // until its start share.
     this.#next ??= this.#catchUpNext();
     await this.#next;
     return this.#index;
@@ -53,14 +53,14 @@ export class KnownIndexFollower {
       for (const change of changes) {
         const prints = fingerprints.get(change.field);
         if (!change.added) this.#index.remove(referenceOf(change.field));
-        // Fingerprints that are gone belong to an entry that a later change removes.
+        // Missing fingerprints belong to an entry that a later change removes.
         else if (prints) this.#index.add(referenceOf(change.field), prints);
         this.#position = change.id;
       }
     }
   }
 
-  /** The position is read first: what changes while the fingerprints are read is applied again, which does no harm. */
+  /** The position is read first: changes while the fingerprints are read are applied twice, which is harmless. */
   async #build(): Promise<void> {
     const position = await this.#store.latestChange();
     for await (const page of this.#store.allFingerprints()) {

@@ -4,7 +4,7 @@ export interface KnownKeys {
   readonly entries: string;
   /** Hash: entry field → its fingerprints, 32-bit little-endian integers. */
   readonly fingerprints: string;
-  /** Stream of what was added and removed; a worker's index follows it. */
+  /** Stream of added and removed entries; workers update their index from it. */
   readonly changes: string;
   /** Set of the entry fields of one test case. */
   ofCase(testCaseId: string): string;
@@ -20,7 +20,7 @@ export function knownKeys(prefix: string): KnownKeys {
   };
 }
 
-/** What the set knows an entry by: hash and test case, since two tasks may have the same solution. */
+/** Identity of an entry: hash and test case, because two tasks may have the same solution. */
 export function entryField(reference: { readonly hash: string; readonly testCaseId: string }): string {
   return `${reference.hash}:${reference.testCaseId}`;
 }

@@ -3,7 +3,7 @@ import { runScript, script } from '../queues/run-script.js';
 import { type KnownEntry, parseKnownEntry } from './known-entry.js';
 import { entryField, type KnownKeys, knownKeys } from './known-keys.js';
 
-/** An entry with the fingerprints by which an index finds it. */
+/** An entry with its fingerprints for the index. */
 export interface FingerprintedEntry {
   readonly entry: KnownEntry;
   readonly fingerprints: Int32Array;
@@ -18,9 +18,8 @@ export interface KnownChange {
 }
 
 /**
- * Adds entries unless they are there.
- * KEYS[1] entries, KEYS[2] fingerprints, KEYS[3] changes, KEYS[3 + i] set of the test case of entry i.
- * ARGV[3i - 2] field, ARGV[3i - 1] entry (JSON), ARGV[3i] fingerprints (bytes). Returns how many were new.
+ * Adds entries that are not in the set. KEYS[1] entries, KEYS[2] fingerprints, KEYS[3] changes, KEYS[3 + i] set of the test
+ * case of entry i. ARGV[3i - 2] field, ARGV[3i - 1] entry (JSON), ARGV[3i] fingerprints (bytes). Returns how many were new.
  */
 const ADD = script(`
 local added = 0
@@ -54,12 +53,12 @@ return removed`);
 
 /** How many fields one HSCAN step or one read of the history returns at most. */
 const PAGE = 1_000;
-/** Entries that one script call adds: it holds Redis up for a few milliseconds at most. */
+/** Entries that one script call adds: it blocks Redis for a few milliseconds at most. */
 const BATCH = 200;
 
 /**
- * The set of known solutions of a fleet, in Redis: shared by all workers, several solutions a test case. Adding is
- * atomic an entry, so two workers that add at once lose nothing.
+ * The set of known solutions of a fleet, in Redis: shared by all workers, with several solutions for a test case. Each entry
+ * is added atomically, so concurrent workers lose nothing.
  */
 export class KnownStore {
   readonly #client: Redis;
@@ -75,7 +74,7 @@ export class KnownStore {
     return this.#client.hlen(this.#keys.entries);
   }
 
-  /** Adds entries; those that are there are left as they are. Returns how many were new. */
+  /** Adds entries; existing ones do not change. Returns how many were new. */
   async add(items: readonly FingerprintedEntry[]): Promise<number> {
     let added = 0;
     for (let from = 0; from < items.length; from += BATCH) {
@@ -115,7 +114,7 @@ export class KnownStore {
     return this.#read(references.map(entryField));
   }
 
-  /** Every entry, in no particular order, a page at a time; one that is added meanwhile may or may not come. */
+  /** Every entry, in no particular order, a page at a time; one that is added meanwhile may be missing. */
   async *all(): AsyncGenerator<KnownEntry> {
     let cursor = '0';
     const seen = new Set<string>();
@@ -123,7 +122,7 @@ export class KnownStore {
       const [next, pairs] = await this.#client.hscan(this.#keys.entries, cursor, 'COUNT', PAGE);
       for (let at = 0; at + 1 < pairs.length; at += 2) {
         const field = pairs[at] as string;
-        // HSCAN may give a field twice while the hash grows or shrinks.
+        // HSCAN may return a field twice while the hash grows or shrinks.
         if (seen.has(field)) continue;
         seen.add(field);
         yield parseKnownEntry(field, pairs[at + 1] as string);
@@ -149,14 +148,14 @@ export class KnownStore {
     } while (cursor !== '0');
   }
 
-  /** The fingerprints of some entries; null for one that is not there. */
+  /** The fingerprints of some entries; null for a missing one. */
   async fingerprintsOf(fields: readonly string[]): Promise<(Int32Array | null)[]> {
     if (fields.length === 0) return [];
     const values = await this.#client.hmgetBuffer(this.#keys.fingerprints, ...fields);
     return values.map((bytes) => bytes && toIntegers(bytes));
   }
 
-  /** Position of the latest change; `0-0` where there was none. */
+  /** Position of the latest change; `0-0` if there is none. */
   async latestChange(): Promise<string> {
     const [last] = await this.#client.xrevrange(this.#keys.changes, '+', '-', 'COUNT', 1);
     return last?.[0] ?? '0-0';
@@ -184,9 +183,9 @@ export class KnownStore {
   }
 }
 
-/** The bytes may lie at any offset of a larger buffer, and typed arrays want theirs aligned. */
+/** The bytes may be at any offset of a larger buffer, but typed arrays need alignment. */
 function toIntegers(bytes: Buffer): Int32Array {
-  // Of damaged bytes that are not whole numbers, the rest is left out.
+  // Incomplete numbers at the end of damaged bytes are dropped.
   const length = bytes.byteLength - (bytes.byteLength % Int32Array.BYTES_PER_ELEMENT);
   return new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + length));
 }

@@ -8,7 +8,7 @@ import { boundaryLeft, leadsOutOf } from '../link-boundary.js';
 import { namedDescriptor, readDescriptor } from '../open-descriptor.js';
 import { type KnownInput, parseKnownInput } from './known-entry.js';
 
-/** The largest text there can be, with every character of it escaped. */
+/** The largest text with every character escaped. */
 const MAX_LINE_LENGTH = 100 * 1024 * 1024;
 
 /** One line that could not be read. */
@@ -24,10 +24,9 @@ export type KnownLine = { readonly line: number } & (
 );
 
 /**
- * The lines of a JSONL file of known solutions, read one by one: the file may be larger than memory. Empty lines are
- * passed over.
- * @param onRead bytes of the file that were read so far.
- * @throws UsageError `unreadable-input` where the file cannot be read, or has a line without end.
+ * The lines of a JSONL file of known solutions, read one by one: the file may be larger than memory. Empty lines are skipped.
+ * @param onRead called with the bytes of the file that were read so far.
+ * @throws UsageError `unreadable-input` if the file cannot be read, or has a line that is too long.
  */
 export async function* knownLines(
   file: string,
@@ -47,7 +46,7 @@ export async function* knownLines(
   }
 }
 
-/** Splits a stream into lines, none of which may fill the memory. */
+/** Splits a stream into lines of limited length. */
 async function* linesOf(file: string, stream: AsyncIterable<unknown>): AsyncGenerator<string> {
   let parts: string[] = [];
   let length = 0;
@@ -80,8 +79,8 @@ async function openLines(file: string): Promise<ReadStream | Socket> {
 }
 
 /**
- * A pipe may never end, and a device holds no lines: both are refused before they are opened. So is a link that leads out of
- * the working directory: messages about broken lines quote them.
+ * A pipe may never end, and a device has no lines: both are rejected before they are opened. So is a link that leads out of
+ * the working directory, because messages about invalid lines quote them.
  */
 async function openRegularFile(file: string): Promise<FileHandle> {
   let problem = 'it is not a regular file';

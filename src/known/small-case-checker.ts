@@ -5,18 +5,16 @@ import { KnownIndexFollower } from './known-index-follower.js';
 import type { KnownStore } from './known-store.js';
 import { roomLeft } from './small-case.js';
 
-/** Known solutions of the whole set at most: their index is built and searched in a few milliseconds. */
+/** Maximum size of the set: its index is built and searched in a few milliseconds. */
 const MAX_KNOWN = 1_000;
 
 class TooLarge extends Error {}
 
-/**
- * Checks what takes milliseconds: short outputs, against few and short known solutions. It needs no index of a large set.
- */
+/** Does checks that take milliseconds: short outputs against few and short known solutions. It needs no index of a large set. */
 export class SmallCaseChecker {
   readonly #store: KnownStore;
   #follower: KnownIndexFollower;
-  /** Whether the set was found to be too large; it is not looked at again. */
+  /** Whether the set was found to be too large; it is not read again. */
   #setTooLarge = false;
 
   constructor(store: KnownStore) {
@@ -24,7 +22,7 @@ export class SmallCaseChecker {
     this.#follower = new KnownIndexFollower(store, new InvertedIndex());
   }
 
-  /** The verdict; undefined where the case is not a small one. The set is as it is at the call, or later. */
+  /** The result; undefined if the case is not small. It uses the set at the time of the call or later. */
   async check(input: ContaminationCase): Promise<ContaminationResult | undefined> {
     const { output, testCase, config } = input;
     let left = roomLeft(input);
@@ -54,7 +52,7 @@ export class SmallCaseChecker {
 
   #giveUp(): undefined {
     this.#setTooLarge = true;
-    // The thread has an index of its own.
+    // The thread has its own index.
     this.#follower = new KnownIndexFollower(this.#store, new InvertedIndex());
     return undefined;
   }

@@ -4,7 +4,7 @@ import { REDIS_CASES } from './redis.js';
 import { SCALE_CASES } from './scale.js';
 import { STOPPING_CASES } from './stopping.js';
 
-/** Every case, in the order in which they are run. */
+/** Every case, in order of execution. */
 export const SOAK_CASES: readonly SoakCase[] = [
   ...STOPPING_CASES,
   ...REDIS_CASES,

@@ -5,21 +5,21 @@ import { addJobs } from '../../../src/producers/add-jobs.js';
 import { addSolutionCheck } from '../../../src/producers/solution-check.js';
 import { leaks } from '../../../test/support/agent-answers.js';
 import { rateLimitReply } from '../../../test/support/messages-api.js';
-import { hold, type Place, type SoakCase, script, seconds, until } from '../soak-case.js';
+import { hold, type SoakCase, type SoakEnvironment, script, seconds, until } from '../soak-case.js';
 
 const BLOCKING_WORKER = fileURLToPath(new URL('../blocking-worker.ts', import.meta.url));
 
-function startBlockingWorker(place: Place, apiUrl: string, blockMs: number) {
+function startBlockingWorker(environment: SoakEnvironment, apiUrl: string, blockMs: number) {
   const child: ChildProcess = spawn(
     process.execPath,
-    ['--import', 'tsx', BLOCKING_WORKER, place.redis.url, place.name, apiUrl, String(blockMs)],
+    ['--import', 'tsx', BLOCKING_WORKER, environment.redis.url, environment.name, apiUrl, String(blockMs)],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
   });
-  place.onClose(async () => {
+  environment.onClose(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
@@ -34,8 +34,8 @@ function longCall(callSeconds: number): SoakCase {
     name: `call-of-${callSeconds}-s`,
     about: `a call that takes ${callSeconds} s, with another worker looking for jobs: one request`,
     limitSeconds: callSeconds + 90,
-    run: async (place) => {
-      const { fleet, api, worker } = await place.processes(() => ({
+    run: async (environment) => {
+      const { fleet, api, worker } = await environment.processes(() => ({
         ...leaks(),
         delayMs: callSeconds * 1_000,
       }));
@@ -54,12 +54,12 @@ export const CALL_CASES: readonly SoakCase[] = [
     name: 'blocked-event-loop',
     about: 'an event loop that is blocked for 35 s: one call, by the other worker, and the log says why',
     limitSeconds: 150,
-    run: async (place) => {
-      const { fleet, api } = await place.processes(() => leaks());
+    run: async (environment) => {
+      const { fleet, api } = await environment.processes(() => leaks());
       const handle = await addSolutionCheck(fleet, script('blocked'));
-      const blocked = startBlockingWorker(place, api.url, 35_000);
+      const blocked = startBlockingWorker(environment, api.url, 35_000);
       await blocked.printed('asked');
-      const other = startBlockingWorker(place, api.url, 0);
+      const other = startBlockingWorker(environment, api.url, 0);
       await other.printed('ready');
       const view = await handle.wait();
       hold(view.state === 'completed', `the job is ${view.state}`);
@@ -73,11 +73,11 @@ export const CALL_CASES: readonly SoakCase[] = [
     about:
       'a 429 that asks for 171 s: two workers of ten jobs are quiet until then, one probe, then a slow start',
     limitSeconds: 420,
-    run: async (place) => {
+    run: async (environment) => {
       const JOBS = 60;
       const arrivals: number[] = [];
       let openedAt = 0;
-      const { fleet, worker } = await place.processes(
+      const { fleet, worker } = await environment.processes(
         () => {
           arrivals.push(performance.now());
           if (openedAt !== 0 && performance.now() - openedAt > 170_000) return { ...leaks(), delayMs: 500 };
@@ -97,7 +97,7 @@ export const CALL_CASES: readonly SoakCase[] = [
       const queue = fleet.queue('solution-check');
       await until(async () => (await queue.getCompletedCount()) === JOBS, 1_000);
       const since = arrivals.map((at) => at - openedAt);
-      // What had left before the first answer came is excused.
+      // Calls that were sent before the first answer are allowed.
       const early = since.filter((ms) => ms > 5_000 && ms < 170_000);
       hold(early.length === 0, `${early.length} requests before the time was over`);
       const inFirst = since.filter((ms) => ms >= 170_000).map((ms) => ms - 171_000);

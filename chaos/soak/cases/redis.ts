@@ -4,7 +4,7 @@ import { leaks } from '../../../test/support/agent-answers.js';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { hold, type SoakCase, script, seconds } from '../soak-case.js';
 
-/** Everything goes on within this time after Redis is back. */
+/** Jobs continue within this time after Redis is back. */
 const WELL_AGAIN_MS = 15_000;
 
 export const REDIS_CASES: readonly SoakCase[] = [
@@ -12,8 +12,8 @@ export const REDIS_CASES: readonly SoakCase[] = [
     name: 'redis-paused',
     about: 'Redis answers nobody for 40 s during a call of 60 s: the call is made once',
     limitSeconds: 180,
-    run: async (place) => {
-      const { fleet, api, worker } = await place.processes(() => ({ ...leaks(), delayMs: 60_000 }));
+    run: async (environment) => {
+      const { fleet, api, worker } = await environment.processes(() => ({ ...leaks(), delayMs: 60_000 }));
       await worker();
       await worker();
       const handle = await addSolutionCheck(fleet, script('paused'));
@@ -35,8 +35,8 @@ export const REDIS_CASES: readonly SoakCase[] = [
     about:
       'Redis is frozen for 30 s with jobs waiting, delayed and running: all end within 15 s of its return',
     limitSeconds: 180,
-    run: async (place) => {
-      const { fleet, api, worker } = await place.processes(
+    run: async (environment) => {
+      const { fleet, api, worker } = await environment.processes(
         ({ text }) => ({ ...leaks(), delayMs: text.includes('running') ? 15_000 : 0 }),
         { FLEET_CONCURRENCY: '1' },
       );
@@ -45,9 +45,9 @@ export const REDIS_CASES: readonly SoakCase[] = [
       await api.arrived(1);
       const waiting = await addSolutionCheck(fleet, script('waiting'));
       const delayed = await addSolutionCheck(fleet, script('delayed'), { delayMs: 20_000 });
-      place.redis.pause();
+      environment.redis.pause();
       await passes(30_000);
-      place.redis.resume();
+      environment.redis.resume();
       const back = performance.now();
       for (const job of [running, waiting, delayed]) {
         const { state } = await job.wait({ timeout: 60_000 });
@@ -63,10 +63,12 @@ export const REDIS_CASES: readonly SoakCase[] = [
     about:
       'a link that swallows all answers for 60 s, with delayed jobs alone: they start within 15 s of its return',
     limitSeconds: 180,
-    run: async (place) => {
-      const proxy = await TcpProxy.start({ path: place.redis.socketPath });
-      place.onClose(() => proxy.stop());
-      const { fleet, api, worker } = await place.processes(() => leaks(), { FLEET_REDIS_URL: proxy.url });
+    run: async (environment) => {
+      const proxy = await TcpProxy.start({ path: environment.redis.socketPath });
+      environment.onClose(() => proxy.stop());
+      const { fleet, api, worker } = await environment.processes(() => leaks(), {
+        FLEET_REDIS_URL: proxy.url,
+      });
       await worker();
       const handle = await addSolutionCheck(fleet, script('delayed'), { delayMs: 30_000 });
       proxy.mode = 'half-open';

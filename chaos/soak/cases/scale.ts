@@ -24,20 +24,20 @@ export const SCALE_CASES: readonly SoakCase[] = [
     about:
       'a fleet is killed with nearly 5,000 running jobs: a new job of somebody else starts within 10 s of the restart',
     limitSeconds: 900,
-    run: async (place) => {
+    run: async (environment) => {
       const WORKERS = 10;
       const RUNNING = 5_000;
       let restarted = false;
-      const { fleet, api, worker } = await place.processes(
+      const { fleet, api, worker } = await environment.processes(
         () => (restarted ? { ...leaks(), delayMs: 2_000 } : { kind: 'hang' }),
-        // On a small machine thousands of jobs take their time to start, and their leases must hold until all have.
+        // On a small machine thousands of jobs take long to start, and their locks must last until all have.
         { FLEET_LOCK_MS: '60000' },
       );
       const doomed = await Promise.all(
         Array.from({ length: WORKERS }, () => worker({ FLEET_CONCURRENCY: String(RUNNING / WORKERS) })),
       );
       await addJobs(fleet, checks(RUNNING));
-      // All but those whose first connection was refused in the rush, and that come again later.
+      // All except those whose first connection was refused under load, and that try again later.
       await api.arrived(RUNNING * 0.9);
       await Promise.all(doomed.map((killed) => killed.end('SIGKILL')));
       restarted = true;
@@ -57,10 +57,10 @@ export const SCALE_CASES: readonly SoakCase[] = [
     name: 'fifty-workers',
     about: '50 workers of ten jobs each and 5,000 jobs: none waits while a worker is idle for 5 s',
     limitSeconds: 600,
-    run: async (place) => {
+    run: async (environment) => {
       const JOBS = 5_000;
-      const test = await startTestFleet(place.redis, place.name);
-      place.onClose(() => test.close());
+      const test = await startTestFleet(environment.redis, environment.name);
+      environment.onClose(() => test.close());
       const offline = createOfflineRunner();
       const lastTaken = new Array<number>(50).fill(0);
       for (const index of lastTaken.keys()) {
@@ -99,9 +99,9 @@ export const SCALE_CASES: readonly SoakCase[] = [
     name: 'errors-of-50-kb',
     about: '1,000 jobs that fail three times with an error of 50 kB: less than 10 kB of Redis for each',
     limitSeconds: 300,
-    run: async (place) => {
+    run: async (environment) => {
       const JOBS = 1_000;
-      const { fleet, worker } = await place.processes(() => errorReply(500, 'x'.repeat(50_000)), {
+      const { fleet, worker } = await environment.processes(() => errorReply(500, 'x'.repeat(50_000)), {
         FLEET_CALL_RETRIES: '0',
         FLEET_CONCURRENCY: '50',
       });
@@ -119,20 +119,20 @@ export const SCALE_CASES: readonly SoakCase[] = [
     about:
       '1,000 candidates of which 5 % fail and are removed at once: the job after them sees what became of each',
     limitSeconds: 300,
-    run: async (place) => {
+    run: async (environment) => {
       const CHILDREN = 1_000;
-      const { fleet, worker } = await place.processes(({ text }) =>
+      const { fleet, worker } = await environment.processes(({ text }) =>
         text.includes('BAD') ? errorReply(401) : leaks(),
       );
       let seen = 0;
       let failed = 0;
-      const select = startPipelineWorker(place.redis, fleet, 'select', async (job) => {
+      const select = startPipelineWorker(environment.redis, fleet, 'select', async (job) => {
         const outcomes = await batchOutcomes(fleet, job);
         seen = outcomes.length;
         failed = outcomes.filter(({ state }) => state === 'failed').length;
       });
-      const evaluate = startPipelineWorker(place.redis, fleet, 'evaluate', async () => 1);
-      place.onClose(() => Promise.all([select.close(), evaluate.close()]));
+      const evaluate = startPipelineWorker(environment.redis, fleet, 'evaluate', async () => 1);
+      environment.onClose(() => Promise.all([select.close(), evaluate.close()]));
       await addCandidateBatch(fleet, {
         candidates: Array.from({ length: CHILDREN }, (_, index) => ({
           solution: { content: `${index % 20 === 0 ? 'BAD' : 'good'} = ${index}\n` },
@@ -150,12 +150,12 @@ export const SCALE_CASES: readonly SoakCase[] = [
     name: 'flat-heap',
     about: '5,000 jobs in one worker: its heap is as after 1,000, and no listener warning came',
     limitSeconds: 600,
-    run: async (place) => {
+    run: async (environment) => {
       const api = await startMessagesApi({ reply: () => leaks() });
-      place.onClose(() => api.close());
-      const fleet = await FleetClient.open({ redisUrl: place.redis.url, prefix: place.name });
-      place.onClose(() => fleet.close());
-      const { bytes, warnings } = await heapOfWorker(fleet, place.redis.url, api.url, [1_000, 5_000]);
+      environment.onClose(() => api.close());
+      const fleet = await FleetClient.open({ redisUrl: environment.redis.url, prefix: environment.name });
+      environment.onClose(() => fleet.close());
+      const { bytes, warnings } = await heapOfWorker(fleet, environment.redis.url, api.url, [1_000, 5_000]);
       const [early = 0, late = 0] = bytes;
       const grown = (late - early) / 2 ** 20;
       hold(grown < 5, `it grew by ${grown.toFixed(1)} MB`);

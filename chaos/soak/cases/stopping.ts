@@ -2,16 +2,16 @@ import { setTimeout as passes } from 'node:timers/promises';
 import { addJobs } from '../../../src/producers/add-jobs.js';
 import { addSolutionCheck } from '../../../src/producers/solution-check.js';
 import { leaks } from '../../../test/support/agent-answers.js';
-import { hold, type Place, type SoakCase, script, seconds, until } from '../soak-case.js';
+import { hold, type SoakCase, type SoakEnvironment, script, seconds, until } from '../soak-case.js';
 
-/** A dead worker is noticed within its lease and the look that follows it; the rest is for a busy machine. */
+/** A crashed worker is noticed when its lock has expired and stalled jobs are checked; the rest is for a busy machine. */
 const TAKEN_OVER_MS = 30_000;
 
 /** A job whose first call hangs, in a worker that is about to end; later calls are answered. */
-async function heldJob(place: Place) {
-  const processes = await place.processes((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
+async function hangingJob(environment: SoakEnvironment) {
+  const processes = await environment.processes((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
   const doomed = await processes.worker();
-  const handle = await addSolutionCheck(processes.fleet, script('held'));
+  const handle = await addSolutionCheck(processes.fleet, script('hanging'));
   await processes.api.arrived(1);
   return { ...processes, doomed, handle };
 }
@@ -21,8 +21,8 @@ export const STOPPING_CASES: readonly SoakCase[] = [
     name: 'long-drain',
     about: 'SIGTERM during a call of 90 s with 120 s to drain: the call is made once, the job ends there',
     limitSeconds: 180,
-    run: async (place) => {
-      const { fleet, api, worker } = await place.processes(() => ({ ...leaks(), delayMs: 90_000 }), {
+    run: async (environment) => {
+      const { fleet, api, worker } = await environment.processes(() => ({ ...leaks(), delayMs: 90_000 }), {
         FLEET_DRAIN_SECONDS: '120',
       });
       const stopping = await worker();
@@ -39,10 +39,10 @@ export const STOPPING_CASES: readonly SoakCase[] = [
   {
     name: 'killed-after-stop',
     about:
-      'SIGTERM, and SIGKILL 5 s later: the next worker has the job within a lease, and no crash is counted',
+      'SIGTERM, and SIGKILL 5 s later: the next worker has the job within the lock duration, and no crash is counted',
     limitSeconds: 120,
-    run: async (place) => {
-      const { fleet, api, worker, doomed, handle } = await heldJob(place);
+    run: async (environment) => {
+      const { fleet, api, worker, doomed, handle } = await hangingJob(environment);
       doomed.child.kill('SIGTERM');
       await passes(5_000);
       await doomed.end('SIGKILL');
@@ -62,10 +62,11 @@ export const STOPPING_CASES: readonly SoakCase[] = [
   },
   {
     name: 'killed-worker',
-    about: 'SIGKILL 10 s into a call: another worker has the job within a lease, not after the longest run',
+    about:
+      'SIGKILL 10 s into a call: another worker has the job within the lock duration, not after the longest run',
     limitSeconds: 120,
-    run: async (place) => {
-      const { api, worker, doomed, handle } = await heldJob(place);
+    run: async (environment) => {
+      const { api, worker, doomed, handle } = await hangingJob(environment);
       await worker();
       await passes(10_000);
       await doomed.end('SIGKILL');
@@ -82,9 +83,9 @@ export const STOPPING_CASES: readonly SoakCase[] = [
     about:
       '500 jobs while their worker is stopped 200 times: none is ever active without an owner, each is asked once',
     limitSeconds: 1_500,
-    run: async (place) => {
+    run: async (environment) => {
       const JOBS = 500;
-      const { fleet, api, worker } = await place.processes(() => ({ ...leaks(), delayMs: 30 }), {
+      const { fleet, api, worker } = await environment.processes(() => ({ ...leaks(), delayMs: 30 }), {
         FLEET_CONCURRENCY: '2',
       });
       const queue = fleet.queue('solution-check');
