@@ -1,4 +1,4 @@
-import type { FleetError } from '../errors.js';
+import { type FleetError, UsageError } from '../errors.js';
 import type { AddOptions } from '../producers/add-job.js';
 import type { CandidateBatch } from '../producers/flows/candidate-batch.js';
 import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js';
@@ -7,8 +7,33 @@ import type { JobState, JobView } from '../producers/job-view.js';
 import type { SubmitOutcome } from '../producers/submit-once.js';
 import { failureError } from '../queues/failure.js';
 import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
-import { checkedOptions } from './checked-options.js';
 import { type ClientOptions, errorOfProblem, sendJson } from './request.js';
+
+/** Characters that a header may have; the error of `fetch` shows a token with others. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
+/**
+ * The options of a client. A token is taken without the line break that a file ends with.
+ * @throws UsageError `usage` for an address or token that cannot be used. It shows neither: an address may hold a password.
+ */
+function checkedOptions(options: ClientOptions): ClientOptions {
+  const address = URL.canParse(options.url) ? new URL(options.url) : undefined;
+  if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
+    throw new UsageError('usage', 'url: the address of the gateway must begin with http:// or https://');
+  }
+  if (address.username !== '' || address.password !== '') {
+    throw new UsageError(
+      'usage',
+      'url: the address of the gateway takes no user and no password; pass a token',
+    );
+  }
+  const token = options.token?.trim();
+  if (token === undefined) return options;
+  if (!TOKEN.test(token)) {
+    throw new UsageError('usage', 'token: it is empty, or has characters that no token has');
+  }
+  return { ...options, token };
+}
 
 /** What the gateway answers to a submission. */
 export interface Submitted {

@@ -8,5 +8,5 @@ export {
   type ReportedFile,
   type ReportedFinding,
   toGithubAnnotations,
-  toSarif,
-} from './report/index.js';
+} from './report/reported-file.js';
+export { toSarif } from './report/sarif.js';

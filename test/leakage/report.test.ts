@@ -11,7 +11,7 @@ import {
   toGithubAnnotations,
   toSarif,
 } from '../../src/leakage/index.js';
-import type { ReportedKind } from '../../src/leakage/report/index.js';
+import type { ReportedKind } from '../../src/leakage/report/reported-file.js';
 import { packagePath } from '../../src/package-root.js';
 import { labeledScripts } from './labeled-scripts.js';
 

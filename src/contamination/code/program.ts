@@ -1,12 +1,11 @@
 import { type CanonicalStatement, canonicalStatements } from './canonical-statements.js';
 import { lexGeneric } from './generic-lexer.js';
-import { genericStatements } from './generic-statements.js';
 import { lexJavaScript } from './javascript-lexer.js';
 import { javascriptStatements } from './javascript-statements.js';
 import { NameTable } from './names.js';
 import { lexPython } from './python-lexer.js';
 import { pythonStatements } from './python-statements.js';
-import type { StatementRole } from './statement.js';
+import { type Statement, type StatementRole, TOP } from './statement.js';
 import { type CodeLanguage, type Token, TokenKind } from './token.js';
 
 /** A statement with its names taken out. */
@@ -164,4 +163,30 @@ export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash | 0;
+}
+
+/** Statements of code in an unknown language: what is between line breaks, semicolons and braces. */
+function genericStatements(tokens: readonly Token[]): Statement[] {
+  const statements: Statement[] = [];
+  let line: Token[] = [];
+  let depth = 0;
+  const flush = (): void => {
+    if (line.length > 0) statements.push({ role: 'plain', tokens: line, parent: TOP, scope: TOP });
+    line = [];
+    depth = 0;
+  };
+  for (const token of tokens) {
+    if (token.afterBreak && depth === 0) flush();
+    if (token.kind === TokenKind.operator) {
+      if (token.text === '(' || token.text === '[') depth += 1;
+      else if (token.text === ')' || token.text === ']') depth = Math.max(0, depth - 1);
+      else if (token.text === '{' || token.text === '}' || token.text === ';') {
+        flush();
+        continue;
+      }
+    }
+    line.push(token);
+  }
+  flush();
+  return statements;
 }

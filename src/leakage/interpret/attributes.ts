@@ -12,10 +12,10 @@ import {
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { libraryMember } from './bounds.js';
+import { lengthOf } from './builtins.js';
 import { readSearchResult } from './estimator-methods.js';
 import { methodOf } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
-import { lengthOf } from './length.js';
 import { columnOf } from './subscripts.js';
 
 /** Classes that are looked through for a name. */

@@ -1,5 +1,4 @@
-import type { PendingStatistic, Positions, Step, Value } from '../values/value.js';
-import { UNKNOWN } from '../values/value.js';
+import { type PendingStatistic, type Positions, type Step, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 
 /** Texts that code puts together are known up to this many characters. */

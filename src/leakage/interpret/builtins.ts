@@ -3,12 +3,11 @@ import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { joinValues, list, newMapping, newSequence } from '../values/join.js';
 import { overlapOf } from '../values/region.js';
 import { textOf } from '../values/texts.js';
-import { constant, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { constant, factsOf, isElement, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { type Arguments, argumentsOf, callValue, runCallback, unknownCall } from './calls.js';
 import { choiceEvents } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
-import { lengthOf } from './length.js';
 import { takeOneFold } from './splitters.js';
 
 /** Calls a built-in function of Python. */
@@ -202,4 +201,15 @@ function chosenOf(interp: Interpreter, args: Arguments, call: Call): Value {
 function itemOf(interp: Interpreter, value: Value, call: Call): Value {
   const elements = elementsOf(interp, value, call);
   return elements.common ?? elements.known?.[0] ?? UNKNOWN;
+}
+
+/** What `len` gives: a number, or the number of rows of a table. */
+export function lengthOf(interp: Interpreter, value: Value): Value {
+  if (value.type === 'sequence' && value.cell.value.rest === undefined) {
+    return constant(value.cell.value.items.length);
+  }
+  const facts = interp.dataOf(value);
+  return facts.rows.length === 0 || !facts.certain || isElement(value)
+    ? UNKNOWN
+    : { type: 'opaque', facts: NO_FACTS, countOf: facts.rows };
 }

@@ -1,6 +1,5 @@
 import type { LeakKind } from '../kinds.js';
-import type { Expr, Module, Span, Stmt } from '../syntax/ast.js';
-import { lineIndex } from '../syntax/lines.js';
+import { type Expr, lineIndex, type Module, type Span, type Stmt } from '../syntax/ast.js';
 import {
   type Facts,
   type FitEvent,

@@ -11,7 +11,7 @@ import {
   type TextEdit,
 } from './context.js';
 import { isChangedBetween } from './divisions.js';
-import { holdOut } from './hold-out.js';
+import { holdOut } from './early-stopping.js';
 import { isRowValue } from './row-values.js';
 
 /**

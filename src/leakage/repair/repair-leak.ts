@@ -1,11 +1,23 @@
 import { analyzeInDetail, type DetailedAnalysis } from '../analyze.js';
 import type { Leak } from '../findings/find-leaks.js';
-import type { Span, Stmt } from '../syntax/ast.js';
+import type { Module, Span, Stmt } from '../syntax/ast.js';
+import { parseModule } from '../syntax/parse-module.js';
+import { namesIn } from '../syntax/walk.js';
 import { WorkAllowance, WorkLimitError } from '../values/work.js';
 import { checkRewrite } from './check/check-rewrite.js';
+import { statementsInBlock } from './check/script-change.js';
+import { strictEncoders } from './check/unknown-categories.js';
+import { openLookups } from './check/unknown-groups.js';
 import { chooseOnTrainingPart } from './choice/choose-on-training-part.js';
 import { leaveOutScoredRows } from './concatenation.js';
-import { type RepairContext, type Rewrite, statementsOf } from './context.js';
+import {
+  declined,
+  edited,
+  type RepairContext,
+  type Rewrite,
+  statementsOf,
+  type TextEdit,
+} from './context.js';
 import { stopOnHeldOutTrainingRows } from './early-stopping.js';
 import { onlyFoldLoop } from './folds/fold-loop.js';
 import { prepareInEachFold } from './folds/prepare-in-each-fold.js';
@@ -16,9 +28,7 @@ import { fitOnPickedRows } from './picked-rows.js';
 import { fitInsideFolds } from './pipeline.js';
 import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-split.js';
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
-import { tolerateUnknown } from './tolerate-unknown.js';
 import { learnFromTrainingPart } from './training-part.js';
-import { onlyTransform } from './transform-only.js';
 
 /** The text that takes the place of exactly the block, or why there is no certain one. */
 export type Repair =
@@ -154,4 +164,76 @@ function contextOf(analysis: DetailedAnalysis, block: Span, work: WorkAllowance)
     work,
     lineEnding,
   };
+}
+
+/**
+ * `scaler.fit_transform(X_val)` after the scaler was fitted on the training part: the validation part is only
+ * transformed.
+ */
+function onlyTransform(context: RepairContext): Rewrite {
+  const edits: TextEdit[] = [];
+  for (const { node, rows } of context.leaks) {
+    if (node.type !== 'call' || node.callee.type !== 'attribute' || node.callee.name !== 'fit_transform') {
+      return declined('the block holds another fit');
+    }
+    const { object, end, name } = node.callee;
+    const isTest = rows.every((region) => region.role === 'test');
+    if (!isTest || object.type !== 'name')
+      return declined('the rows of the fit are more than the scored part');
+    const before = context.source.slice(0, node.start);
+    const fitted = new RegExp(`(?<![\\w.])${object.id}\\s*\\.\\s*fit(_transform)?\\s*\\(`);
+    if (!fitted.test(before)) return declined(`\`${object.id}\` is not fitted on the training part before`);
+    edits.push({ start: end - name.length, end, text: 'transform' });
+  }
+  return edits.length === 0
+    ? declined('no fit in this block')
+    : { text: edited(context.source, context.block, edits) };
+}
+
+/**
+ * The rewritten text of a block, made to go on at categories and groups that only the scored rows have. Encoders are
+ * told so in the call that makes them, or right before they are fitted where that call is above the block; values
+ * looked up by group get the mean of the groups, or a count of zero.
+ */
+async function tolerateUnknown(context: RepairContext, text: string): Promise<string> {
+  const { source, block } = context;
+  const after = await parseModule(source.slice(0, block.start) + text + source.slice(block.end));
+  return context.work.run(() => tolerant(context, text, after));
+}
+
+function tolerant(context: RepairContext, text: string, after: Module): string {
+  const { module, block, leaks } = context;
+  const span = { start: block.start, end: block.start + text.length };
+  const version = { module: after, block: span };
+  const change = { leaks, before: { module, block }, after: version };
+  const edits: TextEdit[] = [];
+  for (const { lookup, fallback } of openLookups(change)) {
+    if (fallback !== undefined) edits.push({ start: lookup.end, end: lookup.end, text: fallback });
+  }
+  for (const { variable, constructed, isStep, tolerant } of strictEncoders(change)) {
+    if (tolerant === undefined) continue;
+    const told = Object.entries(tolerant).map(([name, value]) => `${name}=${value}`);
+    if (constructed.start >= span.start && constructed.end <= span.end) {
+      const last = constructed.args.at(-1)?.value.end ?? constructed.end - 1;
+      const separator = constructed.args.length === 0 ? '' : ', ';
+      edits.push({ start: last, end: last, text: separator + told.join(', ') });
+    } else if (!isStep) {
+      const first = [...statementsInBlock(version)].find((statement) => mentions(statement, variable));
+      const indent = first === undefined ? undefined : indentBefore(after, first);
+      if (first === undefined || indent === undefined) continue;
+      const line = `${variable}.set_params(${told.join(', ')})${context.lineEnding}${indent}`;
+      edits.push({ start: first.start, end: first.start, text: line });
+    }
+  }
+  return edits.length === 0 ? text : edited(after.source, span, edits);
+}
+
+function mentions(statement: Stmt, variable: string): boolean {
+  return [...namesIn(statement)].some(({ id }) => id === variable);
+}
+
+/** White space before a statement; nothing where it shares its line. */
+function indentBefore(module: Module, { start }: Stmt): string | undefined {
+  const indent = module.source.slice(module.source.lastIndexOf('\n', start - 1) + 1, start);
+  return /\S/.test(indent) ? undefined : indent;
 }

@@ -1,10 +1,18 @@
 import type { Span, Stmt } from '../../syntax/ast.js';
-import { namesIn, suitesOf } from '../../syntax/walk.js';
+import { namesIn, statementsIn, suitesOf } from '../../syntax/walk.js';
 import { overlapOf } from '../../values/region.js';
-import { declined, edited, type RepairContext, type Rewrite, statementsOf } from '../context.js';
+import { changesIn } from '../check/script-change.js';
+import {
+  declined,
+  edited,
+  freshName,
+  type RepairContext,
+  type Rewrite,
+  statementsOf,
+  type TextEdit,
+} from '../context.js';
 import { readSelections, readSplitCall, type SplitStatement } from '../split-parts.js';
 import { ColumnResolver } from './columns.js';
-import { type CopiedTables, copiedInFolds } from './copied-in-folds.js';
 import { type Mapping, mapParts } from './mapping.js';
 import { type Plan, planMoves } from './plan.js';
 import { NotReplayable, Replay } from './replay.js';
@@ -207,4 +215,57 @@ function movedLines(
 function indentOf(source: string, statement: Stmt): string {
   const lineStart = source.lastIndexOf('\n', statement.start - 1) + 1;
   return /^\s*/.exec(source.slice(lineStart, statement.start))?.[0] ?? '';
+}
+
+/** Tables of other rows that every fold has to change again: what is put before the loop, and the first lines in it. */
+interface CopiedTables {
+  readonly edits: readonly TextEdit[];
+  readonly lines: readonly string[];
+}
+
+/**
+ * Where the split is in a loop over folds, a further table that moved statements change (a test file) is changed
+ * in each turn: each turn starts from a copy of the table as it was before the loop. A text says why it cannot.
+ */
+function copiedInFolds(
+  context: RepairContext,
+  plan: Plan,
+  mapping: Mapping,
+  split: SplitStatement,
+): CopiedTables | string {
+  const { source, module, lineEnding } = context;
+  const loop = split.statement.suite.owner;
+  if (loop?.type !== 'for' || loop.start < context.block.start) return { edits: [], lines: [] };
+  const names = new Set<string>();
+  for (const statement of plan.moved.flatMap((moved) => [...statementsIn(moved)])) {
+    for (const { name, replaces } of changesIn(module, statement)) {
+      const isTable = context.watched.has(name) || context.watchedFrames.has(name);
+      if (!replaces && isTable && !mapping.names.has(name)) names.add(name);
+    }
+  }
+  const after = loop.suite.statements.slice(loop.suite.statements.indexOf(loop) + 1);
+  const taken = new Set<string>();
+  const before: string[] = [];
+  const lines: string[] = [];
+  for (const name of names) {
+    if (after.some((statement) => readsMore(source, statement, name)))
+      return `\`${name}\` is read again after the folds`;
+    const whole = freshName(source, `${name}_before`, taken);
+    taken.add(whole);
+    before.push(`${whole} = ${name}`);
+    lines.push(`${name} = ${whole}.copy()`);
+  }
+  const indent = source.slice(source.lastIndexOf('\n', loop.start - 1) + 1, loop.start);
+  const text = before.map((line) => `${line}${lineEnding}${indent}`).join('');
+  return { edits: text === '' ? [] : [{ start: loop.start, end: loop.start, text }], lines };
+}
+
+/** Whether a statement reads more of a table than its length, its index or one column by name (an id). */
+function readsMore(source: string, statement: Stmt, name: string): boolean {
+  return [...namesIn(statement)].some(
+    ({ id, start, end }) =>
+      id === name &&
+      !/^(\.(index|shape)\b|\[\s*["'][^"']*["']\s*\])/.test(source.slice(end, end + 80)) &&
+      !/\blen\(\s*$/.test(source.slice(Math.max(0, start - 10), start)),
+  );
 }

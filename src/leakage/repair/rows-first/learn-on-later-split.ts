@@ -20,12 +20,16 @@ import {
   type TextEdit,
 } from '../context.js';
 import { isRowValue } from '../row-values.js';
-import { clustersOfAllRows } from './fitted-clusters.js';
+import {
+  clustersOfAllRows,
+  type QuantileBins,
+  readQuantileBins,
+  sayQuantileBins,
+} from './clusters-and-bins.js';
 import { readGroupwise, sayGroupwise } from './group-lookup.js';
 import { groupLoopAround, lookupsWithFallback } from './group-loop.js';
 import { divideEarlier, type EarlierDivision } from './later-split.js';
 import { withFallbacks } from './mapped-groups.js';
-import { type QuantileBins, readQuantileBins, sayQuantileBins } from './quantile-bins.js';
 import { calleeName } from './row-order.js';
 import { tableKind } from './table-kind.js';
 
