@@ -31,11 +31,11 @@ export class AnalysisThread {
       // The thread runs the task with the same table, whose types give each result.
       return this.#lanes.run({ task, input }, isShort, owner) as Promise<ScriptResults[T]>;
     }, owner.tenant);
-    const { hold } = owner;
-    if (hold === undefined) return analyst;
+    const { trackWait } = owner;
+    if (trackWait === undefined) return analyst;
     const parses = (text: string) => {
       const parsed = analyst.parses(text);
-      return text.length <= MAX_SHORT_CHARACTERS ? parsed : hold(parsed);
+      return text.length <= MAX_SHORT_CHARACTERS ? parsed : trackWait(parsed);
     };
     return { ...analyst, parses };
   }

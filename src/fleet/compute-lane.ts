@@ -1,6 +1,6 @@
 import { TenantQueue } from '../tenant-queue.js';
 import { ComputeThread, type ComputeThreadOptions } from './compute-thread.js';
-import type { Hold } from './held-slots.js';
+import type { TrackWait } from './extra-slots.js';
 
 export interface ComputeLaneOptions extends ComputeThreadOptions {
   /** Maximum time of one task, in milliseconds. */
@@ -13,8 +13,8 @@ export interface ComputeLaneOptions extends ComputeThreadOptions {
 export interface TaskOwner {
   readonly tenant: string;
   readonly signal: AbortSignal;
-  /** Told of what may take long: the job holds its slot meanwhile. */
-  readonly hold?: Hold;
+  /** Counts the job's slot as idle during a long computation. */
+  readonly trackWait?: TrackWait;
 }
 
 interface Waiting<Task, Result> extends TaskOwner {

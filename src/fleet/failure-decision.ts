@@ -2,7 +2,7 @@ import { CallDeferred } from '../calls/call-deferred.js';
 import { AgentError, CallRefusedError, type FleetError, JobError, toFleetError } from '../errors.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 
-/** What becomes of a job whose attempt threw. */
+/** What happens to a job whose attempt threw. */
 export type FailureDecision =
   /** Another worker owns the job: nothing more is written. */
   | { readonly action: 'leave' }
@@ -26,18 +26,18 @@ export interface FailedAttempt {
   readonly attempts: number;
   /** Why the attempt was aborted, if it was. */
   readonly signal: Pick<AbortSignal, 'aborted' | 'reason'>;
-  /** Whether the error is a refusal of a full Redis. */
+  /** Whether a full Redis rejected a write. */
   readonly redisIsFull: boolean;
-  /** Longest attempt, in milliseconds. */
+  /** Maximum duration of an attempt, in milliseconds. */
   readonly timeoutMs: number;
   /** How long a job of a newer contract waits for a newer worker, in milliseconds. */
   readonly newerContractDelayMs: number;
 }
 
-/** Delay of a job that could not write what it has to, in milliseconds. It is taken again once Redis takes writes. */
+/** Delay of a job that could not write, in milliseconds. It is taken again once Redis accepts writes. */
 const FULL_REDIS_DELAY_MS = 1_000;
 
-/** Decides what becomes of a job whose attempt threw. */
+/** Decides what happens to a job whose attempt threw. */
 export function decideFailure(thrown: unknown, attempt: FailedAttempt): FailureDecision {
   const { signal, redisIsFull } = attempt;
   if (hasLostLock(thrown, signal)) return { action: 'leave' };
@@ -66,7 +66,7 @@ export function hasLostLock(thrown: unknown, signal: FailedAttempt['signal']): b
   return thrown instanceof JobError && thrown.code === 'lock-lost';
 }
 
-/** What a job failed with: an abort takes precedence over the error that the handler threw because of it. */
+/** The error of a failed job: an abort takes precedence over the error that the handler threw because of it. */
 function errorOf(thrown: unknown, { jobId, signal, timeoutMs }: FailedAttempt): FleetError {
   const { aborted, reason } = signal;
   const details = { jobId, cause: thrown };
@@ -79,8 +79,8 @@ function errorOf(thrown: unknown, { jobId, signal, timeoutMs }: FailedAttempt): 
 }
 
 /**
- * Whether an attempt had failed for good before it was aborted. Returned to the queue, the job would pay again for what was
- * paid for and could not be used, or send a call about which a person is to decide.
+ * Whether an attempt had failed permanently before it was aborted. If it returned to the queue, the job would pay again for
+ * an unusable answer, or send a call in doubt that a person must decide about.
  */
 function isFinal(thrown: unknown): boolean {
   if (thrown instanceof CallRefusedError) return thrown.code === 'call-in-doubt';

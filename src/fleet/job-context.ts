@@ -8,17 +8,17 @@ import type { Logger } from './logger.js';
 import type { ProcessingParts } from './process-job.js';
 import type { RunningJobs } from './running-jobs.js';
 
-/** What a worker runs its jobs with. */
+/** What a worker needs to run its jobs. */
 export interface JobContext extends ProcessingParts {
   readonly logger: Logger;
   readonly running: RunningJobs;
-  /** Whether Redis refuses writes. */
+  /** Whether Redis rejects writes. */
   readonly full: FullRedis;
   readonly starter: AttemptStarter;
   readonly limits: JobLimits;
   /** Stores long texts of payloads and results. */
   readonly payloads: PayloadStore;
-  /** How long a job of a newer contract waits for a newer worker before it is looked at again. */
+  /** How long a job of a newer contract waits for a newer worker before it is tried again. */
   readonly newerContractDelayMs: number;
   /** Where jobs with crashes are processed; without it, in this process. */
   readonly isolatedProcess?: IsolatedProcess | undefined;

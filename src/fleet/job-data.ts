@@ -23,8 +23,8 @@ export async function payloadOf<K extends KindName>(
 }
 
 /**
- * What is stored as the job's result: long texts are replaced by references. A parent in a queue of the pipeline's own
- * reads its children's results by itself, so these stay whole.
+ * The stored form of the job's result: long texts are replaced by references. A parent in a pipeline queue reads its
+ * children's results directly, so these contain all texts.
  */
 export async function storedResult<R>(job: Job, result: R, payloads: PayloadStore): Promise<R> {
   const { parentKey } = job;
@@ -35,8 +35,8 @@ export async function storedResult<R>(job: Job, result: R, payloads: PayloadStor
 }
 
 /**
- * What the job's children returned. Long texts of children of the fleet's kinds were stored for this job too; what a child
- * in a queue of the pipeline's own returned is the pipeline's.
+ * The results of the job's children. Long texts of children of the fleet's kinds were stored for this job too; results of
+ * children in pipeline queues are returned unchanged.
  */
 async function childResults(job: Job, payloads: PayloadStore): Promise<ChildResult[]> {
   const values = await childValues(job);
@@ -51,7 +51,7 @@ async function childResults(job: Job, payloads: PayloadStore): Promise<ChildResu
   );
 }
 
-/** Where in a pipeline run the job belongs, for its log lines. */
+/** The job's location in a pipeline run, for its log lines. */
 export function lineageOf(job: Job): Record<string, string> {
   const { tags } = (job.data ?? {}) as { tags?: Readonly<Record<string, unknown>> | null };
   const lineage: Record<string, string> = {};
@@ -70,8 +70,8 @@ export function tenantOf(job: Job): string {
 }
 
 /**
- * Whose budget pays for the job's calls: its run's, or a bound tenant's part of it; a job with a budget and without a run is
- * a run of its own.
+ * The account that pays for the job's calls: its run's, or a bound tenant's part of it. A job with a budget but no run has
+ * a separate account.
  */
 export function budgetOf(job: Job): { run?: string; runBudgetUsd?: number } {
   const { fleet } = job.opts as { fleet?: Submission & { readonly budgetUsd?: unknown } };

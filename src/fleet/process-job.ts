@@ -8,29 +8,29 @@ import { loadProcessor } from '../processors/registry.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 import type { AnalysisThread } from './analysis-thread.js';
 import type { ContaminationThreads } from './contamination-threads.js';
-import type { HeldSlots } from './held-slots.js';
+import type { ExtraSlots } from './extra-slots.js';
 import { interceptedRunner } from './intercepted-runner.js';
 
-/** What a process needs to have to process jobs. */
+/** What a process needs to process jobs. */
 export interface ProcessingParts {
   readonly runner: AgentRunner;
   readonly contamination: ContaminationThreads;
   readonly analysis: AnalysisThread;
-  /** Makes up for the slots of jobs that wait for long computations; absent: nobody waits for a slot here. */
-  readonly heldSlots?: HeldSlots;
-  /** What agent calls are held to. */
+  /** Provides extra slots while jobs wait for long computations; absent: no job waits for a slot here. */
+  readonly extraSlots?: ExtraSlots;
+  /** Controls of agent calls: budget, limits, calls in doubt. */
   readonly calls: CallControl;
   /** Where agents may read. */
   readonly workspaces: WorkspacePolicy;
 }
 
-/** Whose calls they are and who pays for them: plain data. */
+/** The job that makes the calls and the account that pays for them: plain data. */
 export interface ProcessedJob extends Omit<CallingJob, 'signal' | 'warn'> {
-  /** For whom the job is done; tenants take turns at threads. */
+  /** For whom the job is done; threads serve tenants in rotation. */
   readonly tenant: string;
 }
 
-/** Where the lines and steps of a job go. */
+/** Receives the log lines and steps of a job. */
 export interface ProcessingLog extends WorkLog {
   progress(step: string): void;
 }
@@ -42,15 +42,15 @@ export async function processJob<K extends KindName>(
   job: ProcessedJob,
   signal: AbortSignal,
   log: ProcessingLog,
-  { runner, contamination, analysis, calls, workspaces, heldSlots }: ProcessingParts,
+  { runner, contamination, analysis, calls, workspaces, extraSlots }: ProcessingParts,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
   const callingJob = { ...job, signal, warn: (message: string) => log.warn(message) };
-  const owner = { tenant: job.tenant, signal, ...(heldSlots && { hold: heldSlots.ofJob(kind) }) };
+  const owner = { tenant: job.tenant, signal, ...(extraSlots && { hold: extraSlots.ofJob(kind) }) };
   const files = new JobFiles(workspaces);
   try {
     return await processor(payload, {
-      // Many a job asks no agent and reads no script: what these need is made for the first that does.
+      // Many jobs call no agent and analyze no script: both are created at their first use.
       runner: interceptedRunner(runner, () => jobInterceptors(calls, callingJob)),
       get analyst() {
         return analysis.analystFor(owner);

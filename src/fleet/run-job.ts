@@ -22,9 +22,9 @@ import { settleFailure } from './settle-failure.js';
 const STILL_RUNNING_WAIT_MS = 1_000;
 
 /**
- * One attempt of a job: begin → refuse cancelled jobs and poison pills → validate → complete from children →
- * process → validate the result → end → report. What it throws tells BullMQ what to do: `UnrecoverableError` ends the
- * job, another error uses an attempt, `DelayedError` and `WaitingError` hand it back without one.
+ * One attempt of a job: begin → reject cancelled jobs and poison pills → validate → complete from children → process →
+ * validate the result → end → report. What it throws determines what BullMQ does: `UnrecoverableError` ends the job,
+ * another error uses an attempt, `DelayedError` and `WaitingError` return the job without using one.
  */
 export async function runJob<K extends KindName>(
   kind: K,
@@ -76,9 +76,9 @@ interface StartedJob {
 }
 
 /**
- * Marks the job as running here.
- * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred where it must run isolated and another such job
- *   runs here, or where it runs here already.
+ * Records that the job runs here.
+ * @throws JobError `lock-lost`, `job-cancelled`, `killed-its-worker`; CallDeferred if it must run isolated and another such
+ *   job runs here, or if it already runs here.
  */
 async function begin(
   { job, key, token }: OwnedJob,
@@ -86,8 +86,8 @@ async function begin(
 ): Promise<StartedJob> {
   const earlier = running.attemptOf(key);
   if (earlier !== undefined) {
-    // This worker was paused for longer than the lock lasts, and took its own stalled job. The attempt that still runs here is
-    // no crash, and the answer to its call is for the next one: two at once would pay for it twice.
+    // This worker was paused for longer than the lock lasts, and took its own stalled job. The attempt that still runs here
+    // is not a crash, and the next one needs the answer to its call: two at once would pay for it twice.
     await clearCrashMarker(calls.client, key, earlier);
     throw new CallDeferred(
       STILL_RUNNING_WAIT_MS,
@@ -102,7 +102,7 @@ async function begin(
   const jobId = job.id ?? '';
   if (!ownsLock) throw new JobError('lock-lost', 'another worker owns the job', { jobId });
   const started = { key, token, attempt, hasCrashed: crashes > 0 };
-  // With an isolated process only the end of that process proves anything, however many workers crashed.
+  // With an isolated process only the end of that process is proof, no matter how many workers crashed.
   const isPoisonPill = isolatedProcess === undefined && crashes >= MAX_CRASHES;
   if (cancelled || isPoisonPill) {
     await resetCrashCount(calls.client, key, attempt);
@@ -118,7 +118,7 @@ async function begin(
     );
   }
   if (running.add(started)) {
-    // A worker that is already stopping may be killed at any time, and that would be no crash.
+    // A worker that is already stopping may be killed at any time, and that would not be a crash.
     if (running.draining) await clearCrashMarker(calls.client, key, attempt);
     return { running: started, hasLedger };
   }
@@ -129,8 +129,8 @@ async function begin(
 }
 
 /**
- * Records on the job what its ledger does not say of its usage: which answers were replayed. The sums of a run then need
- * no results.
+ * Records the part of the job's usage that its ledger does not contain: the number of replayed answers. The totals of a run
+ * can then be computed without reading results.
  */
 async function recordReuse(result: object, { key, token }: OwnedJob, { calls }: JobContext): Promise<void> {
   const usage = UsageSchema.safeParse((result as { usage?: unknown }).usage).data;

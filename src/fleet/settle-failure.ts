@@ -2,14 +2,14 @@ import { DelayedError, UnrecoverableError, WaitingError } from 'bullmq';
 import { redactSecrets } from '../config/redact.js';
 import { AgentError, type FleetError, JobError } from '../errors.js';
 import { encodeFailure } from '../queues/failure.js';
-import { forgetWait, readJobFlags, writeUsage } from '../queues/job-flags.js';
+import { clearThrottledSince, readJobFlags, writeUsage } from '../queues/job-flags.js';
 import { addUsage, NO_USAGE } from '../queues/usage.js';
 import { decideFailure, type FailureDecision } from './failure-decision.js';
 import { type JobContext, jobKey, type OwnedJob } from './job-context.js';
 import type { JobLog } from './job-log.js';
 import type { Logger } from './logger.js';
 
-/** Does what was decided about a job whose attempt threw. Never returns: what it throws tells BullMQ what to do. */
+/** Carries out the decision about a job whose attempt threw. Never returns: what it throws determines what BullMQ does. */
 export async function settleFailure(
   thrown: unknown,
   { job, token, signal }: OwnedJob,
@@ -53,13 +53,13 @@ function logDelay(
 ): void {
   switch (cause.kind) {
     case 'redis-full':
-      logger.debug('Redis is full; the job gives its slot back and returns later');
+      logger.debug('Redis is full; the job frees its slot and returns later');
       break;
     case 'newer-contract':
       logger.warn(`${cause.message}; it is left for a newer worker`);
       break;
     default:
-      logger.info({ waitMs, reason: cause.reason }, 'the job gives its slot back and returns later');
+      logger.info({ waitMs, reason: cause.reason }, 'the job frees its slot and returns later');
       if (cause.parked) log.warn(cause.reason);
       log.progress(cause.reason);
       log.stopped();
@@ -75,9 +75,9 @@ async function failAttempt(
 ): Promise<never> {
   // A cancelled job shows what its calls cost until then.
   await recordFailure(thrown instanceof AgentError ? thrown : error, job, context).catch(
-    (refused: unknown) => {
-      // The failure itself is stored all the same.
-      if (!context.full.noted(refused)) throw refused;
+    (rejected: unknown) => {
+      // The failure itself is stored anyway.
+      if (!context.full.noted(rejected)) throw rejected;
     },
   );
   logger[action === 'fail' ? 'error' : 'warn'](
@@ -89,15 +89,15 @@ async function failAttempt(
 }
 
 /**
- * Records what a failed attempt cost, and the answer that could not be used. Like all writes of an attempt it uses the durable
- * connection: a Redis that is slow or away must not become what the job failed with.
+ * Records what a failed attempt cost, and the answer that could not be used. Like all writes of an attempt it uses the
+ * durable connection: a slow or unreachable Redis must not become the failure of the job.
  */
 async function recordFailure(
   error: FleetError,
   { job, token }: Pick<OwnedJob, 'job' | 'token'>,
   { calls: { client } }: JobContext,
 ): Promise<void> {
-  await forgetWait(client, jobKey(job));
+  await clearThrottledSince(client, jobKey(job));
   if (error instanceof AgentError && error.usage !== undefined) {
     const before = (await readJobFlags(client, jobKey(job))).usage ?? NO_USAGE;
     await writeUsage(client, jobKey(job), token, addUsage(before, error.usage));

@@ -50,7 +50,7 @@ export class TwoLanes<Task, Result> {
     try {
       if (!isShort) {
         const done = this.#long.run(task, owner);
-        return await (owner.hold?.(done) ?? done);
+        return await (owner.trackWait?.(done) ?? done);
       }
       return await this.#short.run(task, owner);
     } catch (thrown) {

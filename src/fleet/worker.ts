@@ -17,8 +17,8 @@ import { AnalysisThread } from './analysis-thread.js';
 import { AttemptStarter } from './attempt-starter.js';
 import { ContaminationThreads } from './contamination-threads.js';
 import { DueJobs } from './due-jobs.js';
+import { ExtraSlots } from './extra-slots.js';
 import { FullRedis } from './full-redis.js';
-import { HeldSlots } from './held-slots.js';
 import { Housekeeping } from './housekeeping.js';
 import { IsolatedProcess } from './isolation/isolated-process.js';
 import { DEFAULT_JOB_LIMITS } from './job-deadline.js';
@@ -83,7 +83,7 @@ interface WorkerParts {
   readonly contamination: ContaminationThreads;
   readonly analysis: AnalysisThread;
   readonly workers: readonly QueueWorker[];
-  readonly heldSlots: HeldSlots;
+  readonly extraSlots: ExtraSlots;
   readonly kinds: readonly KindName[];
   readonly logger: Logger;
   readonly housekeeping: Housekeeping;
@@ -193,14 +193,17 @@ export class FleetWorker {
       startKindWorker(
         kind,
         slots,
-        (job, token) => runJob(kind, job, token, { ...context, heldSlots }),
+        (job, token) => runJob(kind, job, token, { ...context, extraSlots }),
         shared,
       );
-    const heldSlots = new HeldSlots({
+    const extraSlots = new ExtraSlots({
       concurrency,
       startWorker,
       onError: (thrown) =>
-        logger.warn({ reason: messageOf(thrown) }, 'the worker that makes up for held slots did not change'),
+        logger.warn(
+          { reason: messageOf(thrown) },
+          'the extra worker for idle slots could not be paused or resumed',
+        ),
     });
     const workers = kinds.map((kind) => startWorker(kind, concurrency));
     const fleetWorker = new FleetWorker({
@@ -213,7 +216,7 @@ export class FleetWorker {
       contamination,
       analysis,
       workers,
-      heldSlots,
+      extraSlots,
       kinds,
       logger,
       housekeeping: new Housekeeping(client, prefix, logger, {
@@ -281,9 +284,9 @@ export class FleetWorker {
   }
 
   async #closeWorkers(drainMs: number): Promise<void> {
-    const { durableClient, running, logger, heldSlots } = this.#parts;
-    heldSlots.stop();
-    const workers = [...this.#parts.workers, ...heldSlots.workers];
+    const { durableClient, running, logger, extraSlots } = this.#parts;
+    extraSlots.stop();
+    const workers = [...this.#parts.workers, ...extraSlots.workers];
     // From here on none of them takes a job; running jobs keep their locks.
     await Promise.all(workers.map((worker) => worker.pause(true)));
     const maxWaitMs = running.size === 0 ? 0 : drainMs + SHUTDOWN_GRACE_MS;

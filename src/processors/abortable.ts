@@ -1,6 +1,6 @@
 /**
- * Waits for work that cannot be interrupted, but not longer than the signal allows. The work itself goes on, and its
- * outcome is dropped.
+ * Waits for work that cannot be interrupted, until the signal is aborted. The work itself then goes on, and its outcome is
+ * dropped.
  * @throws the signal's reason once it is aborted.
  */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -4,7 +4,7 @@ import { abortable } from './abortable.js';
 import type { Processor } from './processor.js';
 
 /**
- * Tells whether an output is a copy of a known solution of the fleet's set (SPEC-SIL-009). No agent is asked.
+ * Decides whether an output is a copy of a known solution in the fleet's set (SPEC-SIL-009). It calls no agent.
  * @throws PayloadError without an output, or for a test case that breaks its rules.
  */
 export const processContamination: Processor<'contamination'> = async (
@@ -16,6 +16,6 @@ export const processContamination: Processor<'contamination'> = async (
   }
   work.progress('comparing');
   const result = await abortable(work.contamination.check({ output, testCase, config }), work.signal);
-  // Fields that are undefined are none in JSON, which is how the result is kept.
+  // The result is stored as JSON, which drops undefined fields.
   return result as ContaminationJobResult;
 };

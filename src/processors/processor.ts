@@ -4,10 +4,10 @@ import type { JobFiles } from '../agents/workspace/job-files.js';
 import type { ContaminationChecker } from '../contamination/contamination-checker.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 
-/** What a processor works with besides its payload. */
+/** What a processor gets besides its payload. */
 export interface Work {
   readonly runner: AgentRunner;
-  /** Computes over whole scripts and outputs, where that takes long apart from the worker's event loop. */
+  /** Analyzes whole scripts and outputs, if that takes long outside the worker's event loop. */
   readonly analyst: ScriptAnalyst;
   /** What the job's agents may read. */
   readonly files?: JobFiles;
@@ -15,11 +15,11 @@ export interface Work {
   readonly contamination: ContaminationChecker;
   /** Aborted when the job is cancelled, or its worker must stop. */
   readonly signal: AbortSignal;
-  /** Lines go to the job (the board shows them) and to the worker's log. */
+  /** Lines go to the job (the dashboard shows them) and to the worker's log. */
   readonly log: WorkLog;
-  /** What the job is doing, as in `correcting 2/3`. */
+  /** Reports the current step, as in `correcting 2/3`. */
   progress(step: string): void;
 }
 
-/** Turns a validated payload into a result. Throws a FleetError where it cannot. */
+/** Turns a validated payload into a result. Throws a FleetError if it cannot. */
 export type Processor<K extends KindName> = (payload: PayloadOf<K>, work: Work) => Promise<ResultOf<K>>;

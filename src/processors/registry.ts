@@ -3,7 +3,7 @@ import type { Processor } from './processor.js';
 
 type Loaders = { readonly [K in KindName]: () => Promise<Processor<K>> };
 
-/** Where the processor of each kind is found; loaded when a worker first needs it. */
+/** Imports the processor of each kind when a worker first needs it. */
 const LOADERS: Loaders = {
   'solution-check': async () => (await import('./solution-check.js')).processSolutionCheck,
   summarize: async () => (await import('./summarize.js')).processSummarize,
@@ -11,7 +11,7 @@ const LOADERS: Loaders = {
   contamination: async () => (await import('./contamination.js')).processContamination,
 };
 
-/** Loaded processors: asking the module loader anew for each job would cost more than many a job. */
+/** Loaded processors: a dynamic import for each job would cost more than many jobs. */
 const loaded = new Map<KindName, Promise<Processor<KindName>>>();
 
 /** Kinds that this version can process. */

@@ -3,19 +3,19 @@ import { AgentConfig } from '../agents/agent-config.js';
 import { AgentType } from '../agents/agent-type.js';
 import { withoutControls } from '../agents/well-formed.js';
 import { isAnalysisLimit } from '../errors.js';
-import { agentStamp, withNotes } from './agent-stamp.js';
+import { agentProvenance, withNotes } from './agent-provenance.js';
 import type { Processor, Work } from './processor.js';
 import { UsageMeter } from './usage-meter.js';
 
 /**
- * Longest printed output that is put into a prompt, in characters. Printed numbers take about 2.5 characters a
- * token, so this leaves room for the code in a window of 200,000 tokens.
+ * Maximum length of the printed output in a prompt, in characters. Printed numbers take about 2.5 characters a token, so
+ * this leaves room for the code in a window of 200,000 tokens.
  */
 const MAX_OUTPUT_LENGTH = 300_000;
 
 /**
  * Summarizes the printed output of an ablation study (REQ-P2O-008 … 011). The summary is the whole text of the
- * answer, as it is but for control characters; numbers in it that the output does not support are named in the notes.
+ * answer without control characters; the notes list numbers in it that the output does not support.
  */
 export const processSummarize: Processor<'summarize'> = async ({ ablationCode, rawOutput, model }, work) => {
   const notes: string[] = [];
@@ -41,7 +41,7 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
   const summary = withoutControls(answer.output);
   const numbers = await numberNotes(summary, rawOutput, ablationCode, work.analyst).catch(
     (thrown: unknown) => {
-      // The summary is there and may be paid for: it is given out, and says what nobody has looked at.
+      // The summary exists and may be paid for: it is returned with a note that its numbers were not checked.
       if (!isAnalysisLimit(thrown)) throw thrown;
       return [`the numbers of the summary were not checked: ${thrown.message}`];
     },
@@ -50,12 +50,12 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
   return {
     summary,
     usage: meter.total,
-    agent: agentStamp(work.runner, answer),
+    agent: agentProvenance(work.runner, answer),
     ...withNotes([...notes, ...(answer.notes ?? []), ...numbers]),
   };
 };
 
-/** What in the summary the printed output does not support. */
+/** Notes on what the printed output does not support in the summary. */
 async function numberNotes(
   summary: string,
   rawOutput: string,
@@ -73,6 +73,6 @@ async function numberNotes(
       `numbers in the summary that neither occur in the output nor follow from two of its numbers: ${unsupported.join(', ')}`,
     );
   }
-  if (rankingWithoutScores) notes.push('the summary ranks components, but the output holds no score');
+  if (rankingWithoutScores) notes.push('the summary ranks components, but the output contains no score');
   return notes;
 }

@@ -8,8 +8,8 @@ const UNUSABLE_ANSWERS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Whether an agent did answer, and the answer cannot be used. Where a second question only refines what a first answer
- * said, that costs the refinement, not the job.
+ * Whether an agent answered, but the answer cannot be used. If a second request only refines a first answer, then only the
+ * refinement fails, not the job.
  */
 export function isUnusableAnswer(thrown: unknown): thrown is AgentError {
   return thrown instanceof AgentError && UNUSABLE_ANSWERS.has(thrown.code);

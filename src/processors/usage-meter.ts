@@ -2,7 +2,7 @@ import type { AgentAnswer } from '../agents/agent-runner.js';
 import { AgentError } from '../errors.js';
 import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
 
-/** Adds up what the agent calls of one job use, so that a job that fails half-way still shows its cost. */
+/** Adds up the usage of one job's agent calls, so a job that fails halfway still shows its cost. */
 export class UsageMeter {
   #total: Usage = NO_USAGE;
 
@@ -11,14 +11,14 @@ export class UsageMeter {
   }
 
   /**
-   * Counts the usage of an answer, or of the error that came instead.
-   * @throws AgentError what `answer` threw, with the whole job's usage so far.
+   * Counts the usage of an answer, or of the error instead of it.
+   * @throws AgentError what `answer` threw, with the job's total usage so far.
    */
   async count<Output>(answer: Promise<AgentAnswer<Output>>): Promise<AgentAnswer<Output>> {
     try {
-      const given = await answer;
-      this.#total = addUsage(this.#total, given.usage);
-      return given;
+      const settled = await answer;
+      this.#total = addUsage(this.#total, settled.usage);
+      return settled;
     } catch (thrown) {
       if (!(thrown instanceof AgentError)) throw thrown;
       this.#total = addUsage(this.#total, thrown.usage ?? NO_USAGE);

@@ -27,7 +27,7 @@ const RunName = nameField(512);
  * The pipeline run that a job's data names in its tags. Data of jobs in pipeline queues follow no contract: a value that
  * cannot be a name is ignored.
  */
-export function attemptOf(data: unknown): string | undefined {
+export function runOfData(data: unknown): string | undefined {
   const name = (data as { tags?: { run?: unknown } | null } | null | undefined)?.tags?.run;
   // Most jobs of a batch may have none, and a failed parse costs an error with its stack.
   return name === undefined ? undefined : RunName.safeParse(name).data;
@@ -46,7 +46,7 @@ export async function indexRuns(
   const commands = fleet.client.pipeline();
   const now = Date.now();
   for (const group of groups) {
-    const run = group.map(({ data }) => attemptOf(data)).find((name) => name !== undefined);
+    const run = group.map(({ data }) => runOfData(data)).find((name) => name !== undefined);
     if (run === undefined) continue;
     const key = runKey(fleet.prefix, run);
     const members = group.flatMap(({ queue, id }) => [now, `${fleet.prefix}:${queue}:${id}`]);

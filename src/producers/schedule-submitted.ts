@@ -1,7 +1,7 @@
 import { type SchedulingRequest, scheduleJobs } from '../queues/fairness/schedule-jobs.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
-import { attemptOf } from './run-index.js';
+import { runOfData } from './run-index.js';
 
 /** A job that was added with the priority `UNSCHEDULED`. */
 export interface SubmittedJob {
@@ -32,7 +32,7 @@ export async function scheduleSubmitted(fleet: FleetClient, jobs: readonly Submi
     requests.set(queue, ofQueue);
     ofQueue.push({
       id,
-      tenant: tenant ?? attemptOf(data) ?? '',
+      tenant: tenant ?? runOfData(data) ?? '',
       submitter: submitter ?? '',
       priority: priority ?? 0,
     });

@@ -76,6 +76,6 @@ export async function writeUsage(client: Redis, jobKey: string, token: string, u
 }
 
 /** Clears the throttling time when an attempt ends: its wait does not count for the next attempt. */
-export async function forgetWait(client: Redis, jobKey: string): Promise<void> {
+export async function clearThrottledSince(client: Redis, jobKey: string): Promise<void> {
   await client.hdel(jobKey, THROTTLED_SINCE);
 }

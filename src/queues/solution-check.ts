@@ -62,7 +62,7 @@ export const SolutionCheckResultSchema = z.strictObject({
 });
 export type SolutionCheckResult = z.infer<typeof SolutionCheckResultSchema>;
 
-/** The status of a check, from the outcomes of its findings. */
+/** The status of a check, from the outcomes of its findings (decision 5). */
 export function statusOf(findings: readonly Finding[]): SolutionCheckResult['status'] {
   const leaky = findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
   if (leaky.length === 0) return 'clean';

@@ -149,7 +149,7 @@ describe('a fleet that is turned away', () => {
     const { fleet, worker, runner, logged } = await startFleet(() => rateLimitReply('864000'));
     await worker(runner);
     const handle = await addSolutionCheck(fleet, PAYLOAD);
-    await logged('gives its slot back');
+    await logged('frees its slot');
     await logged('quota exhausted until');
     const { logs } = await fleet.queue('solution-check').getJobLogs(handle.id);
     expect(logs.join('\n')).toContain('quota exhausted until');

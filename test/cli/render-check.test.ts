@@ -27,7 +27,7 @@ const result: SolutionCheckResult = {
 it('a finding shows that static analysis found it, and what its correction changed besides', () => {
   const file = { file: 'a.py', text: script, script, result };
   const shown = renderCheck(file, colorsFor({ isTTY: false } as NodeJS.WriteStream));
-  expect(shown).toContain('found by static analysis; the agent did not name it');
+  expect(shown).toContain('found by static analysis; the agent did not report it');
   expect(shown).toContain('note: the correction prints less');
   expect(shown).not.toContain('\u001b[2J');
   expect(reportedFile(file).findings[0]?.message).toContain(

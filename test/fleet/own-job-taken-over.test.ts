@@ -37,7 +37,7 @@ async function startTakenOver(prefix: string, reply: Script) {
   await api.arrived(1);
   const key = test.fleet.queue('solution-check').toKey(handle.id);
   const stopLosing = await loseAgainAndAgain(test.fleet.client, `${key}:lock`);
-  await test.logged('gives its slot back');
+  await test.logged('frees its slot');
   await stopLosing();
   return { api, test, worker, handle, key };
 }

@@ -45,7 +45,7 @@ describe('an analysis that takes more than it may', () => {
     expect(result.findings).toMatchObject([
       { outcome: 'uncorrected', reason: expect.stringContaining('could not be checked') },
     ]);
-    expect(result.notes?.join('\n')).toContain('static analysis was not followed as a second opinion');
+    expect(result.notes?.join('\n')).toContain('static analysis gave no second opinion');
     // The detection and one correction: another one could not be checked either, and would be paid for.
     expect(api.requests).toHaveLength(2);
   });

@@ -73,7 +73,7 @@ describe('extract', () => {
     expect(requests[0]?.text).not.toContain('not found in the solution');
     expect(requests[1]?.text).toContain('not found in the solution');
     expect(work.warnings).toHaveLength(1);
-    expect(work.steps).toEqual(['extracting', 'asking again 1/2']);
+    expect(work.steps).toEqual(['extracting', 'retrying 1/2']);
   });
 
   it('REQ-P2O-018: after two re-asks the first valid plan of the latest answer is taken', async () => {

@@ -98,7 +98,7 @@ describe('summarize', () => {
   it('a ranking without any score is named in the notes', async () => {
     const crash = 'Traceback (most recent call last):\nValueError: could not convert string to float';
     const { result } = await summarize(crash, [textReply('StandardScaler is the most impactful component.')]);
-    expect(result.notes?.join('\n')).toContain('ranks components, but the output holds no score');
+    expect(result.notes?.join('\n')).toContain('ranks components, but the output contains no score');
   });
 });
 

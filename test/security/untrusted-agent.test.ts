@@ -46,7 +46,7 @@ describe('a model that denies a leak', () => {
       { outcome: 'no-leakage', source: 'agent' },
       { outcome: 'corrected', source: 'analysis', severity: 'high' },
     ]);
-    expect(result.notes).toContainEqual(expect.stringContaining('a leak that the agent did not name'));
+    expect(result.notes).toContainEqual(expect.stringContaining('a leak that the agent did not report'));
     expect(requests).toHaveLength(1);
   });
 
@@ -75,7 +75,7 @@ describe('a model that denies a leak', () => {
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(clean);
     expect(result.findings).toHaveLength(1);
-    expect(result.findings[0]?.reason).toContain('brings another leak');
+    expect(result.findings[0]?.reason).toContain('adds another leak');
   });
 
   it.each([

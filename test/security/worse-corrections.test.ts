@@ -46,20 +46,20 @@ async function check(content: string, changes: readonly (readonly [block: string
 
 describe('a correction that makes a script worse is taken back', () => {
   it.each([
-    ['the label among the features', FILL, `${FILL}\nX["copy"] = y`, 'brings another leak'],
+    ['the label among the features', FILL, `${FILL}\nX["copy"] = y`, 'adds another leak'],
     [
       'a scaler over all rows',
       FILL,
       'from sklearn.preprocessing import MinMaxScaler\nX = MinMaxScaler().fit_transform(data.fillna(0))',
-      'brings another leak',
+      'adds another leak',
     ],
-    ['a mean over all rows', FILL, 'X = data.fillna(data.mean())', 'brings another leak'],
-    ['training on the scored rows', FIT, 'model.fit(X_val, y_val)', 'brings another leak'],
+    ['a mean over all rows', FILL, 'X = data.fillna(data.mean())', 'adds another leak'],
+    ['training on the scored rows', FIT, 'model.fit(X_val, y_val)', 'adds another leak'],
     [
       'training on all rows',
       FIT,
       'model.fit(pd.concat([X_train, X_val]), pd.concat([y_train, y_val]))',
-      'brings another leak',
+      'adds another leak',
     ],
     ['a constant for the score', SCORE, 'score = float("0.99")', 'scores no predictions'],
     [

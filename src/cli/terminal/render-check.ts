@@ -53,7 +53,7 @@ function renderFinding(
   // Not `push(...code)` and the like: a text may have more lines than a call can have arguments.
   return [
     `  ${colors.red('leak')} ${what.join(' · ')} · ${outcomeColor(finding, colors)}`,
-    ...(isAdded ? [`${INDENTATION}found by static analysis; the agent did not name it`] : []),
+    ...(isAdded ? [`${INDENTATION}found by static analysis; the agent did not report it`] : []),
     ...reason,
     ...notes.map((line) => colors.dim(line)),
     ...code.map((line) => `${INDENTATION}${line}`),

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { RefinePlan } from '../../agents/outputs.js';
 import { type LocatedBlock, locateBlock } from '../../solution/index.js';
 
-/** A plan whose block stands in the solution, and where. */
+/** A plan whose block occurs in the solution, with its location. */
 export interface ValidPlan {
   readonly index: number;
   readonly plan: string;
@@ -10,30 +10,30 @@ export interface ValidPlan {
 }
 
 /**
- * Where the block of each plan stands: by the whitespace rule (REQ-P2O-018.1), null where nowhere. Each takes a look at the
- * whole script, and nobody else waits for all of them.
+ * Locates the block of each plan by the whitespace rule (REQ-P2O-018.1); null if it does not occur. Each search reads the
+ * whole script, so other work runs between two searches.
  */
 export async function locatePlans(
   plans: readonly RefinePlan[],
   content: string,
 ): Promise<(ValidPlan | null)[]> {
-  const located: (ValidPlan | null)[] = [];
+  const locations: (ValidPlan | null)[] = [];
   for (const [index, { code_block, plan }] of plans.entries()) {
-    const place = locateBlock(code_block, content);
-    located.push(place && { index, plan, located: place });
+    const located = locateBlock(code_block, content);
+    locations.push(located && { index, plan, located });
     await setImmediate();
   }
-  return located;
+  return locations;
 }
 
-/** Text of a block without regard to white space, to compare it with earlier ones. */
+/** Text of a block without white space, to compare it with earlier ones. */
 function withoutSpace(block: string): string {
   return block.replace(/\s+/g, '');
 }
 
 /**
- * The plan that an answer stands for: its first one where that is valid (REQ-P2O-015). If its block was refined
- * before, another valid plan of the same answer goes first, if there is one.
+ * The primary plan of an answer: its first one if that is valid (REQ-P2O-015). If its block was refined before, another
+ * valid plan of the same answer is used, if there is one.
  */
 export function primaryPlan(
   plans: readonly (ValidPlan | null)[],

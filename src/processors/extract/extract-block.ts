@@ -6,25 +6,25 @@ import { PromptRegistry } from '../../agents/prompt-registry.js';
 import { AgentError, InternalError, PayloadError } from '../../errors.js';
 import { digestOf } from '../../queues/common.js';
 import type { ExtractPayload, ExtractResult } from '../../queues/extract.js';
-import { agentStamp, withNotes } from '../agent-stamp.js';
+import { agentProvenance, withNotes } from '../agent-provenance.js';
 import type { Work } from '../processor.js';
 import { UsageMeter } from '../usage-meter.js';
 import { fallbackPlan, locatePlans, primaryPlan, type ValidPlan } from './choose-plan.js';
 
-/** First ask and two re-asks (REQ-P2O-018.2). */
-const MAX_ASKS = 3;
+/** The first request and two retries (REQ-P2O-018.2). */
+const MAX_ATTEMPTS = 3;
 
-interface GivenAnswer {
+interface LocatedAnswer {
   readonly answer: AgentAnswer<ExtractorOutput>;
   readonly located: readonly (ValidPlan | null)[];
 }
 
 /**
- * Picks the block with most impact and the plan to refine it (REQ-P2O-012 … 018): the first plan, exact or by
- * the whitespace rule; else asked again, twice at most; else the first valid plan of any answer, the latest
- * answer first; else `skipped`.
+ * Picks the block with the most impact and the plan to refine it (REQ-P2O-012 … 018): the first plan, exact or by the
+ * whitespace rule; otherwise it retries, at most twice; otherwise the first valid plan of any answer, the latest answer
+ * first; otherwise `skipped`.
  *
- * @throws PayloadError without a summary; AgentError where the first answer cannot be used or a call failed.
+ * @throws PayloadError without a summary; AgentError if the first answer cannot be used or a call failed.
  */
 export async function extractBlock(payload: ExtractPayload, work: Work): Promise<ExtractResult> {
   const { solution, summary, previousBlocks } = payload;
@@ -32,30 +32,30 @@ export async function extractBlock(payload: ExtractPayload, work: Work): Promise
     throw new PayloadError('invalid-payload', 'extract: summary: is missing', { field: 'summary' });
   }
   const meter = new UsageMeter();
-  const given: GivenAnswer[] = [];
+  const answers: LocatedAnswer[] = [];
   const notes: string[] = [];
-  let asks = 0;
-  for (let attempt = 1; attempt <= MAX_ASKS; attempt += 1) {
-    work.progress(attempt === 1 ? 'extracting' : `asking again ${attempt - 1}/${MAX_ASKS - 1}`);
-    asks = attempt;
-    const rejected = given.at(-1)?.answer.output.plans[0]?.code_block;
+  let attempts = 0;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    work.progress(attempt === 1 ? 'extracting' : `retrying ${attempt - 1}/${MAX_ATTEMPTS - 1}`);
+    attempts = attempt;
+    const rejected = answers.at(-1)?.answer.output.plans[0]?.code_block;
     const answer = await ask(payload, summary, attempt, rejected, meter, work).catch((thrown: unknown) => {
-      // The first answer may hold a valid plan further down: an unusable second answer does not spoil it.
-      if (given.length === 0 || !(thrown instanceof AgentError) || thrown.retryable) throw thrown;
+      // The first answer may contain another valid plan: an unusable second answer does not discard it.
+      if (answers.length === 0 || !(thrown instanceof AgentError) || thrown.retryable) throw thrown;
       notes.push(`answer ${attempt} could not be used: ${thrown.message}`);
       return undefined;
     });
     if (answer === undefined) break;
     const current = { answer, located: await locatePlans(answer.output.plans, solution.content) };
-    given.push(current);
+    answers.push(current);
     const plan = primaryPlan(current.located, previousBlocks);
-    if (plan !== undefined) return result(payload, asks, current, plan, meter, notes, work);
+    if (plan !== undefined) return result(payload, attempts, current, plan, meter, notes, work);
     work.log.warn(`the block of the first plan of answer ${attempt} is not in the solution`);
   }
-  const fallback = fallbackPlan(given);
-  const chosen = fallback?.answer ?? given.at(-1);
-  if (chosen === undefined) throw new InternalError('no answer was asked for');
-  return result(payload, asks, chosen, fallback?.plan, meter, notes, work);
+  const fallback = fallbackPlan(answers);
+  const chosen = fallback?.answer ?? answers.at(-1);
+  if (chosen === undefined) throw new InternalError('no request was sent');
+  return result(payload, attempts, chosen, fallback?.plan, meter, notes, work);
 }
 
 async function ask(
@@ -77,7 +77,7 @@ async function ask(
         },
         schema: ExtractorOutputSchema,
         step: `extract-${attempt}`,
-        ...(rejected === undefined ? {} : { addition: reAsk(rejected) }),
+        ...(rejected === undefined ? {} : { addition: retryAddition(rejected) }),
         ...(workspace === undefined ? {} : { workspace }),
         ...(model === undefined ? {} : { model }),
       },
@@ -86,12 +86,12 @@ async function ask(
   );
 }
 
-/** What is added to the question when it is asked again (REQ-P2O-018.2). */
-function reAsk(rejectedBlock: string): string {
+/** The addition to the request for a retry (REQ-P2O-018.2). */
+function retryAddition(rejectedBlock: string): string {
   return PromptRegistry.render('extractor', 're-ask', { code_block: rejectedBlock });
 }
 
-/** Whoever refines the whole solution has no part of it that stays as it was. */
+/** A refinement of the whole solution leaves no part of it unchanged. */
 function wholeScriptNotes(content: string, plan: ValidPlan | undefined): string[] {
   return plan !== undefined && plan.located.text.trim() === content.trim()
     ? ['the block is the whole solution']
@@ -101,7 +101,7 @@ function wholeScriptNotes(content: string, plan: ValidPlan | undefined): string[
 function result(
   { solution }: ExtractPayload,
   attempts: number,
-  { answer, located }: GivenAnswer,
+  { answer, located }: LocatedAnswer,
   plan: ValidPlan | undefined,
   meter: UsageMeter,
   notes: readonly string[],
@@ -125,7 +125,7 @@ function result(
     })),
     solutionDigest: digestOf(solution.content),
     usage: meter.total,
-    agent: agentStamp(work.runner, answer),
+    agent: agentProvenance(work.runner, answer),
     ...withNotes([...(answer.notes ?? []), ...notes, ...wholeScriptNotes(solution.content, plan)]),
   };
 }

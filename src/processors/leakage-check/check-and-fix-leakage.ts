@@ -17,12 +17,12 @@ import {
   misleadingEncoding,
   type ParseResult,
 } from '../../solution/index.js';
-import { agentStamp, withNotes } from '../agent-stamp.js';
+import { agentProvenance, withNotes } from '../agent-provenance.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
 import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
-import { leaksLeftBehind, leaksMissedBy, type SourcedAnswer } from './missed-leaks.js';
+import { leaksMissedBy, remainingLeaks, type SourcedAnswer } from './missed-leaks.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationAt } from './second-opinion.js';
 import type { CorrectionResult } from './validate-correction.js';
@@ -31,22 +31,22 @@ export interface LeakageCheckOptions {
   /** Directory below which the agent may read files. */
   readonly workspace?: string;
   readonly model?: string;
-  /** The job's files; default: the workspace above, whichever it is. */
+  /** The job's files; default: the workspace above. */
   readonly files?: JobFiles;
   readonly signal?: AbortSignal;
   readonly log?: WorkLog;
-  /** Who analyzes; default: functions in place. */
+  /** Runs the static analysis; default: in this thread. */
   readonly analyst?: ScriptAnalyst;
   readonly onProgress?: (step: string) => void;
 }
 
 /**
  * Detects data leakage in a script and corrects the leaky blocks one after the other (REQ-SF-020, MLE-STAR
- * paper, section 3.4). The correction agent is only asked after a "Yes".
+ * paper, section 3.4). The correction agent is only called after a "Yes".
  *
  * @returns the whole result of a `solution-check` job; `result.solution` is the script that may be evaluated.
- * @throws PayloadError where the script is empty; AgentError where the detection gave no usable answer or a call
- *   failed: it never passes a script that was not checked.
+ * @throws PayloadError if the script is empty; AgentError if the detection returned no usable answer or a call failed: it
+ *   never passes a script that was not checked.
  */
 export async function checkAndFixLeakage(
   solution: Solution,
@@ -62,12 +62,12 @@ export async function checkAndFixLeakage(
   if (encoding !== undefined) {
     throw new PayloadError(
       'invalid-payload',
-      `solution.content: the script declares the encoding ${encoding}, by which Python reads other code than this text`,
+      `solution.content: the script declares the encoding ${encoding}, so Python would read different code than this text`,
       { field: 'solution.content' },
     );
   }
   const meter = new UsageMeter();
-  // A model may be talked into anything by the text of the script. Static analysis answers beside it.
+  // The text of the script may manipulate a model, so static analysis runs in addition.
   const source: FindingSource = runner.name === 'offline' ? 'analysis' : 'agent';
   const analyst = analyzedOnce(options.analyst ?? IN_PLACE_ANALYST);
   const limited = new Set<string>();
@@ -93,11 +93,11 @@ export async function checkAndFixLeakage(
   const missed = source === 'analysis' ? [] : await leaksMissedBy(named, solution.content, second);
   if (missed.length > 0) {
     notes.push(
-      `static analysis is certain of ${leakCount(missed)} that the agent did not name; see the findings`,
+      `static analysis is certain of ${leakCount(missed)} that the agent did not report; see the findings`,
     );
   }
   if (source === 'agent' && limited.size === 0 && (await second.analyze(solution.content)).exhausted) {
-    notes.push('static analysis could not follow the script to its end, so it is no second opinion');
+    notes.push('static analysis could not follow the script to its end, so it gives no second opinion');
   }
   const answers: readonly SourcedAnswer[] = [...named, ...missed];
   const leaky = answers.filter((answer) => answer.leakage_status === 'Yes Data Leakage');
@@ -107,7 +107,7 @@ export async function checkAndFixLeakage(
   for (const answer of answers) {
     if (answer.leakage_status === 'No Data Leakage') {
       findings.push(withoutLeakage(answer, solution));
-      // Each takes a look at the whole script, and nobody else waits for all of them.
+      // Each search reads the whole script, so other work runs between two searches.
       await setImmediate();
     } else {
       const number = leaky.indexOf(answer) + 1;
@@ -116,7 +116,7 @@ export async function checkAndFixLeakage(
     }
   }
   if (source === 'agent' && script.content !== solution.content) {
-    findings.push(...(await findingsLeftBehind(findings, script.content, second)));
+    findings.push(...(await remainingFindings(findings, script.content, second)));
   }
 
   return {
@@ -126,15 +126,15 @@ export async function checkAndFixLeakage(
     findings,
     ...(notFollowed === undefined ? {} : { notFollowed }),
     usage: meter.total,
-    agent: agentStamp(runner, detection),
+    agent: agentProvenance(runner, detection),
     ...withNotes([...notes, ...limited, ...duplicateNotes(findings), ...(detection.notes ?? [])]),
   };
 }
 
-/** Whether it is Python took too much to find out: corrections are then checked as in a script that is none. */
+/** The syntax check exceeded its limits: corrections are then checked as in a script that is not Python. */
 function parsingLimited(thrown: unknown): ParseResult {
   if (!isAnalysisLimit(thrown)) throw thrown;
-  const message = `whether it is Python is not known: ${thrown.message}`;
+  const message = `its syntax could not be checked: ${thrown.message}`;
   return { ok: false, exact: false, line: 1, column: 1, message };
 }
 
@@ -142,13 +142,13 @@ function leakCount({ length }: readonly unknown[]): string {
   return length === 1 ? 'a leak' : `${length} leaks`;
 }
 
-/** Leaks in the corrected script that no finding speaks of, as findings: they keep the script from counting as corrected. */
-async function findingsLeftBehind(
+/** Leaks in the corrected script that no finding reports, as findings: the script then does not count as corrected. */
+async function remainingFindings(
   findings: readonly Finding[],
   corrected: string,
   analyst: ScriptAnalyst,
 ): Promise<Finding[]> {
-  const left = await leaksLeftBehind(findings, corrected, analyst);
+  const left = await remainingLeaks(findings, corrected, analyst);
   return left.map(({ codeBlock, kind, severity, explanation }) => ({
     leakageStatus: 'Yes Data Leakage',
     codeBlock,
@@ -160,7 +160,7 @@ async function findingsLeftBehind(
   }));
 }
 
-/** A corrected block of which the script has another copy: which one was meant, nobody could tell. */
+/** Notes on corrected blocks of which the script has another copy: it is unknown which one was meant. */
 function duplicateNotes(findings: readonly Finding[]): string[] {
   return findings.flatMap(({ outcome, occurrences = 1 }, index) =>
     outcome === 'corrected' && occurrences > 1
@@ -182,18 +182,18 @@ function withoutLeakage(answer: SourcedAnswer, solution: Solution): Finding {
 }
 
 async function correctFinding(
-  given: SourcedAnswer,
+  sourced: SourcedAnswer,
   number: number,
   solution: Solution,
   script: CorrectedScript,
   context: CorrectionContext,
 ): Promise<Finding> {
-  const { source } = given;
-  // The blocks of the analysis stand in the script once, where they can.
+  const { source } = sourced;
+  // Blocks of the analysis occur in the script only once, if possible.
   const answer =
     source === 'analysis' && context.runner.name !== 'offline'
-      ? given
-      : await askWithMoreContext(given, solution, `detect-again-${number}`, context);
+      ? sourced
+      : await askWithMoreContext(sourced, solution, `detect-again-${number}`, context);
   const original = locateBlock(answer.code_block, solution.content);
   const described = {
     leakageStatus: answer.leakage_status,
@@ -230,7 +230,7 @@ async function correctFinding(
   };
 }
 
-/** Where the analysis alone checks and has not seen all of a script, a script with corrections would count as free of leaks. */
+/** If only the analysis checks and has not seen the whole script, a corrected script would count as free of leaks. */
 const NOT_FOLLOWED: CorrectionResult = {
   ok: false,
   problem: 'Static analysis could not follow the script to its end, so it corrects nothing in it.',
@@ -248,7 +248,7 @@ async function corrected(
   return rewritten ?? correctBlock(located, script, `correct-${number}`, context);
 }
 
-/** What is said of a block that cannot be located: REQ-SF-021, decision 6. */
+/** The finding for a block that cannot be located (REQ-SF-021, decision 6). */
 function goneFinding(
   { code_block }: AnnotatedLeakageAnswer,
   original: LocatedBlock | null,
@@ -263,19 +263,19 @@ function goneFinding(
   }
   const reason =
     gone === 'cut-into'
-      ? 'an earlier correction changed a part of this block, and the rest of it could not be told apart'
-      : 'the block that was named is not in the script';
+      ? 'an earlier correction changed a part of this block, and the rest of it could not be identified'
+      : 'the reported block is not in the script';
   log?.warn(`finding ${number}: ${reason}; it is skipped`);
   return { codeBlock, outcome: gone === 'cut-into' ? 'uncorrected' : 'not-found', reason };
 }
 
-/** Kind and severity: the agent's own words, or what static analysis knows at the place. */
+/** Kind and severity: from the agent, or from static analysis at the block. */
 async function descriptionOf(
   { kind, severity }: AnnotatedLeakageAnswer,
-  place: LocatedBlock | null,
+  located: LocatedBlock | null,
   solution: Solution,
   { analyst }: CorrectionContext,
 ): Promise<Pick<Finding, 'kind' | 'severity'>> {
   if (kind !== undefined && severity !== undefined) return { kind, severity };
-  return place === null ? {} : ((await annotationAt(solution.content, place, analyst)) ?? {});
+  return located === null ? {} : ((await annotationAt(solution.content, located, analyst)) ?? {});
 }

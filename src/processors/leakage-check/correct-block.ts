@@ -16,15 +16,15 @@ export interface CorrectionContext extends RunContext {
   readonly analyst: ScriptAnalyst;
   /** Whether the script was valid Python before any correction. */
   readonly parsedBefore: boolean;
-  /** Whether static analysis has seen all of the script, where it alone checks. */
+  /** Whether static analysis has seen the whole script, if only it checks. */
   readonly isFollowed: boolean;
 }
 
-/** How often one block is asked for: once, and once more with what was wrong (decision 5). */
-const TRIES = 2;
+/** Maximum number of requests for one block: the second one includes the problem of the first answer (decision 5). */
+const MAX_ATTEMPTS = 2;
 
 /**
- * Rewrites a block that static analysis found, where it is certain how; undefined where it is not.
+ * Rewrites a block that static analysis found, if the correction is certain; otherwise undefined.
  */
 export async function rewriteBlock(
   located: LocatedBlock,
@@ -36,8 +36,8 @@ export async function rewriteBlock(
 }
 
 /**
- * Asks for the correction of one block until it can be put in.
- * @throws AgentError where asking itself failed (rate limit, key, network), so that the job is tried again.
+ * Requests the correction of one block until it is valid.
+ * @throws AgentError if the call itself failed (rate limit, key, network), so the job is tried again.
  */
 export async function correctBlock(
   located: LocatedBlock,
@@ -46,14 +46,14 @@ export async function correctBlock(
   context: CorrectionContext,
 ): Promise<CorrectionResult> {
   let problem = '';
-  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-    const asked = await askForCorrection(located, script, `${step}-${attempt}`, problem, context);
-    if (!asked.ok) return asked;
-    const result = await validateCorrection(asked.block, located, script, context);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const answer = await askForCorrection(located, script, `${step}-${attempt}`, problem, context);
+    if (!answer.ok) return answer;
+    const result = await validateCorrection(answer.block, located, script, context);
     if (result.ok) return result;
     problem = result.problem;
-    context.log?.warn(`${step}: correction ${attempt} of ${TRIES} was refused: ${problem}`);
-    // Nothing is known against it that the agent could mend, and another answer would be paid for.
+    context.log?.warn(`${step}: correction ${attempt} of ${MAX_ATTEMPTS} was rejected: ${problem}`);
+    // There is no problem that the agent could fix, and another answer would cost money.
     if (result.isUnchecked) return result;
   }
   return { ok: false, problem };

@@ -5,22 +5,21 @@ interface Region {
   end: number;
 }
 
-/** What became of a block that does not stand in the corrected script any more. */
+/** Why a block is no longer in the corrected script. */
 export type Gone = 'superseded' | 'cut-into' | 'never-there';
 
 const IDENTIFIER = /[\p{ID_Continue}$]/u;
 
 /**
- * A script that is corrected block by block. A later finding whose block was wholly inside an earlier one, and whose
- * lines are gone, was swallowed by that correction (decision 6); one that still stands, inside a correction or not, still
- * leaks.
+ * A script that is corrected block by block. A later finding is superseded if its block was inside an earlier one and its
+ * lines are gone (decision 6). A block that is still in the script, inside a correction or not, still leaks.
  */
 export class CorrectedScript {
   readonly #original: string;
   #content: string;
-  /** Corrected parts of the present script. */
+  /** Corrected parts of the current script. */
   readonly #corrected: Region[] = [];
-  /** The same parts in the script as it was. */
+  /** The same parts in the original script. */
   readonly #replaced: Region[] = [];
 
   constructor(content: string) {
@@ -28,7 +27,7 @@ export class CorrectedScript {
     this.#content = content;
   }
 
-  /** The script as it was. */
+  /** The original script. */
   get original(): string {
     return this.#original;
   }
@@ -37,7 +36,7 @@ export class CorrectedScript {
     return this.#content;
   }
 
-  /** Where the block stands: outside of every correction if it can, else inside of one, or null. */
+  /** Locates a block: outside all corrections if possible, otherwise inside one, or null. */
   locate(block: string): LocatedBlock | null {
     return this.#locateOutside(block) ?? locateWhole(block, this.#content);
   }
@@ -46,34 +45,34 @@ export class CorrectedScript {
   whyGone(block: string): Gone {
     const before = locateWhole(block, this.#original);
     if (before === null) return 'never-there';
-    const swallowed = this.#replaced.some(({ start, end }) => start <= before.start && before.end <= end);
-    return swallowed ? 'superseded' : 'cut-into';
+    const superseded = this.#replaced.some(({ start, end }) => start <= before.start && before.end <= end);
+    return superseded ? 'superseded' : 'cut-into';
   }
 
-  /** The script as it would be with `text` in the place of the span. */
+  /** The script with `text` instead of the span. */
   with({ start, end }: Region, text: string): string {
     return replaceSpan(this.#content, { start, end }, text);
   }
 
-  /** Puts a correction in the place of the span. */
+  /** Replaces the span by a correction. */
   correct({ start, end, text: old }: Region & { text: string }, text: string): void {
     const before = locateWhole(old, this.#original);
     if (before !== null) this.#replaced.push(before);
     this.#content = this.with({ start, end }, text);
     const growth = text.length - (end - start);
     let merged: Region = { start, end: start + text.length };
-    const apart: Region[] = [];
+    const separate: Region[] = [];
     for (const region of this.#corrected) {
-      if (region.end <= start) apart.push(region);
-      else if (region.start >= end) apart.push({ start: region.start + growth, end: region.end + growth });
-      // The new correction cuts into an older one: together they are one corrected part.
+      if (region.end <= start) separate.push(region);
+      else if (region.start >= end) separate.push({ start: region.start + growth, end: region.end + growth });
+      // The new correction overlaps an older one: they are merged.
       else
         merged = {
           start: Math.min(merged.start, region.start),
           end: Math.max(merged.end, region.end + growth),
         };
     }
-    this.#corrected.splice(0, this.#corrected.length, ...apart, merged);
+    this.#corrected.splice(0, this.#corrected.length, ...separate, merged);
     this.#corrected.sort((a, b) => a.start - b.start);
   }
 
@@ -89,8 +88,8 @@ export class CorrectedScript {
 }
 
 /**
- * The locator's answer, but never a piece of a longer name: `X = fit(x)` is not in `XX = fit(x)`, and replacing
- * it there would damage a line that no finding names.
+ * The locator's answer, but never a part of a longer name: `X = fit(x)` is not in `XX = fit(x)`, and replacing it there
+ * would damage a line that no finding reports.
  */
 function locateWhole(block: string, content: string): LocatedBlock | null {
   const located = locateBlock(block, content);
@@ -102,7 +101,7 @@ function locateWhole(block: string, content: string): LocatedBlock | null {
   return null;
 }
 
-/** Whether an offset stands in the middle of a name or a number. */
+/** Whether an offset is inside a name or a number. */
 function joins(content: string, offset: number): boolean {
   return IDENTIFIER.test(content.charAt(offset - 1)) && IDENTIFIER.test(content.charAt(offset));
 }

@@ -18,7 +18,7 @@ export interface DetectionContext extends RunContext {
   readonly model?: string;
 }
 
-/** Step 1: asks the detection agent (REQ-SF-011 … 015). */
+/** Step 1: calls the detection agent (REQ-SF-011 … 015). */
 export function detectLeakage(
   solution: Solution,
   context: DetectionContext,
@@ -27,8 +27,8 @@ export function detectLeakage(
 }
 
 /**
- * Asks once more for a block that stands in the script more than once, this time with more of its surroundings.
- * Gives the longer block where the answer holds one that stands only once, else the block as it was.
+ * Requests a longer version of a block that occurs in the script more than once. Returns the longer block if the answer has
+ * one that occurs only once, otherwise the block unchanged.
  */
 export async function askWithMoreContext(
   finding: AnnotatedLeakageAnswer,
@@ -38,10 +38,8 @@ export async function askWithMoreContext(
 ): Promise<AnnotatedLeakageAnswer> {
   const occurrences = locateBlock(finding.code_block, solution.content)?.occurrences ?? 0;
   if (occurrences < 2) return finding;
-  context.log?.info(
-    `the block occurs ${occurrences} times in the script; asking for more of its surroundings`,
-  );
-  // Tags that the block cannot hold: they carry its digest.
+  context.log?.info(`the block occurs ${occurrences} times in the script; requesting more of its context`);
+  // Tags that the block cannot contain: they include its digest.
   const boundary = digestOf(finding.code_block).slice(0, 16);
   const addition = [
     `The block between the tags is data of the script. It occurs ${occurrences} times there, so it is not clear which one is meant:`,
@@ -51,7 +49,7 @@ export async function askWithMoreContext(
   ].join('\n');
   const again = await ask(solution, context, { step, addition }).catch((thrown: unknown) => {
     if (!isUnusableAnswer(thrown)) throw thrown;
-    context.log?.warn(`the answer with more surroundings cannot be used: ${thrown.message}`);
+    context.log?.warn(`the answer with more context cannot be used: ${thrown.message}`);
     return undefined;
   });
   const wider = again?.output.answers.find(
@@ -66,13 +64,13 @@ export async function askWithMoreContext(
 function ask(
   solution: Solution,
   { runner, meter, workspace, model, signal, log, analyst, files }: DetectionContext,
-  question: Pick<AgentRequest<LeakageDetectionOutput>, 'step' | 'addition'>,
+  details: Pick<AgentRequest<LeakageDetectionOutput>, 'step' | 'addition'>,
 ): Promise<AgentAnswer<LeakageDetectionOutput>> {
   const request: AgentRequest<LeakageDetectionOutput> & { schema: typeof LeakageDetectionOutputSchema } = {
     agent: new AgentConfig({ agentType: AgentType.leakage, variant: 'detection' }),
     variables: { code: solution.content },
     schema: LeakageDetectionOutputSchema,
-    ...question,
+    ...details,
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),
   };

@@ -6,7 +6,7 @@ import type { LeakFinding } from '../../leakage/index.js';
 import type { Finding, FindingSource } from '../../queues/solution-check.js';
 import { locateBlock, occurrencesOf } from '../../solution/index.js';
 
-/** An answer, and whose it is. */
+/** An answer and its source. */
 export type SourcedAnswer = AnnotatedLeakageAnswer & { readonly source: FindingSource };
 
 interface Span {
@@ -15,8 +15,8 @@ interface Span {
 }
 
 /**
- * The leaks of high or medium severity that static analysis is certain of and that no answer names: the text of a script
- * can talk a model into a "no", and the analysis into nothing.
+ * The leaks of high or medium severity that static analysis is certain of and that no answer reports: the text of a script
+ * can manipulate a model into a "no", but not the analysis.
  */
 export async function leaksMissedBy(
   answers: readonly AnnotatedLeakageAnswer[],
@@ -30,10 +30,9 @@ export async function leaksMissedBy(
 }
 
 /**
- * The same in the script as it was corrected: leaks that neither are among the findings that stay uncorrected, nor were
- * there to be found before.
+ * The same in the corrected script: serious leaks that no uncorrected finding covers.
  */
-export async function leaksLeftBehind(
+export async function remainingLeaks(
   findings: readonly Finding[],
   corrected: string,
   analyst: ScriptAnalyst,
@@ -49,8 +48,8 @@ async function seriousLeaks(content: string, analyst: ScriptAnalyst): Promise<Na
 }
 
 /**
- * The leaks that no block overlaps, wherever it stands: a model cannot say which place it means. Each block takes a look at the
- * whole script, and nobody else waits for all of them.
+ * The leaks that no occurrence of any block overlaps: a model cannot say which occurrence it means. Each search reads the
+ * whole script, so other work runs between two searches.
  */
 async function leaksOutside<Leak extends Span>(
   blocks: readonly string[],
@@ -62,8 +61,9 @@ async function leaksOutside<Leak extends Span>(
     if (left.length === 0) break;
     const text = locateBlock(block, content)?.text ?? '';
     for (const start of occurrencesOf(text, content)) {
-      const place = { start, end: start + text.length };
-      if (left.some((leak) => overlaps(place, leak))) left = left.filter((leak) => !overlaps(place, leak));
+      const occurrence = { start, end: start + text.length };
+      if (left.some((leak) => overlaps(occurrence, leak)))
+        left = left.filter((leak) => !overlaps(occurrence, leak));
       if (left.length === 0) break;
     }
     await setImmediate();

@@ -2,9 +2,10 @@ import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { isAnalysisLimit } from '../../errors.js';
 
 /**
- * The analyst as a second opinion beside an agent: where it takes too much time or memory it has no opinion, and the check
- * goes on. What decides by itself, as the detection without a model, asks the analyst itself and fails.
- * @param note Takes a sentence for each text that it has no opinion on.
+ * The analyst as a second opinion in addition to an agent: if it takes too much time or memory, it has no findings and the
+ * check goes on. A caller that depends on the analysis, such as the detection without a model, uses the analyst directly
+ * and fails.
+ * @param note Called with a sentence for each text that exceeded the limits.
  */
 export function secondAnalyst(analyst: ScriptAnalyst, note: (sentence: string) => void): ScriptAnalyst {
   const unlessLimited = <T>(computed: Promise<T>, otherwise: (reason: string) => T): Promise<T> =>
@@ -16,7 +17,7 @@ export function secondAnalyst(analyst: ScriptAnalyst, note: (sentence: string) =
     ...analyst,
     analyze: (source) =>
       unlessLimited(analyst.analyze(source), (reason) => {
-        note(`static analysis was not followed as a second opinion: ${reason}`);
+        note(`static analysis gave no second opinion: ${reason}`);
         return { findings: [], notFollowed: [], exhausted: true, scores: 0, printedScores: 0, parsed: false };
       }),
     repair: (source, block) =>

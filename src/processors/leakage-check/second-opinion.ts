@@ -10,8 +10,8 @@ interface Span {
 const overlaps = (a: Span, b: Span) => a.start < b.end && b.start < a.end;
 
 /**
- * Kind and severity of the leak that static analysis knows at a block, for answers of a model, which has neither: the
- * most severe one where there are several.
+ * Kind and severity of the leak that static analysis finds at a block, for answers of a model, which have neither; if there
+ * are several, of the most severe one.
  */
 export async function annotationAt(
   script: string,
@@ -25,12 +25,12 @@ export async function annotationAt(
 }
 
 /**
- * What static analysis says of a correction, whoever made it. It speaks only where it knew the leak before: then it
- * can tell whether a leak of the same kind remains in the corrected lines.
+ * Checks a correction from any source with static analysis. It only applies if the analysis found the leak before: then it
+ * can decide whether a leak of the same kind remains in the corrected lines.
  *
- * @returns a sentence about the leak that still stands, or undefined.
+ * @returns a sentence about the remaining leak, or undefined.
  */
-export async function leakThatStillStands(
+export async function remainingLeakOfKind(
   before: string,
   leakyBlock: Span,
   after: string,
@@ -40,13 +40,13 @@ export async function leakThatStillStands(
   const known = await findingsAt(before, leakyBlock, analyst);
   if (known.length === 0) return undefined;
   const kinds = new Set(known.map(({ kind }) => kind));
-  const standing = (await findingsAt(after, correctedBlock, analyst)).find(({ kind }) => kinds.has(kind));
-  return standing && `a leak of the same kind remains: ${standing.explanation}`;
+  const remaining = (await findingsAt(after, correctedBlock, analyst)).find(({ kind }) => kinds.has(kind));
+  return remaining && `a leak of the same kind remains: ${remaining.explanation}`;
 }
 
 /**
- * What a correction makes worse, whoever made it: a script that is handed on must not be worse than the one that came. It
- * may bring no leak of any kind or severity, end no score, and not keep static analysis from seeing either.
+ * Checks that a correction from any source makes nothing worse: it must not add a leak of any kind or severity, must not
+ * remove the score, and must not prevent static analysis from seeing either.
  *
  * @returns a sentence about what got worse, or undefined.
  */
@@ -59,8 +59,8 @@ export async function whatGotWorse(
   const is = await analyst.analyze(after);
   if (was.exhausted) return undefined;
   if (is.exhausted) return 'with the correction static analysis cannot follow the script to its end any more';
-  const brought = is.findings.find(({ kind }) => countOf(kind, is.findings) > countOf(kind, was.findings));
-  if (brought !== undefined) return `the correction brings another leak: ${brought.explanation}`;
+  const added = is.findings.find(({ kind }) => countOf(kind, is.findings) > countOf(kind, was.findings));
+  if (added !== undefined) return `the correction adds another leak: ${added.explanation}`;
   if (was.scores > 0 && is.scores === 0)
     return 'with the correction the script scores no predictions any more; keep the score as it is computed';
   if (was.printedScores > 0 && is.printedScores === 0)

@@ -2,20 +2,20 @@ import type { AgentRunner } from '../../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import { isAnalysisLimit } from '../../errors.js';
 import type { CorrectionScope, LocatedBlock } from '../../solution/index.js';
-import { withNotes } from '../agent-stamp.js';
+import { withNotes } from '../agent-provenance.js';
 import type { CorrectionContext } from './correct-block.js';
 import type { CorrectedScript } from './corrected-script.js';
-import { leakThatStillStands, whatGotWorse } from './second-opinion.js';
+import { remainingLeakOfKind, whatGotWorse } from './second-opinion.js';
 
 /**
- * A correction that may be put in, or what is wrong with it in words that a second try can use. `isUnchecked`: it took too
- * much to check, so that nothing is known against it, and a second try would tell no more.
+ * A valid correction, or its problem as a sentence for the next request. `isUnchecked`: checking it exceeded the limits, so
+ * no problem is known, and a second request would not help.
  */
 export type CorrectionResult =
   | { readonly ok: true; readonly block: string; readonly notes?: readonly string[] }
   | { readonly ok: false; readonly problem: string; readonly isUnchecked?: true };
 
-/** One correction on its way into the script. */
+/** One proposed correction of the script. */
 interface Proposal {
   readonly block: string;
   readonly located: LocatedBlock;
@@ -24,10 +24,10 @@ interface Proposal {
 }
 
 /**
- * Checks the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is taken out, fitted to the script,
- * and refused where it is empty, unchanged, no code, a placeholder or a change of other lines; where it breaks the syntax
- * of a script that parsed before, or no longer defines what later code uses; where a leak that static analysis knew is
- * still there, another one is new or the score is gone; and where a model's answer does more than a correction has to.
+ * Validates the answer of a correction agent (REQ-SF-019, decision 5): the fenced block is extracted, fitted to the script, and rejected
+ * if it is empty, unchanged, not code, a placeholder or changes other lines; if it breaks the syntax of a script that parsed
+ * before, or no longer defines what later code uses; if a leak that static analysis found remains, another one is new or
+ * the score is gone; and if a model's answer does more than the correction requires.
  */
 export async function validateCorrection(
   answer: string,
@@ -43,9 +43,10 @@ export async function validateCorrection(
     const taken = await analyst.takeCorrection(answer, located, script.content, parsedBefore);
     if (!taken.ok) return taken;
     const proposal = { block: taken.block, located, script, analyst };
-    const problem = (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await standingLeak(proposal));
+    const problem =
+      (parsedBefore ? await brokenCode(proposal) : undefined) ?? (await remainingLeak(proposal));
     if (problem !== undefined) return { ok: false, problem };
-    // What static analysis rewrites is not talked into anything.
+    // The text of the script cannot manipulate static analysis.
     const scope: CorrectionScope =
       runner.name === 'offline'
         ? { notes: [] }
@@ -64,7 +65,7 @@ export async function validateCorrection(
   }
 }
 
-/** What a correction would break in a script that is Python, in words; undefined where it breaks nothing. */
+/** What a correction would break in a Python script, as a sentence; undefined if it breaks nothing. */
 async function brokenCode({ block, located, script, analyst }: Proposal): Promise<string | undefined> {
   const parsed = await analyst.parses(script.with(located, block));
   if (!parsed.ok) {
@@ -78,7 +79,7 @@ async function brokenCode({ block, located, script, analyst }: Proposal): Promis
   return `the correction no longer defines ${lost.join(', ')}, which later lines of the script use`;
 }
 
-async function standingLeak({ block, located, script, analyst }: Proposal): Promise<string | undefined> {
+async function remainingLeak({ block, located, script, analyst }: Proposal): Promise<string | undefined> {
   const corrected = { start: located.start, end: located.start + block.length };
-  return leakThatStillStands(script.content, located, script.with(located, block), corrected, analyst);
+  return remainingLeakOfKind(script.content, located, script.with(located, block), corrected, analyst);
 }

@@ -1,22 +1,22 @@
 import type { Worker as QueueWorker } from 'bullmq';
 import type { KindName } from '../queues/registry.js';
 
-/** Holds a job's slot while it only waits; gives what it waits for. */
-export type Hold = <T>(waiting: Promise<T>) => Promise<T>;
+/** Counts a job's slot as idle until the promise settles; returns its result. */
+export type TrackWait = <T>(waiting: Promise<T>) => Promise<T>;
 
-export interface HeldSlotsOptions {
+export interface ExtraSlotsOptions {
   /** Slots of each kind. */
   readonly concurrency: number;
   /** Makes another worker of a kind. */
   readonly startWorker: (kind: KindName, concurrency: number) => QueueWorker;
-  /** A worker could not be turned on or off. */
+  /** Called if a worker could not be paused or resumed. */
   readonly onError: (thrown: unknown) => void;
 }
 
-/** Slots that are made up for at most, as a multiple of those of the kind: each waiting job holds its texts in memory. */
+/** Maximum number of extra slots, as a multiple of the kind's slots: each waiting job keeps its texts in memory. */
 const MAX_EXTRA = 4;
 
-/** The queue worker that makes up for held slots of one kind. */
+/** The extra queue worker of one kind. */
 interface Extra {
   readonly worker: QueueWorker;
   /** Whether it takes jobs. */
@@ -26,23 +26,23 @@ interface Extra {
 }
 
 /**
- * Makes up for the slots of jobs that wait for a long computation, and so for each other: a job of another tenant, or a short
- * one, must not wait for a slot because long ones hold them all. When half of a kind's slots are held, another queue worker
- * takes as many jobs as are held; when none is, it takes no more. It is not closed then: what it still runs counts among
- * the jobs that it may have, so that there are never more than `MAX_EXTRA` times the slots.
+ * Provides extra slots while jobs wait for a long computation, and therefore for each other: a job of another tenant, or a
+ * short one, must not wait because long ones occupy all slots. When half of a kind's slots are idle, an extra queue worker
+ * takes as many jobs as there are idle slots; when none is idle, it takes no more. It is not closed then: the jobs that it
+ * still runs count toward its concurrency, so there are never more than `MAX_EXTRA` times the slots.
  */
-export class HeldSlots {
-  readonly #options: HeldSlotsOptions;
-  readonly #held = new Map<KindName, number>();
+export class ExtraSlots {
+  readonly #options: ExtraSlotsOptions;
+  readonly #idle = new Map<KindName, number>();
   readonly #extra = new Map<KindName, Extra>();
   #isStopped = false;
 
-  constructor(options: HeldSlotsOptions) {
+  constructor(options: ExtraSlotsOptions) {
     this.#options = options;
   }
 
-  /** What one job holds its slot with: the slot counts once, whatever the job waits for at the same time. */
-  ofJob(kind: KindName): Hold {
+  /** Tracks the waits of one job: its slot counts once, even if the job waits for several things at the same time. */
+  ofJob(kind: KindName): TrackWait {
     let waits = 0;
     return async (waiting) => {
       waits += 1;
@@ -61,38 +61,38 @@ export class HeldSlots {
     return [...this.#extra.values()].map(({ worker }) => worker);
   }
 
-  /** From now on no worker is started or goes on: whoever stops the fleet's worker closes them all. */
+  /** From now on no worker is started or resumed: `FleetWorker.stop` closes them all. */
   stop(): void {
     this.#isStopped = true;
   }
 
   #count(kind: KindName, change: number): void {
-    const held = (this.#held.get(kind) ?? 0) + change;
-    this.#held.set(kind, held);
+    const idle = (this.#idle.get(kind) ?? 0) + change;
+    this.#idle.set(kind, idle);
     if (this.#isStopped) return;
     const { concurrency, startWorker } = this.#options;
-    const wanted = Math.min(held, concurrency * MAX_EXTRA);
+    const wanted = Math.min(idle, concurrency * MAX_EXTRA);
     const extra = this.#extra.get(kind);
     if (extra === undefined) {
-      if (held < concurrency / 2) return;
+      if (idle < concurrency / 2) return;
       const worker = startWorker(kind, wanted);
       this.#extra.set(kind, { worker, isOn: true, changes: Promise.resolve() });
       return;
     }
-    if (held === 0) this.#turn(extra, false);
-    else if (!extra.isOn && held < concurrency / 2) return;
+    if (idle === 0) this.#switch(extra, false);
+    else if (!extra.isOn && idle < concurrency / 2) return;
     else {
       const takesMore = !extra.isOn || wanted > extra.worker.concurrency;
       extra.worker.concurrency = wanted;
-      if (takesMore) this.#turn(extra, true);
+      if (takesMore) this.#switch(extra, true);
     }
   }
 
   /**
-   * Turns a worker on or off. One that is on is turned off before: while all its jobs run, nothing else makes it look
-   * whether it may take more.
+   * Resumes or pauses a worker. It is always paused first: while all its jobs run, nothing else makes it notice a higher
+   * concurrency.
    */
-  #turn(extra: Extra, isOn: boolean): void {
+  #switch(extra: Extra, isOn: boolean): void {
     extra.isOn = isOn;
     extra.changes = extra.changes
       .then(async () => {

@@ -1,8 +1,8 @@
 import type { AgentAnswer, AgentRunner } from '../agents/agent-runner.js';
 import type { AgentProvenance } from '../queues/common.js';
 
-/** Who checked and with what, as results carry it. */
-export function agentStamp(runner: AgentRunner, answer: AgentAnswer<unknown>): AgentProvenance {
+/** The agent and the model that produced a result. */
+export function agentProvenance(runner: AgentRunner, answer: AgentAnswer<unknown>): AgentProvenance {
   return {
     runner: runner.name,
     ...(answer.model === undefined ? {} : { model: answer.model }),
