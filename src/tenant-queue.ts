@@ -1,34 +1,34 @@
-/** What waits, by tenant: tenants take turns, and each one's own entries come in their order. */
+/** A queue of entries by tenant: it serves tenants in rotation, and the entries of each tenant in their order. */
 export class TenantQueue<Entry> {
-  /** The tenant whose turn is next is first. */
+  /** Waiting entries by tenant; the next tenant is first. */
   readonly #waiting = new Map<string, Set<Entry>>();
-  /** Who had the last turn: whoever comes back at once goes after those who came meanwhile. */
+  /** The tenant that was served last: if it adds an entry at once, that goes after those of other tenants. */
   #last: string | undefined;
 
   add(tenant: string, entry: Entry): void {
-    const own = this.#waiting.get(tenant) ?? new Set();
-    this.#waiting.set(tenant, own.add(entry));
+    const entries = this.#waiting.get(tenant) ?? new Set();
+    this.#waiting.set(tenant, entries.add(entry));
   }
 
-  /** Takes an entry out before its turn has come; false where it does not wait. */
+  /** Removes an entry; false if it does not wait. */
   remove(tenant: string, entry: Entry): boolean {
-    const own = this.#waiting.get(tenant);
-    if (own?.delete(entry) !== true) return false;
-    if (own.size === 0) this.#waiting.delete(tenant);
+    const entries = this.#waiting.get(tenant);
+    if (entries?.delete(entry) !== true) return false;
+    if (entries.size === 0) this.#waiting.delete(tenant);
     return true;
   }
 
-  /** The next entry, of the tenant whose turn it is; its tenant goes after all others. */
+  /** Removes and returns the next entry; its tenant goes after all others. */
   next(): Entry | undefined {
     const tenant = this.#nextTenant();
     const [entry] = (tenant === undefined ? undefined : this.#waiting.get(tenant)) ?? [];
     if (tenant === undefined || entry === undefined) return undefined;
     this.remove(tenant, entry);
     this.#last = tenant;
-    const own = this.#waiting.get(tenant);
-    if (own !== undefined) {
+    const entries = this.#waiting.get(tenant);
+    if (entries !== undefined) {
       this.#waiting.delete(tenant);
-      this.#waiting.set(tenant, own);
+      this.#waiting.set(tenant, entries);
     }
     return entry;
   }

@@ -161,7 +161,7 @@ function isOutOfMemory(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-/** URL of a module next to the given one, TypeScript or compiled like that one. */
-export function siblingModuleUrl(asking: string, name: string): URL {
-  return new URL(`./${name}${asking.endsWith('.ts') ? '.ts' : '.js'}`, asking);
+/** URL of a module next to `importer`, TypeScript or compiled as `importer` is. */
+export function siblingModuleUrl(importer: string, name: string): URL {
+  return new URL(`./${name}${importer.endsWith('.ts') ? '.ts' : '.js'}`, importer);
 }

@@ -46,7 +46,7 @@ export async function processJob<K extends KindName>(
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
   const callingJob = { ...job, signal, warn: (message: string) => log.warn(message) };
-  const owner = { tenant: job.tenant, signal, ...(extraSlots && { hold: extraSlots.ofJob(kind) }) };
+  const owner = { tenant: job.tenant, signal, ...(extraSlots && { trackWait: extraSlots.ofJob(kind) }) };
   const files = new JobFiles(workspaces);
   try {
     return await processor(payload, {

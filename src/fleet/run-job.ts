@@ -106,7 +106,7 @@ async function begin(
   const isPoisonPill = isolatedProcess === undefined && crashes >= MAX_CRASHES;
   if (cancelled || isPoisonPill) {
     await resetCrashCount(calls.client, key, attempt);
-    // The job ends without opening its ledger, where the reservation of a crashed worker would be released.
+    // The job ends without opening its ledger, which would release the reservation of a crashed worker.
     if (crashes > 0) await sweepReservations(calls.client, calls.prefix);
   }
   if (cancelled) throw new JobError('job-cancelled', 'the job was cancelled', { jobId });

@@ -40,7 +40,7 @@ const MIN_PUT_OFF_MS = 500;
 const MAX_PUT_OFF_MS = 120_000;
 const PUT_OFF_SPREAD_MS = 100;
 
-/** The jobs that run in this process, so that they can be aborted, counted and cleared of crash markers. */
+/** The jobs that run in this process: they can be aborted, counted and cleared of crash markers. */
 export class RunningJobs {
   readonly #jobs = new Map<string, RunningJob>();
   /** The last attempts that ended here, by job. */
@@ -56,7 +56,7 @@ export class RunningJobs {
 
   constructor(private readonly client: Redis) {}
 
-  /** Registers a job so that it can be aborted, until `release`. */
+  /** Registers a job, which can then be aborted until `release`. */
   register(key: string, deadline: JobDeadline): void {
     this.#deadlines.set(key, [...this.#deadlinesOf(key), deadline]);
   }
@@ -185,7 +185,7 @@ export class RunningJobs {
    * @param queueKey the queue's key prefix, as in `fleet:extract`
    * @returns whether this worker still owns the job
    */
-  async keep(queueKey: string, jobId: string, lockMs: number): Promise<boolean> {
+  async reclaimLock(queueKey: string, jobId: string, lockMs: number): Promise<boolean> {
     const job = this.#jobs.get(`${queueKey}:${jobId}`);
     if (job === undefined) return false;
     const keys = [`${job.key}:lock`, `${queueKey}:active`, `${queueKey}:stalled`];

@@ -36,7 +36,7 @@ export function watchLocks(
   worker.on('lockRenewalFailed', (jobIds: string[]) => {
     const eventLoopLagMs = lagMs();
     for (const jobId of jobIds) {
-      running.keep(queueKey, jobId, lockMs).then(
+      running.reclaimLock(queueKey, jobId, lockMs).then(
         (reclaimed) => {
           const what = reclaimed
             ? 'the lock of a job ran out; no worker had taken the job, so it goes on here'

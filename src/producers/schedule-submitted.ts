@@ -19,7 +19,7 @@ export interface SubmittedJob {
 
 /**
  * Gives jobs that were just added their start tags. Delayed jobs get theirs from the workers when they become due, and
- * jobs of the pipeline's own queues have none.
+ * jobs in pipeline queues have none.
  *
  * The jobs are accepted by now, so it never fails: a job that could not be scheduled runs after all others until a
  * worker schedules it, usually within two seconds.

@@ -4,10 +4,10 @@ import { runScript, script } from './run-script.js';
 import { type Usage, UsageSchema } from './usage.js';
 
 /**
- * Fields that the fleet adds to BullMQ's own in a job's hash. They are removed with the job.
+ * Fields that the fleet adds to BullMQ's fields in a job's hash. They are removed with the job.
  * `fleet:cancelled` is the time (ms since 1970) at which the job was cancelled;
  * `fleet:usage` is what its failed attempts used;
- * `fleet:throttledSince` is the time since when rate limits have throttled it (`src/calls/call-scripts.ts`).
+ * `fleet:throttledSince` is the time at which rate limits began to throttle it (`src/calls/call-scripts.ts`).
  */
 const CANCELLED = 'fleet:cancelled';
 const USAGE = 'fleet:usage';

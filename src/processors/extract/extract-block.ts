@@ -39,12 +39,14 @@ export async function extractBlock(payload: ExtractPayload, work: Work): Promise
     work.progress(attempt === 1 ? 'extracting' : `retrying ${attempt - 1}/${MAX_ATTEMPTS - 1}`);
     attempts = attempt;
     const rejected = answers.at(-1)?.answer.output.plans[0]?.code_block;
-    const answer = await ask(payload, summary, attempt, rejected, meter, work).catch((thrown: unknown) => {
-      // The first answer may contain another valid plan: an unusable second answer does not discard it.
-      if (answers.length === 0 || !(thrown instanceof AgentError) || thrown.retryable) throw thrown;
-      notes.push(`answer ${attempt} could not be used: ${thrown.message}`);
-      return undefined;
-    });
+    const answer = await requestPlans(payload, summary, attempt, rejected, meter, work).catch(
+      (thrown: unknown) => {
+        // The first answer may contain another valid plan: an unusable second answer does not discard it.
+        if (answers.length === 0 || !(thrown instanceof AgentError) || thrown.retryable) throw thrown;
+        notes.push(`answer ${attempt} could not be used: ${thrown.message}`);
+        return undefined;
+      },
+    );
     if (answer === undefined) break;
     const current = { answer, located: await locatePlans(answer.output.plans, solution.content) };
     answers.push(current);
@@ -58,7 +60,7 @@ export async function extractBlock(payload: ExtractPayload, work: Work): Promise
   return result(payload, attempts, chosen, fallback?.plan, meter, notes, work);
 }
 
-async function ask(
+async function requestPlans(
   { solution, previousBlocks, workspace, model }: ExtractPayload,
   summary: string,
   attempt: number,

@@ -21,7 +21,7 @@ import { agentProvenance, withNotes } from '../agent-provenance.js';
 import { UsageMeter } from '../usage-meter.js';
 import { type CorrectionContext, correctBlock, rewriteBlock } from './correct-block.js';
 import { CorrectedScript } from './corrected-script.js';
-import { askWithMoreContext, detectLeakage } from './detect-leakage.js';
+import { detectLeakage, requestMoreContext } from './detect-leakage.js';
 import { leaksMissedBy, remainingLeaks, type SourcedAnswer } from './missed-leaks.js';
 import { secondAnalyst } from './second-analyst.js';
 import { annotationAt } from './second-opinion.js';
@@ -193,7 +193,7 @@ async function correctFinding(
   const answer =
     source === 'analysis' && context.runner.name !== 'offline'
       ? sourced
-      : await askWithMoreContext(sourced, solution, `detect-again-${number}`, context);
+      : await requestMoreContext(sourced, solution, `detect-again-${number}`, context);
   const original = locateBlock(answer.code_block, solution.content);
   const described = {
     leakageStatus: answer.leakage_status,

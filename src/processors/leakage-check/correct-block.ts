@@ -47,7 +47,7 @@ export async function correctBlock(
 ): Promise<CorrectionResult> {
   let problem = '';
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const answer = await askForCorrection(located, script, `${step}-${attempt}`, problem, context);
+    const answer = await requestCorrection(located, script, `${step}-${attempt}`, problem, context);
     if (!answer.ok) return answer;
     const result = await validateCorrection(answer.block, located, script, context);
     if (result.ok) return result;
@@ -59,7 +59,7 @@ export async function correctBlock(
   return { ok: false, problem };
 }
 
-async function askForCorrection(
+async function requestCorrection(
   located: LocatedBlock,
   script: CorrectedScript,
   step: string,

@@ -23,14 +23,14 @@ export function detectLeakage(
   solution: Solution,
   context: DetectionContext,
 ): Promise<AgentAnswer<LeakageDetectionOutput>> {
-  return ask(solution, context, { step: 'detect' });
+  return requestDetection(solution, context, { step: 'detect' });
 }
 
 /**
  * Requests a longer version of a block that occurs in the script more than once. Returns the longer block if the answer has
  * one that occurs only once, otherwise the block unchanged.
  */
-export async function askWithMoreContext(
+export async function requestMoreContext(
   finding: AnnotatedLeakageAnswer,
   solution: Solution,
   step: string,
@@ -47,7 +47,7 @@ export async function askWithMoreContext(
     'Answer with one entry for this leak alone: the same block with as many lines above or below it, copied',
     'exactly, as it takes to occur in the script only once.',
   ].join('\n');
-  const again = await ask(solution, context, { step, addition }).catch((thrown: unknown) => {
+  const again = await requestDetection(solution, context, { step, addition }).catch((thrown: unknown) => {
     if (!isUnusableAnswer(thrown)) throw thrown;
     context.log?.warn(`the answer with more context cannot be used: ${thrown.message}`);
     return undefined;
@@ -61,7 +61,7 @@ export async function askWithMoreContext(
   return wider === undefined ? finding : { ...finding, code_block: wider.code_block };
 }
 
-function ask(
+function requestDetection(
   solution: Solution,
   { runner, meter, workspace, model, signal, log, analyst, files }: DetectionContext,
   details: Pick<AgentRequest<LeakageDetectionOutput>, 'step' | 'addition'>,

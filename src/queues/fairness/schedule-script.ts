@@ -23,7 +23,7 @@ export const UNSCHEDULED = 2 ** 21 - 1;
 
 export const MAX_TAG = UNSCHEDULED - 1;
 
-/** Highest number of a submitted job's own priority, the least urgent. */
+/** Highest priority number that a submission can have, the least urgent. */
 export const MAX_PRIORITY = 2 ** 21 - 1;
 
 /** Once the virtual time is this high, all tags are lowered by it as soon as the queue has few jobs. */
