@@ -1,6 +1,6 @@
 import { type FileHandle, readlink, realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isWithin } from './config/is-within.js';
+import { isWithin } from './config/paths.js';
 
 /** Linux alone has names for open files and for what lies in open folders. */
 export const BY_DESCRIPTOR = process.platform === 'linux';

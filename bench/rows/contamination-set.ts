@@ -1,6 +1,6 @@
 import { ContaminationDetector, MemoryKnownSet } from '../../src/contamination/index.js';
 import { completeKnownSolution } from '../../src/contamination/known-set.js';
-import { trigramSimilarity } from '../../src/contamination/text/trigram-similarity.js';
+import { trigramSimilarity } from '../../src/contamination/similarity.js';
 import { buildPairs } from '../../test/contamination/pairs/build-pairs.js';
 import { seeded } from '../../test/contamination/pairs/corpus.js';
 import { randomProgram } from '../contamination/random-programs.js';

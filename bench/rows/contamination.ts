@@ -1,4 +1,4 @@
-import { trigramSimilarity } from '../../src/contamination/text/trigram-similarity.js';
+import { trigramSimilarity } from '../../src/contamination/similarity.js';
 import { NOISE, TEXT_KINDS, type TextKind } from '../contamination/text-kinds.js';
 import type { BenchRow } from '../harness/row.js';
 import { median } from '../harness/statistics.js';

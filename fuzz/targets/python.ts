@@ -8,7 +8,7 @@ import {
   replaceSpan,
   solutionLineEnding,
 } from '../../src/solution/index.js';
-import { physicalLines } from '../../src/solution/physical-lines.js';
+import { physicalLines } from '../../src/solution/lines.js';
 import { PYTHON } from '../inputs/kinds.js';
 import { mustHold, type Target } from '../target.js';
 

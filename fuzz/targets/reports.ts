@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
-import { reportedFile } from '../../src/cli/check/report-findings.js';
+import { reportedFile } from '../../src/cli/check/print-outcomes.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
 import { toGithubAnnotations, toSarif } from '../../src/leakage/index.js';

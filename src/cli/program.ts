@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { packageVersion } from './package-version.js';
+import { packagePath } from '../package-root.js';
 import { printUsageError } from './terminal/print.js';
 
 interface CommandModule {
@@ -66,4 +67,10 @@ export function commandsByName(program: Command): Map<string, Command> {
   };
   visit(program, []);
   return found;
+}
+
+/** Version of this package. */
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string };
+  return version;
 }

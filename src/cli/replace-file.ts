@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isWithin } from '../config/is-within.js';
+import { isWithin } from '../config/paths.js';
 import { messageOf, UsageError } from '../errors.js';
 import { BY_DESCRIPTOR, leadsOutOf, linkBoundary, locationOf, namesStream } from '../link-boundary.js';
 

@@ -1,7 +1,7 @@
 import { comparePair } from './compare-pair.js';
 import { PreparedText } from './prepared-text.js';
+import { trigramSimilarity } from './similarity.js';
 import { foldedText } from './text/folded-text.js';
-import { trigramSimilarity } from './text/trigram-similarity.js';
 import type { ReasoningResult } from './types.js';
 
 const EXPLORING: readonly RegExp[] = [

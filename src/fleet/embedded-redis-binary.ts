@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { programFolders } from '../config/program-folders.js';
+import { programFolders } from '../config/paths.js';
 import { RedisError } from '../errors.js';
 
 /** Programs that can serve as the embedded Redis, in order of preference. */

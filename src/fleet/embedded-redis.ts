@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { delimiter, extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { programFolders } from '../config/program-folders.js';
+import { programFolders } from '../config/paths.js';
 import { messageOf, RedisError } from '../errors.js';
 import { loaderOptions, packagePath } from '../package-root.js';
 import { findRedisServer } from './embedded-redis-binary.js';

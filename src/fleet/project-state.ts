@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { isWithin } from '../config/is-within.js';
+import { isWithin } from '../config/paths.js';
 import { ConfigurationError, messageOf } from '../errors.js';
 import { readPrivateFile, writeNewFile } from './private-files.js';
 import { assertPrivateFolder, currentUser, lstatIfThere, unsafeFolder } from './safe-folders.js';

@@ -10,8 +10,8 @@ import {
   STEPS,
 } from './correction-rules.js';
 import type { Span } from './fit-correction.js';
-import { magicIn } from './magic-line.js';
-import { replaceSpan } from './replace-block.js';
+import { magicIn } from './lines.js';
+import { replaceSpan } from './locate-block.js';
 
 /** What a correction does besides correcting. */
 export interface CorrectionScope {

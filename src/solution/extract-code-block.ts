@@ -1,5 +1,5 @@
 import { UnclosedFenceError } from '../errors.js';
-import { physicalLines } from './physical-lines.js';
+import { physicalLines } from './lines.js';
 
 interface Fence {
   readonly character: string;

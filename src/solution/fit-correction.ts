@@ -1,5 +1,4 @@
-import { type PythonLine, pythonLines } from './logical-lines.js';
-import { solutionLineEnding } from './physical-lines.js';
+import { type PythonLine, pythonLines, solutionLineEnding } from './lines.js';
 
 export interface Span {
   readonly start: number;

@@ -3,13 +3,18 @@ export { type CorrectionScope, correctionScope } from './correction-scope.js';
 export { misleadingEncoding } from './declared-encoding.js';
 export { extractCodeBlock } from './extract-code-block.js';
 export { fitCorrection } from './fit-correction.js';
-export { type LocatedBlock, locateBlock, validateCodeBlock } from './locate-block.js';
+export { solutionLineEnding } from './lines.js';
+export {
+  type LocatedBlock,
+  locateBlock,
+  replaceBlock,
+  replaceSpan,
+  validateCodeBlock,
+} from './locate-block.js';
 export { neutralizeMagics } from './notebook-magics.js';
 export { type ParseResult, parsesAsPython } from './parses-as-python.js';
-export { solutionLineEnding } from './physical-lines.js';
 export { introducesPlaceholder } from './placeholder.js';
 export { parsePython } from './python-syntax.js';
-export { replaceBlock, replaceSpan } from './replace-block.js';
 export { occurrencesOf } from './search.js';
 export { firstSyntaxError } from './syntax-error.js';
 

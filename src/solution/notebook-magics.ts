@@ -1,5 +1,4 @@
-import { pythonLines } from './logical-lines.js';
-import { magicIn, maybeMagic } from './magic-line.js';
+import { magicIn, maybeMagic, pythonLines } from './lines.js';
 
 /** Cell magics whose cell is not Python. What `%%writefile` writes is taken as code: it mostly is. */
 const FOREIGN_CELLS = new Set(

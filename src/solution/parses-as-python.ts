@@ -1,5 +1,4 @@
-import { maybeMagic } from './magic-line.js';
-import { physicalLines } from './physical-lines.js';
+import { maybeMagic, physicalLines } from './lines.js';
 import type { PythonVerdict } from './python-child.js';
 import { PythonParser } from './python-parser.js';
 import type { firstSyntaxError } from './syntax-error.js';

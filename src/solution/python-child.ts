@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { delimiter, resolve } from 'node:path';
 import { z } from 'zod';
-import { programFolders } from '../config/program-folders.js';
+import { programFolders } from '../config/paths.js';
 
 /** What Python itself says about a text. Positions are 1-based; the column counts code points. */
 export type PythonVerdict =

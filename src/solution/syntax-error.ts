@@ -1,5 +1,4 @@
-import { pythonLines } from './logical-lines.js';
-import { physicalLines } from './physical-lines.js';
+import { physicalLines, pythonLines } from './lines.js';
 import { parsePython, type SyntaxNode, type SyntaxTree } from './python-syntax.js';
 
 /** An error in Python source; line and column count from 1, the column in UTF-16 code units. */

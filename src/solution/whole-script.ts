@@ -1,5 +1,5 @@
 import type { Span } from './fit-correction.js';
-import { physicalLines } from './physical-lines.js';
+import { physicalLines } from './lines.js';
 
 /** What an answer that was asked for a block is, seen against the whole script. */
 export type WholeScriptAnswer =

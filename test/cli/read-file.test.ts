@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeCorrection } from '../../src/cli/check/write-correction.js';
+import { writeCorrection } from '../../src/cli/check/check-file.js';
 import { collect, readRegularFile } from '../../src/cli/read-file.js';
 import { readKnownFile } from '../../src/known/read-known-file.js';
 import { fleetCommand } from '../support/fleet-command.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reportedFile } from '../../src/cli/check/report-findings.js';
+import { reportedFile } from '../../src/cli/check/print-outcomes.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { renderCheck } from '../../src/cli/terminal/render-check.js';
 import type { SolutionCheckResult } from '../../src/queues/solution-check.js';

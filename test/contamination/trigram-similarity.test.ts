@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { publishedSimilarity } from '../../bench/peers/published-similarity.js';
+import { trigramSimilarity } from '../../src/contamination/similarity.js';
 import { isWhiteSpace } from '../../src/contamination/text/folded-text.js';
-import { trigramSimilarity } from '../../src/contamination/text/trigram-similarity.js';
 import { foldedUnit, NEEDS_CONTEXT } from '../../src/contamination/text/unit-codes.js';
 
 /** Any text: many scripts, lone surrogates, all kinds of white space, letters whose lower case is special. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { summarizeAblation } from '../../src/ablation/index.js';
 import { analyzeLeakage, repairLeak } from '../../src/leakage/index.js';
-import { withoutManyComments } from '../../src/solution/comment-lines.js';
 import { doesSomething, firstSyntaxError, lostNames, parsesAsPython } from '../../src/solution/index.js';
+import { withoutManyComments } from '../../src/solution/python-syntax.js';
 
 const environment = process.env.FLEET_PYTHON;
 afterEach(() => {

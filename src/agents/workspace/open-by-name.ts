@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isWithin } from '../../config/is-within.js';
+import { isWithin } from '../../config/paths.js';
 import { rejectFileError, unreadable } from './workspace-refusal.js';
 
 /**

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath, statfs } from 'node:fs/promises';
 import { isAbsolute, normalize, relative, resolve } from 'node:path';
-import { isWithin } from '../../config/is-within.js';
+import { isWithin } from '../../config/paths.js';
 import { openBelow } from './open-below.js';
 import { openByName } from './open-by-name.js';
 import { namesSecret } from './secret-names.js';

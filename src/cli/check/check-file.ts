@@ -1,14 +1,16 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/settings.js';
-import { type NotebookCode, readNotebook } from '../../leakage/index.js';
+import { UsageError } from '../../errors.js';
+import { type NotebookCode, readNotebook, replaceInNotebook } from '../../leakage/index.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { addSolutionCheck } from '../../producers/solution-check.js';
 import type { SolutionCheckResult } from '../../queues/solution-check.js';
+import { locateBlock } from '../../solution/index.js';
 import type { ReadLimit } from '../read-file.js';
 import { formatLimit, readText, textLimit } from '../read-input.js';
+import { replaceFile } from '../replace-file.js';
 import type { Submissions } from '../submissions.js';
 import type { CheckedFile, CheckOutcome } from './checked-file.js';
-import { writeCorrection } from './write-correction.js';
 
 /** Cells that are left out and named. */
 const MAX_NOTES = 20;
@@ -67,4 +69,37 @@ async function writeBack(checked: CheckedFile, limit: ReadLimit): Promise<Checke
   } catch (notWritten) {
     return { ...checked, written: false, notWritten };
   }
+}
+
+/** The file's text with the corrections in it: the script itself, or the notebook with its cells corrected. */
+function correctedText({ text, script, notebook, result }: Omit<CheckedFile, 'written'>): string {
+  if (notebook === undefined) return result.solution.content;
+  let corrected = text;
+  let source = script;
+  for (const { codeBlock, correctedBlock } of result.findings) {
+    const located = correctedBlock === undefined ? null : locateBlock(codeBlock, source);
+    if (located === null || correctedBlock === undefined) continue;
+    corrected = replaceInNotebook(corrected, located, correctedBlock);
+    source = source.slice(0, located.start) + correctedBlock + source.slice(located.end);
+  }
+  return corrected;
+}
+
+/**
+ * Puts a correction in the place of its file. Tells whether there was one.
+ * @throws UsageError `unreadable-input` where the file was changed or removed since it was read, since the correction is not for that text;
+ *   `unwritable-output`.
+ */
+export async function writeCorrection(
+  checked: Omit<CheckedFile, 'written'>,
+  limit: ReadLimit,
+): Promise<boolean> {
+  const { file, text, script, result } = checked;
+  if (result.solution.content === script) return false;
+  // One that is gone, or no file any more, is refused by its name, like one that cannot be read in the first place.
+  if ((await readText(file, limit)) !== text) {
+    throw new UsageError('unreadable-input', `${file} was changed while it was checked; nothing was written`);
+  }
+  await replaceFile(file, correctedText(checked));
+  return true;
 }

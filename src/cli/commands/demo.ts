@@ -6,9 +6,7 @@ import { loadConfig } from '../../config/load-config.js';
 import { JobError, messageOf } from '../../errors.js';
 import { acquireThrowawayRedis, type ThrowawayRedis } from '../../fleet/embedded-redis.js';
 import { FleetClient } from '../../producers/fleet-client.js';
-import { showGuardedEvaluation } from '../demo/guarded-evaluation.js';
-import { showLeakageChecks } from '../demo/leakage-checks.js';
-import { showRefinementStep } from '../demo/refinement.js';
+import { showGuardedEvaluation, showLeakageChecks, showRefinementStep } from '../demo-steps.js';
 import { interruptible } from '../interruption.js';
 import { colorsFor } from '../terminal/colors.js';
 

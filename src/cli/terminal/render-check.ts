@@ -1,10 +1,9 @@
 import { cellOfLine } from '../../leakage/index.js';
 import type { Finding, SolutionCheckResult } from '../../queues/solution-check.js';
 import { type CheckedFile, leaksOf } from '../check/checked-file.js';
-import { lineRange, linesOfBlock } from '../line-numbers.js';
+import { lineRange, linesOfBlock, numberedLines } from '../line-numbers.js';
 import type { Colors } from './colors.js';
 import { escapeControlChars, escapeControlCharsInLine } from './escape-control-chars.js';
-import { numberedLines } from './numbered-lines.js';
 import { renderDiff } from './render-diff.js';
 import { wrapped } from './wrapped.js';
 

@@ -1,8 +1,7 @@
 import type { ExtractResult } from '../../queues/extract.js';
-import { lineRange, linesOfBlock } from '../line-numbers.js';
+import { lineRange, linesOfBlock, numberedLines } from '../line-numbers.js';
 import type { Colors } from './colors.js';
 import { escapeControlChars } from './escape-control-chars.js';
-import { numberedLines } from './numbered-lines.js';
 import { wrapped } from './wrapped.js';
 
 /** A refinement step for people: the summary, the block with its line numbers in the script, and the plan. */

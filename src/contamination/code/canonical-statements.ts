@@ -6,8 +6,7 @@ import { withoutNamedConstants } from './constants.js';
 import { countingLoops } from './counting-loops.js';
 import { deadStatements } from './dead-statements.js';
 import { forEachCalls, indexedLoops } from './element-loops.js';
-import { made, Rebuilt } from './rebuilt-statements.js';
-import type { Statement } from './statement.js';
+import { made, Rebuilt, type Statement } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 const LONG = 30;

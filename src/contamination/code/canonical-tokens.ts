@@ -1,5 +1,5 @@
 import { matchingBracket } from './brackets.js';
-import { made } from './rebuilt-statements.js';
+import { made } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 const LONGEST = 1_000;

@@ -1,7 +1,6 @@
 import { enclosingBracket, matchingBracket } from './brackets.js';
 import { rangeLoop } from './counting-loops.js';
-import { made, Rebuilt } from './rebuilt-statements.js';
-import type { Statement } from './statement.js';
+import { made, Rebuilt, type Statement } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 /** `r = [f(x) for x in xs if c]` as `r = []`, each `x in xs`, branch `c`, `r.append(f(x))`. */

@@ -1,5 +1,4 @@
-import { Rebuilt } from './rebuilt-statements.js';
-import { type Statement, TOP } from './statement.js';
+import { Rebuilt, type Statement, TOP } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 /**

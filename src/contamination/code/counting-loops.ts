@@ -1,6 +1,5 @@
 import { topLevelParts } from './brackets.js';
-import { made, Rebuilt } from './rebuilt-statements.js';
-import { isInside, type Statement } from './statement.js';
+import { isInside, made, Rebuilt, type Statement } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 /** `for i in range(a, b, c)` as a start, a loop on a condition, and a step at the end of its block. */

@@ -1,6 +1,5 @@
 import { matchingBracket } from './brackets.js';
-import { made, Rebuilt } from './rebuilt-statements.js';
-import { isInside, type Statement } from './statement.js';
+import { isInside, made, Rebuilt, type Statement } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 /** `xs.forEach((x) => {` as the loop over `xs` that it stands for. */

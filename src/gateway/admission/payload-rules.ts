@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, normalize } from 'node:path';
-import { isWithin } from '../../config/is-within.js';
+import { isWithin } from '../../config/paths.js';
 import { PayloadError } from '../../errors.js';
 import type { GatewaySettings } from '../gateway.js';
 

@@ -1,5 +1,5 @@
 import type { Interpreter, ScoredPredictions } from '../interpret/interpreter.js';
-import { ANY_LABEL } from '../interpret/windows.js';
+import { ANY_LABEL } from '../interpret/row-events.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
 import { sidesDisjoint } from '../values/comparison.js';

@@ -15,10 +15,10 @@ import {
 } from '../values/value.js';
 import { type Arguments, argument, argumentExpression, unknownCall } from './calls.js';
 import type { Interpreter } from './interpreter.js';
-import { labelsOf } from './labels.js';
 import {
   chosenOptions,
   fittedRows,
+  labelsOf,
   learnedKind,
   predictionOf,
   predicts,

@@ -4,8 +4,7 @@ import type { Attribute, Comprehension, Expr } from '../syntax/ast.js';
 import { type FitEvent, joinFacts, NO_FACTS, wholeFacts, withFits } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
-import { textOf } from '../values/texts.js';
-import { constant, factsOf, type Method, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { constant, factsOf, type Method, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { accessorProperty, hasAccessor, isAccessor } from './accessors.js';
 import { assign } from './assign.js';
@@ -16,9 +15,9 @@ import { markChosen, noteRowTest, selectionFits } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
+import { slidingVariable } from './row-events.js';
 import { makeFunction } from './statements.js';
 import { columnOf, subscriptValue } from './subscripts.js';
-import { slidingVariable } from './windows.js';
 
 const BUILTINS = new Set(
   'print len zip enumerate range list dict tuple set frozenset max min sorted sum int float str bool map filter isinstance getattr setattr hasattr next iter reversed abs round any all type open input super vars locals globals eval exec format repr id callable pow divmod slice display'.split(

@@ -11,8 +11,7 @@ import {
 } from '../values/facts.js';
 import { type Partition, type Region, sourceRegion } from '../values/region.js';
 import { Scope, Store } from '../values/store.js';
-import { textsOf } from '../values/texts.js';
-import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
+import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, textsOf, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { CountedGroups } from './splitters.js';
 

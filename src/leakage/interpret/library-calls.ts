@@ -20,7 +20,7 @@ import { crossScore } from './estimator-methods.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { subjectOf, trainingOf, watchedRows } from './learning.js';
-import { handMadePrediction } from './products.js';
+import { handMadePrediction } from './operators.js';
 import { leftOut, membership, pickPositions } from './row-labels.js';
 import { namedGroups, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';

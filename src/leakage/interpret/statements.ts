@@ -30,8 +30,8 @@ import { evaluate, truthOf } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { binaryValue } from './operators.js';
+import { slidingVariable } from './row-events.js';
 import { foldsIn, takeOneFold } from './splitters.js';
-import { slidingVariable } from './windows.js';
 
 /** Where the code goes after a statement. */
 export type Flow = 'next' | 'return' | 'break' | 'continue' | 'raise';

@@ -19,9 +19,9 @@ import { markChosen } from './choices.js';
 import { evaluate } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
+import { slidingWindow } from './row-events.js';
 import { pickPositions } from './row-labels.js';
 import { takeOneFold } from './splitters.js';
-import { slidingWindow } from './windows.js';
 
 /** The part of every region that comes after these steps. */
 function descend(interp: Interpreter, regions: readonly Region[], steps: readonly Step[]): readonly Region[] {

@@ -25,8 +25,7 @@ import { type Arguments, argument, argumentsOf, callFunction, flag } from './cal
 import { fillKind } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
-import { meetLabels, pendingOf, textStep } from './operators.js';
-import { productMethod } from './products.js';
+import { meetLabels, pendingOf, productMethod, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
 import { isRowWise } from './statistic-calls.js';

@@ -1,6 +1,6 @@
-import type { Argument, Call, Import, Stmt } from '../syntax/ast.js';
-import { declined, edited, freshName, type RepairContext, type Rewrite } from './context.js';
-import { stopOnHeldOutDataSet } from './prepared-data-sets.js';
+import type { Argument, Call } from '../syntax/ast.js';
+import { declined, edited, type RepairContext, type Rewrite } from './context.js';
+import { holdOut, stopOnHeldOutDataSet } from './prepared-data-sets.js';
 import { isRowValue } from './row-values.js';
 
 /** Stops on a part held out of the training rows instead of the scored rows. */
@@ -72,37 +72,4 @@ function contains(argument: Argument, at: number): boolean {
 function argumentSpan(context: RepairContext, call: Call, argument: Argument): { start: number } {
   const before = context.source.slice(call.start, argument.value.start);
   return { start: call.start + before.lastIndexOf(argument.name ?? '') };
-}
-
-/** Lines that divide the training rows once more, and the names of the four parts. */
-export interface HoldOut {
-  readonly fitX: string;
-  readonly stopX: string;
-  readonly fitY: string;
-  readonly stopY: string;
-  readonly lines: readonly string[];
-  /** Indentation of the statement that the lines come before. */
-  readonly indent: string;
-}
-
-/** Holds a tenth of the training rows out before a statement; nothing where that shares its line. */
-export function holdOut(context: RepairContext, before: Stmt, x: string, y: string): HoldOut | undefined {
-  const { source } = context;
-  const lineStart = source.lastIndexOf('\n', before.start - 1) + 1;
-  const indent = source.slice(lineStart, before.start);
-  if (/\S/.test(indent)) return undefined;
-  const [fitX, stopX, fitY, stopY] = [
-    freshName(source, 'fit_x'),
-    freshName(source, 'stop_x'),
-    freshName(source, 'fit_y'),
-    freshName(source, 'stop_y'),
-  ];
-  const divide = `${fitX}, ${stopX}, ${fitY}, ${stopY} = train_test_split(${x}, ${y}, test_size=0.1, random_state=0)`;
-  const isImported = context.module.body.statements.some(
-    (statement) =>
-      statement.type === 'import' &&
-      (statement as Import).bindings.some((binding) => binding.name === 'train_test_split'),
-  );
-  const imports = isImported ? [] : ['from sklearn.model_selection import train_test_split'];
-  return { fitX, stopX, fitY, stopY, lines: [...imports, divide], indent };
 }

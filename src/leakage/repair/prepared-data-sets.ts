@@ -1,5 +1,5 @@
 import type { Leak } from '../findings/find-leaks.js';
-import type { Argument, Call, Expr, Name } from '../syntax/ast.js';
+import type { Argument, Call, Expr, Import, Name, Stmt } from '../syntax/ast.js';
 import { expressionsIn, namesInExpression } from '../syntax/walk.js';
 import {
   declined,
@@ -11,7 +11,6 @@ import {
   type TextEdit,
 } from './context.js';
 import { isChangedBetween } from './divisions.js';
-import { holdOut } from './early-stopping.js';
 import { isRowValue } from './row-values.js';
 
 /**
@@ -114,4 +113,37 @@ function dataSetsIn(watched: Expr): Name[] | undefined {
     else if (part.type !== 'sequence' && part.type !== 'constant') return undefined;
   }
   return names;
+}
+
+/** Lines that divide the training rows once more, and the names of the four parts. */
+export interface HoldOut {
+  readonly fitX: string;
+  readonly stopX: string;
+  readonly fitY: string;
+  readonly stopY: string;
+  readonly lines: readonly string[];
+  /** Indentation of the statement that the lines come before. */
+  readonly indent: string;
+}
+
+/** Holds a tenth of the training rows out before a statement; nothing where that shares its line. */
+export function holdOut(context: RepairContext, before: Stmt, x: string, y: string): HoldOut | undefined {
+  const { source } = context;
+  const lineStart = source.lastIndexOf('\n', before.start - 1) + 1;
+  const indent = source.slice(lineStart, before.start);
+  if (/\S/.test(indent)) return undefined;
+  const [fitX, stopX, fitY, stopY] = [
+    freshName(source, 'fit_x'),
+    freshName(source, 'stop_x'),
+    freshName(source, 'fit_y'),
+    freshName(source, 'stop_y'),
+  ];
+  const divide = `${fitX}, ${stopX}, ${fitY}, ${stopY} = train_test_split(${x}, ${y}, test_size=0.1, random_state=0)`;
+  const isImported = context.module.body.statements.some(
+    (statement) =>
+      statement.type === 'import' &&
+      (statement as Import).bindings.some((binding) => binding.name === 'train_test_split'),
+  );
+  const imports = isImported ? [] : ['from sklearn.model_selection import train_test_split'];
+  return { fitX, stopX, fitY, stopY, lines: [...imports, divide], indent };
 }

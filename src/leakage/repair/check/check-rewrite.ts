@@ -7,8 +7,7 @@ import type { RepairContext } from '../context.js';
 import { shortened, stalePositions } from './moved-rows.js';
 import { overwritten, partsDiffer, repeated } from './parts-alike.js';
 import { changesIn, newStatements, partPairs, type ScriptChange } from './script-change.js';
-import { rejectsCategories } from './unknown-categories.js';
-import { leavesGroupsOut } from './unknown-groups.js';
+import { leavesGroupsOut, rejectsCategories } from './unknown-values.js';
 
 /** What a rewrite must not do, each with the reason where it does; none of them asks which strategy wrote it. */
 const DAMAGES: readonly ((change: ScriptChange) => string | undefined)[] = [

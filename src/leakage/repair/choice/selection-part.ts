@@ -12,7 +12,7 @@ import { overlapOf } from '../../values/region.js';
 import { freshName, onOneLine, type RepairContext } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
 import { readSplitCall, type SplitPart } from '../split-parts.js';
-import { heldNames } from './held-names.js';
+import { heldNames } from './candidate-statements.js';
 
 /** Thrown where a choice cannot be made on a part of the training rows; the message says why. */
 export class NotChosen extends Error {}

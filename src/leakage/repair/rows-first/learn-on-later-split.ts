@@ -26,8 +26,7 @@ import {
   readQuantileBins,
   sayQuantileBins,
 } from './clusters-and-bins.js';
-import { readGroupwise, sayGroupwise } from './group-lookup.js';
-import { groupLoopAround, lookupsWithFallback } from './group-loop.js';
+import { groupLoopAround, lookupsWithFallback, readGroupwise, sayGroupwise } from './group-lookup.js';
 import { divideEarlier, type EarlierDivision } from './later-split.js';
 import { withFallbacks } from './mapped-groups.js';
 import { calleeName } from './row-order.js';

@@ -1,4 +1,4 @@
-import { delimiter, isAbsolute } from 'node:path';
+import { delimiter, isAbsolute, relative, sep } from 'node:path';
 
 /** npm puts these folders of every parent of the working directory on the PATH: their content belongs to the checkout. */
 const PACKAGE_PROGRAMS = /\/node_modules\/\.bin\/?$/;
@@ -9,4 +9,13 @@ const PACKAGE_PROGRAMS = /\/node_modules\/\.bin\/?$/;
  */
 export function programFolders(path = process.env.PATH ?? ''): string[] {
   return path.split(delimiter).filter((folder) => isAbsolute(folder) && !PACKAGE_PROGRAMS.test(folder));
+}
+
+/**
+ * Whether a path is a folder or is below it, by names alone: pass real paths if links matter. On Windows a path on another
+ * drive is absolute from the folder.
+ */
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
