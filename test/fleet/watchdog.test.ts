@@ -23,6 +23,13 @@ describe('a worker that sleeps over waiting jobs', () => {
       woken = resolve;
     });
     const logger = pino({}, { write: (line: string) => line.includes('is woken') && woken() });
+    // Added before the worker is there: adding a job wakes it.
+    const queue = fleet.queue('solution-check');
+    const { id } = await addSolutionCheck(
+      fleet,
+      { solution: { content: 'x = 4\n' } },
+      { delayMs: 3_600_000 },
+    );
     const worker = new Worker(
       'solution-check',
       async (job, token) => {
@@ -50,12 +57,6 @@ describe('a worker that sleeps over waiting jobs', () => {
     }
     await expect.poll(() => handedBack).toBe(3);
     // What a worker that has stopped looking would leave: a job that waits, without the marker that wakes workers.
-    const queue = fleet.queue('solution-check');
-    const { id } = await addSolutionCheck(
-      fleet,
-      { solution: { content: 'x = 4\n' } },
-      { delayMs: 3_600_000 },
-    );
     await fleet.client.zrem(queue.toKey('delayed'), id);
     await fleet.client.lpush(queue.toKey('wait'), id);
     await wakes;
