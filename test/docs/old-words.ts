@@ -75,7 +75,7 @@ export const OLD_WORDS: readonly OldWord[] = [
   {
     old: '(?:convict|accus|guilt)\\w*',
     use: 'flag, false positive',
-    notYet: ['src/fleet/', 'src/queues/', 'test/fleet/', 'test/calls/', 'docs/measurements/'],
+    notYet: ['test/fleet/', 'test/calls/', 'docs/measurements/'],
   },
   { old: 'proof factors?', use: 'weights, fraction', in: 'names' },
   { old: '(?:do|does|did) not stands?', use: 'is not', notYet: OTHERS },
