@@ -7,7 +7,7 @@ function taken(queue: TenantQueue<string>): string[] {
   return order;
 }
 
-describe('what waits for its turn', () => {
+describe('a queue of tenants', () => {
   it('comes tenant after tenant, and in its order for each of them', () => {
     const queue = new TenantQueue<string>();
     for (const entry of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.add(entry.slice(0, 1), entry);

@@ -63,9 +63,9 @@ describe('the analysis thread', () => {
   it('gives up a task in the middle of its computing, and goes on with the ones that wait', async () => {
     await analyst().analyze(LARGE);
     const cancelled = new AbortController();
-    const given = analyst(cancelled.signal).analyze(featureScript(20_000));
+    const pending = analyst(cancelled.signal).analyze(featureScript(20_000));
     const waiting = analyst().analyze(LARGE);
-    const rejected = expect(given).rejects.toMatchObject({ name: 'AbortError' });
+    const rejected = expect(pending).rejects.toMatchObject({ name: 'AbortError' });
     cancelled.abort('cancelled');
     await rejected;
     expect((await waiting).findings).not.toEqual([]);

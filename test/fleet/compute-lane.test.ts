@@ -33,12 +33,12 @@ describe('a lane of tasks', () => {
     start({ startMs: 3_000 });
     const cancelled = new AbortController();
     let isReady = false;
-    const given = lane.run(1, owner(cancelled.signal));
+    const pending = lane.run(1, owner(cancelled.signal));
     const next = lane.run(2, owner()).then((result) => {
       isReady = true;
       return result;
     });
-    const rejected = expect(given).rejects.toMatchObject({ name: 'AbortError' });
+    const rejected = expect(pending).rejects.toMatchObject({ name: 'AbortError' });
     cancelled.abort('cancelled');
     await rejected;
     expect(isReady).toBe(false);

@@ -22,7 +22,7 @@ async function startFleet() {
 }
 
 describe('a contamination job', () => {
-  it("SPEC-SIL-009 verdict: is checked against the fleet's known solutions, as it is at its start", async () => {
+  it("SPEC-SIL-009 verdict: is checked against the fleet's known solutions as they are at its start", async () => {
     const fleet = await startFleet();
     const check = async () =>
       (await (await addContamination(fleet, { output: KNOWN, testCase: testCase('t1') })).result())
@@ -44,13 +44,13 @@ describe('a contamination job', () => {
     expect(checks).not.toHaveProperty('similarity');
   });
 
-  it('refuses a test case that breaks its rules, once', async () => {
+  it('rejects a test case that breaks its rules, once', async () => {
     const fleet = await startFleet();
     const payload = { output: 'x', testCase: { ...testCase('t'), solveTime: -1 } };
     await expect(addContamination(fleet, payload)).rejects.toMatchObject({ field: 'testCase.solveTime' });
   });
 
-  it('of a megabyte does not hold up the event loop of its worker', async () => {
+  it('of a megabyte does not block the event loop of its worker', async () => {
     const fleet = await startFleet();
     const lines = Array.from(
       { length: 20_000 },
@@ -68,7 +68,7 @@ describe('a contamination job', () => {
     const whole = performance.now() - started;
     delay.disable();
     expect(result.contaminated).toBe(true);
-    // In the worker's own thread the comparison would block it for nearly the whole time.
+    // In the worker's main thread the comparison would block it for nearly the whole time.
     expect(delay.max / 1e6).toBeLessThan(whole / 2);
   });
 });

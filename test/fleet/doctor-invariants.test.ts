@@ -28,7 +28,7 @@ const answer: Script = ({ text }) => {
 };
 
 async function startFleet(reply = answer) {
-  // Every test repairs what it damaged, since closing holds it against the invariants.
+  // Every test repairs what it damaged, because closing checks the invariants.
   ({ test, api } = await fleetOfTest(redis, '{invariants}', reply));
   const { client, prefix } = test.fleet;
   const key = (rest: string) => `${prefix}:solution-check:${rest}`;
@@ -37,7 +37,7 @@ async function startFleet(reply = answer) {
   return { ...test, client, prefix, key, found, repair };
 }
 
-describe('the doctor holds the data against the invariants', () => {
+describe('the doctor checks the invariants of the data', () => {
   it('a job in no state: it is found, put back, and runs', async () => {
     const { fleet, client, key, found, repair, worker } = await startFleet();
     const job = await addSolutionCheck(fleet, CHECK);
@@ -83,7 +83,7 @@ describe('the doctor holds the data against the invariants', () => {
     expect(await found()).toEqual([]);
   });
 
-  it('a running job without a worker goes back to the queue', async () => {
+  it('a running job without a worker returns to the queue', async () => {
     const { fleet, client, key, found, repair, worker } = await startFleet();
     const job = await addSolutionCheck(fleet, CHECK);
     await client.zrem(key('prioritized'), job.id);
@@ -145,7 +145,7 @@ describe('the doctor holds the data against the invariants', () => {
     expect(await found()).toEqual([]);
   });
 
-  it('texts that no job names are removed; one that a job misses is said, and stays a problem', async () => {
+  it('texts without a job are removed; a missing text is reported and stays a problem', async () => {
     const { fleet, client, prefix, found } = await startFleet();
     const job = await addSolutionCheck(fleet, LONG);
     await fleet.payloads.offload({ content: 'y = 2\n'.repeat(20_000) }, [`${prefix}:extract:never`]);

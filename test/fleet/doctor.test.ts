@@ -19,7 +19,7 @@ async function startFleet() {
   return test;
 }
 
-/** What a crash of Redis without its file, or a hand in the data, leaves behind. */
+/** The result of a crash of Redis without its file, or of manual changes to the data. */
 async function loseJob(queue: string, id: string): Promise<void> {
   const { client, prefix } = test.fleet;
   await client.del(`${prefix}:${queue}:${id}`);
@@ -27,7 +27,7 @@ async function loseJob(queue: string, id: string): Promise<void> {
 }
 
 describe('the doctor', () => {
-  it('finds nothing where every child is there', async () => {
+  it('finds nothing if every child exists', async () => {
     const { fleet } = await startFleet();
     await addRefinementStep(fleet, STEP);
     expect(await findOrphanedParents(fleet.client, fleet.prefix)).toEqual([]);
@@ -54,7 +54,7 @@ describe('the doctor', () => {
     expect(await fleet.client.exists(`${fleet.prefix}:summarize:${summarize.id}`)).toBe(0);
   });
 
-  it("frees the pipeline's own jobs too, and leaves the children that are there to their course", async () => {
+  it('releases jobs in pipeline queues too, and leaves existing children alone', async () => {
     const { fleet, worker } = await startFleet();
     const candidates = [0, 1].map((index) => ({ solution: { content: `x = ${index}\n` } }));
     const batch = await addCandidateBatch(fleet, {

@@ -21,19 +21,19 @@ import { openProjectState, projectStatePath } from '../../src/fleet/project-stat
 import { RedisUser, read, serverPid, write } from '../support/embedded-redis-users.js';
 
 let scratch: string;
-const held: EmbeddedRedis[] = [];
+const acquired: EmbeddedRedis[] = [];
 beforeEach(() => {
   scratch = mkdtempSync(join(tmpdir(), 'fleet-folders-'));
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  for (const redis of held.splice(0)) await redis.release();
+  for (const redis of acquired.splice(0)) await redis.release();
   rmSync(scratch, { recursive: true, force: true });
 });
 
 async function acquire(project: string): Promise<EmbeddedRedis> {
   const redis = await acquireEmbeddedRedis(project);
-  held.push(redis);
+  acquired.push(redis);
   return redis;
 }
 
@@ -54,7 +54,7 @@ describe('project folders of all kinds', () => {
     },
   );
 
-  it('works where the path is too long for a socket address, and two commands still share one server', async () => {
+  it('works if the path is too long for a socket address, and two commands still share one server', async () => {
     const project = folder('project');
     vi.stubEnv('XDG_STATE_HOME', folder('a'.repeat(60), 'b'.repeat(60), 'ü'.repeat(60)));
     const redis = await acquire(project);
@@ -69,7 +69,7 @@ describe('project folders of all kinds', () => {
     expect(existsSync(join(projectStatePath(project), 'appendonlydir'))).toBe(true);
   });
 
-  it('keeps the servers of two folders apart', async () => {
+  it('starts separate servers for two folders', async () => {
     const [one, other] = [await acquire(folder('one')), await acquire(folder('other'))];
     await write(one.url, 'key', 'value');
     expect(await read(other.url, 'key')).toBeNull();
@@ -79,7 +79,7 @@ describe('project folders of all kinds', () => {
     const before = process.cwd();
     const name = folder('relative');
     symlinkSync(name, join(scratch, 'link'));
-    // The forked test process is this file's own, so its working directory may be changed.
+    // Only this file uses the forked test process, so its working directory may be changed.
     process.chdir(scratch);
     try {
       const urls = [await acquire('relative'), await acquire('./link/.'), await acquire(name)];
@@ -90,7 +90,7 @@ describe('project folders of all kinds', () => {
   });
 });
 
-describe('what an earlier run left behind', () => {
+describe('leftovers of an earlier run', () => {
   it('does not mind stale sockets, locks and temporary files', async () => {
     const project = folder('stale');
     const { path } = openProjectState(project);
@@ -117,7 +117,7 @@ describe('what an earlier run left behind', () => {
     expect(await read(second.url, 'second')).toBeNull();
   });
 
-  it('says why where the data cannot be loaded, and leaves them alone', async () => {
+  it('reports why the data cannot be loaded, and leaves them alone', async () => {
     const project = folder('damaged');
     const first = await acquireEmbeddedRedis(project);
     await write(first.url, 'key', 'value');
@@ -176,7 +176,7 @@ describe('what cannot work', () => {
     }
   });
 
-  it('finds valkey-server where there is no redis-server, and only what can be run', () => {
+  it('finds valkey-server if there is no redis-server, and only executable files', () => {
     const path = folder('bin');
     writeFileSync(join(path, 'redis-server'), '', { mode: 0o644 });
     mkdirSync(join(path, 'deeper', 'redis-server'), { recursive: true });
@@ -184,7 +184,7 @@ describe('what cannot work', () => {
     expect(findRedisServer(['', 'relative', join(path, 'deeper'), path])).toBe(join(path, 'valkey-server'));
   });
 
-  it('does not wait for ever for a program that answers in place of the supervisor', async () => {
+  it('does not wait forever for a program that answers instead of the supervisor', async () => {
     const project = folder('impostor');
     const { path } = openProjectState(project);
     const connections: (() => void)[] = [];

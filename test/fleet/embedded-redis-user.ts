@@ -1,4 +1,4 @@
-// A command that uses the embedded Redis, as a process of its own: `tsx embedded-redis-user.ts [FOLDER]`.
+// A command that uses the embedded Redis, as a separate process: `tsx embedded-redis-user.ts [FOLDER]`.
 // Without FOLDER it uses a throw-away Redis. Prints `acquired URL` once it has the server, releases it at a line on standard input, prints `released`.
 // What it cannot do, it prints as `failed CODE MESSAGE`.
 import { once } from 'node:events';

@@ -41,7 +41,7 @@ describe('one server for the commands of a project folder', () => {
     await checkRedis(redis.url);
     const folder = projectStatePath(project);
     expect(redis.url).toBe(`unix://${folder}/redis.sock`);
-    for (const own of [folder, dirname(folder)]) expect(statSync(own).mode & 0o777).toBe(0o700);
+    for (const path of [folder, dirname(folder)]) expect(statSync(path).mode & 0o777).toBe(0o700);
     expect(readdirSync(project)).toEqual([]);
     await redis.release();
   });
@@ -70,7 +70,7 @@ describe('one server for the commands of a project folder', () => {
     expect(log.match(/Redis is starting|Valkey is starting/g)).toHaveLength(1);
   });
 
-  it('is held twice by one process that acquires it twice', async () => {
+  it('has two users if one process acquires it twice', async () => {
     const first = await acquireEmbeddedRedis(project);
     const second = await acquireEmbeddedRedis(project);
     const server = await serverPid(first.url);
@@ -190,7 +190,7 @@ describe('servers that end in other ways', () => {
     expect(isRunning(successor)).toBe(false);
   });
 
-  it('takes over from a server that was left behind by kill -9 of everything else', async () => {
+  it('replaces a server that kill -9 of everything else left running', async () => {
     const user = startUser();
     const url = await user.url();
     await write(url, 'key', 'value');
@@ -203,7 +203,7 @@ describe('servers that end in other ways', () => {
     await redis.release();
   });
 
-  it('ends in good order when the supervisor is told to, as at a shutdown of the machine', async () => {
+  it('ends cleanly when the supervisor gets a signal, as at a shutdown of the machine', async () => {
     const user = startUser();
     const url = await user.url();
     const server = await serverPid(url);

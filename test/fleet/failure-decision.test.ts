@@ -22,7 +22,7 @@ const deferred = new CallDeferred(500, 'the model has no capacity', true);
 describe('a job whose attempt threw', () => {
   it.each([
     ['lost its lock', new JobError('lock-lost', 'taken'), attempt(), { action: 'leave' }],
-    ['was aborted since its lock is lost', unusable, aborted(ABORT_REASONS.lockLost), { action: 'leave' }],
+    ['was aborted because its lock is lost', unusable, aborted(ABORT_REASONS.lockLost), { action: 'leave' }],
     ['was aborted by a draining worker', retryable, aborted(ABORT_REASONS.draining), { action: 'requeue' }],
     [
       'waits for the call, in a draining worker',

@@ -89,7 +89,7 @@ describe('submissions to a Redis that is nearly full', () => {
   ];
 
   it.each(cases)(
-    '%s are refused while accepted jobs can still end, and all of them do',
+    '%s are rejected while accepted jobs can still end, and all of them do',
     async (_name, limit, submit) => {
       await start(limit);
       expect(await untilFull(submit)).toBeGreaterThan(3);
@@ -103,22 +103,22 @@ describe('submissions to a Redis that is nearly full', () => {
     },
   );
 
-  it('refuses flows, known solutions and jobs that are run again', async () => {
+  it('rejects flows, known solutions and jobs that are run again', async () => {
     await start('12mb');
     await untilFull(() => addSolutionCheck(test.fleet, { solution: script(100_000) }));
-    const refused = expect.objectContaining({ code: 'redis-full' });
+    const rejection = expect.objectContaining({ code: 'redis-full' });
     const step = {
       ablationCode: 'pass',
       rawOutput: 'a'.repeat(1_000_000),
       solution: script(100_000),
       previousBlocks: [],
     };
-    await expect(addRefinementStep(test.fleet, step)).rejects.toEqual(refused);
+    await expect(addRefinementStep(test.fleet, step)).rejects.toEqual(rejection);
     const known = { testCaseId: 'a', solution: 'a b '.repeat(250_000) };
-    await expect(addKnownSolutions(test.fleet, [known])).rejects.toEqual(refused);
+    await expect(addKnownSolutions(test.fleet, [known])).rejects.toEqual(rejection);
   });
 
-  it('leaves a cancelled job cancelled whose submission it refuses', async () => {
+  it('leaves a job cancelled if it rejects its new submission', async () => {
     redis = await startTestRedis();
     test = await startTestFleet(redis, 'fleet');
     const worker = await test.worker(createOfflineRunner());
@@ -135,7 +135,7 @@ describe('submissions to a Redis that is nearly full', () => {
     await worker.stop(0);
   });
 
-  it('takes the given limit where Redis has none', async () => {
+  it('uses the configured limit if Redis has none', async () => {
     redis = await startTestRedis();
     test = await startTestFleet(redis, 'fleet', { memory: { maxBytes: 8 * 2 ** 20 } });
     expect(
@@ -143,7 +143,7 @@ describe('submissions to a Redis that is nearly full', () => {
     ).toBeGreaterThan(3);
   });
 
-  it('accepts everything where Redis does not tell its memory', async () => {
+  it('accepts everything if Redis does not report its memory', async () => {
     redis = await startTestRedis();
     test = await startTestFleet(redis, 'fleet', { memory: { maxBytes: 1 } });
     await test.fleet.client.call('ACL', 'SETUSER', 'default', '-info');
@@ -182,7 +182,7 @@ describe('a Redis that others have filled', () => {
     expect(await discardDeadLetters(test.fleet, { olderThanMs: 0 })).toMatchObject({ refused: [] });
   });
 
-  it('loses what nobody needs: texts without a job, old events, and ended jobs whose time is over', async () => {
+  it('removes unneeded data: texts without a job, old events, and expired jobs', async () => {
     await start('16mb');
     const { logger } = test;
     const { client, prefix } = test.fleet;

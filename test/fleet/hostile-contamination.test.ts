@@ -15,7 +15,7 @@ const testCase = (id: string) => ({ id, name: id, difficulty: 'easy' as const })
 const repeated = (length: number, tokens: string) => tokens.repeat(Math.ceil(length / tokens.length));
 
 describe('a comparison that takes more than it may', () => {
-  it('fails with its own error, keeps no small case waiting, and its worker lives', async () => {
+  it('fails with a specific error, delays no small case, and its worker survives', async () => {
     test = await startTestFleet(redis, 'hostile-contamination');
     const known = Array.from({ length: 20 }, (_, index) => ({
       testCaseId: `known-${index}`,

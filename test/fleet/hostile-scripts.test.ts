@@ -15,10 +15,10 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-/** Longest that the event loop stood still, in milliseconds; a busy machine is not what is measured. */
+/** Maximum delay of the event loop, in milliseconds, with room for a busy machine. */
 const MAX_DELAY_MS = 1_500;
 
-/** 408 bytes that stand for 2^40 elements. */
+/** 408 bytes that represent 2^40 elements. */
 const DOUBLING = `t = [1]\n${'t = t + t\n'.repeat(40)}`;
 /** The scanner of the grammar reads what follows again at each line: 16 times the time for four times the text. */
 const CONTINUED = `${'\\\n'.repeat(30_000)}x = 1\n`;
@@ -51,7 +51,7 @@ function expectUndisturbed(delay: ReturnType<typeof monitorEventLoopDelay>): voi
   expect(lines.filter((line) => /\block\b|taken over/.test(line))).toEqual([]);
 }
 
-describe('a script made to exhaust whoever reads it', () => {
+describe('a script made to exhaust its reader', () => {
   it('by values without end is checked, and its worker lives', async () => {
     const { delay } = await startWorker();
     const [bomb, other] = [await check(DOUBLING, 'a'), await check(TWO_LINES, 'b')];
@@ -60,7 +60,7 @@ describe('a script made to exhaust whoever reads it', () => {
     expectUndisturbed(delay);
   });
 
-  it('by its syntax fails with its own error, after one attempt, and keeps nobody waiting', async () => {
+  it('by its syntax fails with a specific error, after one attempt, and delays no other job', async () => {
     const { delay } = await startWorker();
     const bombs = [await check(CONTINUED, 'a'), await check(CONTINUED, 'a'), await check(CONTINUED, 'a')];
     await test.logged('job started');
@@ -106,7 +106,7 @@ describe('a script made to exhaust whoever reads it', () => {
 });
 
 describe('many large scripts of one tenant', () => {
-  it('do not hold the slots that a short script of another tenant needs', async () => {
+  it('do not occupy the slots that a short script of another tenant needs', async () => {
     const { worker, delay } = await startWorker({ timeoutMs: 30_000, heapMb: 512 }, 2);
     const large = await Promise.all(Array.from({ length: 6 }, () => check(LARGE, 'a')));
     const states = () => Promise.all(large.map(async (handle) => (await handle.view()).state));
@@ -115,7 +115,7 @@ describe('many large scripts of one tenant', () => {
     await expect.poll(running).toBeGreaterThanOrEqual(5);
     const other = await check(TWO_LINES, 'b');
     expect((await other.result()).status).toBe('clean');
-    // None of them has given its slot back.
+    // None of them has freed its slot.
     expect((await states()).filter((state) => state === 'completed' || state === 'failed')).toEqual([]);
     expectUndisturbed(delay);
     await worker.stop(0);

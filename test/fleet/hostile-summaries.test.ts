@@ -12,7 +12,7 @@ const HOSTILE = Array.from({ length: 39 }, (_, at) =>
 ).join('\n');
 const study = (rawOutput: string) => ({ ablationCode: 'print("baseline")\n', rawOutput });
 
-it('an output of hostile lines takes no more than its turn, and a small job of another tenant ends beside it', async () => {
+it('an output of hostile lines delays a small job of another tenant by no more than one task', async () => {
   const { test } = await fleetOfTest(redis, 'hostile-summaries');
   await test.worker(createOfflineRunner(), {
     kinds: ['summarize'],

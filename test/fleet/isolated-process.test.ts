@@ -127,7 +127,7 @@ describe('a job in whose attempt a worker crashed', () => {
       await test.logged('progress');
       await handle.cancel();
       expect((await handle.wait()).state).toBe('cancelled');
-      // The next one finds the place free.
+      // The next one finds the process free.
       replies = () => leaks();
       const next = await submitWithCrashes('y = 1\n');
       expect((await next.result()).status).toBe('clean');
@@ -135,7 +135,7 @@ describe('a job in whose attempt a worker crashed', () => {
     }
   });
 
-  it('goes back to the queue when its worker stops, and the process ends with it', async () => {
+  it('returns to the queue when its worker stops, and the process ends with it', async () => {
     replies = () => ({ kind: 'hang' });
     const handle = await submitWithCrashes('x = 1\n');
     const worker = await startWorker();
@@ -163,14 +163,14 @@ describe('a job in whose attempt a worker crashed', () => {
   });
 
   it('is not blamed for a crash of its worker before it is at work there', async () => {
-    const marked = (handle: JobHandle<'solution-check'>) =>
+    const hasMarker = (handle: JobHandle<'solution-check'>) =>
       test.fleet.client.hexists(keyOf(handle), 'fleet:attempt');
     process.env.TEST_NEVER_READY = '1';
     const waiting = await submitWithCrashes('x = 1\n');
     const stuck = await startWorker({ concurrency: 1 });
     await expect.poll(async () => (await waiting.view()).state).toBe('active');
-    await expect.poll(() => marked(waiting)).toBe(0);
-    // It can be told to stop there, too.
+    await expect.poll(() => hasMarker(waiting)).toBe(0);
+    // It can be stopped there, too.
     await stuck.stop(0);
     expect((await waiting.view()).state).toBe('waiting');
     delete process.env.TEST_NEVER_READY;
@@ -178,17 +178,17 @@ describe('a job in whose attempt a worker crashed', () => {
     const working = await submitWithCrashes('x = "DEAF"\n');
     await startWorker({ abortGraceMs: 500 });
     await test.logged('runs in the isolated process');
-    expect(await marked(working)).toBe(1);
+    expect(await hasMarker(working)).toBe(1);
     await working.cancel();
     expect((await working.wait()).state).toBe('cancelled');
   });
 
   it('is not blamed for a crash of its worker while another such job runs there', async () => {
-    for (const apart of [true, false]) {
+    for (const isIsolated of [true, false]) {
       replies = () => ({ kind: 'hang' });
       const arrived = api.requests.length;
       const first = await submitWithCrashes('x = 1\n');
-      const worker = apart ? await startWorker() : await test.worker(runnerFor(api));
+      const worker = isIsolated ? await startWorker() : await test.worker(runnerFor(api));
       await api.arrived(arrived + 1);
       const second = await submitWithCrashes('y = 1\n');
       await expect.poll(async () => (await second.view()).state).toBe('delayed');
@@ -201,7 +201,7 @@ describe('a job in whose attempt a worker crashed', () => {
     }
   });
 
-  it('runs in its worker’s own process where no other can be started', async () => {
+  it('runs in its worker’s process if no other can be started', async () => {
     const handle = await submitWithCrashes('x = 1\n');
     await startWorker({ isolatedProcess: new URL('no-such-program.ts', import.meta.url) });
     expect((await handle.result()).status).toBe('clean');
@@ -210,14 +210,14 @@ describe('a job in whose attempt a worker crashed', () => {
 });
 
 describe('the isolated process', () => {
-  it('is started anew after it ended without a job, by itself or from outside, and that blames nobody', async () => {
+  it('is started again after it ended without a job, by itself or from outside, and that is no crash of a job', async () => {
     for (const idleMs of [1, 60_000]) {
       const isolatedProcess = new IsolatedProcess({
         ...{ program: PROGRAM, redisUrl: redis.url, prefix: test.fleet.prefix, graceMs: 1_000, idleMs },
         workspaces: { roots: [] },
         computeLimits: DEFAULT_COMPUTE_LIMITS,
       });
-      // Nobody holds this job, so its call is refused; what matters is that it was tried.
+      // No worker owns this job, so its call is rejected; what matters is that it was tried.
       const run = () => {
         const job = { key: `${test.fleet.prefix}:summarize:nobody`, token: 'none', tenant: '' };
         const payload = { ablationCode: 'x = 1', rawOutput: 'a: 1' };
@@ -239,7 +239,7 @@ describe('the isolated process', () => {
 });
 
 describe('the built worker', () => {
-  it('runs jobs with crashes; when it is killed from outside nobody is blamed, and no process stays behind', async () => {
+  it('runs jobs with crashes; when it is killed from outside no job is blamed, and no process remains', async () => {
     replies = () => ({ kind: 'hang' });
     const handle = await submitWithCrashes('x = 1\n');
     const env = {

@@ -1,5 +1,5 @@
 /**
- * An isolated process whose agent misbehaves as the script says: `KILL` kills its process, `DEAF` never ends, whatever it is told.
+ * An isolated process whose agent misbehaves as the script says: `KILL` kills its process, `DEAF` never ends and ignores its abort.
  * With `TEST_NEVER_READY` it never gets as far as to take a job.
  * Other questions go to the Messages API at `TEST_API_URL`.
  */

@@ -18,19 +18,19 @@ async function startFleet(reply?: Script) {
 
 const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
 
-/** Hears nothing: a question about \`deaf\` is never answered, whatever its signal says. */
-function deafRunner(): { runner: AgentRunner; asked: Promise<void> } {
+/** Ignores aborts: a request about \`deaf\` is never answered. */
+function deafRunner(): { runner: AgentRunner; called: Promise<void> } {
   const real = runnerFor(api);
-  let told: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => {
-    told = resolve;
+  let onCall: () => void = () => undefined;
+  const called = new Promise<void>((resolve) => {
+    onCall = resolve;
   });
   const ask = (request: Parameters<AgentRunner['ask']>[0], context?: Parameters<AgentRunner['ask']>[1]) => {
     if (!JSON.stringify(request).includes('deaf')) return real.ask(request, context);
-    told();
+    onCall();
     return new Promise(() => undefined);
   };
-  return { runner: { name: real.name, ask: ask as AgentRunner['ask'] }, asked };
+  return { runner: { name: real.name, ask: ask as AgentRunner['ask'] }, called };
 }
 
 describe('a handler that ignores its abort', () => {
@@ -47,29 +47,29 @@ describe('a handler that ignores its abort', () => {
 
   it('a cancelled one is cancelled all the same', async () => {
     const { fleet, worker } = await startFleet();
-    const { runner, asked } = deafRunner();
+    const { runner, called } = deafRunner();
     await worker(runner, { concurrency: 1, abortGraceMs: 100 });
     const deaf = await addSolutionCheck(fleet, script('deaf'));
     const next = await addSolutionCheck(fleet, script('next'));
-    await asked;
+    await called;
     await cancelJob(fleet, deaf.id);
     expect((await deaf.wait()).state).toBe('cancelled');
     expect((await next.result()).status).toBe('clean');
   });
 
-  it('does not keep a worker from stopping; its job goes back to the queue', async () => {
+  it('does not prevent a worker from stopping; its job returns to the queue', async () => {
     const { fleet, worker } = await startFleet();
-    const { runner, asked } = deafRunner();
+    const { runner, called } = deafRunner();
     const stuck = await worker(runner, { abortGraceMs: 100 });
     const deaf = await addSolutionCheck(fleet, script('deaf'));
-    await asked;
+    await called;
     await stuck.stop(0);
     expect(await deaf.view()).toMatchObject({ state: 'waiting', attempts: 0 });
   });
 });
 
 describe('a job that runs too long', () => {
-  it('is told to stop, and fails with its own code', async () => {
+  it('is aborted, and fails with a specific code', async () => {
     const { fleet, worker } = await startFleet(() => ({ kind: 'hang' }));
     await worker(runnerFor(api), { jobTimeoutMs: 300 });
     const job = await addSolutionCheck(fleet, script('long'));

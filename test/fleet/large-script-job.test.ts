@@ -23,7 +23,7 @@ async function startFleet() {
 }
 
 describe('a check of a large script', () => {
-  it('leaves the event loop of its worker free, and finds and corrects what it does in place', async () => {
+  it('leaves the event loop of its worker free, and has the same findings and corrections as in place', async () => {
     const { fleet } = await startFleet();
     const solution = { content: featureScript(1_200) };
     const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -34,7 +34,7 @@ describe('a check of a large script', () => {
     const whole = performance.now() - started;
     delay.disable();
     expect(result.status).toBe('corrected');
-    // In the worker's own thread one analysis and one repair of three more would block it for nearly the whole time.
+    // In the worker's main thread one analysis and one repair of three more would block it for nearly the whole time.
     expect(delay.max / 1e6).toBeLessThan(whole / 5);
     expect(result).toEqual(await checkAndFixLeakage(solution, createOfflineRunner()));
   });

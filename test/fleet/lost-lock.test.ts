@@ -9,8 +9,8 @@ import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
 it.each([
-  ['when its call is refused', true],
-  ['when its end is refused', false],
+  ['when its call is rejected', true],
+  ['when its end is rejected', false],
 ])(
   'an attempt that lost its job to another worker, and notices %s, is no crash of its worker',
   async (_, calls) => {
@@ -23,9 +23,9 @@ it.each([
       return leaks();
     });
     const offline = createOfflineRunner();
-    let asked = false;
+    let called = false;
     const ask = async (request: unknown, context: unknown) => {
-      asked = true;
+      called = true;
       if (!calls) await released;
       return (calls ? runnerFor(api) : offline).ask(request as never, context as never);
     };
@@ -33,7 +33,7 @@ it.each([
     const handle = await addSolutionCheck(test.fleet, { solution: { content: 'x = 1\n' } });
     const { client } = test.fleet;
     const key = test.fleet.queue('solution-check').toKey(handle.id);
-    await expect.poll(() => asked).toBe(true);
+    await expect.poll(() => called).toBe(true);
     if (calls) await api.arrived(1);
     // What another worker does that takes the job over: it owns the lock, and counts the attempt before as a crash.
     const run = (await client.hget(key, 'fleet:attempt')) ?? '';
@@ -46,7 +46,7 @@ it.each([
     release();
     await expect.poll(() => client.hget(key, 'fleet:crashes')).toBeNull();
     expect(await client.hget(key, 'fleet:attempt')).toBe('later@1');
-    // The other worker gives it back, so that nothing is left behind.
+    // The other worker returns it, so nothing is left over.
     await client.set(`${key}:lock`, token);
     const job = await test.fleet.queue('solution-check').getJob(handle.id);
     await job?.moveToFailed(new Error('the end of the test'), token);

@@ -24,7 +24,7 @@ async function loseAgainAndAgain(client: Redis, lock: string): Promise<() => Pro
 
 const LOCK_MS = 1_000;
 
-/** A worker that has taken its own job again, while the call of its first attempt is under way. */
+/** A worker that has taken its own job again, while the call of its first attempt is in flight. */
 async function startTakenOver(prefix: string, reply: Script) {
   const api = await startMessagesApi({ reply });
   const test = await startTestFleet(redis, prefix);
@@ -57,7 +57,7 @@ it('a worker that was paused for longer than its lock and takes its own job back
   expect(await test.fleet.client.hget(key, 'fleet:crashes')).toBeNull();
 });
 
-it('such a worker ends in order when it is told to stop, and its job is done by the next one', async () => {
+it('such a worker stops cleanly on a signal, and the next one runs its job', async () => {
   const { test, worker, handle } = await startTakenOver('stopped', (_request, index) =>
     index === 0 ? { kind: 'hang' } : leaks(),
   );

@@ -22,7 +22,7 @@ const FAULTS: readonly Fault[] = [
   { name: 'killed and started again', begin: (redis) => redis.kill(), end: (redis) => redis.restart() },
   { name: 'frozen', begin: (redis) => redis.pause(), end: (redis) => redis.resume() },
   {
-    name: 'behind a link that swallows everything',
+    name: 'with a connection that drops everything',
     begin: (_redis, proxy) => {
       proxy.mode = 'black-hole';
     },
@@ -31,7 +31,7 @@ const FAULTS: readonly Fault[] = [
     },
   },
   {
-    name: 'behind a link that swallows the answers',
+    name: 'with a connection that drops the answers',
     begin: (_redis, proxy) => {
       proxy.mode = 'half-open';
     },
@@ -59,8 +59,8 @@ describe.concurrent('Redis away for ten seconds', () => {
       const delayed = await addSolutionCheck(test.fleet, script('delayed'), { delayMs: AWAY_MS / 2 });
       const running = await addSolutionCheck(test.fleet, script('running'));
       await api.arrived(1);
-      // The waiters listen before the outage begins: a wait that cannot even begin is refused.
-      await test.fleet.events('solution-check').listen('nobody', () => undefined);
+      // The waiters listen before the outage begins: a wait that cannot begin is rejected.
+      await test.fleet.events('solution-check').listen('no-such-job', () => undefined);
       const waiters = Promise.allSettled([delayed, running].map((job) => job.wait()));
       await running.view();
       await fault.begin(redis, proxy);
@@ -76,9 +76,7 @@ describe.concurrent('Redis away for ten seconds', () => {
     },
   );
 
-  it('a cancellation that was announced meanwhile reaches the call all the same', async ({
-    onTestFinished,
-  }) => {
+  it('a cancellation that was published meanwhile still reaches the call', async ({ onTestFinished }) => {
     const redis = await startTestRedis();
     const proxy = await TcpProxy.start({ path: redis.socketPath });
     const api = await startMessagesApi({ reply: () => ({ kind: 'hang' }) });
@@ -114,7 +112,7 @@ describe.concurrent('Redis away for ten seconds', () => {
   });
 });
 
-/** A producer is told when Redis is away, and tries again. */
+/** A producer gets an error while Redis is unreachable, and tries again. */
 async function submitAgain(fleet: Parameters<typeof addSolutionCheck>[0]) {
   for (;;) {
     try {

@@ -41,7 +41,7 @@ async function serverThatSays(info: string, config = '-ERR unknown command\r\n')
   return `redis://127.0.0.1:${address.port}`;
 }
 
-function refusal(address: string, timeoutMs = 5_000): Promise<RedisError> {
+function rejection(address: string, timeoutMs = 5_000): Promise<RedisError> {
   return checkRedis(address, { timeoutMs }).then(
     (server) => Promise.reject(new Error(`accepted ${JSON.stringify(server)}`)),
     (thrown: unknown) => {
@@ -64,10 +64,10 @@ describe('checkRedis', () => {
   });
 
   it.each(['allkeys-lru', 'volatile-ttl', 'allkeys-random'])(
-    'refuses the eviction policy %s',
+    'rejects the eviction policy %s',
     async (policy) => {
       const redis = await redisWith('--maxmemory-policy', policy);
-      const error = await refusal(redis.url);
+      const error = await rejection(redis.url);
       expect(error.code).toBe('redis-unsuitable');
       expect(error.message).toContain(`maxmemory-policy is ${policy}`);
       expect(error.message).toContain('CONFIG SET maxmemory-policy noeviction');
@@ -76,22 +76,22 @@ describe('checkRedis', () => {
 
   it('finds the policy although CONFIG is forbidden, as on managed servers', async () => {
     const redis = await redisWith('--rename-command', 'CONFIG', '', '--maxmemory-policy', 'allkeys-lru');
-    expect((await refusal(redis.url)).message).toContain('allkeys-lru');
+    expect((await rejection(redis.url)).message).toContain('allkeys-lru');
   });
 
   it.each([
     ['forbidden', "-NOPERM User default has no permissions to run the 'config|get' command\r\n"],
     ['unknown', "-ERR unknown command 'CONFIG'\r\n"],
-  ])('warns where the policy is told nowhere and CONFIG is %s', async (_, answer) => {
+  ])('warns if the policy is not reported and CONFIG is %s', async (_, answer) => {
     const warnings: string[] = [];
     const address = await serverThatSays('redis_version:7.2.4\r\nrole:master\r\n', answer);
     await checkRedis(address, { warn: (message) => warnings.push(message) });
     expect(warnings).toEqual([expect.stringContaining('make sure that it is noeviction')]);
   });
 
-  it('refuses a Redis that is older than BullMQ needs', async () => {
+  it('rejects a Redis that is older than BullMQ needs', async () => {
     const address = await serverThatSays('redis_version:4.0.14\r\nmaxmemory_policy:noeviction\r\n');
-    const error = await refusal(address);
+    const error = await rejection(address);
     expect(error.code).toBe('redis-unsuitable');
     expect(error.message).toContain(`is version 4.0.14, and ${RedisConnection.minimumVersion} or newer`);
   });
@@ -113,35 +113,35 @@ describe('checkRedis', () => {
     expect(await checkRedis(address)).toEqual(server);
   });
 
-  it('refuses a replica, which takes no writes', async () => {
+  it('rejects a replica, which accepts no writes', async () => {
     const master = await redisWith();
     const proxy = await TcpProxy.start({ path: master.socketPath });
     closers.push(() => proxy.stop());
     const replica = await redisWith('--replicaof', '127.0.0.1', String(proxy.port));
-    expect((await refusal(replica.url)).message).toContain('read-only replica');
+    expect((await rejection(replica.url)).message).toContain('read-only replica');
   });
 
-  it('refuses a user without the right to ask, and wrong credentials', async () => {
+  it('rejects a user without the right to run INFO, and wrong credentials', async () => {
     const redis = await redisWith();
     const admin = await connectProducer(redis.url);
     await admin.call('ACL', 'SETUSER', 'weak', 'on', '>hunter2', '~*', '+@all', '-info');
     await admin.quit();
-    const weak = await refusal(`unix://weak:hunter2@${redis.socketPath}`);
+    const weak = await rejection(`unix://weak:hunter2@${redis.socketPath}`);
     expect(weak.code).toBe('redis-unsuitable');
     expect(weak.message).toContain('INFO');
-    const wrong = await refusal(`unix://weak:hunter3@${redis.socketPath}`);
+    const wrong = await rejection(`unix://weak:hunter3@${redis.socketPath}`);
     expect(wrong.code).toBe('redis-unsuitable');
     expect(wrong.message).not.toContain('hunter3');
   });
 
-  it('refuses an address where nothing listens, and one whose socket is gone', async () => {
+  it('rejects an address where nothing listens, and one whose socket is gone', async () => {
     const redis = await redisWith();
     const proxy = await TcpProxy.start({ path: redis.socketPath });
     const { url } = proxy;
     await proxy.stop();
     await redis.kill();
     for (const address of [url, redis.url, 'unix:///nowhere/redis.sock']) {
-      const error = await refusal(address);
+      const error = await rejection(address);
       expect(error.code).toBe('redis-unreachable');
       expect(error.message).toMatch(/cannot be reached .*(ECONNREFUSED|ENOENT).*; start it, or correct/);
     }
@@ -152,14 +152,14 @@ describe('checkRedis', () => {
     const proxy = await TcpProxy.start({ path: redis.socketPath });
     closers.push(() => proxy.stop());
     proxy.mode = 'black-hole';
-    expect((await refusal(proxy.url, 200)).code).toBe('redis-unreachable');
+    expect((await rejection(proxy.url, 200)).code).toBe('redis-unreachable');
     redis.pause();
-    expect((await refusal(redis.url, 200)).code).toBe('redis-unreachable');
+    expect((await rejection(redis.url, 200)).code).toBe('redis-unreachable');
     redis.resume();
     await checkRedis(redis.url);
   });
 
-  it('refuses an address that is none', async () => {
+  it('rejects an invalid address', async () => {
     await expect(checkRedis('localhost:6379')).rejects.toThrow(ConfigurationError);
   });
 });

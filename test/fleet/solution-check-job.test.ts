@@ -46,7 +46,7 @@ describe('a solution-check job', () => {
     expect(view.usage.calls).toBe(2);
   });
 
-  it('gives its result also to one who asks after the end, and to two at once', async () => {
+  it('returns its result also after the end, and to two callers at once', async () => {
     const { fleet, worker, runner } = await startFleet([leaks()]);
     await worker(runner);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
@@ -110,7 +110,7 @@ describe('a solution-check job', () => {
     await expect(handle.result()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('whose model nobody knows fails once', async () => {
+  it('with an unknown model fails once', async () => {
     const { fleet, worker, runner } = await startFleet(() => errorReply(404, 'model: no-such-model'));
     await worker(runner);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT }, model: 'no-such-model' });
@@ -121,7 +121,7 @@ describe('a solution-check job', () => {
     });
   });
 
-  it('that failed runs again when told to', async () => {
+  it('that failed can be run again', async () => {
     const { fleet, worker, runner } = await startFleet([errorReply(401), leaks()]);
     await worker(runner);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
@@ -166,7 +166,7 @@ describe('a solution-check job', () => {
 });
 
 describe('waiting', () => {
-  it('ends after the time that was given, and the job goes on', async () => {
+  it('ends after its time limit, and the job goes on', async () => {
     const { fleet } = await startFleet([]);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
     await expect(handle.result({ timeout: 20 })).rejects.toMatchObject({
@@ -183,9 +183,9 @@ describe('waiting', () => {
     await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('for a job that is not there is refused', async () => {
+  it('for a job that does not exist is rejected', async () => {
     const { fleet } = await startFleet([]);
-    await expect(waitForJob(fleet, 'solution-check-nobody')).rejects.toMatchObject({ code: 'job-not-found' });
+    await expect(waitForJob(fleet, 'solution-check-none')).rejects.toMatchObject({ code: 'job-not-found' });
   });
 });
 
@@ -229,7 +229,7 @@ describe('cancelling', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('a job that has ended is refused', async () => {
+  it('a job that has ended is rejected', async () => {
     const { fleet, worker, runner } = await startFleet([leaks()]);
     await worker(runner);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });

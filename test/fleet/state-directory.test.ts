@@ -58,7 +58,7 @@ describe('the state directory', () => {
     ['is not set', ''],
     ['is relative', '.'],
     ['does not exist', '/no/such/home'],
-  ])('is below the home folder that the system knows where HOME %s', (_what, home) => {
+  ])('is below the system’s home folder of the user if HOME %s', (_what, home) => {
     environment({ HOME: home });
     expect(stateDirectoryPath()).toBe(OF_SYSTEM);
   });
@@ -70,7 +70,7 @@ describe('the state directory', () => {
   });
 
   it('says in one sentence that it cannot be made, and what to do', () => {
-    // Nobody, root included, makes folders in the kernel's own file system.
+    // No user, not even root, can create folders in the kernel's file system.
     environment({ XDG_STATE_HOME: '/proc/self/state' });
     expect(() => stateDirectory()).toThrow(/^\/proc\/\S+ cannot be used \(.*\); .*XDG_STATE_HOME/);
   });
@@ -123,7 +123,7 @@ describe('the state of a project', () => {
     expect(projectStatePath(`${project}/./.`)).toBe(path);
   });
 
-  it('may lie in the home folder of the user, where that is the project', () => {
+  it('may be in the home folder of the user, if that is the project', () => {
     const home = homeOfSystem() ?? '';
     vi.stubEnv('XDG_STATE_HOME', mkdtempSync(join(home, '.fleet-test-')));
     try {
@@ -136,7 +136,7 @@ describe('the state of a project', () => {
   it.each([
     ['does not exist', 'missing'],
     ['is a file', 'file'],
-  ])('is refused where the project %s', (_what, name) => {
+  ])('is rejected if the project %s', (_what, name) => {
     environment({ XDG_STATE_HOME: join(scratch, 'state') });
     writeFileSync(join(scratch, 'file'), '');
     expect(() => openProjectState(join(scratch, name))).toThrow(/FLEET_DATA_DIR/);
@@ -153,7 +153,7 @@ describe('a group that may write to a folder on the way', () => {
     ['has the name of the user', { name: 'ann', uid: 1001, gid: 1001 }, 1001],
     ['has the name of the user, and another number', { name: 'ann', uid: 7, gid: 1001 }, 1001],
     ['has the number of a user that the files do not know', { uid: 5000, gid: 5000 }, 5000],
-  ])('is the own one of the user where it %s', (_what, user, gid) => {
+  ])('is private to the user if it %s', (_what, user, gid) => {
     expect(isPrivateGroupOf(user, gid, files)).toBe(true);
   });
 
@@ -164,11 +164,11 @@ describe('a group that may write to a folder on the way', () => {
     ['is the main group of another user too', { name: 'users', uid: 9, gid: 100 }, 100],
     ['is not the main group of the user', { name: 'ann', uid: 1001, gid: 1001 }, 200],
     ['is unknown and has another number', { name: 'kim', uid: 5000, gid: 6000 }, 6000],
-  ])('is not where it %s', (_what, user, gid) => {
+  ])('is not if it %s', (_what, user, gid) => {
     expect(isPrivateGroupOf(user, gid, files)).toBe(false);
   });
 
-  it.skipIf(!IS_ROOT)('keeps the state directory from being used where others are in it', () => {
+  it.skipIf(!IS_ROOT)('makes the state directory unusable if it has other users', () => {
     chownSync(scratch, 0, SHARED_GROUP);
     chmodSync(scratch, 0o770);
     const program = `

@@ -12,7 +12,7 @@ describe('telemetry', () => {
     expect(tracesWanted(environment)).toBe(wanted);
   });
 
-  it('is not loaded where nobody wants traces', async () => {
+  it('is not loaded if no traces are wanted', async () => {
     expect(await loadTelemetry({})).toBeUndefined();
   });
 });

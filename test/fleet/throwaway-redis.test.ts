@@ -38,8 +38,8 @@ const foldersLeft = () => readdirSync(temporary).filter((name) => name.startsWit
 const folderOf = (url: string) => dirname(url.slice('unix://'.length));
 
 describe('a throw-away Redis', () => {
-  it.runIf(process.geteuid?.() === 0)('says so where no folder can be made for it', async () => {
-    // Nobody, root included, makes folders in the kernel's own file system.
+  it.runIf(process.geteuid?.() === 0)('reports it if no folder can be created', async () => {
+    // No user, not even root, can create folders in the kernel's file system.
     vi.stubEnv('TMPDIR', '/proc');
     await expect(acquireThrowawayRedis()).rejects.toMatchObject({
       code: 'invalid-configuration',
@@ -83,7 +83,7 @@ describe('a throw-away Redis', () => {
     await expect.poll(foldersLeft).toEqual([]);
   });
 
-  it('is swept after kill -9 of everything but the server; what is in use, young or not its own stays', async () => {
+  it('is swept after kill -9 of everything but the server; folders in use, young ones and those of others stay', async () => {
     const user = new RedisUser(undefined);
     const url = await user.url();
     const server = await serverPid(url);

@@ -14,7 +14,7 @@ import { type MessagesApi, type Script, startMessagesApi } from '../support/mess
 import { redisOfFile, startTestRedis } from '../support/redis.js';
 
 const SCRIPT = 'a = fit(all)\nprint(a)\n';
-/** A worker on a busy machine may lose its jobs with such a lock: for those that are to be taken over. */
+/** On a busy machine a worker may lose its jobs with this lock duration: for jobs that are to stall. */
 const SHORT_LOCK = { FLEET_LOCK_MS: '1000' };
 
 const redis = redisOfFile();
@@ -65,7 +65,7 @@ async function startWorker(
 }
 
 describe('fleet worker as a process', () => {
-  it('says once who answers', async () => {
+  it('logs once which agent answers', async () => {
     const worker = await startWorker();
     expect(worker.lines.filter((line) => line.includes('agents: anthropic'))).toHaveLength(1);
   });
@@ -90,7 +90,7 @@ describe('fleet worker as a process', () => {
     expect((await handle.view()).state).toBe('completed');
   });
 
-  it('--drain 0: the running job goes back to the queue at once, without a used attempt', async () => {
+  it('--drain 0: the running job returns to the queue at once, without using an attempt', async () => {
     const server = await answering(() => ({ kind: 'hang' }));
     const worker = await startWorker(['--drain', '0']);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });
@@ -126,12 +126,12 @@ describe('fleet worker as a process', () => {
     }
   });
 
-  it('--kinds takes jobs of these kinds only, and refuses one that there is not', async () => {
+  it('--kinds takes jobs of these kinds only, and rejects an unknown one', async () => {
     const worker = await startWorker(['--kinds', 'solution-check']);
     expect(worker.lines.join('\n')).toContain('"kinds":["solution-check"]');
-    const refused = await fleetCommand(['worker', '--kinds', 'nonsense']);
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toContain('"nonsense" is not a kind of job; there are: solution-check');
+    const rejected = await fleetCommand(['worker', '--kinds', 'nonsense']);
+    expect(rejected).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(rejected.stderr).toContain('"nonsense" is not a kind of job; there are: solution-check');
   });
 });
 

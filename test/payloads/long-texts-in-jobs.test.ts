@@ -47,7 +47,7 @@ describe('long texts in jobs', () => {
     expect(JSON.stringify(stored).length).toBeLessThan(3_000);
   });
 
-  it('are compared by their content where a key is used again', async () => {
+  it('are compared by their content if a key is used again', async () => {
     const { fleet } = await startFleet();
     const payload = { ablationCode: 'print(1)', rawOutput: LONG_OUTPUT };
     const first = await addSummarize(fleet, payload, { key: 'k' });
@@ -90,7 +90,7 @@ describe('long texts in jobs', () => {
     expect((await step.summarize.result()).summary).toBe(summary);
   });
 
-  it("a check's result stays whole for the pipeline's own evaluation, which reads it by itself", async () => {
+  it("a check's result contains all texts for the pipeline's evaluation, which reads it directly", async () => {
     const { fleet, worker } = await startFleet();
     await worker(runnerFor(api));
     const evaluating = startPipelineWorker(redis, fleet, 'evaluate', async (job) => {

@@ -29,7 +29,7 @@ function newStore(offloadBytes?: number) {
 }
 
 describe('the payload store', () => {
-  it('keeps a long text apart, compressed and once, and gives it back', async () => {
+  it('stores a long text separately, compressed and once, and restores it', async () => {
     const { prefix, store } = newStore();
     const data = { solution: { content: LONG }, tags: { run: 'r' }, list: [LONG, 'short'] };
     const stored = await store.offload(data, ['job-1']);
@@ -61,7 +61,7 @@ describe('the payload store', () => {
     );
   });
 
-  it('compares contents whether they are stored apart or not', async () => {
+  it('compares contents whether they are stored separately or not', async () => {
     const { store } = newStore(1_024);
     const other = newStore(100_000).store;
     const data = { content: 'y = 2\n'.repeat(1_000) };
@@ -81,7 +81,7 @@ describe('the payload store', () => {
     });
   });
 
-  it('a decompression bomb in the place of a text ends at the size that the job names', async () => {
+  it('a decompression bomb instead of a text ends at the size that the job names', async () => {
     const { prefix, store } = newStore();
     const stored = await store.offload({ content: LONG }, ['job']);
     const bomb = deflateRawSync(Buffer.alloc(100 * 2 ** 20));
@@ -120,7 +120,7 @@ describe('the payload store', () => {
     expect(await store.restore({ unknown, content }, 'parent')).toEqual({ unknown, content: LONG });
   });
 
-  it('references that expand to too much together are refused before any text is read', async () => {
+  it('references that expand to too much in total are rejected before any text is read', async () => {
     const { prefix, store } = newStore();
     const { content } = await store.offload({ content: LONG }, ['job']);
     await client.del(payloadKey(prefix, referencesIn(content)[0] ?? ''));
@@ -151,7 +151,7 @@ describe('sweeping', () => {
     expect(await client.keys(`${prefix}*`)).toEqual([]);
   });
 
-  it('leaves texts whose job may still come, and looks without removing when asked', async () => {
+  it('leaves texts whose job may still come, and has a dry run that removes nothing', async () => {
     const { prefix, store } = newStore();
     const stored = await store.offload({ content: LONG }, [`${prefix}:summarize:1`]);
     expect(await sweepPayloads(client, prefix)).toEqual([]);

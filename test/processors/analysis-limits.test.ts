@@ -30,7 +30,7 @@ afterEach(async () => {
 const analyst = () => thread.analystFor({ tenant: 'a', signal: new AbortController().signal });
 
 describe('an analysis that takes more than it may', () => {
-  it('fails a check without a model: nobody has checked the script', async () => {
+  it('fails a check without a model: nothing has checked the script', async () => {
     const checked = checkAndFixLeakage({ content: CONTENT }, createOfflineRunner(), { analyst: analyst() });
     await expect(checked).rejects.toMatchObject({
       code: 'analysis-limit',
@@ -39,7 +39,7 @@ describe('an analysis that takes more than it may', () => {
     });
   });
 
-  it('is not followed beside a model, a note says so, and a correction that nobody checked is not put in', async () => {
+  it('gives no opinion in addition to a model, a note says so, and an unchecked correction is not used', async () => {
     const result = await checkAndFixLeakage({ content: CONTENT }, runnerFor(api), { analyst: analyst() });
     expect(result.solution.content).toBe(CONTENT);
     expect(result.findings).toMatchObject([

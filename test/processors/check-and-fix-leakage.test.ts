@@ -53,7 +53,7 @@ describe('checkAndFixLeakage', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('REQ-SF-018: without a "Yes" the correction agent is not asked and the script comes back unchanged', async () => {
+  it('REQ-SF-018: without a "Yes" the correction agent is not called and the script is returned unchanged', async () => {
     const { result, requests } = await checkWith(SCRIPT, [leaks()]);
     expect(result.status).toBe('clean');
     expect(result.solution.content).toBe(SCRIPT);
@@ -66,7 +66,7 @@ describe('checkAndFixLeakage', () => {
     expect(requests[1]?.text).toContain(`\n${LEAKY}</block-`);
   });
 
-  it('REQ-SF-013: refuses an empty script before anything is asked', async () => {
+  it('REQ-SF-013: rejects an empty script before any call', async () => {
     const api = await startMessagesApi({ reply: [] });
     onTestFinished(() => api.close());
     await expect(checkAndFixLeakage({ content: '' }, runnerFor(api))).rejects.toBeInstanceOf(PayloadError);
@@ -85,7 +85,7 @@ describe('checkAndFixLeakage', () => {
     expect(requests[2]?.text).toContain('a = fit(train)\nb = fit(all)\n');
   });
 
-  it('a "No" among "Yes" answers is kept as a finding and not corrected', async () => {
+  it('a "No" among "Yes" answers is a finding and is not corrected', async () => {
     const { result } = await checkWith('a = 1\nb = fit(all)\n', [
       jsonReply({
         answers: [
@@ -162,7 +162,7 @@ describe('locating the leaky block', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('a leak that an earlier, larger correction left standing is corrected where it now is', async () => {
+  it('a leak that an earlier, larger correction left in the script is corrected where it now is', async () => {
     const { result, requests } = await checkWith('x = 1\na = fit(all)\nb = 2\n', [
       leaks('x = 1\na = fit(all)\nb = 2', 'a = fit(all)'),
       correction('x = 3\na = fit(all)\nb = 2'),
@@ -202,7 +202,7 @@ describe('locating the leaky block', () => {
     expect(result.notes?.join()).toContain('occurs 2 times');
   });
 
-  it('a block that occurs twice is asked for once more with its surroundings', async () => {
+  it('a block that occurs twice is requested once more with more context', async () => {
     const script = 'x = fit(a)\nuse(x)\nx = fit(a)\nscore(x)\n';
     const { result, requests } = await checkWith(script, [
       leaks('x = fit(a)'),
@@ -214,7 +214,7 @@ describe('locating the leaky block', () => {
     expect(result.findings[0]).toMatchObject({ occurrences: 1, outcome: 'corrected' });
   });
 
-  it('a block that still occurs twice after that is corrected at its first place, and the count is reported', async () => {
+  it('a block that still occurs twice after that is corrected at its first occurrence, and the count is reported', async () => {
     const script = 'x = fit(a)\nuse(x)\nx = fit(a)\n';
     const { result, requests } = await checkWith(script, [
       leaks('x = fit(a)'),
@@ -240,7 +240,7 @@ describe('it never fails open', () => {
     expect((await failure(SCRIPT, [refusalReply()])).code).toBe('answer-refused');
   });
 
-  it('a detection that is cut off twice is an error, and its cost is kept', async () => {
+  it('a detection that is cut off twice is an error, and its cost is recorded', async () => {
     const error = await failure(SCRIPT, [truncatedReply('{"answers"'), truncatedReply('{"answers"')]);
     expect(error.code).toBe('answer-truncated');
     expect(error.usage).toMatchObject({ calls: 2, inputTokens: 200 });

@@ -45,7 +45,7 @@ async function extract(reply: Script, payload: Partial<ExtractPayload> = {}) {
 }
 
 describe('extract', () => {
-  it('REQ-P2O-015: takes the first plan where its block is in the solution', async () => {
+  it('REQ-P2O-015: takes the first plan if its block is in the solution', async () => {
     const { result, requests } = await extract([plans('model = Ridge()', 'scaler = StandardScaler()')]);
     expect(result).toMatchObject({
       outcome: 'selected',
@@ -67,7 +67,7 @@ describe('extract', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('REQ-P2O-018: a block that is not there is asked for again, with the additional instruction', async () => {
+  it('REQ-P2O-018: a missing block is requested again, with the additional instruction', async () => {
     const { result, work, requests } = await extract([plans('nowhere()'), plans('model = Ridge()')]);
     expect(result).toMatchObject({ outcome: 'selected', attempts: 2, planIndex: 0 });
     expect(requests[0]?.text).not.toContain('not found in the solution');
@@ -76,7 +76,7 @@ describe('extract', () => {
     expect(work.steps).toEqual(['extracting', 'retrying 1/2']);
   });
 
-  it('REQ-P2O-018: after two re-asks the first valid plan of the latest answer is taken', async () => {
+  it('REQ-P2O-018: after two retries the first valid plan of the latest answer is used', async () => {
     const { result, requests } = await extract([
       plans('a()', BLOCK.split('\n')[0] ?? ''),
       plans('b()', 'model = Ridge()'),
@@ -92,7 +92,7 @@ describe('extract', () => {
     expect(result.plans.map(({ valid }) => valid)).toEqual([false, true]);
   });
 
-  it('REQ-P2O-018: a model that gives the same wrong block for ever is asked three times, then skipped', async () => {
+  it('REQ-P2O-018: a model that always returns the same wrong block is called three times, then the job is skipped', async () => {
     const { result, requests } = await extract(() => plans('nowhere()'));
     expect(requests).toHaveLength(3);
     expect(result).toMatchObject({ outcome: 'skipped', attempts: 3 });
@@ -109,7 +109,7 @@ describe('extract', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('a block refined before is taken where the answer has no other', async () => {
+  it('a block refined before is used if the answer has no other', async () => {
     const { result, requests } = await extract([plans('model = Ridge()', 'nowhere()')], {
       previousBlocks: ['model = Ridge()'],
     });
@@ -146,7 +146,7 @@ describe('extract', () => {
     expect(result.plans).toHaveLength(50);
   });
 
-  it('REQ-P2O-016: without a summary it is refused', async () => {
+  it('REQ-P2O-016: without a summary it is rejected', async () => {
     const { summary: _left, ...payload } = PAYLOAD;
     await expect(processExtract(payload, workWith(createOfflineRunner()))).rejects.toMatchObject({
       code: 'invalid-payload',

@@ -16,8 +16,8 @@ describe('a script whose leaks static analysis has not all seen', () => {
   });
 
   it.each([
-    ['since it has more than are listed', manyLeaks(51)],
-    ['since it could not be followed to its end', `${manyLeaks(1)}${BOMB}`],
+    ['because it has more than are listed', manyLeaks(51)],
+    ['because it could not be followed to its end', `${manyLeaks(1)}${BOMB}`],
   ])('is not taken as corrected, %s', async (_why, content) => {
     const { status, solution, findings } = await check(content);
     expect(status).toBe('uncorrected');

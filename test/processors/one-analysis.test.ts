@@ -16,12 +16,12 @@ afterEach(async () => {
   api = undefined;
 });
 
-/** Computes in place, and writes down which texts it analyzed. */
+/** Computes in place, and records which texts it analyzed. */
 function recording(): { analyst: ScriptAnalyst; analyzed: string[] } {
   const analyzed: string[] = [];
-  const analyst = analystBy((task, given) => {
-    if (task === 'analyze') analyzed.push(String(given[0]));
-    return doInPlace(task, given);
+  const analyst = analystBy((task, input) => {
+    if (task === 'analyze') analyzed.push(String(input[0]));
+    return doInPlace(task, input);
   }, '');
   return { analyst, analyzed };
 }

@@ -4,7 +4,7 @@ import { CorrectedScript } from '../../src/processors/leakage-check/corrected-sc
 import { leaksMissedBy } from '../../src/processors/leakage-check/missed-leaks.js';
 import { manyLeaks } from '../support/many-leaks.js';
 
-/** Processor time of the process, in milliseconds; looking at each place by itself took minutes. */
+/** Processor time of the process, in milliseconds; checking each occurrence separately took minutes. */
 const MAX_CPU_MS = 10_000;
 
 async function cpuMs(work: () => unknown): Promise<number> {
@@ -22,7 +22,7 @@ describe('a block that is nearly everywhere in a script', () => {
     expect(await cpuMs(() => new CorrectedScript(content).locate(block))).toBeLessThan(MAX_CPU_MS);
   });
 
-  it('names no leak that it does not overlap, and takes no memory for each place', async () => {
+  it('names no leak that it does not overlap, and needs no memory for each occurrence', async () => {
     const content = `${manyLeaks(1)}${'# z\n'.repeat(2 ** 17)}`;
     const answers = Array.from({ length: 50 }, () => ({
       leakage_status: 'Yes Data Leakage' as const,

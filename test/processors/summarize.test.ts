@@ -56,7 +56,7 @@ describe('summarize', () => {
     expect(requests[0]?.text).toContain('it printed nothing');
   });
 
-  it('an empty answer is asked for once more', async () => {
+  it('an empty answer is requested once more', async () => {
     const { result, requests } = await summarize(OUTPUT, [textReply(''), textReply('now')]);
     expect(result.summary).toBe('now');
     expect(requests).toHaveLength(2);
@@ -68,7 +68,7 @@ describe('summarize', () => {
     await expect(failed).rejects.toMatchObject({ code: 'answer-invalid', retryable: false });
   });
 
-  it('a cut-off answer is asked for once more with twice the token limit, then is a final error', async () => {
+  it('a cut-off answer is requested once more with twice the token limit, then is a final error', async () => {
     const { result, requests } = await summarize(OUTPUT, [truncatedReply('OneHot'), textReply('whole')]);
     expect(result.summary).toBe('whole');
     expect(requests.map(({ body }) => body.max_tokens)).toEqual([1_000, 2_000]);
@@ -77,7 +77,7 @@ describe('summarize', () => {
     await expect(failed).rejects.toMatchObject({ code: 'answer-truncated', retryable: false });
   });
 
-  it('output that is too long is shortened in its middle, with a mark, a log line and a note; the end is kept', async () => {
+  it('output that is too long is shortened in its middle, with a marker, a log line and a note; the end stays', async () => {
     const rawOutput = `first line\n${'noise '.repeat(100_000)}\nBaseline: 0.81\nlast line`;
     const { result, work, requests } = await summarize(rawOutput, [textReply('x')]);
     expect(result.notes?.[0]).toContain('rawOutput was shortened');

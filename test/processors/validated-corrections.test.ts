@@ -26,7 +26,7 @@ describe('validating a correction', () => {
     ['pass', 'pass'],
     ['a word', 'Unchanged'],
     ['a diff', '-x\n+y'],
-  ])('REQ-SF-019: one that is %s is asked for once more, with what was wrong', async (_what, bad) => {
+  ])('REQ-SF-019: one that is %s is requested once more, with the problem', async (_what, bad) => {
     const { result, requests } = await checkWith('a = fit(all)\nb = 2\n', twice(bad, 'a = fit(train)'));
     expect(result.status).toBe('corrected');
     expect(result.solution.content).toBe('a = fit(train)\nb = 2\n');
@@ -64,7 +64,7 @@ describe('validating a correction', () => {
     expect(result.solution.content).toBe('def f():\n    a = fit(train)\n    b = 1\n    return a\n');
   });
 
-  it('one that no longer defines what later lines use is asked for once more', async () => {
+  it('one that no longer defines what later lines use is requested once more', async () => {
     const reply = [leaks('a = fit(all)'), correction('c = fit(train)'), correction('a = fit(train)')];
     const { result, requests } = await checkWith('a = fit(all)\nprint(a)\n', reply);
     expect(requests[2]?.text).toContain('no longer defines a');
@@ -96,7 +96,7 @@ describe('validating a correction', () => {
     expect(result.findings[0]?.correctedBlock).toBe('scaler = StandardScaler()\nX = X.copy()');
   });
 
-  it('the whole script with other lines changed too is asked for again as a block', async () => {
+  it('the whole script with other lines changed too is requested again as a block', async () => {
     const whole = SCRIPT.replace('X = scaler.fit_transform(X)', 'X = X.copy()').replace(
       'print(score)',
       'print(0)',
@@ -141,7 +141,7 @@ describe('the second opinion on a correction', () => {
     'X_val = scaler.transform(X_val)',
   ].join('\n');
 
-  it('a correction that leaves the leak where it was is asked for once more, with the reason', async () => {
+  it('a correction that leaves the leak in the script is requested once more, with the reason', async () => {
     const { result, requests } = await checkWith(script, [
       leaks(block),
       correction(renamed),

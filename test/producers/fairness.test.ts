@@ -32,8 +32,8 @@ const batch = (run: string, count: number, tenant?: string) =>
     options: tenant === undefined ? {} : { tenant },
   }));
 
-/** The order in which the agent was asked about the scripts. */
-const asked = () => api.requests.map(({ text }) => /name = '(\w+)'/.exec(text)?.[1]);
+/** The order in which the agent received the scripts. */
+const checkedScripts = () => api.requests.map(({ text }) => /name = '(\w+)'/.exec(text)?.[1]);
 
 describe('fairness between tenants', () => {
   it('10,000 waiting jobs of one run delay the single job of another by one job a slot', async () => {
@@ -42,18 +42,18 @@ describe('fairness between tenants', () => {
     const single = await addSolutionCheck(fleet, check('single', 'other'));
     await worker(runnerFor(api), { concurrency: 2 });
     await single.result();
-    expect(asked().indexOf('single')).toBeLessThanOrEqual(3);
+    expect(checkedScripts().indexOf('single')).toBeLessThanOrEqual(3);
   });
 
-  it('the tenant of a submission counts, and else its run', async () => {
+  it('the tenant of a submission counts, otherwise its run', async () => {
     const { fleet, worker } = await startFleet();
     await addJobs(fleet, [...batch('a', 4, 'one'), ...batch('b', 4, 'one'), ...batch('c', 4)]);
     await worker(runnerFor(api), { concurrency: 1 });
     await api.arrived(12);
-    expect(asked().map((name) => name?.[0])).toEqual([...'acacacac'.slice(0, 8), ...'bbbb']);
+    expect(checkedScripts().map((name) => name?.[0])).toEqual([...'acacacac'.slice(0, 8), ...'bbbb']);
   });
 
-  it('priorities hold within a tenant, through single and batch submissions', async () => {
+  it('priorities apply within a tenant, to single and batch submissions', async () => {
     const { fleet, worker } = await startFleet();
     await addJobs(fleet, [
       { kind: 'solution-check', payload: check('low', 'r'), options: { priority: 100 } },
@@ -63,22 +63,22 @@ describe('fairness between tenants', () => {
     await addSolutionCheck(fleet, check('other', 's'), { priority: 2_000_000 });
     await worker(runnerFor(api), { concurrency: 1 });
     await api.arrived(4);
-    const order = asked();
+    const order = checkedScripts();
     expect(order.filter((name) => name !== 'other')).toEqual(['first', 'high', 'low']);
     expect(order.indexOf('other')).toBeLessThanOrEqual(1);
   });
 
-  it.each([0, -1, 1.5, 2 ** 21, Number.NaN])('priority %d is refused with its field', async (priority) => {
+  it.each([0, -1, 1.5, 2 ** 21, Number.NaN])('priority %d is rejected with its field', async (priority) => {
     const { fleet } = await startFleet();
-    const refused = addSolutionCheck(fleet, check('x', 'r'), { priority });
-    await expect(refused).rejects.toMatchObject({ code: 'invalid-payload', field: 'priority' });
+    const rejected = addSolutionCheck(fleet, check('x', 'r'), { priority });
+    await expect(rejected).rejects.toMatchObject({ code: 'invalid-payload', field: 'priority' });
     const [outcome] = await addJobs(fleet, [
       { kind: 'solution-check', payload: check('x', 'r'), options: { priority } },
     ]);
     expect(outcome).toMatchObject({ error: { code: 'invalid-payload', field: 'priority' } });
   });
 
-  it('jobs of flows take their turns too', async () => {
+  it('jobs of flows are scheduled fairly too', async () => {
     const { fleet, worker } = await startFleet();
     await addJobs(fleet, batch('night', 50));
     await addCandidateBatch(fleet, {
@@ -88,10 +88,10 @@ describe('fairness between tenants', () => {
     });
     await worker(runnerFor(api), { concurrency: 1 });
     await api.arrived(10);
-    expect(asked().indexOf('candidate')).toBeLessThanOrEqual(1);
+    expect(checkedScripts().indexOf('candidate')).toBeLessThanOrEqual(1);
   });
 
-  it('a tenant that was served before is not kept waiting for it', async () => {
+  it('a tenant that was served before does not wait longer for it', async () => {
     const { fleet, worker } = await startFleet();
     const first = await worker(runnerFor(api), { concurrency: 1 });
     const served = await addJobs(fleet, batch('served', 12));
@@ -101,10 +101,10 @@ describe('fairness between tenants', () => {
     await addSolutionCheck(fleet, check('again', 'served'));
     await worker(runnerFor(api), { concurrency: 1 });
     await api.arrived(25);
-    expect(asked().slice(12).indexOf('again')).toBeLessThanOrEqual(2);
+    expect(checkedScripts().slice(12).indexOf('again')).toBeLessThanOrEqual(2);
   });
 
-  it('delayed jobs that become due together do not go before everybody else', async () => {
+  it('delayed jobs that become due together do not run before all others', async () => {
     const { fleet, worker } = await startFleet();
     const late = batch('late', 10).map((item) => ({ ...item, options: { delayMs: 3_600_000 } }));
     const delayed = await addJobs(fleet, late);
@@ -120,13 +120,13 @@ describe('fairness between tenants', () => {
     await scheduleDueJobs(fleet.client, fleet.prefix, 'solution-check', 1);
     await worker(runnerFor(api), { concurrency: 1 });
     await api.arrived(35);
-    const order = asked()
+    const order = checkedScripts()
       .slice(15)
       .map((name) => name?.[0]);
     expect(order.slice(0, 10).filter((name) => name === 'o').length).toBeGreaterThanOrEqual(4);
   });
 
-  it('failed jobs that are run again do not go before everybody else', async () => {
+  it('failed jobs that are run again do not run before all others', async () => {
     let failing = true;
     const { fleet, worker } = await startFleet(() => (failing ? errorReply(400) : leaks()));
     const first = await worker(runnerFor(api), { concurrency: 1 });
@@ -141,7 +141,7 @@ describe('fairness between tenants', () => {
     await addSolutionCheck(fleet, check('new', 'new'));
     await worker(runnerFor(api), { concurrency: 1 });
     await api.arrived(before + 6);
-    expect(asked().slice(before).indexOf('new')).toBeLessThanOrEqual(1);
+    expect(checkedScripts().slice(before).indexOf('new')).toBeLessThanOrEqual(1);
   });
 });
 

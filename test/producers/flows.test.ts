@@ -69,7 +69,7 @@ describe('addRefinementStep', () => {
   const reply = (request: RecordedRequest): Reply =>
     isSummary(request) ? textReply('The fit matters most.') : jsonReply({ plans: [PLAN] });
 
-  it('REQ-P2O-016: the summary of the child is what the parent is asked with', async () => {
+  it('REQ-P2O-016: the prompt of the parent has the summary of the child', async () => {
     const { fleet, worker, runner, api: server } = await startFleet(reply);
     await worker(runner);
     const { extract, summarize } = await addRefinementStep(fleet, { ...STEP, tags: { run: 'r' } });
@@ -111,7 +111,7 @@ describe('addRefinementStep', () => {
     expect((await extract.result()).outcome).toBe('selected');
   });
 
-  it('with a key is one step, however often it is submitted, and is refused with other inputs', async () => {
+  it('with a key is one step, however often it is submitted, and is rejected with other inputs', async () => {
     const { fleet, worker, runner, api: server } = await startFleet(reply);
     const first = await addRefinementStep(fleet, STEP, { key: 'run:1/step:1' });
     const second = await addRefinementStep(fleet, STEP, { key: 'run:1/step:1' });
@@ -126,7 +126,7 @@ describe('addRefinementStep', () => {
     await expect(other).rejects.toMatchObject({ code: 'key-conflict' });
   });
 
-  it('with a key runs again after a failure, where it failed', async () => {
+  it('with a key runs again after a failure, from the failed job', async () => {
     let broken = true;
     const { fleet, worker, runner } = await startFleet((request) =>
       broken ? errorReply(401) : reply(request),
@@ -141,7 +141,7 @@ describe('addRefinementStep', () => {
     expect((await again.extract.result()).outcome).toBe('selected');
   });
 
-  it('with a key and force runs anew after success', async () => {
+  it('with a key and force runs again after success', async () => {
     const { fleet, worker, runner, api: server } = await startFleet(reply);
     await worker(runner);
     const first = await addRefinementStep(fleet, STEP, { key: 'k' });
@@ -260,7 +260,7 @@ describe('addGuardedEvaluation', () => {
     await expect(checkedSolution(job)).rejects.toThrow('changed after the check');
   });
 
-  it('REQ-SF-022: the leaky original under the status "corrected" is refused', async () => {
+  it('REQ-SF-022: the leaky original with the status "corrected" is refused', async () => {
     const { fleet, worker, runner } = await startFleet([leaks('a = fit(all)'), correction('a = fit(train)')]);
     await worker(runner);
     const handles = await addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation });
@@ -278,7 +278,7 @@ describe('addGuardedEvaluation', () => {
     }
   });
 
-  it('REQ-SF-022: many equal corrections are taken back at their places', async () => {
+  it('REQ-SF-022: many equal corrections are reverted at their offsets', async () => {
     const script = Array.from({ length: 30 }, (_, index) => `m.fit(all_${index}, y)`).join('\n');
     const blocks = script.split('\n');
     const { fleet, worker, runner } = await startFleet([
@@ -301,14 +301,14 @@ describe('addGuardedEvaluation', () => {
     expect(pipeline.ran).toHaveLength(1);
   });
 
-  it('two submissions at once with one key and two scripts: one of them is refused', async () => {
+  it('two submissions at once with one key and two scripts: one of them is rejected', async () => {
     const { fleet } = await startFleet([]);
     const submit = (content: string) =>
       addGuardedEvaluation(fleet, { solution: { content }, evaluation }, { key: 'same' });
     const outcomes = await Promise.allSettled([submit('a = 1\n'), submit('b = 2\n')]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    const refused = outcomes.find((outcome) => outcome.status === 'rejected');
-    expect(refused?.reason).toMatchObject({ code: 'key-conflict' });
+    const rejected = outcomes.find((outcome) => outcome.status === 'rejected');
+    expect(rejected?.reason).toMatchObject({ code: 'key-conflict' });
   });
 
   it.each([
@@ -316,11 +316,11 @@ describe('addGuardedEvaluation', () => {
     ['a queue with a colon', { queue: 'a:b', name: 'x' }, 'evaluation.queue'],
     ['no name', { queue: 'evaluate', name: '' }, 'evaluation.name'],
     [
-      "the guard's own field",
+      "the guard's field",
       { queue: 'evaluate', name: 'x', data: { solutionFleet: 1 } },
       'evaluation.data.solutionFleet',
     ],
-  ])('an evaluation with %s is refused', async (_what, bad, field) => {
+  ])('an evaluation with %s is rejected', async (_what, bad, field) => {
     const { fleet } = await startFleet([]);
     const submission = addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation: bad });
     await expect(submission).rejects.toMatchObject({ code: 'invalid-payload', field });
@@ -384,7 +384,7 @@ describe('addCandidateBatch', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('two candidates with one key and two scripts are refused before anything is submitted', async () => {
+  it('two candidates with one key and two scripts are rejected before anything is submitted', async () => {
     const { fleet } = await startFleet([]);
     const same = [0, 1].map((index) => ({ solution: { content: content(index) }, key: 'k' }));
     const batch = addCandidateBatch(fleet, { candidates: same, evaluation });
@@ -392,7 +392,7 @@ describe('addCandidateBatch', () => {
     expect(await fleet.queue('solution-check').count()).toBe(0);
   });
 
-  it('without a candidate is refused', async () => {
+  it('without a candidate is rejected', async () => {
     const { fleet } = await startFleet([]);
     const empty = addCandidateBatch(fleet, { candidates: [], evaluation });
     await expect(empty).rejects.toMatchObject({ code: 'invalid-payload', field: 'candidates' });

@@ -39,7 +39,7 @@ describe('keys', () => {
     expect((await first.view()).state).toBe('waiting');
   });
 
-  it('an empty one is refused', async () => {
+  it('an empty one is rejected', async () => {
     const { fleet } = await startFleet();
     await expect(addSolutionCheck(fleet, payload(), { key: '' })).rejects.toMatchObject({ field: 'key' });
   });
@@ -59,7 +59,7 @@ describe('keys', () => {
     expect(summary.id).not.toBe(check.id);
   });
 
-  it('with another payload are refused, whatever became of the first job', async () => {
+  it('with another payload are rejected, whatever the outcome of the first job', async () => {
     const { fleet, worker } = await startFleet();
     const first = await addSolutionCheck(fleet, payload(), { key: 'k' });
     const other = () => addSolutionCheck(fleet, payload('y = 2\n'), { key: 'k' });
@@ -69,7 +69,7 @@ describe('keys', () => {
     await expect(other()).rejects.toMatchObject({ code: 'key-conflict' });
   });
 
-  it('give the result, also after the end, and the agent is asked once', async () => {
+  it('return the result, also after the end, and the agent is called once', async () => {
     const { fleet, worker } = await startFleet();
     await worker(runnerFor(api));
     const first = await addSolutionCheck(fleet, payload(), { key: 'k' });
@@ -100,7 +100,7 @@ describe('keys', () => {
     expect((await second.result()).status).toBe('clean');
   });
 
-  it('run anew with force after success, and not while the first is under way', async () => {
+  it('run again with force after success, but not while the first is running', async () => {
     const { fleet, worker } = await startFleet();
     const first = await addSolutionCheck(fleet, payload(), { key: 'k' });
     expect((await addSolutionCheck(fleet, payload(), { key: 'k', force: true })).outcome).toBe('existing');

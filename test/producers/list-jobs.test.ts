@@ -38,7 +38,7 @@ async function idsOf(filter: Parameters<typeof listJobs>[1]): Promise<string[]> 
 }
 
 describe('listing jobs', () => {
-  it('newest first, over all states and places in the queue', async () => {
+  it('newest first, over all states and positions in the queue', async () => {
     const ids = await addChecks(
       {},
       { delayMs: 900_000 },

@@ -23,19 +23,19 @@ beforeEach(async () => {
 const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
 const key = (queue: string, id: string) => fleet.queue(queue).toKey(id);
 
-/** Priority in the job itself and, where it waits, in the order of the queue. */
-async function placeOf(queue: string, id: string) {
+/** Priority in the job itself and, if it waits, in the order of the queue. */
+async function priorityOf(queue: string, id: string) {
   const score = await fleet.client.zscore(key(queue, 'prioritized'), id);
-  const own = Number(await fleet.client.hget(key(queue, id), 'priority'));
-  return { own, waiting: score === null ? undefined : Math.floor(Number(score) / BAND) };
+  const stored = Number(await fleet.client.hget(key(queue, id), 'priority'));
+  return { stored, waiting: score === null ? undefined : Math.floor(Number(score) / BAND) };
 }
 
-describe('a new job is given its place among the others', () => {
+describe('a new job gets its position among the others', () => {
   it('each job of a tenant after the last', async () => {
     const ids = [];
     for (const name of ['a', 'b', 'c']) ids.push((await addSolutionCheck(fleet, script(name))).id);
-    const places = await Promise.all(ids.map((id) => placeOf('solution-check', id)));
-    expect(places).toEqual([1, 2, 3].map((tag) => ({ own: tag, waiting: tag })));
+    const priorities = await Promise.all(ids.map((id) => priorityOf('solution-check', id)));
+    expect(priorities).toEqual([1, 2, 3].map((tag) => ({ stored: tag, waiting: tag })));
   });
 
   it.each(['alone', 'in a batch'])(
@@ -51,8 +51,8 @@ describe('a new job is given its place among the others', () => {
       const near = await submit('near', 1_500);
       await addSolutionCheck(fleet, script('meanwhile'));
       await scheduleDueJobs(fleet.client, fleet.prefix, 'solution-check', 1);
-      expect(await placeOf('solution-check', near)).toEqual({ own: 2, waiting: undefined });
-      expect(await placeOf('solution-check', far)).toEqual({ own: UNSCHEDULED, waiting: undefined });
+      expect(await priorityOf('solution-check', near)).toEqual({ stored: 2, waiting: undefined });
+      expect(await priorityOf('solution-check', far)).toEqual({ stored: UNSCHEDULED, waiting: undefined });
     },
   );
 
@@ -61,7 +61,7 @@ describe('a new job is given its place among the others', () => {
     await queue.pause();
     const { id } = await addSolutionCheck(fleet, script('late'), { delayMs: 1_500 });
     await startWorker(createOfflineRunner());
-    await expect.poll(async () => (await placeOf('solution-check', id)).own).toBe(1);
+    await expect.poll(async () => (await priorityOf('solution-check', id)).stored).toBe(1);
     await queue.resume();
   });
 
@@ -80,11 +80,11 @@ describe('a new job is given its place among the others', () => {
     const step = { ablationCode: 'x', rawOutput: 'a: 1', ...script('x'), previousBlocks: [] };
     await addRefinementStep(fleet, step);
     const { extract, summarize } = await addRefinementStep(fleet, step);
-    expect(await placeOf('summarize', summarize.id)).toEqual({ own: 2, waiting: 2 });
-    expect(await placeOf('extract', extract.id)).toEqual({ own: 2, waiting: undefined });
+    expect(await priorityOf('summarize', summarize.id)).toEqual({ stored: 2, waiting: 2 });
+    expect(await priorityOf('extract', extract.id)).toEqual({ stored: 2, waiting: undefined });
   });
 
-  it('every job of a flow with more jobs than are placed at once', async () => {
+  it('every job of a flow with more jobs than one script schedules', async () => {
     const count = 1_203;
     await addCandidateBatch(fleet, {
       candidates: Array.from({ length: count }, (_, at) => script(`candidate${at}`)),
@@ -97,16 +97,16 @@ describe('a new job is given its place among the others', () => {
       'BYSCORE',
     );
     expect(waiting).toHaveLength(count);
-    const places = await Promise.all(waiting.map((id) => placeOf('solution-check', id)));
-    expect(places).toEqual(waiting.map((_, at) => ({ own: at + 1, waiting: at + 1 })));
+    const priorities = await Promise.all(waiting.map((id) => priorityOf('solution-check', id)));
+    expect(priorities).toEqual(waiting.map((_, at) => ({ stored: at + 1, waiting: at + 1 })));
   });
 
-  it('a job that is there under the same id keeps its place', async () => {
+  it('an existing job with the same id keeps its position', async () => {
     const options = { key: 'same' };
     const [first] = await Promise.all(
       [0, 1, 2, 3].map(() => addSolutionCheck(fleet, script('same'), options)),
     );
-    expect(await placeOf('solution-check', first?.id ?? '')).toEqual({ own: 1, waiting: 1 });
+    expect(await priorityOf('solution-check', first?.id ?? '')).toEqual({ stored: 1, waiting: 1 });
     expect(await fleet.queue('solution-check').getPrioritizedCount()).toBe(1);
   });
 
@@ -114,7 +114,7 @@ describe('a new job is given its place among the others', () => {
     await addSolutionCheck(fleet, script('before'));
     await fleet.client.script('FLUSH');
     const { id } = await addSolutionCheck(fleet, script('after'));
-    expect(await placeOf('solution-check', id)).toEqual({ own: 2, waiting: 2 });
+    expect(await priorityOf('solution-check', id)).toEqual({ stored: 2, waiting: 2 });
   });
 
   it('by a worker, if its producer ended before it was scheduled', async () => {
@@ -122,14 +122,17 @@ describe('a new job is given its place among the others', () => {
     const { summarize } = await addRefinementStep(fleet, step);
     const queue = fleet.queue('summarize');
     await (await queue.getJob(summarize.id))?.changePriority({ priority: UNSCHEDULED });
-    expect(await placeOf('summarize', summarize.id)).toEqual({ own: UNSCHEDULED, waiting: UNSCHEDULED });
+    expect(await priorityOf('summarize', summarize.id)).toEqual({
+      stored: UNSCHEDULED,
+      waiting: UNSCHEDULED,
+    });
     expect(await scheduleDueJobs(fleet.client, fleet.prefix, 'summarize', 1)).toBe(1);
-    expect(await placeOf('summarize', summarize.id)).toEqual({ own: 2, waiting: 2 });
+    expect(await priorityOf('summarize', summarize.id)).toEqual({ stored: 2, waiting: 2 });
   });
 });
 
 describe('a batch of candidates', () => {
-  it('of more candidates than one transaction has is refused whole, and stored once where it is sent twice', async () => {
+  it('of more candidates than one transaction has is rejected atomically, and stored once if it is sent twice', async () => {
     const evaluation = { queue: 'evaluate', name: 'score' };
     const content = (at: number) => `candidate = ${at}\n`;
     const many = Array.from({ length: 300 }, (_, at) => ({
@@ -139,8 +142,8 @@ describe('a batch of candidates', () => {
     const last = { solution: { content: content(299) }, key: 'many:299' };
     await addCandidateBatch(fleet, { candidates: [last], evaluation });
     const other = { ...last, solution: { content: 'another = 1\n' } };
-    const refused = addCandidateBatch(fleet, { candidates: [...many.slice(0, -1), other], evaluation });
-    await expect(refused).rejects.toMatchObject({ code: 'key-conflict' });
+    const rejected = addCandidateBatch(fleet, { candidates: [...many.slice(0, -1), other], evaluation });
+    await expect(rejected).rejects.toMatchObject({ code: 'key-conflict' });
     const stored = () => fleet.queue('evaluate').getWaitingChildrenCount();
     expect(await stored()).toBe(1);
     const both = await Promise.all(

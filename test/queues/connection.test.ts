@@ -52,7 +52,7 @@ describe('redisOptionsFrom', () => {
     ['unix:///a%00b', /NUL/],
     ['unix:///a%zz', /encodes no character/],
     [`unix:///${'a'.repeat(107)}`, /108 bytes; the system allows 107/],
-  ])('refuses %s', (address, message) => {
+  ])('rejects %s', (address, message) => {
     expect(() => redisOptionsFrom(address)).toThrow(ConfigurationError);
     expect(() => redisOptionsFrom(address)).toThrow(message);
   });
@@ -86,7 +86,7 @@ describe('redisOptionsFrom', () => {
     );
   });
 
-  it('names where a connection goes without its password', () => {
+  it('describes the address of a connection without its password', () => {
     expect(redisAddress(redisOptionsFrom('rediss://me:hunter2@host:7000/2'))).toBe('host:7000 (database 2)');
     expect(redisAddress(redisOptionsFrom('unix://me:hunter2@/run/s'))).toBe('unix:///run/s');
   });
@@ -112,16 +112,16 @@ describe('connections to a real Redis', () => {
     await Promise.all([overSocket.quit(), overTcp.quit()]);
   });
 
-  it('authenticates with user and password, and says when they are refused without showing them', async () => {
+  it('authenticates with user and password, and reports rejected ones without showing them', async () => {
     const admin = await connectProducer(redis.url);
     await admin.call('ACL', 'SETUSER', 'me', 'on', '>p@ss word', '~*', '&*', '+@all');
     await admin.call('ACL', 'SETUSER', 'default', 'off');
     const client = await connectProducer(`redis://me:p%40ss%20word@127.0.0.1:${proxy.port}`);
     expect(await client.call('ACL', 'WHOAMI')).toBe('me');
-    const refused = await connectProducer(`redis://me:hunter2@127.0.0.1:${proxy.port}`).catch((e) => e);
-    expect(refused).toBeInstanceOf(RedisError);
-    expect(refused).toMatchObject({ code: 'redis-unsuitable' });
-    expect(String(refused)).not.toContain('hunter2');
+    const rejected = await connectProducer(`redis://me:hunter2@127.0.0.1:${proxy.port}`).catch((e) => e);
+    expect(rejected).toBeInstanceOf(RedisError);
+    expect(rejected).toMatchObject({ code: 'redis-unsuitable' });
+    expect(String(rejected)).not.toContain('hunter2');
     await Promise.all([admin.quit(), client.quit()]);
   });
 
@@ -186,14 +186,14 @@ describe('connections to a real Redis', () => {
   it('sets bounds on every kind of silence', () => {
     expect(workerConnection(redis.url)).toMatchObject({ maxRetriesPerRequest: null, socketTimeout: 11_000 });
     expect(producerConnection(redis.url)).toMatchObject({ commandTimeout: 5_000, enableOfflineQueue: false });
-    // A server that a supervisor watches may stand still for any time.
-    for (const patient of [workerConnection, producerConnection]) {
-      const options = patient(redis.url, { waitForSlow: true });
+    // A supervised server may pause for any time.
+    for (const connectionOf of [workerConnection, producerConnection]) {
+      const options = connectionOf(redis.url, { waitForSlow: true });
       expect([options.commandTimeout, options.socketTimeout]).toEqual([undefined, undefined]);
     }
   });
 
-  it('a transaction is discarded for what discarded it, as the client tells beside', () => {
+  it('the error of a discarded transaction is the error that discarded it', () => {
     const discarded = (...reasons: string[]) =>
       Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
         previousErrors: reasons.map((reason) => new Error(reason)),

@@ -15,14 +15,14 @@ describe('failures on jobs', () => {
     });
   });
 
-  it('that somebody else wrote keep their text', () => {
+  it('that another program wrote keep their text', () => {
     const reason = 'job stalled more than allowable limit';
     expect(decodeFailure(reason)).toMatchObject({ code: 'job-failed', message: reason });
     expect(decodeFailure('[no-such-code] text')).toMatchObject({ code: 'job-failed' });
     expect(decodeFailure('[toString] text')).toMatchObject({ code: 'job-failed' });
   });
 
-  it('are cut where a provider sends a page', () => {
+  it('are cut if a provider sends a page', () => {
     const stored = encodeFailure(new JobError('job-failed', 'x'.repeat(50_000)));
     expect(stored.length).toBeLessThan(8_100);
     expect(stored.endsWith('(cut)')).toBe(true);

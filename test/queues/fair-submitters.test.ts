@@ -86,16 +86,16 @@ describe('submitters share a queue', () => {
     expect((await workFor('again', 1)) / plain).toBeLessThan(4);
   });
 
-  it('keeps nothing for tenants whose jobs were begun', async () => {
+  it('stores nothing for tenants whose jobs were started', async () => {
     const queue = newQueue();
     for (const id of numbered('t', 30)) await queue.addFor('s', id, [id], 3);
     await queue.take(30);
     await queue.addFor('s', 'x', ['late'], 3);
-    // That of the last one that was begun, and that of the late one.
+    // That of the last started one, and that of the late one.
     expect((await client.keys(`submitters-${prefixes}::fair:extract:own:*`)).length).toBeLessThanOrEqual(2);
   });
 
-  it('takes turns by submitter, and by tenant within each', async () => {
+  it('rotates between submitters, and between the tenants of each', async () => {
     const queue = newQueue();
     await queue.addFor('s', 'a', numbered('a', 6));
     await queue.addFor('t', 'c', numbered('c', 6));
@@ -113,7 +113,7 @@ describe('submitters share a queue', () => {
     expect(letters(await queue.take(10))).toMatch(/^ab(ab|ba){4}$/);
   });
 
-  it('keeps a tenant’s jobs in their order, but for the last of those that are moved', async () => {
+  it('keeps a tenant’s jobs in their order, except for the last of those that are moved', async () => {
     const queue = newQueue();
     await queue.addFor('s', 'a', numbered('a', 30));
     for (const id of numbered('b', 10)) await queue.addFor('s', 'b', [id]);
@@ -134,7 +134,7 @@ describe('submitters share a queue', () => {
       ...numbered('h', 3),
       ...numbered('l', 6),
     ]);
-    // `a` has every other turn, whatever `b` calls urgent.
+    // `a` has every other job, whatever `b` calls urgent.
     expect(letters(order.slice(0, 12)).replaceAll(/[^a]/g, 'b')).toMatch(/^(ab|ba){6}$/);
   });
 
@@ -147,7 +147,7 @@ describe('submitters share a queue', () => {
     expect(first.replaceAll(/[^t]/g, 's')).toMatch(/^(ts|st){20}$/);
   });
 
-  it('places every job once, whatever comes and goes', async () => {
+  it('schedules every job once, whatever is added and removed', async () => {
     const queue = newQueue(8);
     const submitted: string[] = [];
     const taken: string[] = [];

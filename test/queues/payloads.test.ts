@@ -13,14 +13,14 @@ const COMPLETE: Record<KindName, Record<string, unknown>> = {
 };
 
 /** The PayloadError that `action` throws. */
-function refusal(action: () => unknown): PayloadError {
+function rejection(action: () => unknown): PayloadError {
   try {
     action();
   } catch (thrown) {
     if (thrown instanceof PayloadError) return thrown;
     throw thrown;
   }
-  throw new Error('nothing was refused');
+  throw new Error('nothing was rejected');
 }
 
 describe('payload contracts', () => {
@@ -28,8 +28,8 @@ describe('payload contracts', () => {
     expect(parsePayload(kind, COMPLETE[kind])).toEqual(COMPLETE[kind]);
   });
 
-  it.each(KIND_NAMES)('%s: an unknown field is refused with its path', (kind) => {
-    const error = refusal(() => parsePayload(kind, { ...COMPLETE[kind], color: 'red' }));
+  it.each(KIND_NAMES)('%s: an unknown field is rejected with its path', (kind) => {
+    const error = rejection(() => parsePayload(kind, { ...COMPLETE[kind], color: 'red' }));
     expect(error.code).toBe('invalid-payload');
     expect(error.field).toBe('color');
     expect(error.message).toBe(`${kind}: color: unknown field`);
@@ -37,45 +37,45 @@ describe('payload contracts', () => {
 
   it('names an unknown field deep inside', () => {
     const payload = { solution: { content: 'x', path: '/etc' } };
-    expect(refusal(() => parsePayload('solution-check', payload)).field).toBe('solution.path');
+    expect(rejection(() => parsePayload('solution-check', payload)).field).toBe('solution.path');
   });
 
-  it.each([null, undefined, 7, 'text', [], true])('refuses %j, which is no object at all', (data) => {
-    expect(refusal(() => parsePayload('solution-check', data)).code).toBe('invalid-payload');
+  it.each([null, undefined, 7, 'text', [], true])('rejects %j, which is not an object', (data) => {
+    expect(rejection(() => parsePayload('solution-check', data)).code).toBe('invalid-payload');
   });
 
-  it('REQ-SF-013: refuses an empty script', () => {
-    const error = refusal(() => parsePayload('solution-check', { solution: { content: '' } }));
+  it('REQ-SF-013: rejects an empty script', () => {
+    const error = rejection(() => parsePayload('solution-check', { solution: { content: '' } }));
     expect(error.field).toBe('solution.content');
     expect(error.message).toContain('the script is empty');
   });
 
-  it('REQ-P2O-010: refuses empty ablation code, takes empty output', () => {
-    expect(refusal(() => parsePayload('summarize', { ablationCode: '', rawOutput: '' })).field).toBe(
+  it('REQ-P2O-010: rejects empty ablation code, accepts empty output', () => {
+    expect(rejection(() => parsePayload('summarize', { ablationCode: '', rawOutput: '' })).field).toBe(
       'ablationCode',
     );
     expect(parsePayload('summarize', { ablationCode: 'x', rawOutput: '' }).rawOutput).toBe('');
   });
 
-  it('REQ-P2O-016: refuses an empty summary, takes an empty list of previous blocks', () => {
+  it('REQ-P2O-016: rejects an empty summary, accepts an empty list of previous blocks', () => {
     const payload = COMPLETE.extract;
-    expect(refusal(() => parsePayload('extract', { ...payload, summary: '' })).field).toBe('summary');
+    expect(rejection(() => parsePayload('extract', { ...payload, summary: '' })).field).toBe('summary');
     expect(parsePayload('extract', payload).previousBlocks).toEqual([]);
   });
 
   it('names an item of a list by its index', () => {
     const payload = { ...COMPLETE.extract, previousBlocks: ['a', 2] };
-    expect(refusal(() => parsePayload('extract', payload)).field).toBe('previousBlocks[1]');
+    expect(rejection(() => parsePayload('extract', payload)).field).toBe('previousBlocks[1]');
   });
 
-  it('SPEC-SIL-009: refuses an unknown difficulty', () => {
+  it('SPEC-SIL-009: rejects an unknown difficulty', () => {
     const payload = { output: 'x', testCase: { ...testCase, difficulty: 'brutal' } };
-    expect(refusal(() => parsePayload('contamination', payload)).field).toBe('testCase.difficulty');
+    expect(rejection(() => parsePayload('contamination', payload)).field).toBe('testCase.difficulty');
   });
 
-  it('refuses tags that are not flat text', () => {
+  it('rejects tags that are not flat text', () => {
     const payload = { ...COMPLETE['solution-check'], tags: { run: { id: 1 } } };
-    expect(refusal(() => parsePayload('solution-check', payload)).field).toBe('tags.run');
+    expect(rejection(() => parsePayload('solution-check', payload)).field).toBe('tags.run');
   });
 
   it('a key named __proto__ changes no prototype', () => {
@@ -85,10 +85,10 @@ describe('payload contracts', () => {
     expect(({} as { y?: unknown }).y).toBeUndefined();
   });
 
-  it('a newer contract version is told apart from a broken payload', () => {
+  it('a newer contract version is distinguished from an invalid payload', () => {
     const newer = { v: CONTRACT_VERSION + 1, somethingNew: true };
-    expect(refusal(() => parsePayload('solution-check', newer)).code).toBe('newer-contract');
-    expect(refusal(() => parsePayload('solution-check', { v: 0 })).code).toBe('invalid-payload');
+    expect(rejection(() => parsePayload('solution-check', newer)).code).toBe('newer-contract');
+    expect(rejection(() => parsePayload('solution-check', { v: 0 })).code).toBe('invalid-payload');
   });
 });
 
@@ -111,7 +111,7 @@ describe('fields that a child supplies', () => {
     expect(complete.summary).toBe('the scaler matters');
   });
 
-  it('what the payload has is kept', () => {
+  it('a field of the payload is not replaced', () => {
     const payload = parsePayload('extract', { ...withoutSummary, summary: 'mine' });
     const complete = completePayload('extract', payload, [{ kind: 'summarize', result: summarized }]);
     expect(complete.summary).toBe('mine');
@@ -120,7 +120,7 @@ describe('fields that a child supplies', () => {
   it('a child of another kind supplies nothing, and the missing field is named', () => {
     const payload = parsePayload('extract', withoutSummary);
     const children = [{ kind: 'solution-check', result: summarized }];
-    expect(refusal(() => completePayload('extract', payload, children)).field).toBe('summary');
+    expect(rejection(() => completePayload('extract', payload, children)).field).toBe('summary');
   });
 
   it('contamination takes its output from any child that returns text', () => {
@@ -135,28 +135,30 @@ describe('size limits', () => {
 
   it('counts bytes of UTF-8, not characters', () => {
     const content = 'é'.repeat(51);
-    const error = refusal(() => checkTextSizes('solution-check', { solution: { content } }, limits));
+    const error = rejection(() => checkTextSizes('solution-check', { solution: { content } }, limits));
     expect(error.code).toBe('payload-too-large');
     expect(error.field).toBe('solution.content');
     expect(error.message).toContain('102 bytes');
     expect(error.message).toContain('100 bytes');
   });
 
-  it('takes a text of exactly the limit and refuses one byte more', () => {
+  it('accepts a text of exactly the limit and rejects one byte more', () => {
     checkTextSizes('solution-check', { solution: { content: 'x'.repeat(100) } }, limits);
-    refusal(() => checkTextSizes('solution-check', { solution: { content: 'x'.repeat(101) } }, limits));
+    rejection(() => checkTextSizes('solution-check', { solution: { content: 'x'.repeat(101) } }, limits));
   });
 
-  it('allows more for the fields that hold long texts, and for no others', () => {
+  it('allows more for the fields with long texts, and for no others', () => {
     const rawOutput = 'x'.repeat(1_000);
     checkTextSizes('summarize', { ablationCode: 'x', rawOutput }, limits);
-    const error = refusal(() => checkTextSizes('summarize', { ablationCode: rawOutput, rawOutput }, limits));
+    const error = rejection(() =>
+      checkTextSizes('summarize', { ablationCode: rawOutput, rawOutput }, limits),
+    );
     expect(error.field).toBe('ablationCode');
   });
 
   it('finds a text deep in a list', () => {
     const payload = { previousBlocks: ['a', 'x'.repeat(101)] };
-    expect(refusal(() => checkTextSizes('extract', payload, limits)).field).toBe('previousBlocks[1]');
+    expect(rejection(() => checkTextSizes('extract', payload, limits)).field).toBe('previousBlocks[1]');
   });
 });
 
