@@ -15,7 +15,6 @@ import {
 } from '../values/region.js';
 import { countWork } from '../values/work.js';
 import { statementsBetween } from './block.js';
-import { ignoredGroups } from './ignored-groups.js';
 
 /** A leak that reaches a score: what was computed over which rows, and where these rows are scored. */
 export interface Leak {
@@ -143,54 +142,19 @@ export function findLeaks(interp: Interpreter): Leak[] {
           : training.predictions.length > 0
             ? 'stacking'
             : 'training-rows';
-      const { subject, rowsText, rows, node, statement } = training;
-      add({
-        kind,
-        subject,
-        rowsText,
-        rows,
-        node,
-        nodes: [node],
-        statement,
-        split: splitBetween(training.rows, prediction.rows),
-        joinedBy: interp.joinOf(training.rows),
-        ...base,
-      });
+      const split = splitBetween(training.rows, prediction.rows);
+      add(leakAt(kind, training, base, { split, joinedBy: interp.joinOf(training.rows) }));
     }
     const inSample = training.predictions.find(isInSample)?.training;
     if (overlap === 'no' && inSample !== undefined) {
-      const { subject, rowsText, rows, node, statement } = training;
       // The first models are to be mended, not the second: the block begins with their fit.
-      const isFirst = inSample.statement.start < statement.start;
-      add({
-        kind: 'stacking',
-        subject,
-        rowsText,
-        rows,
-        node,
-        nodes: [node],
-        statement,
-        split: undefined,
-        ...(isFirst ? { scoredBy: inSample.statement } : {}),
-        joinedBy: undefined,
-        ...base,
-      });
+      const isFirst = inSample.statement.start < training.statement.start;
+      add(leakAt('stacking', training, base, isFirst ? { scoredBy: inSample.statement } : {}));
     }
     const groups = ignoredGroups(prediction.rows);
     if (groups !== undefined && overlap === 'no' && !insideTrainingSide(prediction.rows, scored)) {
-      const { subject, node, statement, joinedBy } = groups;
-      add({
-        kind: 'group-overlap',
-        subject,
-        rowsText: prediction.rowsText,
-        rows: prediction.rows,
-        node,
-        nodes: [node],
-        statement,
-        split: undefined,
-        joinedBy,
-        ...base,
-      });
+      const { rows, rowsText } = prediction;
+      add(leakAt('group-overlap', { ...groups, rows, rowsText }, base, { joinedBy: groups.joinedBy }));
     }
     for (const fit of [...training.fits, ...prediction.fits, ...record.fits]) {
       if (!fit.certain || overlapOf(fit.rows, prediction.rows) !== 'yes') continue;
@@ -246,23 +210,8 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
     if (training === undefined || !interp.claimed.has(score) || !covers(training.rows, prediction.rows))
       return [];
     if (!isSameText(training.rowsText, prediction.rowsText)) return [];
-    const { subject, rowsText, rows, node, statement } = training;
-    return [
-      {
-        kind: 'training-rows' as const,
-        subject,
-        rowsText,
-        rows,
-        node,
-        nodes: [node],
-        statement,
-        split: undefined,
-        joinedBy: undefined,
-        scoredText: prediction.rowsText,
-        scoreNode: score.node,
-        scoredNames: [],
-      },
-    ];
+    const scoring = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames: [] };
+    return [leakAt('training-rows', training, scoring)];
   });
 }
 
@@ -296,26 +245,23 @@ function randomPart(region: Region): Region | undefined {
   return current;
 }
 
-function leakOf(
-  fit: FitEvent,
-  rows: readonly Region[],
-  base: Pick<Leak, 'scoredText' | 'scoreNode' | 'scoredNames'>,
+type Computation = Pick<Leak, 'subject' | 'rowsText' | 'rows' | 'node' | 'statement'>;
+type Scoring = Pick<Leak, 'scoredText' | 'scoreNode' | 'scoredNames'>;
+
+function leakAt(
+  kind: LeakKind,
+  { subject, rowsText, rows, node, statement }: Computation,
+  scoring: Scoring,
+  more: Partial<Pick<Leak, 'split' | 'joinedBy' | 'scoredBy'>> = {},
 ): Leak {
-  const { kind, subject, rowsText, node, statement, joinedBy, scoredBy } = fit;
+  const computation = { kind, subject, rowsText, rows, node, nodes: [node], statement };
+  return { ...computation, split: undefined, joinedBy: undefined, ...more, ...scoring };
+}
+
+function leakOf(fit: FitEvent, rows: readonly Region[], scoring: Scoring): Leak {
+  const { kind, joinedBy, scoredBy } = fit;
   const split = splitBetween(fit.rows, rows);
-  return {
-    kind,
-    subject,
-    rowsText,
-    rows: fit.rows,
-    node,
-    nodes: [node],
-    statement,
-    joinedBy,
-    ...(scoredBy === undefined ? {} : { scoredBy }),
-    split,
-    ...base,
-  };
+  return leakAt(kind, fit, scoring, { split, joinedBy, ...(scoredBy === undefined ? {} : { scoredBy }) });
 }
 
 function isCertain(interp: Interpreter, prediction: ScoredPredictions['prediction']): boolean {
@@ -377,4 +323,33 @@ function isTrainingSide(interp: Interpreter, region: Region, except: Training): 
       prediction.training.rows.includes(region) &&
       prediction.rows.some((row) => isAcross(region, row)),
   );
+}
+
+/** A division that the scored rows went through, and the groups that it cuts through. */
+interface IgnoredGroups extends Pick<Leak, 'subject' | 'node' | 'statement' | 'joinedBy'> {}
+
+/** The groups that a division of these rows cuts through. */
+function ignoredGroups(rows: readonly Region[]): IgnoredGroups | undefined {
+  for (const row of rows) {
+    let shuffled: Region | undefined;
+    for (let current: Region | undefined = row; current !== undefined; current = current.parent) {
+      const { partition } = current;
+      if (partition === undefined) continue;
+      const { node, statement, ignoredGroups: ignored, pieces } = partition;
+      if (ignored !== undefined) {
+        return { subject: `the groups \`${ignored.text}\``, node, statement, joinedBy: undefined };
+      }
+      if (partition.random === true && partition.keepsGroups !== true) shuffled = current;
+      if (pieces === undefined || shuffled?.partition === undefined) continue;
+      // Rows were taken apart before they were dealt out.
+      const split = shuffled.madeBy ?? shuffled.partition.statement;
+      return {
+        subject: `which rows ${pieces} made of one`,
+        node: shuffled.partition.node,
+        statement: split,
+        joinedBy: statement,
+      };
+    }
+  }
+  return undefined;
 }

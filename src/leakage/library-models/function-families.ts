@@ -1,5 +1,4 @@
 import type { LeakKind } from '../kinds.js';
-import { SOURCES } from './source-functions.js';
 
 /** What a library function does with the rows it is given. */
 type FunctionEffect =
@@ -38,7 +37,6 @@ export interface FunctionFamily {
 
 /** What library functions do with rows, one entry for each family that does the same. */
 export const FUNCTION_FAMILIES: readonly FunctionFamily[] = [
-  SOURCES,
   {
     effect: 'holdout-split',
     paths: [

@@ -1,5 +1,55 @@
 import { FUNCTION_FAMILIES, type FunctionFamily } from './function-families.js';
 
+/** Functions that rows come from: reading a file, loading a data set, drawing numbers. */
+const SOURCES: FunctionFamily = {
+  effect: 'source',
+  paths: [
+    ...[
+      'csv',
+      'parquet',
+      'feather',
+      'excel',
+      'json',
+      'pickle',
+      'sql',
+      'hdf',
+      'table',
+      'fwf',
+      'orc',
+      'stata',
+      'sql_query',
+      'ndjson',
+      'ipc',
+      'database',
+    ].map((name) => `pandas.read_${name}`),
+    ...['csv', 'parquet', 'ipc', 'json', 'ndjson', 'excel', 'database', 'avro'].map(
+      (name) => `polars.read_${name}`,
+    ),
+    ...['csv', 'parquet', 'ipc', 'ndjson'].map((name) => `polars.scan_${name}`),
+    'numpy.load',
+    'numpy.genfromtxt',
+    'numpy.loadtxt',
+    'numpy.random.rand',
+    'numpy.random.randn',
+    'numpy.random.normal',
+    'sklearn.datasets.*',
+    'datasets.load_dataset',
+    'torchvision.datasets.*',
+    'seaborn.load_dataset',
+    'cudf.read_csv',
+    'dask.dataframe.read_csv',
+    'joblib.load',
+    'pickle.load',
+    'torch.load',
+    'scipy.io.loadmat',
+    'h5py.File',
+    'os.listdir',
+    'os.scandir',
+    'glob.glob',
+  ],
+  source: 'pandas IO tools; polars IO; numpy IO; sklearn.datasets',
+};
+
 interface Pattern {
   readonly test: (path: string) => boolean;
   readonly family: FunctionFamily;
@@ -23,7 +73,7 @@ function wildcard(pattern: string): (path: string) => boolean {
   };
 }
 
-for (const family of FUNCTION_FAMILIES) {
+for (const family of [SOURCES, ...FUNCTION_FAMILIES]) {
   for (const path of family.paths) {
     if (!path.includes('*')) exact.set(path, family);
     else {
