@@ -49,10 +49,16 @@ local function set_tag(queue, id, tag)
   redis.call('HSET', queue .. id, 'priority', tag)
 end
 
--- Sets a job's first tag. A waiting job moves; of jobs with the same tag, the one that was added first stays first.
-local function schedule(queue, id, tag)
+-- A job without a tag: its score if it waits, else true; nil for any other job.
+local function unscheduled(queue, id)
   local score = redis.call('ZSCORE', queue .. 'prioritized', id)
-  if score then redis.call('ZADD', queue .. 'prioritized', tag * 4294967296 + score % 4294967296, id) end
+  if score then return tonumber(score) >= ${UNSCHEDULED} * 4294967296 and score or nil end
+  return tag_of(queue, id) == ${UNSCHEDULED} or nil
+end
+
+-- Sets a job's first tag. A waiting job moves; of jobs with the same tag, the one that was added first stays first.
+local function schedule(queue, id, score, tag)
+  if score ~= true then redis.call('ZADD', queue .. 'prioritized', tag * 4294967296 + score % 4294967296, id) end
   redis.call('HSET', queue .. id, 'priority', tag)
 end
 
@@ -176,10 +182,11 @@ redis.call('ZREMRANGEBYSCORE', base .. ':next', '-inf', now)
 local at = 4
 while at < #ARGV do
   local party, inner, priority, size = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-  local ids = {}
+  local ids, scores = {}, {}
   for number = 1, size do
     local id = ARGV[at + 3 + number]
-    if tag_of(queue, id) == ${UNSCHEDULED} then ids[#ids + 1] = id end
+    local score = unscheduled(queue, id)
+    if score then ids[#ids + 1], scores[#scores + 1] = id, score end
   end
   at = at + 4 + size
   local count, tags = #ids, {}
@@ -203,7 +210,7 @@ while at < #ARGV do
       redis.call('EXPIRE', index, ARGV[2])
     end
   end
-  for number, id in ipairs(ids) do schedule(queue, id, tags[number]) end
+  for number, id in ipairs(ids) do schedule(queue, id, scores[number], tags[number]) end
 end
 redis.call('EXPIRE', base .. ':next', ARGV[2])`,
 );
