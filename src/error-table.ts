@@ -136,6 +136,11 @@ export const ERROR_TABLE = {
   'job-failed': job.permanent(500, 'Read the reason on the job; `fleet retry ID` runs it again.'),
   'job-not-retryable': job.permanent(409, 'Only a failed job can be run again; submit a new one.'),
   'child-failed': job.retryable(502, 'Run the failed child job again; this job then continues.'),
+  'child-changed': job.permanent(
+    500,
+    'Correct the processor: each attempt must start the same children with the same payloads.',
+  ),
+  'child-limit': job.permanent(422, 'Start fewer children, or fewer jobs that wait for each other.'),
   'key-conflict': job.permanent(409, 'Use another key: this one names a job with another payload.'),
   'job-timeout': job.permanent(
     504,

@@ -2,29 +2,31 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { virtualTimeKey } from '../queues/fairness/schedule-jobs.js';
 import { MAX_TAG } from '../queues/fairness/schedule-script.js';
+import { CHILDREN_FIELD } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
+import { startedChildren } from './children/child-script.js';
 
 /**
  * Starts attempts of jobs of one queue. If the stalled count has grown since the last attempt started, that attempt crashed.
  * A job with crashes gets no marker yet: until it is processed (`writeCrashMarker`) it cannot crash the worker. The queue's
  * virtual time follows the jobs.
  * KEYS: 1 virtual time of the queue, then hash and lock of each job. ARGV: lock token and attempt of each job.
- * Returns four values for each: 1 if the lock is owned or 0 if it is lost, 1 cancelled or 0, crashes, 1 if the job has a
- * ledger or 0.
+ * Returns five values for each: 1 if the lock is owned or 0 if it is lost, 1 cancelled or 0, crashes, 1 if the job has a
+ * ledger or 0, its started children (JSON).
  */
 const BEGIN = script(`
 local function stalled_count(attempt) return tonumber(string.match(attempt, '@(%d+)$') or '-1') end
 local reply, latest = {}, 0
-local function answer(owned, cancelled, crashes, ledger)
+local function answer(owned, cancelled, crashes, ledger, children)
   local at = #reply
-  reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4] = owned, cancelled, crashes, ledger
+  reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5] = owned, cancelled, crashes, ledger, children
 end
 for at = 1, #ARGV, 2 do
   local hash, token, attempt = KEYS[at + 1], ARGV[at], ARGV[at + 1]
-  if redis.call('GET', KEYS[at + 2]) ~= token then answer(0, 0, '', 0)
+  if redis.call('GET', KEYS[at + 2]) ~= token then answer(0, 0, '', 0, '')
   else
-    local fields = redis.call('HMGET', hash, 'fleet:attempt', 'fleet:crashes', 'fleet:cancelled', 'fleet:ledger', 'priority')
+    local fields = redis.call('HMGET', hash, 'fleet:attempt', 'fleet:crashes', 'fleet:cancelled', 'fleet:ledger', 'priority', '${CHILDREN_FIELD}')
     local before, crashes = fields[1], fields[2] or ''
     if before and stalled_count(before) < stalled_count(attempt) then
       crashes = crashes == '' and before or crashes .. ' ' .. before
@@ -34,7 +36,7 @@ for at = 1, #ARGV, 2 do
     elseif before then redis.call('HDEL', hash, 'fleet:attempt') end
     local tag = tonumber(fields[5] or '0') or 0
     if tag > latest and tag <= ${MAX_TAG} then latest = tag end
-    answer(1, fields[3] and 1 or 0, crashes, fields[4] and 1 or 0)
+    answer(1, fields[3] and 1 or 0, crashes, fields[4] and 1 or 0, fields[6] or '')
   end
 end
 local time = tonumber(redis.call('GET', KEYS[1]) or '')
@@ -42,7 +44,7 @@ if time and latest > time then redis.call('SET', KEYS[1], latest, 'KEEPTTL') end
 return reply`);
 
 /** Number of reply values for each job. */
-const VALUES_A_JOB = 4;
+const VALUES_A_JOB = 5;
 
 /** Maximum number of jobs in one script: the first of many go on while Redis starts the others. */
 const MAX_BATCH = 20;
@@ -57,6 +59,8 @@ export interface StartedAttempt {
   readonly crashes: number;
   /** Whether the job has calls of earlier attempts in its ledger. */
   readonly hasLedger: boolean;
+  /** Names of the children that earlier attempts started. */
+  readonly startedChildren: readonly string[];
 }
 
 /** An attempt that is about to start. */
@@ -127,5 +131,6 @@ function startedAttempt(attempt: string, reply: readonly ScriptReply[], at: numb
     cancelled: reply[at + 1] === 1,
     crashes: crashes === '' ? 0 : crashes.split(' ').length,
     hasLedger: reply[at + 3] === 1,
+    startedChildren: startedChildren(replyText(reply[at + 4])),
   };
 }

@@ -1,11 +1,14 @@
 import { CallDeferred } from '../calls/call-deferred.js';
 import { AgentError, CallRefusedError, type FleetError, JobError, toFleetError } from '../errors.js';
 import { ABORT_REASONS } from './abort-reasons.js';
+import { WaitForChildren } from './children/wait-for-children.js';
 
 /** What happens to a job whose attempt threw. */
 export type FailureDecision =
   /** Another worker owns the job: nothing more is written. */
   | { readonly action: 'leave' }
+  /** The job runs again when its children have ended. */
+  | { readonly action: 'wait' }
   /** The worker drains: the job returns to the queue without using an attempt. */
   | { readonly action: 'requeue' }
   /** The job returns to the queue later, without using an attempt. */
@@ -41,6 +44,8 @@ const FULL_REDIS_DELAY_MS = 1_000;
 export function decideFailure(thrown: unknown, attempt: FailedAttempt): FailureDecision {
   const { signal, redisIsFull } = attempt;
   if (hasLostLock(thrown, signal)) return { action: 'leave' };
+  if (thrown instanceof WaitForChildren && signal.reason !== ABORT_REASONS.cancelled)
+    return { action: 'wait' };
   if (signal.aborted && signal.reason === ABORT_REASONS.draining && !isFinal(thrown)) {
     return { action: 'requeue' };
   }
@@ -57,7 +62,9 @@ export function decideFailure(thrown: unknown, attempt: FailedAttempt): FailureD
     return { action: 'delay', waitMs: attempt.newerContractDelayMs, cause };
   }
   const isLast = attempt.attemptsMade + 1 >= attempt.attempts;
-  return { action: error.retryable && !isLast ? 'retry' : 'fail', error };
+  // A failed child has used its own attempts: this job would meet the same failure again.
+  const mayRetry = error.retryable && !isLast && error.code !== 'child-failed';
+  return { action: mayRetry ? 'retry' : 'fail', error };
 }
 
 /** Whether the attempt ended because another worker owns the job. */

@@ -1,6 +1,9 @@
 import type { Job } from 'bullmq';
+import { z } from 'zod';
 import { runAccount } from '../calls/budget/run-account.js';
 import type { PayloadStore } from '../payloads/payload-store.js';
+import type { ChildHeritage } from '../producers/add-child.js';
+import { defined } from '../producers/job-view.js';
 import { childValues } from '../queues/child-values.js';
 import { RESERVED_TAGS } from '../queues/common.js';
 import { parseJobKey } from '../queues/job-key.js';
@@ -69,14 +72,35 @@ export function tenantOf(job: Job): string {
   return typeof fleet?.tenant === 'string' ? fleet.tenant : (lineageOf(job).run ?? '');
 }
 
+/** What the fleet keeps among the options of a job; what cannot be read counts as absent. */
+const FleetOptionsSchema = z.object({
+  tenant: z.string().optional().catch(undefined),
+  submitter: z.string().optional().catch(undefined),
+  priority: z.number().optional().catch(undefined),
+  budgetUsd: z.number().optional().catch(undefined),
+  budgetJob: z.string().optional().catch(undefined),
+  depth: z.number().optional().catch(undefined),
+});
+
+/** What the children of a job inherit: who pays, for whom they are done, and their place in the run. */
+export function heritageOf(job: Job): ChildHeritage {
+  const own = FleetOptionsSchema.safeParse((job.opts as { fleet?: unknown }).fleet).data ?? {};
+  const payer = own.budgetUsd === undefined ? {} : { budgetJob: own.budgetJob ?? job.id ?? '' };
+  const { parent: _, ...lineage } = lineageOf(job);
+  return defined({ ...own, ...payer, tags: lineage, parentKey: jobKey(job) });
+}
+
 /**
  * The account that pays for the job's calls: its run's, or a bound tenant's part of it. A job with a budget but no run has
  * a separate account.
  */
 export function budgetOf(job: Job): { run?: string; runBudgetUsd?: number } {
-  const { fleet } = job.opts as { fleet?: Submission & { readonly budgetUsd?: unknown } };
+  const { fleet } = job.opts as {
+    fleet?: Submission & { readonly budgetUsd?: unknown; readonly budgetJob?: string };
+  };
   const budget = fleet?.budgetUsd;
-  const run = lineageOf(job).run ?? (typeof budget === 'number' ? `job ${job.id}` : undefined);
+  const run =
+    lineageOf(job).run ?? (typeof budget === 'number' ? `job ${fleet?.budgetJob ?? job.id}` : undefined);
   if (run === undefined) return {};
   const account = { run: runAccount(run, boundTenantOf(fleet ?? {})) };
   return typeof budget === 'number' ? { ...account, runBudgetUsd: budget } : account;

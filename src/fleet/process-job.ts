@@ -7,6 +7,9 @@ import { jobInterceptors } from '../calls/job-interceptors.js';
 import { loadProcessor } from '../processors/registry.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 import type { AnalysisThread } from './analysis-thread.js';
+import { ChildJobs, type ParentJob } from './children/child-jobs.js';
+import type { ChildProducer } from './children/child-submission.js';
+import { WaitForChildren } from './children/wait-for-children.js';
 import type { ContaminationThreads } from './contamination-threads.js';
 import type { ExtraSlots } from './extra-slots.js';
 import { interceptedRunner } from './intercepted-runner.js';
@@ -20,12 +23,16 @@ export interface ProcessingParts {
   readonly extraSlots?: ExtraSlots;
   /** Controls of agent calls: budget, limits, calls in doubt. */
   readonly calls: CallControl;
+  /** Adds the children of jobs. */
+  readonly childProducer: () => Promise<ChildProducer>;
   /** Where agents may read. */
   readonly workspaces: WorkspacePolicy;
 }
 
 /** The job that makes the calls and the account that pays for them: plain data. */
-export interface ProcessedJob extends Omit<CallingJob, 'signal' | 'warn'> {
+export interface ProcessedJob
+  extends Omit<CallingJob, 'signal' | 'warn'>,
+    Pick<ParentJob, 'id' | 'startedChildren' | 'heritage'> {
   /** For whom the job is done; threads serve tenants in rotation. */
   readonly tenant: string;
 }
@@ -42,25 +49,32 @@ export async function processJob<K extends KindName>(
   job: ProcessedJob,
   signal: AbortSignal,
   log: ProcessingLog,
-  { runner, contamination, analysis, calls, workspaces, extraSlots }: ProcessingParts,
+  { runner, contamination, analysis, calls, childProducer, workspaces, extraSlots }: ProcessingParts,
 ): Promise<ResultOf<K>> {
   const processor = await loadProcessor(kind);
   const callingJob = { ...job, signal, warn: (message: string) => log.warn(message) };
   const owner = { tenant: job.tenant, signal, ...(extraSlots && { trackWait: extraSlots.ofJob(kind) }) };
   const files = new JobFiles(workspaces);
+  const jobs = new ChildJobs(calls.client, childProducer, job);
   try {
-    return await processor(payload, {
-      // Many jobs call no agent and analyze no script: both are created at their first use.
+    const result = await processor(payload, {
+      // Many a job asks no agent and reads no script: what these need is made for the first that does.
       runner: interceptedRunner(runner, () => jobInterceptors(calls, callingJob)),
       get analyst() {
         return analysis.analystFor(owner);
       },
       files,
       contamination: contamination.checkerFor(owner),
+      jobs,
       signal,
       log,
       progress: (step) => log.progress(step),
     });
+    await jobs.assertAllStarted();
+    return result;
+  } catch (thrown) {
+    // A processor that does not let the wait pass waits as well.
+    throw (await jobs.isWaiting()) ? new WaitForChildren() : thrown;
   } finally {
     await files.close();
   }

@@ -11,7 +11,7 @@ import { clearCrashMarker, resetCrashCount } from './crash-markers.js';
 import { hasLostLock } from './failure-decision.js';
 import { runIsolated } from './isolation/run-isolated.js';
 import { type JobContext, jobKey, type OwnedJob } from './job-context.js';
-import { budgetOf, lineageOf, payloadOf, storedResult, tenantOf } from './job-data.js';
+import { budgetOf, heritageOf, lineageOf, payloadOf, storedResult, tenantOf } from './job-data.js';
 import { JobDeadline } from './job-deadline.js';
 import { JobLog } from './job-log.js';
 import { processJob } from './process-job.js';
@@ -73,6 +73,7 @@ interface StartedJob {
   readonly running: RunningJob;
   /** Whether the job has calls of earlier attempts in its ledger. */
   readonly hasLedger: boolean;
+  readonly startedChildren: readonly string[];
 }
 
 /**
@@ -94,7 +95,7 @@ async function begin(
       'an earlier attempt of it has not ended in this worker yet',
     );
   }
-  const { attempt, ownsLock, cancelled, crashes, hasLedger } = await starter.begin(
+  const { attempt, ownsLock, cancelled, crashes, hasLedger, startedChildren } = await starter.begin(
     key,
     token,
     job.stalledCounter,
@@ -120,7 +121,7 @@ async function begin(
   if (running.add(started)) {
     // A worker that is already stopping may be killed at any time, and that would not be a crash.
     if (running.draining) await clearCrashMarker(calls.client, key, attempt);
-    return { running: started, hasLedger };
+    return { running: started, hasLedger, startedChildren };
   }
   throw new CallDeferred(
     running.putOffMs(),
@@ -142,11 +143,20 @@ async function processAttempt<K extends KindName>(
   kind: K,
   payload: PayloadOf<K>,
   { job, key, token, signal }: OwnedJob,
-  { running: { attempt, hasCrashed }, hasLedger }: StartedJob,
+  { running: { attempt, hasCrashed }, hasLedger, startedChildren }: StartedJob,
   context: JobContext,
   log: JobLog,
 ): Promise<ResultOf<K>> {
-  const processed = { key, token, hasLedger, tenant: tenantOf(job), ...budgetOf(job) };
+  const processed = {
+    key,
+    token,
+    id: job.id ?? '',
+    hasLedger,
+    startedChildren,
+    heritage: heritageOf(job),
+    tenant: tenantOf(job),
+    ...budgetOf(job),
+  };
   if (!hasCrashed) return processJob(kind, payload, processed, signal, log, context);
   return runIsolated(kind, payload, { ...processed, attempt }, signal, log, context);
 }

@@ -1,6 +1,7 @@
-import { DelayedError, UnrecoverableError, WaitingError } from 'bullmq';
+import { DelayedError, type Job, UnrecoverableError, WaitingChildrenError, WaitingError } from 'bullmq';
 import { redactSecrets } from '../config/redact.js';
 import { AgentError, type FleetError, JobError } from '../errors.js';
+import { cancelChildren } from '../producers/cancel-job.js';
 import { encodeFailure } from '../queues/failure.js';
 import { clearThrottledSince, readJobFlags, writeUsage } from '../queues/job-flags.js';
 import { addUsage, NO_USAGE } from '../queues/usage.js';
@@ -32,6 +33,17 @@ export async function settleFailure(
   switch (decision.action) {
     case 'leave':
       logger.warn('the lock of the job is lost: its call was aborted, and this worker writes nothing more');
+      throw new WaitingError();
+    case 'wait':
+      logger.info('the job gives its slot back and waits for its children');
+      if (await job.moveToWaitingChildren(token)) {
+        // Somebody may have cancelled the job while no children were known.
+        const { cancelled } = await readJobFlags(context.calls.client, jobKey(job));
+        if (cancelled) await cancelOpenChildren(job, context);
+        throw new WaitingChildrenError();
+      }
+      // They have ended in the meantime.
+      await job.moveToWait(token);
       throw new WaitingError();
     case 'requeue':
       logger.info('the worker stops; the job returns to the queue');
@@ -66,6 +78,13 @@ function logDelay(
   }
 }
 
+/** Cancels children that nobody waits for any more. */
+async function cancelOpenChildren(job: Job, { calls, childProducer }: JobContext): Promise<void> {
+  if ((await calls.client.scard(`${jobKey(job)}:dependencies`)) === 0) return;
+  const { fleet } = await childProducer();
+  await cancelChildren(fleet, jobKey(job));
+}
+
 async function failAttempt(
   { action, error }: FailureDecision & { action: 'retry' | 'fail' },
   thrown: unknown,
@@ -80,11 +99,12 @@ async function failAttempt(
       if (!context.full.noted(rejected)) throw rejected;
     },
   );
+  if (action === 'fail') await cancelOpenChildren(job.job, context);
   logger[action === 'fail' ? 'error' : 'warn'](
     { code: error.code, err: error },
     action === 'fail' ? 'job failed' : 'job will be tried again',
   );
-  if (!error.retryable) throw new UnrecoverableError(encodeFailure(error));
+  if (action === 'fail') throw new UnrecoverableError(encodeFailure(error));
   throw new Error(encodeFailure(error), { cause: error });
 }
 

@@ -15,6 +15,7 @@ import { type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
 import { AttemptStarter } from './attempt-starter.js';
+import { childProducer } from './children/child-submission.js';
 import { ContaminationThreads } from './contamination-threads.js';
 import { DueJobs } from './due-jobs.js';
 import { ExtraSlots } from './extra-slots.js';
@@ -143,6 +144,13 @@ export class FleetWorker {
     const analysis = new AnalysisThread(computeLimits);
     const workspaces = options.workspaces ?? NO_WORKSPACES;
     const graceMs = options.abortGraceMs ?? DEFAULT_JOB_LIMITS.graceMs;
+    const submission = {
+      redisUrl,
+      prefix,
+      ...(options.textLimits && { limits: options.textLimits }),
+      ...(options.retentionDays !== undefined && { retentionDays: options.retentionDays }),
+      ...(options.offloadBytes !== undefined && { offloadBytes: options.offloadBytes }),
+    };
     const isolatedProcess =
       options.isolatedProcess === undefined
         ? undefined
@@ -153,6 +161,7 @@ export class FleetWorker {
             workspaces,
             computeLimits,
             graceMs,
+            submission,
           });
     const context = {
       isolatedProcess,
@@ -173,6 +182,7 @@ export class FleetWorker {
         dataBytes: totalTextBytes(options.textLimits),
       }),
       calls: callControl(durableClient, prefix, options.calls),
+      childProducer: childProducer(durableClient, submission),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };
     const name = workerName();

@@ -4,6 +4,47 @@ import type { JobFiles } from '../agents/workspace/job-files.js';
 import type { ContaminationChecker } from '../contamination/contamination-checker.js';
 import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 
+export interface ChildOptions<Else = never> {
+  /** Name of the child, different for each child of a job. */
+  readonly name: string;
+  /** What a child that failed for good gives; default: the job fails with `child-failed`. */
+  readonly orElse?: Else;
+}
+
+/** One of several children that run at the same time. */
+export interface ChildRequest {
+  /** A kind, or one of the pipeline's own queues. */
+  readonly queue: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly options: ChildOptions<unknown>;
+}
+
+/**
+ * Starts child jobs and waits for them. The job gives its slot back meanwhile: the first time, these functions throw
+ * `WaitForChildren`, which the processor lets pass. When all children have ended, the processor runs again from its beginning,
+ * on any worker. Its agent calls are then answered from the ledger, and these functions return what the children returned.
+ * So each attempt must start the same children with the same payloads.
+ */
+export interface ChildWork {
+  /**
+   * Runs a job of a kind.
+   * @throws PayloadError where the payload breaks the contract; JobError `child-failed`, `child-changed`, `child-limit`.
+   */
+  child<K extends KindName, Else = never>(
+    kind: K,
+    payload: PayloadOf<K>,
+    options: ChildOptions<Else>,
+  ): Promise<ResultOf<K> | Else>;
+  /** Runs a job in one of the pipeline's own queues, whose workers return any JSON value. */
+  childIn(
+    queue: string,
+    payload: Readonly<Record<string, unknown>>,
+    options: ChildOptions<unknown>,
+  ): Promise<unknown>;
+  /** Runs several jobs at the same time. @returns their results in the order of the requests. */
+  children(requests: readonly ChildRequest[]): Promise<unknown[]>;
+}
+
 /** What a processor gets besides its payload. */
 export interface Work {
   readonly runner: AgentRunner;
@@ -17,6 +58,8 @@ export interface Work {
   readonly signal: AbortSignal;
   /** Lines go to the job (the dashboard shows them) and to the worker's log. */
   readonly log: WorkLog;
+  /** Starts jobs that this one waits for. */
+  readonly jobs: ChildWork;
   /** Reports the current step, as in `correcting 2/3`. */
   progress(step: string): void;
 }

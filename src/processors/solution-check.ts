@@ -1,13 +1,49 @@
+import { type SolutionCheckResult, statusOf } from '../queues/solution-check.js';
+import { withNotes } from './agent-provenance.js';
 import { checkAndFixLeakage } from './leakage-check/check-and-fix-leakage.js';
 import type { Processor } from './processor.js';
 
-export const processSolutionCheck: Processor<'solution-check'> = ({ solution, workspace, model }, work) =>
-  checkAndFixLeakage(solution, work.runner, {
+/** Checks a script, and with `verify: 'agent'` the corrected script once more (REQ-SF-020). */
+export const processSolutionCheck: Processor<'solution-check'> = async (
+  { solution, workspace, model, verify },
+  work,
+) => {
+  const settings = {
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(model === undefined ? {} : { model }),
+  };
+  const first = await checkAndFixLeakage(solution, work.runner, {
     analyst: work.analyst,
     signal: work.signal,
     ...(work.files === undefined ? {} : { files: work.files }),
     log: work.log,
     onProgress: (step) => work.progress(step),
-    ...(workspace === undefined ? {} : { workspace }),
-    ...(model === undefined ? {} : { model }),
+    ...settings,
   });
+  const isCorrected = first.findings.some(({ outcome }) => outcome === 'corrected');
+  if (verify === undefined || !isCorrected) return first;
+  work.progress('checking the corrected script again');
+  const second = await work.jobs.child(
+    'solution-check',
+    { solution: first.solution, ...settings },
+    { name: 'verify' },
+  );
+  return withSecondCheck(first, second);
+};
+
+/** The result of both checks: the leaks that the second one found come after those of the first. */
+function withSecondCheck(first: SolutionCheckResult, second: SolutionCheckResult): SolutionCheckResult {
+  const found = second.findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
+  const findings = [...first.findings, ...found];
+  const note =
+    found.length === 0
+      ? 'the agent checked the corrected script again and found no leakage'
+      : `the agent checked the corrected script again and found ${found.length} more; see the last findings`;
+  return {
+    ...first,
+    status: statusOf(findings),
+    solution: second.solution,
+    findings,
+    ...withNotes([...(first.notes ?? []), note, ...(second.notes ?? [])]),
+  };
+}

@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
-import { CONTRACT_VERSION } from '../queues/common.js';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
+import { contractVersionOf } from '../queues/kind.js';
 import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
 import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
 import type { FleetClient } from './fleet-client.js';
@@ -45,6 +45,10 @@ export interface FleetJobOptions {
   readonly fleet?: Pick<AddOptions, 'tenant' | 'budgetUsd' | 'priority' | 'submitter'> & {
     /** The job's labels, null if it has none. */
     readonly tags?: Readonly<Record<string, string>> | null;
+    /** How many jobs above this one wait for each other. */
+    readonly depth?: number;
+    /** The job without a run whose budget pays for this one. */
+    readonly budgetJob?: string;
     /** Size of the job's texts in characters, if some of them are stored separately. */
     readonly bytes?: number;
   };
@@ -91,7 +95,7 @@ export function retention(fleet: FleetClient): Pick<JobsOptions, 'removeOnComple
 }
 
 /**
- * Validates a payload and adds the current contract version.
+ * Validates a payload and adds the contract version that it needs.
  * @throws PayloadError with the path of the invalid field.
  */
 export function preparePayload<K extends KindName>(
@@ -101,7 +105,7 @@ export function preparePayload<K extends KindName>(
 ): PayloadOf<K> {
   const parsed = parsePayload(kind, payload);
   checkTextSizes(kind, parsed, fleet.limits);
-  return { ...parsed, v: CONTRACT_VERSION };
+  return { ...parsed, v: contractVersionOf(KINDS[kind], parsed) };
 }
 
 /**

@@ -27,10 +27,15 @@ export async function cancelJob(fleet: FleetClient, id: string, queueName?: stri
   // A worker ends a cancelled job when it takes it, so a delayed job is made due now.
   if (state === 'delayed') await job.promote();
   if (state === 'waiting-children') {
-    // BullMQ's method for this would read the result of every child.
-    const unprocessed = await fleet.client.smembers(`${queue.toKey(id)}:dependencies`);
-    await Promise.all(unprocessed.map((key) => cancelChild(fleet, key)));
+    await cancelChildren(fleet, queue.toKey(id));
   }
+}
+
+/** Cancels the children that have not ended; `jobKey` is the key of their parent's hash. */
+export async function cancelChildren(fleet: FleetClient, jobKey: string): Promise<void> {
+  // BullMQ's method for this would read the result of every child.
+  const unprocessed = await fleet.client.smembers(`${jobKey}:dependencies`);
+  await Promise.all(unprocessed.map((key) => cancelChild(fleet, key)));
 }
 
 /** Maximum number of stored events of a queue, the same as BullMQ's. */
@@ -49,12 +54,15 @@ async function announce(fleet: FleetClient, queue: Queue, id: string): Promise<v
   await runScript(fleet.client, PUBLISH_END, [queue.toKey('events')], [CANCELLED_EVENT, id, MAX_EVENTS]);
 }
 
+const OVER: ReadonlySet<string> = new Set(['job-already-ended', 'job-not-found']);
+
 async function cancelChild(fleet: FleetClient, key: string): Promise<void> {
   const { queue, id } = parseJobKey(key);
   try {
     await cancelJob(fleet, id, queue);
   } catch (thrown) {
     // A child that ended while its parent was being cancelled needs no cancelling.
-    if (!(thrown instanceof FleetError && thrown.code === 'job-already-ended')) throw thrown;
+    const isOver = thrown instanceof FleetError && OVER.has(thrown.code);
+    if (!isOver) throw thrown;
   }
 }

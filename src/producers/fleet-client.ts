@@ -58,7 +58,11 @@ export class FleetClient {
   #sharedEnds: SharedEnds | undefined;
   #flows: FlowProducer | undefined;
 
-  private constructor(client: Redis, options: FleetClientOptions) {
+  private constructor(
+    client: Redis,
+    options: FleetClientOptions,
+    private readonly ownsClient = true,
+  ) {
     this.client = client;
     this.prefix = options.prefix ?? 'fleet';
     this.limits = options.limits ?? DEFAULT_TEXT_LIMITS;
@@ -90,6 +94,11 @@ export class FleetClient {
       await connectProducer(options.redisUrl, { waitForSlow: options.waitForSlow }),
       options,
     );
+  }
+
+  /** A client on a connection that the caller closes. */
+  static on(client: Redis, options: FleetClientOptions): FleetClient {
+    return new FleetClient(client, options, false);
   }
 
   /** The queue of a kind, or a pipeline queue. */
@@ -140,7 +149,7 @@ export class FleetClient {
     await this.#flows?.close();
     const queues = [...this.#queues.values(), ...this.#pipelineQueues.values()];
     await Promise.all(queues.map((queue) => queue.close()));
-    endClient(this.client);
+    if (this.ownsClient) endClient(this.client);
   }
 
   #pipelineQueue(name: string): Queue {

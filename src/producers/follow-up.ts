@@ -11,7 +11,7 @@ export interface Predecessor {
 }
 
 /** Tags that put a job after another in the same pipeline run. */
-function lineageTags(job: Predecessor): Record<string, string> {
+export function lineageTags(job: Predecessor): Record<string, string> {
   const tags = job.tags ?? (job.data as { tags?: Record<string, string> } | undefined)?.tags ?? {};
   return {
     ...(tags.run === undefined ? {} : { run: tags.run }),

@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
+import { forgetFailedChildren } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetJobOptions } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
@@ -14,6 +15,7 @@ export async function requeueWithNewPriority(fleet: FleetClient, queueName: stri
   const id = job.id ?? '';
   const fleetOptions = (job.opts as FleetJobOptions).fleet;
   if (isKindName(queueName)) {
+    await forgetFailedChildren(fleet.client, fleet.jobKey(queueName, id));
     await job.changePriority({ priority: UNSCHEDULED });
     await scheduleSubmitted(fleet, [{ queue: queueName, id, data: job.data, ...fleetOptions }]);
   }

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { nameField } from './names.js';
 
 /**
- * Version of the contracts in this folder. A producer writes it into every payload (`v`); a worker that
- * meets a higher number leaves the job to a newer worker.
+ * Latest version of the contracts in this folder. A producer writes into every payload (`v`) the first version that knows the
+ * payload's fields (`JobKind.fieldsSince`); a worker that knows only lower ones leaves the job to a newer worker.
  */
-export const CONTRACT_VERSION = 1;
+export const CONTRACT_VERSION = 2;
 
 /** A solution script. Values are immutable: every change makes a new one. */
 export const SolutionSchema = z.strictObject({

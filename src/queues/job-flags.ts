@@ -8,9 +8,11 @@ import { type Usage, UsageSchema } from './usage.js';
  * `fleet:cancelled` is the time (ms since 1970) at which the job was cancelled;
  * `fleet:usage` is what its failed attempts used;
  * `fleet:throttledSince` is the time at which rate limits began to throttle it (`src/calls/call-scripts.ts`).
+ * `fleet:children` are the children that its processor has started (JSON): each name with the digest of its queue and payload.
  */
 const CANCELLED = 'fleet:cancelled';
 const USAGE = 'fleet:usage';
+export const CHILDREN_FIELD = 'fleet:children';
 const THROTTLED_SINCE = 'fleet:throttledSince';
 
 export interface JobFlags {
@@ -78,4 +80,14 @@ export async function writeUsage(client: Redis, jobKey: string, token: string, u
 /** Clears the throttling time when an attempt ends: its wait does not count for the next attempt. */
 export async function clearThrottledSince(client: Redis, jobKey: string): Promise<void> {
   await client.hdel(jobKey, THROTTLED_SINCE);
+}
+
+/** KEYS: 1 job hash, 2 failures of its children. ARGV: 1 field. */
+const FORGET_FAILED_CHILDREN = script(`
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('DEL', KEYS[2]) end
+return 1`);
+
+/** A job that is retried starts those children again that have failed. */
+export async function forgetFailedChildren(client: Redis, jobKey: string): Promise<void> {
+  await runScript(client, FORGET_FAILED_CHILDREN, [jobKey, `${jobKey}:failed`], [CHILDREN_FIELD]);
 }

@@ -37,6 +37,13 @@ export interface JobKind<
   /** Payload fields that a child's result may supply, and how; a payload may leave them out. */
   readonly suppliedByChild: Readonly<Record<string, SupplyFromChild>>;
   readonly defaults: JobDefaults;
+  /** Contract version that introduced a payload field, for fields that version 1 does not have. */
+  readonly fieldsSince?: Readonly<Record<string, number>>;
+}
+
+/** The first contract version that knows all fields of a payload. */
+export function contractVersionOf({ fieldsSince = {} }: JobKind, payload: object): number {
+  return Math.max(1, ...Object.keys(payload).map((field) => fieldsSince[field] ?? 1));
 }
 
 /** Declares a kind and keeps its literal types. */

@@ -45,6 +45,12 @@ export const SolutionCheckPayloadSchema = z.strictObject({
   solution: SolutionSchema,
   workspace: workspaceField.optional(),
   model: modelField.optional(),
+  verify: z
+    .literal('agent')
+    .optional()
+    .describe(
+      'A corrected script is checked once more by the agent, in a child job; default: by static analysis alone.',
+    ),
 });
 export type SolutionCheckPayload = z.infer<typeof SolutionCheckPayloadSchema>;
 
@@ -80,4 +86,5 @@ export const solutionCheck = defineKind({
   largeTexts: [],
   suppliedByChild: {},
   defaults: DEFAULT_JOB,
+  fieldsSince: { verify: 2 },
 });

@@ -216,10 +216,15 @@ describe('the isolated process', () => {
         ...{ program: PROGRAM, redisUrl: redis.url, prefix: test.fleet.prefix, graceMs: 1_000, idleMs },
         workspaces: { roots: [] },
         computeLimits: DEFAULT_COMPUTE_LIMITS,
+        submission: { redisUrl: redis.url, prefix: test.fleet.prefix },
       });
       // No worker owns this job, so its call is rejected; what matters is that it was tried.
       const run = () => {
-        const job = { key: `${test.fleet.prefix}:summarize:nobody`, token: 'none', tenant: '' };
+        const key = `${test.fleet.prefix}:summarize:nobody`;
+        const job = {
+          ...{ key, token: 'none', id: 'nobody', tenant: '', startedChildren: [] },
+          heritage: { parentKey: key },
+        };
         const payload = { ablationCode: 'x = 1', rawOutput: 'a: 1' };
         const log = { info: () => undefined, warn: () => undefined, progress: () => undefined };
         return isolatedProcess.run({ kind: 'summarize', payload, job }, new AbortController().signal, log);

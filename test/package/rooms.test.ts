@@ -38,7 +38,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   // The fleet-wide set of known solutions: texts and fingerprints in Redis.
   known: ['contamination', 'queues'],
   producers: ['queues', 'payloads', 'known'],
-  fleet: ['processors', 'agents', 'calls', 'contamination', 'known', 'queues', 'payloads'],
+  fleet: ['processors', 'producers', 'agents', 'calls', 'contamination', 'known', 'queues', 'payloads'],
   gateway: ['producers', 'queues'],
   // Types of the producers alone: the client loads no queue.
   'http-client': ['producers', 'queues'],

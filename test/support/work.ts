@@ -1,13 +1,16 @@
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { ContaminationDetector } from '../../src/contamination/index.js';
-import type { Work } from '../../src/processors/processor.js';
+import type { ChildWork, Work } from '../../src/processors/processor.js';
 
 /** What a processor works with, and what it said while it did. */
 export interface RecordedWork extends Work {
   readonly steps: string[];
   readonly warnings: string[];
 }
+
+const refuse = () => Promise.reject(new Error('this test starts no children'));
+const NO_CHILDREN: ChildWork = { child: refuse, childIn: refuse, children: refuse };
 
 export function workWith(runner: AgentRunner): RecordedWork {
   const steps: string[] = [];
@@ -19,6 +22,7 @@ export function workWith(runner: AgentRunner): RecordedWork {
       check: (given) =>
         new ContaminationDetector(given.config).checkContamination(given.output, given.testCase),
     },
+    jobs: NO_CHILDREN,
     signal: new AbortController().signal,
     log: { info: () => undefined, warn: (message) => void warnings.push(message) },
     progress: (step) => void steps.push(step),

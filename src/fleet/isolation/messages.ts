@@ -1,5 +1,6 @@
 import type { WorkspacePolicy } from '../../agents/workspace/workspace-policy.js';
 import type { KindName } from '../../queues/registry.js';
+import type { ChildSubmission } from '../children/child-submission.js';
 import type { ProcessedJob } from '../process-job.js';
 import type { ComputeLimits } from '../two-lanes.js';
 import type { WireError } from './wire-error.js';
@@ -12,6 +13,8 @@ export interface IsolatedProcessSettings {
   readonly workspaces: WorkspacePolicy;
   /** Limits for computing over one text. */
   readonly computeLimits: ComputeLimits;
+  /** How children are submitted. */
+  readonly submission: ChildSubmission;
 }
 
 /** A job for the isolated process: plain data. */

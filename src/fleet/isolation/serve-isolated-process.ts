@@ -6,6 +6,7 @@ import { messageOf } from '../../errors.js';
 import { workerConnection } from '../../queues/connection.js';
 import type { PayloadOf } from '../../queues/registry.js';
 import { AnalysisThread } from '../analysis-thread.js';
+import { childProducer } from '../children/child-submission.js';
 import { ContaminationThreads } from '../contamination-threads.js';
 import { type ProcessingLog, type ProcessingParts, processJob } from '../process-job.js';
 import type {
@@ -99,7 +100,7 @@ async function run(
 }
 
 async function partsOf(
-  { redisUrl, prefix, workspaces, computeLimits }: IsolatedProcessSettings,
+  { redisUrl, prefix, workspaces, computeLimits, submission }: IsolatedProcessSettings,
   agents: () => Promise<IsolatedProcessAgents>,
 ): Promise<ProcessingParts> {
   const { runner, calls } = await agents();
@@ -113,5 +114,6 @@ async function partsOf(
     analysis: new AnalysisThread(computeLimits),
     workspaces,
     calls: callControl(durableClient, prefix, calls),
+    childProducer: childProducer(durableClient, submission),
   };
 }

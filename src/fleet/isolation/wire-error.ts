@@ -8,9 +8,11 @@ import {
   toFleetError,
 } from '../../errors.js';
 import type { Usage } from '../../queues/usage.js';
+import { WaitForChildren } from '../children/wait-for-children.js';
 
 /** An error that a job threw in another process, as plain data. */
 export type WireError =
+  | { readonly kind: 'wait-for-children' }
   | { readonly kind: 'deferred'; readonly waitMs: number; readonly reason: string; readonly parked: boolean }
   | {
       readonly kind: 'error';
@@ -27,6 +29,7 @@ export function toWire(thrown: unknown): WireError {
     const { waitMs, reason, parked } = thrown;
     return { kind: 'deferred', waitMs, reason, parked };
   }
+  if (thrown instanceof WaitForChildren) return { kind: 'wait-for-children' };
   const error = toFleetError(thrown);
   const { code, message, field, jobId, rawAnswer } = error;
   return {
@@ -42,6 +45,7 @@ export function toWire(thrown: unknown): WireError {
 
 /** The same error, or one of the same code; of its class only if callers check that class. */
 export function fromWire(wire: WireError): Error {
+  if (wire.kind === 'wait-for-children') return new WaitForChildren();
   if (wire.kind === 'deferred') return new CallDeferred(wire.waitMs, wire.reason, wire.parked);
   const { code, message, kind: _, ...details } = wire;
   const error = new FleetError(code, message, details);

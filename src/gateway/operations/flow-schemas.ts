@@ -5,6 +5,7 @@ import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../qu
 import { MAX_PREVIOUS_BLOCKS } from '../../queues/extract.js';
 import { isQueueName, nameField, QUEUE_NAME, QUEUE_NAME_RULE } from '../../queues/names.js';
 import { KINDS } from '../../queues/registry.js';
+import { SolutionCheckPayloadSchema } from '../../queues/solution-check.js';
 import { SubmittedSchema } from './job-schemas.js';
 
 /** Name of a pipeline queue; the fleet's kinds have their own queues. */
@@ -38,6 +39,7 @@ const EvaluationSchema = z
 const checkSettings = {
   workspace: workspaceField.optional(),
   model: modelField.optional(),
+  verify: SolutionCheckPayloadSchema.shape.verify,
   tags: TagsSchema.optional(),
   onUncorrected: z
     .enum(ON_UNCORRECTED)

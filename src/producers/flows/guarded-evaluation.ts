@@ -24,6 +24,8 @@ export interface Evaluation {
 export interface CheckSettings {
   readonly workspace?: string;
   readonly model?: string;
+  /** With `agent`, a corrected script is checked once more by the agent. */
+  readonly verify?: 'agent';
   readonly tags?: Readonly<Record<string, string>>;
   /**
    * What happens to a script with a leak that could not be corrected: it is evaluated, and its status says so
@@ -67,7 +69,7 @@ export async function addGuardedEvaluation(
 /** A guarded evaluation as a node of a flow. */
 export function guardedEvaluationNode(
   fleet: FleetClient,
-  { solution, evaluation, workspace, model, tags, onUncorrected = 'evaluate' }: GuardedEvaluation,
+  { solution, evaluation, workspace, model, verify, tags, onUncorrected = 'evaluate' }: GuardedEvaluation,
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {
   checkEvaluation(evaluation, fleet.limits);
@@ -75,6 +77,7 @@ export function guardedEvaluationNode(
     solution,
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),
+    ...(verify === undefined ? {} : { verify }),
     ...(tags === undefined ? {} : { tags: { ...tags } }),
   };
   const check = {

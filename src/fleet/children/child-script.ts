@@ -1,0 +1,115 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { JobError } from '../../errors.js';
+import { CHILDREN_FIELD } from '../../queues/job-flags.js';
+import { readRecord } from '../../queues/read-record.js';
+import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
+
+/** Names of the children that a job has started; none where its record cannot be read, which `beginChildren` reports. */
+export function startedChildren(record: string | undefined): string[] {
+  if (record === undefined || record === '') return [];
+  return Object.keys(readRecord(z.record(z.string(), z.string()), record)?.value ?? {});
+}
+
+/** Most children of one job. */
+export const MAX_CHILDREN = 100;
+
+/** A child that a processor asks for. */
+export interface RequestedChild {
+  readonly name: string;
+  /** Digest of its queue and payload. */
+  readonly digest: string;
+  /** Key of its hash. */
+  readonly key: string;
+}
+
+/** What is known of a child: `new` where it was never started, `started` where that was not finished. */
+export type ChildState =
+  | { readonly state: 'new' | 'started' | 'pending' }
+  | { readonly state: 'completed'; readonly result: string }
+  | { readonly state: 'failed'; readonly reason: string };
+
+/**
+ * Records the children that a job starts, before they are added, and reads what became of them.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 most children, then name, digest and key of each.
+ * Returns 'lost', 'broken', 'changed' or 'limit' and a name, or a state and a value for each child.
+ */
+const BEGIN_CHILDREN = script(`
+if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return {'lost', ''} end
+local isRead, children = pcall(cjson.decode, redis.call('HGET', KEYS[1], ARGV[2]) or '{}')
+if not isRead or type(children) ~= 'table' then return {'broken', ''} end
+local count, isNew, reply = 0, false, {}
+for _ in pairs(children) do count = count + 1 end
+for at = 4, #ARGV, 3 do
+  local name, digest, key = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local before = children[name]
+  if before and before ~= digest then return {'changed', name} end
+  local state, value = 'new', ''
+  if before then
+    local result = redis.call('HGET', KEYS[1] .. ':processed', key)
+    local reason = redis.call('HGET', KEYS[1] .. ':failed', key)
+    if result then state, value = 'completed', result
+    elseif reason then state, value = 'failed', reason
+    elseif redis.call('SISMEMBER', KEYS[1] .. ':dependencies', key) == 1 then state = 'pending'
+    else state = 'started' end
+  else
+    count, isNew, children[name] = count + 1, true, digest
+    if count > tonumber(ARGV[3]) then return {'limit', name} end
+  end
+  reply[#reply + 1], reply[#reply + 2] = state, value
+end
+if isNew then redis.call('HSET', KEYS[1], ARGV[2], cjson.encode(children)) end
+return reply`);
+
+/**
+ * Records children of a job as started, where they are not, and reads their states.
+ * @throws JobError `lock-lost`; `child-changed` where an earlier attempt started a child of that name with another payload;
+ *   `child-limit`, `broken-record`.
+ */
+export async function beginChildren(
+  client: Redis,
+  job: { readonly key: string; readonly token: string; readonly id: string },
+  children: readonly RequestedChild[],
+): Promise<ChildState[]> {
+  const args = children.flatMap(({ name, digest, key }) => [name, digest, key]);
+  const reply = replyList(
+    await runScript(
+      client,
+      BEGIN_CHILDREN,
+      [job.key, `${job.key}:lock`],
+      [job.token, CHILDREN_FIELD, MAX_CHILDREN, ...args],
+    ),
+  );
+  const [first, name] = [replyText(reply[0]), replyText(reply[1]) ?? ''];
+  const details = { jobId: job.id, field: name };
+  if (first === 'lost') {
+    throw new JobError('lock-lost', 'another worker owns the job', { jobId: job.id });
+  }
+  if (first === 'broken') {
+    const message = `the children of job ${job.id} in ${job.key} (${CHILDREN_FIELD}) cannot be read`;
+    throw new JobError('broken-record', message, { jobId: job.id, field: CHILDREN_FIELD });
+  }
+  if (first === 'changed') {
+    throw new JobError(
+      'child-changed',
+      `an earlier attempt started the child "${name}" with another payload; a processor must start the same children each time`,
+      details,
+    );
+  }
+  if (first === 'limit') {
+    throw new JobError(
+      'child-limit',
+      `the child "${name}" is one too many: a job has at most ${MAX_CHILDREN} children`,
+      details,
+    );
+  }
+  return children.map((_, at) => childState(reply, at * 2));
+}
+
+function childState(reply: readonly ScriptReply[], at: number): ChildState {
+  const state = replyText(reply[at]);
+  const value = replyText(reply[at + 1]) ?? '';
+  if (state === 'completed') return { state, result: value };
+  if (state === 'failed') return { state, reason: value };
+  return { state: state === 'pending' || state === 'started' ? state : 'new' };
+}

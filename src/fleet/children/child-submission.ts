@@ -1,0 +1,30 @@
+import type { Redis } from 'ioredis';
+import type { FleetClient, FleetClientOptions } from '../../producers/fleet-client.js';
+
+/** How children are submitted: plain data. */
+export type ChildSubmission = Pick<
+  FleetClientOptions,
+  'redisUrl' | 'prefix' | 'limits' | 'retentionDays' | 'offloadBytes'
+>;
+
+/** What children are submitted with. Most jobs start none, so it is loaded when the first one is started. */
+export interface ChildProducer
+  extends Pick<typeof import('../../producers/add-child.js'), 'addChild' | 'childId' | 'prepareChild'> {
+  readonly fleet: FleetClient;
+}
+
+/** Makes the producer of a process, on a connection that it never closes. */
+export function childProducer(client: Redis, submission: ChildSubmission): () => Promise<ChildProducer> {
+  let producer: Promise<ChildProducer> | undefined;
+  const load = async (): Promise<ChildProducer> => {
+    const [{ FleetClient }, { addChild, childId, prepareChild }] = await Promise.all([
+      import('../../producers/fleet-client.js'),
+      import('../../producers/add-child.js'),
+    ]);
+    return { fleet: FleetClient.on(client, submission), addChild, childId, prepareChild };
+  };
+  return () => {
+    producer ??= load();
+    return producer;
+  };
+}

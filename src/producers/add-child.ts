@@ -1,0 +1,104 @@
+import type { Job } from 'bullmq';
+import { JobError, messageOf } from '../errors.js';
+import { readJob } from '../queues/damaged-job.js';
+import { parseJobKey } from '../queues/job-key.js';
+import { isKindName, type KindName } from '../queues/registry.js';
+import { completePayload } from '../queues/validate.js';
+import {
+  type FleetJobOptions,
+  jobOptions,
+  preparePayload,
+  retention,
+  separateBytes,
+  storedData,
+} from './add-job.js';
+import type { FleetClient } from './fleet-client.js';
+import { lineageTags } from './follow-up.js';
+import { jobIdForKey } from './job-id.js';
+import { withTags } from './job-tags.js';
+import { requeueWithNewPriority } from './requeue-with-new-priority.js';
+import { indexRuns } from './run-index.js';
+import { scheduleSubmitted } from './schedule-submitted.js';
+import type { Submission } from './submit-once.js';
+
+/** What a child inherits from its parent: plain data. */
+export interface ChildHeritage extends NonNullable<FleetJobOptions['fleet']> {
+  /** Key of the parent's hash. */
+  readonly parentKey: string;
+}
+
+/** Most jobs above each other of which each waits for the next. */
+export const MAX_CHILD_DEPTH = 8;
+
+/** The id of a child follows from its parent and its name, so a child that is added twice is one job. */
+export function childId(parentKey: string, queue: string, name: string): string {
+  return jobIdForKey(queue, `${parentKey}\0${name}`);
+}
+
+/**
+ * The validated data of a child.
+ * @throws PayloadError with the path of the field at fault.
+ */
+export function prepareChild(
+  fleet: FleetClient,
+  { parentKey, tags }: ChildHeritage,
+  queue: string,
+  payload: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const own = payload.tags as Record<string, string> | undefined;
+  const lineage = lineageTags({ id: parseJobKey(parentKey).id, tags: tags ?? {} });
+  const data = { ...payload, tags: { ...lineage, ...own } };
+  if (!isKindName(queue)) return data;
+  const kind: KindName = queue;
+  return completePayload(kind, preparePayload(fleet, kind, data), []);
+}
+
+/**
+ * Adds a child that its parent waits for. A child that is there already is left to its course, and one that has failed is
+ * run again.
+ * @throws JobError `lock-lost` where the parent is gone; `child-limit` where too many jobs are above each other.
+ */
+export async function addChild(
+  fleet: FleetClient,
+  heritage: ChildHeritage,
+  child: Submission,
+  wasStarted: boolean,
+): Promise<void> {
+  const { parentKey, tags: _tags, bytes: _bytes, depth = 0, ...inherited } = heritage;
+  const parent = parseJobKey(parentKey);
+  if (depth >= MAX_CHILD_DEPTH) {
+    throw new JobError(
+      'child-limit',
+      `job ${parent.id} is at depth ${depth}; at most ${MAX_CHILD_DEPTH} jobs may wait for each other`,
+      { jobId: parent.id },
+    );
+  }
+  const { queue, id, data } = child;
+  await indexRuns(fleet, [[child]]);
+  const stored = await storedData(fleet, child);
+  const options = isKindName(queue)
+    ? jobOptions(fleet, queue, id, inherited, separateBytes(data, stored))
+    : { jobId: id, ...retention(fleet) };
+  const withDepth: FleetJobOptions = {
+    fleet: { ...(options as FleetJobOptions).fleet, ...inherited, depth: depth + 1 },
+  };
+  try {
+    await fleet.queue(queue).add(queue, stored, {
+      ...withTags({ ...options, ...withDepth }, data),
+      parent: { id: parent.id, queue: `${parent.prefix}:${parent.queue}` },
+      // The parent runs again when all its children have ended, well or not, and reads what became of each.
+      ignoreDependencyOnFailure: true,
+    });
+  } catch (thrown) {
+    if (!/Missing key for parent job/.test(messageOf(thrown))) throw thrown;
+    throw new JobError('lock-lost', `job ${parent.id} was removed while it ran`, { jobId: parent.id });
+  }
+  await scheduleSubmitted(fleet, [{ queue, id, data, ...inherited }]);
+  if (wasStarted) await runFailedAgain(fleet, queue, await readJob(fleet.queue(queue), id));
+}
+
+/** A child that failed is added again where a person has retried its parent: then it has to run again. */
+async function runFailedAgain(fleet: FleetClient, queue: string, job: Job | undefined): Promise<void> {
+  if (job === undefined || (await job.getState()) !== 'failed') return;
+  await requeueWithNewPriority(fleet, queue, job);
+}

@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { costsOfRun } from '../../src/calls/budget/read-costs.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
+import { findJob } from '../../src/producers/find-job.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
+import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
+import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
+import { retryJob } from '../../src/producers/retry-job.js';
+import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { waitForJob } from '../../src/producers/wait-for-job.js';
+import { correction, leaks, runnerFor } from '../support/agent-answers.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import { errorReply, type MessagesApi, type RecordedRequest, type Reply } from '../support/messages-api.js';
+import { redisOfFile } from '../support/redis.js';
+
+const redis = redisOfFile();
+const SCRIPT = 'a = fit(all)\nb = score(all)\n';
+const VERIFIED = { solution: { content: SCRIPT }, verify: 'agent' as const };
+
+let test: TestFleet;
+let fleet: FleetClient;
+let api: MessagesApi;
+/** How the agent answers about the corrected script. */
+let onSecondCheck: (request: RecordedRequest) => Reply | Promise<Reply>;
+
+beforeEach(async () => {
+  onSecondCheck = () => leaks();
+  ({ test, api } = await fleetOfTest(redis, 'children', (request) => {
+    if (!request.text.includes('fit(all)')) return onSecondCheck(request);
+    return isDetection(request) ? leaks('a = fit(all)') : correction('a = fit(train)');
+  }));
+  ({ fleet } = test);
+});
+
+const isDetection = ({ body }: RecordedRequest) => body.output_config !== undefined;
+const start = (options = {}) => test.worker(runnerFor(api), options);
+
+/** Ids of the jobs of a run that are children. */
+async function childrenOf(run: string): Promise<string[]> {
+  const keys = await fleet.client.zrange(`${fleet.prefix}::run:${run}`, '0', '-1');
+  const parents = await Promise.all(keys.map((key) => fleet.client.hget(key, 'parentKey')));
+  return keys.filter((_, at) => parents[at] !== null).map((key) => key.split(':').slice(2).join(':'));
+}
+
+describe('a corrected script that is to be verified', () => {
+  it('is checked again in a child job, while the job gives its only slot back and pays for nothing twice', async () => {
+    await start({ concurrency: 1 });
+    const handle = await addSolutionCheck(fleet, { ...VERIFIED, tags: { run: 'r1', step: '2' } });
+    const result = await handle.result();
+    expect(result).toMatchObject({
+      status: 'corrected',
+      solution: { content: 'a = fit(train)\nb = score(all)\n' },
+      notes: ['the agent checked the corrected script again and found no leakage'],
+    });
+    expect(api.requests).toHaveLength(3);
+    const view = await handle.view();
+    expect([view.attempts, view.usage.calls]).toEqual([1, 2]);
+    const [child = ''] = await childrenOf('r1');
+    expect((await findJob(fleet, child)).job.data.tags).toEqual({ run: 'r1', step: '2', parent: handle.id });
+    expect((await costsOfRun(fleet.client, fleet.prefix, 'r1')).calls).toBe(3);
+  });
+
+  it('is not checked again where nothing was corrected', async () => {
+    await start();
+    const handle = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' }, verify: 'agent' });
+    expect((await handle.result()).status).toBe('clean');
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('has the second corrections too, and an evaluation gets that script', async () => {
+    onSecondCheck = (request) =>
+      isDetection(request) ? leaks('b = score(all)') : correction('b = score(valid)');
+    await start();
+    const { evaluation, check } = await addGuardedEvaluation(fleet, {
+      ...VERIFIED,
+      evaluation: { queue: 'evaluate', name: 'score' },
+    });
+    const result = await check.result();
+    expect(result).toMatchObject({
+      status: 'corrected',
+      findings: [{ correctedBlock: 'a = fit(train)' }, { correctedBlock: 'b = score(valid)' }],
+    });
+    const { job } = await findJob(fleet, evaluation.id, 'evaluate');
+    const { solution } = await checkedSolution(job);
+    expect(solution.content).toBe('a = fit(train)\nb = score(valid)\n');
+  });
+
+  it('is not corrected where the second check finds a leak that stays', async () => {
+    onSecondCheck = (request) => (isDetection(request) ? leaks('b = score(all)') : correction('b = ('));
+    await start();
+    const result = await (await addSolutionCheck(fleet, VERIFIED)).result();
+    expect(result.status).toBe('partly-corrected');
+    expect(result.findings.map(({ outcome }) => outcome)).toEqual(['corrected', 'uncorrected']);
+  });
+
+  it('fails with its second check, and a retry pays for that check alone', async () => {
+    onSecondCheck = () => errorReply(400);
+    await start();
+    const handle = await addSolutionCheck(fleet, { ...VERIFIED, tags: { run: 'again' } });
+    const failed = await handle.wait();
+    expect(failed).toMatchObject({ state: 'failed', attempts: 1, error: { code: 'child-failed' } });
+    expect(failed.error?.message).toContain('(bad-request)');
+    expect(api.requests).toHaveLength(3);
+    onSecondCheck = () => leaks();
+    await retryJob(fleet, handle.id);
+    expect((await handle.wait()).state).toBe('completed');
+    expect(api.requests).toHaveLength(4);
+    expect(await childrenOf('again')).toHaveLength(1);
+  });
+
+  it('continues where a person retries the second check', async () => {
+    onSecondCheck = () => errorReply(400);
+    await start();
+    const handle = await addSolutionCheck(fleet, { ...VERIFIED, tags: { run: 'child' } });
+    await handle.wait();
+    onSecondCheck = () => leaks();
+    const [child = ''] = await childrenOf('child');
+    await retryJob(fleet, child);
+    expect((await waitForJob(fleet, child)).state).toBe('completed');
+    await retryJob(fleet, handle.id);
+    expect((await handle.wait()).state).toBe('completed');
+    expect(api.requests).toHaveLength(4);
+  });
+
+  it('is not checked any more once its job is cancelled', async () => {
+    let asked: RecordedRequest | undefined;
+    onSecondCheck = (request) => {
+      asked = request;
+      return new Promise(() => undefined);
+    };
+    await start();
+    const handle = await addSolutionCheck(fleet, { ...VERIFIED, tags: { run: 'stop' } });
+    await api.arrived(3);
+    await expect.poll(async () => (await handle.view()).state).toBe('waiting-children');
+    await cancelJob(fleet, handle.id);
+    await asked?.aborted;
+    const [child = ''] = await childrenOf('stop');
+    expect((await waitForJob(fleet, child)).state).toBe('cancelled');
+    await expect.poll(async () => (await findJob(fleet, handle.id)).job.getState()).toBe('failed');
+    expect((await handle.view()).state).toBe('cancelled');
+  });
+
+  it('waits on another worker where the first one stops', async () => {
+    let answer: (reply: Reply) => void = () => undefined;
+    onSecondCheck = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const first = await start();
+    const handle = await addSolutionCheck(fleet, VERIFIED);
+    await api.arrived(3);
+    await first.stop(0);
+    onSecondCheck = () => leaks();
+    await start();
+    expect((await handle.result()).status).toBe('corrected');
+    answer(leaks());
+  });
+
+  it('pays with the budget of its job where it has no run', async () => {
+    await start();
+    const handle = await addSolutionCheck(fleet, VERIFIED, { budgetUsd: 5, tenant: 'team' });
+    await handle.result();
+    const { calls } = await costsOfRun(fleet.client, fleet.prefix, `job ${handle.id}`);
+    expect(calls).toBe(3);
+  });
+});

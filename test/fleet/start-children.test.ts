@@ -1,0 +1,171 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { ChildJobs, type ParentJob } from '../../src/fleet/children/child-jobs.js';
+import { MAX_CHILDREN } from '../../src/fleet/children/child-script.js';
+import { childProducer } from '../../src/fleet/children/child-submission.js';
+import { WaitForChildren } from '../../src/fleet/children/wait-for-children.js';
+import { MAX_CHILD_DEPTH } from '../../src/producers/add-child.js';
+import { cancelChildren, cancelJob } from '../../src/producers/cancel-job.js';
+import type { FleetClient } from '../../src/producers/fleet-client.js';
+import { CHILDREN_FIELD } from '../../src/queues/job-flags.js';
+import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import { redisOfFile } from '../support/redis.js';
+
+const redis = redisOfFile();
+let test: TestFleet;
+let fleet: FleetClient;
+let parents = 0;
+
+beforeEach(async () => {
+  ({ test } = await fleetOfTest(redis, 'start-children'));
+  ({ fleet } = test);
+});
+
+const check = (name: string) => ({ solution: { content: `name = '${name}'\n` } });
+const request = (name: string) => ({ queue: 'solution-check', payload: check(name), options: { name } });
+
+/** A job that waits in a queue without workers, and attempts of it that own its lock. */
+async function newParent(): Promise<ParentJob> {
+  parents += 1;
+  const { id = '' } = await fleet.queue('parents').add('parent', {}, { jobId: `parent-${parents}` });
+  const key = fleet.jobKey('parents', id);
+  await fleet.client.set(`${key}:lock`, 'token');
+  return { key, id, token: 'token', startedChildren: [], heritage: { parentKey: key } };
+}
+
+/** What an attempt of the job starts children with. */
+const attempt = (parent: ParentJob) =>
+  new ChildJobs(
+    fleet.client,
+    childProducer(fleet.client, { redisUrl: redis.url, prefix: fleet.prefix }),
+    parent,
+  );
+const waiting = () => fleet.queue('solution-check').count();
+
+describe('a job that starts children', () => {
+  it('adds each once, however many attempts start it before the job waits', async () => {
+    const parent = await newParent();
+    for (let at = 0; at < 3; at += 1) {
+      await expect(attempt(parent).child('solution-check', check('a'), { name: 'a' })).rejects.toThrow(
+        WaitForChildren,
+      );
+    }
+    expect(await waiting()).toBe(1);
+  });
+
+  it('adds a child that was recorded but not added when its worker was killed', async () => {
+    const parent = await newParent();
+    await expect(attempt(parent).children([request('a'), request('b')])).rejects.toThrow(WaitForChildren);
+    await fleet.queue('solution-check').obliterate();
+    await fleet.client.del(`${parent.key}:dependencies`);
+    await expect(attempt(parent).children([request('a'), request('b')])).rejects.toThrow(WaitForChildren);
+    expect(await waiting()).toBe(2);
+  });
+
+  it('adds all that it starts together, one by one or at once, before it waits', async () => {
+    const parent = await newParent();
+    const jobs = attempt(parent);
+    const outcomes = await Promise.allSettled([
+      jobs.child('solution-check', check('a'), { name: 'a' }),
+      jobs.children([request('b'), request('c')]),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await jobs.isWaiting()).toBe(true);
+    expect(await fleet.client.scard(`${parent.key}:dependencies`)).toBe(3);
+    await expect(jobs.assertAllStarted()).rejects.toThrow(WaitForChildren);
+  });
+
+  it('gets their results in the order in which it asked, and what was said for those that failed', async () => {
+    const parent = await newParent();
+    const requests = [
+      request('a'),
+      { queue: 'other', payload: { n: 1 }, options: { name: 'own', orElse: 'nothing' } },
+      request('c'),
+    ];
+    await expect(attempt(parent).children(requests)).rejects.toThrow(WaitForChildren);
+    await test.worker(createOfflineRunner());
+    const [own] = await fleet.queue('other').getWaiting();
+    expect(own?.data).toEqual({ n: 1, tags: { parent: parent.id } });
+    await cancelJob(fleet, own?.id ?? '', 'other');
+    await fleet.client.hset(
+      `${parent.key}:failed`,
+      fleet.jobKey('other', own?.id ?? ''),
+      '[job-cancelled] x',
+    );
+    await fleet.client.srem(`${parent.key}:dependencies`, fleet.jobKey('other', own?.id ?? ''));
+    await expect.poll(() => fleet.client.scard(`${parent.key}:dependencies`)).toBe(0);
+    const results = await attempt(parent).children(requests);
+    expect(results).toMatchObject([
+      { solution: check('a').solution },
+      'nothing',
+      { solution: check('c').solution },
+    ]);
+  });
+
+  it.each([
+    [
+      'another payload',
+      'child-changed',
+      () => [request('a')],
+      () => [{ ...request('b'), options: { name: 'a' } }],
+    ],
+    ['two of one name', 'child-changed', () => [], () => [request('a'), request('a')]],
+    [
+      'too many',
+      'child-limit',
+      () => Array.from({ length: MAX_CHILDREN }, (_, at) => request(`n${at}`)),
+      () => [request('one-more')],
+    ],
+    [
+      'no script',
+      'invalid-payload',
+      () => [],
+      () => [{ ...request('a'), payload: { solution: { content: '' } } }],
+    ],
+  ])('is refused %s', async (_name, code, earlier, now) => {
+    const parent = await newParent();
+    if (earlier().length > 0) {
+      await expect(attempt(parent).children(earlier())).rejects.toThrow(WaitForChildren);
+    }
+    const count = await waiting();
+    await expect(attempt(parent).children(now())).rejects.toMatchObject({ code });
+    expect(await waiting()).toBe(count);
+  });
+
+  it('is refused children below a depth', async () => {
+    const parent = await newParent();
+    const deep = { ...parent, heritage: { ...parent.heritage, depth: MAX_CHILD_DEPTH } };
+    await expect(attempt(deep).children([request('a')])).rejects.toMatchObject({ code: 'child-limit' });
+    const above = { ...parent, heritage: { ...parent.heritage, depth: MAX_CHILD_DEPTH - 1 } };
+    await expect(attempt(above).children([request('a')])).rejects.toThrow(WaitForChildren);
+    const [job] = await fleet.queue('solution-check').getPrioritized();
+    expect(job?.opts).toMatchObject({ fleet: { depth: MAX_CHILD_DEPTH } });
+  });
+
+  it('is refused children where it lost its lock or was removed, and adds none', async () => {
+    const parent = await newParent();
+    await fleet.client.set(`${parent.key}:lock`, 'of another worker');
+    await expect(attempt(parent).children([request('a')])).rejects.toMatchObject({ code: 'lock-lost' });
+    await fleet.client.del(parent.key);
+    await fleet.client.set(`${parent.key}:lock`, 'token');
+    await expect(attempt(parent).children([request('a')])).rejects.toMatchObject({ code: 'lock-lost' });
+    expect(await waiting()).toBe(0);
+  });
+
+  it('says where the record of its children cannot be read', async () => {
+    const parent = await newParent();
+    await fleet.client.hset(parent.key, CHILDREN_FIELD, 'no JSON');
+    await expect(attempt(parent).children([request('a')])).rejects.toMatchObject({
+      code: 'broken-record',
+      field: CHILDREN_FIELD,
+    });
+  });
+
+  it('is left to a newer worker where that started a child that this one does not know', async () => {
+    const parent = { ...(await newParent()), startedChildren: ['a', 'new'] };
+    const jobs = attempt(parent);
+    await expect(jobs.children([request('a')])).rejects.toThrow(WaitForChildren);
+    await cancelChildren(fleet, parent.key);
+    await expect(attempt(parent).assertAllStarted()).rejects.toMatchObject({ code: 'newer-contract' });
+  });
+});
