@@ -1,10 +1,11 @@
 import { JobError } from '../src/errors.js';
+import { childId } from '../src/producers/add-child.js';
 import { locationOf } from '../src/producers/find-job.js';
 import type { FleetClient } from '../src/producers/fleet-client.js';
 import { hasEnded, type JobView, viewJob } from '../src/producers/job-view.js';
 import { type CallRecord, readCallRecords } from '../src/queues/call-record.js';
 import { brokenInvariants } from '../test/support/invariants.js';
-import type { Accepted, Pipeline } from './pipeline.js';
+import { type Accepted, CORRECTED_LINE, LEAKY_LINE, type Pipeline } from './pipeline.js';
 import type { Billed } from './provider.js';
 
 /** A guarantee, the violations found, and whether it holds. */
@@ -48,6 +49,8 @@ export interface Evaluation {
   readonly completed: number;
   /** How many jobs failed, by code: the provider truncates, refuses and babbles. */
   readonly failed: Readonly<Record<string, number>>;
+  /** Corrected scripts that were checked again in a child job. */
+  readonly verified: number;
   /** Calls in doubt. */
   readonly callsInDoubt: number;
   /** Good answers that were billed more than once. */
@@ -75,17 +78,22 @@ export async function evaluate(
   const { fleet } = pipeline;
   const outcomes: Outcome[] = [];
   for (const job of pipeline.accepted) outcomes.push(await outcomeOf(fleet, job));
+  const children: Outcome[] = [];
+  for (const job of pipeline.accepted.filter(mayBeVerified))
+    children.push(await outcomeOf(fleet, childOf(fleet, job)));
   const problems = await brokenInvariants(fleet.client, fleet.prefix);
-  const scripts = new Map(pipeline.accepted.map(({ marker, script }) => [marker, script]));
+  const jobs = new Map(pipeline.accepted.map((job) => [job.marker, job]));
   const failed: Record<string, number> = {};
   for (const { view } of outcomes) {
     if (view?.error !== undefined) failed[view.error.code] = (failed[view.error.code] ?? 0) + 1;
   }
-  const inDoubt = outcomes.flatMap(({ calls }) => calls.filter(({ state }) => state === 'in-doubt'));
+  const inDoubt = [...outcomes, ...children].flatMap(({ calls }) =>
+    calls.filter(({ state }) => state === 'in-doubt'),
+  );
   const brokenByProvider = billed.filter(({ broken }) => broken).length;
   const inFlightAtFaults = billed.filter((entry) => !entry.broken && inFlight(entry, windows)).length;
   const repeats = paidRepeats(
-    outcomes,
+    [...outcomes, ...children],
     billed,
     forgotten.map((window) => sinceAnswers(window, windows)),
   );
@@ -96,6 +104,7 @@ export async function evaluate(
     failed,
     callsInDoubt: inDoubt.length,
     paidAgain: repeats.paidAgain,
+    verified: children.filter(({ view }) => view?.state === 'completed').length,
     forgottenJobs: mayBeGone.length,
     inFlightAtFaults,
     brokenByProvider,
@@ -109,9 +118,14 @@ export async function evaluate(
       promise('jobs blamed for a worker that was killed from outside', outcomes.filter(isBlamed).map(nameOf)),
       promise('checked scripts that were changed', outcomes.filter(isChanged).map(nameOf)),
       promise(
+        'corrected scripts that were not checked again',
+        outcomes.filter((outcome) => isUnverified(outcome, children)).map(nameOf),
+      ),
+      promise('children without an outcome', children.filter(isStuck).map(nameOf)),
+      promise(
         'evaluations of another script than the checked one',
         pipeline.evaluated
-          .filter(({ marker, script }) => scripts.get(marker) !== script)
+          .filter(({ marker, script }) => !mayBecome(jobs.get(marker), script))
           .map(({ marker }) => marker),
       ),
       promise('calls paid again although the ledger had the answer', repeats.paidDespiteLedger),
@@ -162,10 +176,33 @@ const failedOddly = (outcome: Outcome) =>
 const isIn = (time: number, windows: readonly FaultWindow[]) =>
   windows.some(({ from, to }) => from <= time && time <= to);
 
-/** The provider finds every script clean, so the script must be returned unchanged. */
+/** A script that the provider finds clean comes back as it was; a leaky one corrected, or as it was where it gave no correction. */
+function mayBecome(job: Accepted | undefined, script: unknown): boolean {
+  return script === job?.script || (job?.leaky === true && script === correctedScript(job));
+}
+
+const correctedScript = ({ script }: Accepted) => script.replace(LEAKY_LINE, CORRECTED_LINE);
+
 function isChanged({ job, view }: Outcome): boolean {
   if (job.queue !== 'solution-check' || view?.state !== 'completed') return false;
-  return (view.result as { solution?: { content?: unknown } }).solution?.content !== job.script;
+  return !mayBecome(job, (view.result as { solution?: { content?: unknown } }).solution?.content);
+}
+
+/** A corrected script that counts as corrected was checked again. */
+function isUnverified({ job, view }: Outcome, children: readonly Outcome[]): boolean {
+  if (job.queue !== 'solution-check' || view?.state !== 'completed') return false;
+  if ((view.result as { status?: unknown }).status === 'clean') return job.leaky;
+  const wasCorrected = (view.result as { status?: unknown }).status === 'corrected';
+  return (
+    wasCorrected && children.find((child) => child.job.marker === job.marker)?.view?.state !== 'completed'
+  );
+}
+
+const mayBeVerified = ({ queue, leaky }: Accepted) => queue === 'solution-check' && leaky;
+
+/** The child in which the corrected script is checked again. */
+function childOf(fleet: FleetClient, job: Accepted): Accepted {
+  return { ...job, id: childId(fleet.jobKey(job.queue, job.id), job.queue, 'verify'), role: 'verify' };
 }
 
 async function outcomeOf(fleet: FleetClient, job: Accepted): Promise<Outcome> {
@@ -179,11 +216,19 @@ async function outcomeOf(fleet: FleetClient, job: Accepted): Promise<Outcome> {
   }
 }
 
-const ROLES: Readonly<Record<string, string>> = {
-  'solution-check': 'detect',
-  summarize: 'summary',
-  extract: 'extract',
-};
+/** The questions of a job, and the steps of its ledger in which they are asked. */
+function questionsOf({ queue, leaky, role }: Accepted): readonly (readonly [string, string | undefined])[] {
+  if (role !== undefined) return [[role, 'detect']];
+  if (queue === 'summarize') return [['summary', undefined]];
+  if (queue === 'extract') return [['extract', undefined]];
+  if (queue !== 'solution-check') return [];
+  return leaky
+    ? [
+        ['detect-leak', 'detect'],
+        ['correct', 'correct-1'],
+      ]
+    : [['detect', undefined]];
+}
 
 /** How many complete good answers were sent more than once. */
 function repeatsOf(asked: readonly Billed[]): number {
@@ -203,8 +248,13 @@ function paidRepeats(
   for (const entry of billed) {
     byQuestion.set(entry.question, [...(byQuestion.get(entry.question) ?? []), entry]);
   }
-  for (const { job, calls } of outcomes) {
-    const question = `${job.marker} ${ROLES[job.queue]}`;
+  const questions = outcomes.flatMap(({ job, calls }) =>
+    questionsOf(job).map(([role, step]) => ({
+      question: `${job.marker} ${role}`,
+      calls: step === undefined ? calls : calls.filter((call) => call.step === step),
+    })),
+  );
+  for (const { question, calls } of questions) {
     const entries = byQuestion.get(question) ?? [];
     paidAgain += repeatsOf(entries);
     const forms = [...new Set(entries.map(({ form }) => form))];

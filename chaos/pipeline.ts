@@ -10,8 +10,12 @@ export interface Accepted {
   readonly queue: string;
   readonly id: string;
   readonly marker: string;
-  /** The submitted script. */
+  /** The script that was submitted. */
   readonly script: string;
+  /** Whether it has a leak: its correction is then checked again in a child job. */
+  readonly leaky: boolean;
+  /** What a child is for; undefined for a job that was submitted. */
+  readonly role?: string;
   /** When the acceptance arrived, in milliseconds since 1970. */
   readonly acceptedAt: number;
 }
@@ -20,6 +24,10 @@ interface Evaluated {
   readonly marker: string;
   readonly script: string;
 }
+
+/** A line that the provider calls a leak, and its correction. */
+export const LEAKY_LINE = 'a = fit(all)\n';
+export const CORRECTED_LINE = 'a = fit(train)\n';
 
 const SUBMIT_EVERY_MS = 150;
 /** Number of unfinished jobs from which the pipeline waits. */
@@ -114,12 +122,14 @@ export class Pipeline {
   async #submit(number: number): Promise<void> {
     const marker = String(number);
     // Every tenth script is long enough to be stored separately from its job.
-    const script = `x = 1\nmarker_${marker} = 2\n${number % 10 === 0 ? '# padding\n'.repeat(8_000) : ''}`;
+    const leaky = number % 3 === 1;
+    const leak = leaky ? LEAKY_LINE : '';
+    const script = `x = 1\nmarker_${marker} = 2\n${leak}${number % 10 === 0 ? '# padding\n'.repeat(8_000) : ''}`;
     for (;;) {
       try {
         const jobs = await this.#submitFlow(number, marker, script);
         const acceptedAt = Date.now();
-        this.accepted.push(...jobs.map((job) => ({ ...job, acceptedAt })));
+        this.accepted.push(...jobs.map((job) => ({ ...job, leaky, acceptedAt })));
         return;
       } catch {
         this.refusedSubmissions += 1;
@@ -128,7 +138,11 @@ export class Pipeline {
     }
   }
 
-  async #submitFlow(number: number, marker: string, script: string): Promise<Omit<Accepted, 'acceptedAt'>[]> {
+  async #submitFlow(
+    number: number,
+    marker: string,
+    script: string,
+  ): Promise<Omit<Accepted, 'acceptedAt' | 'leaky'>[]> {
     const key = `chaos ${marker}`;
     const tags = { run: `run ${number % 3}` };
     if (number % 3 === 0) {
@@ -149,6 +163,7 @@ export class Pipeline {
       this.#fleet,
       {
         solution: { content: script },
+        verify: 'agent',
         evaluation: { queue: 'evaluate', name: 'score', data: { marker } },
         tags,
       },

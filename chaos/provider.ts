@@ -10,6 +10,7 @@ import {
   textReply,
   truncatedReply,
 } from '../test/support/messages-api.js';
+import { CORRECTED_LINE, LEAKY_LINE } from './pipeline.js';
 import { pick, randomFrom, seedOf } from './random.js';
 
 /** A request as the provider bills it. */
@@ -64,16 +65,23 @@ const BEHAVIORS: readonly (readonly [number, Behavior])[] = [
 /** Identifies a script of this run. */
 const MARKER = /marker_(\d+)/;
 
-function questionOf({ text }: RecordedRequest): string {
+function questionOf({ body, text }: RecordedRequest): string {
   const marker = MARKER.exec(text)?.[1] ?? 'unknown';
   if (text.includes('<ablation-code-')) return `${marker} summary`;
-  return text.includes('The fit matters most.') ? `${marker} extract` : `${marker} detect`;
+  if (text.includes('The fit matters most.')) return `${marker} extract`;
+  if (text.includes(CORRECTED_LINE)) return `${marker} verify`;
+  if (!text.includes(LEAKY_LINE)) return `${marker} detect`;
+  return body.output_config === undefined ? `${marker} correct` : `${marker} detect-leak`;
 }
 
 function rightAnswer(question: string): MessageReply {
   if (question.endsWith('summary')) return textReply('The fit matters most.');
   if (question.endsWith('extract')) {
     return jsonReply({ plans: [{ code_block: 'x = 1', plan: 'Tune it.' }] });
+  }
+  if (question.endsWith('correct')) return textReply(`\`\`\`python\n${CORRECTED_LINE}\`\`\``);
+  if (question.endsWith('detect-leak')) {
+    return jsonReply({ answers: [{ leakage_status: 'Yes Data Leakage', code_block: LEAKY_LINE.trim() }] });
   }
   return jsonReply({ answers: [{ leakage_status: 'No Data Leakage', code_block: '' }] });
 }
