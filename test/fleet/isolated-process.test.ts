@@ -9,7 +9,7 @@ import type { WorkerOptions } from '../../src/fleet/worker.js';
 import type { JobHandle } from '../../src/producers/job-handle.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
-import { leaks, runnerFor } from '../support/agent-answers.js';
+import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { isRunning } from '../support/embedded-redis-users.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { startFleetCommand } from '../support/fleet-command.js';
@@ -89,6 +89,21 @@ describe('a job in whose attempt a worker crashed', () => {
     ]);
     const { logs } = await test.fleet.queue('solution-check').getJobLogs(withCrash.id);
     expect(logs.join('\n')).toContain('runs in the isolated process');
+  });
+
+  it('starts children there, and waits for them without the process', async () => {
+    replies = ({ body, text }) => {
+      if (!text.includes('fit(all)')) return leaks();
+      return body.output_config === undefined ? correction('a = fit(train)') : leaks('a = fit(all)');
+    };
+    const payload = { solution: { content: 'a = fit(all)\nprint(a)\n' }, verify: 'agent' as const };
+    const handle = await addSolutionCheck(test.fleet, payload);
+    await test.fleet.client.hset(keyOf(handle), 'fleet:crashes', 'run-0@0');
+    await startWorker({ concurrency: 1 });
+    expect((await handle.result()).notes).toContain(
+      'the agent checked the corrected script again and found no leakage',
+    );
+    expect(api.requests).toHaveLength(3);
   });
 
   it('fails there as it would anywhere: with its code, the answer as it came, and what that cost', async () => {

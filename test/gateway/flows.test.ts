@@ -60,6 +60,26 @@ describe('flows over HTTP', () => {
     expect((await gateway.send('GET', `/v1/jobs/${json.check.id}`)).json.state).toBe('cancelled');
   });
 
+  it('checks of evaluations carry what a corrected script needs', async () => {
+    const verified = { ...GUARDED, verify: 'agent' };
+    const { json } = await gateway.send('POST', '/v1/flows/guarded-evaluation', verified);
+    const batch = {
+      candidates: [{ solution: GUARDED.solution }],
+      evaluation: GUARDED.evaluation,
+      verify: 'agent',
+    };
+    const { json: ofBatch } = await gateway.send('POST', '/v1/flows/candidate-batch', batch);
+    for (const { check } of [json, ...ofBatch.evaluations]) {
+      const job = await test.fleet.queue('solution-check').getJob(check.id);
+      expect(job?.data).toMatchObject({ verify: 'agent', v: 2 });
+    }
+    const { status, json: refused } = await gateway.send('POST', '/v1/flows/guarded-evaluation', {
+      ...GUARDED,
+      verify: 'twice',
+    });
+    expect([status, refused.field]).toEqual([422, 'verify']);
+  });
+
   it('a candidate batch answers in the order of its candidates', async () => {
     const { status, json } = await gateway.send('POST', '/v1/flows/candidate-batch', {
       candidates: [

@@ -132,7 +132,7 @@ class FleetClient:
     ) -> GuardedEvaluation:
         """An evaluation that can only start once its script was checked; :meth:`claim` takes it up.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``on_uncorrected``.
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``.
         """
         body = {"solution": {"content": solution}, "evaluation": evaluation}
         return self._guarded(self._post("/v1/flows/guarded-evaluation", {**body, **_json(options)}))
@@ -147,7 +147,7 @@ class FleetClient:
     ) -> CandidateBatch:
         """Guarded evaluations of many candidates, and a job after them all. One that fails sinks no other.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``on_uncorrected``.
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``.
         """
         # Keys of their own, so that a request whose answer is lost can be sent again.
         body: dict[str, Any] = {
@@ -301,6 +301,7 @@ _JSON_NAMES = {
     "model": "model",
     "tags": "tags",
     "on_uncorrected": "onUncorrected",
+    "verify": "verify",
 }
 
 

@@ -30,7 +30,12 @@ class _InWorkspace(_CommonPayload, total=False):
     workspace: str
 
 
-class SolutionCheckPayload(_InWorkspace):
+class _SolutionCheckOptions(_InWorkspace, total=False):
+    #: A corrected script is checked once more by the agent.
+    verify: Literal["agent"]
+
+
+class SolutionCheckPayload(_SolutionCheckOptions):
     solution: Solution
 
 
@@ -307,6 +312,8 @@ class StepOptions(KeyOptions, total=False):
 class CheckOptions(StepOptions, total=False):
     #: What becomes of a script with a leak that could not be corrected; default: it is evaluated, and says so.
     on_uncorrected: OnUncorrected
+    #: A corrected script is checked once more by the agent.
+    verify: Literal["agent"]
 
 
 class DeadLetterFields(TypedDict, total=False):
