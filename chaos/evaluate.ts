@@ -225,7 +225,7 @@ function questionsOf({ queue, leaky, role }: Accepted): readonly (readonly [stri
   return leaky
     ? [
         ['detect-leak', 'detect'],
-        ['correct', 'correct-1'],
+        ['correct', 'correct-1-1'],
       ]
     : [['detect', undefined]];
 }
