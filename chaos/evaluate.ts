@@ -226,6 +226,7 @@ function questionsOf({ queue, leaky, role }: Accepted): readonly (readonly [stri
     ? [
         ['detect-leak', 'detect'],
         ['correct', 'correct-1-1'],
+        ['second correct', 'correct-1-2'],
       ]
     : [['detect', undefined]];
 }

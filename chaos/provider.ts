@@ -71,7 +71,8 @@ function questionOf({ body, text }: RecordedRequest): string {
   if (text.includes('The fit matters most.')) return `${marker} extract`;
   if (text.includes(CORRECTED_LINE)) return `${marker} verify`;
   if (!text.includes(LEAKY_LINE)) return `${marker} detect`;
-  return body.output_config === undefined ? `${marker} correct` : `${marker} detect-leak`;
+  if (body.output_config !== undefined) return `${marker} detect-leak`;
+  return text.includes('<problem-') ? `${marker} second correct` : `${marker} correct`;
 }
 
 function rightAnswer(question: string): MessageReply {
