@@ -2,10 +2,10 @@ import { sharedBlocks } from './findings/block.js';
 import { findLeaks, type Leak } from './findings/find-leaks.js';
 import { Interpreter, type NotFollowed } from './interpret/interpreter.js';
 import { runSuite } from './interpret/statements.js';
+import type { Watched } from './interpret/watchpoints.js';
 import { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
 import type { Module } from './syntax/ast.js';
 import { parseModule } from './syntax/parse-module.js';
-import type { Region } from './values/region.js';
 import { withinWorkLimit } from './values/work.js';
 
 /** One leak: which block, how it reaches the score, and what to do about it. */
@@ -39,7 +39,7 @@ export interface LeakageAnalysis {
   readonly parsed: boolean;
 }
 
-export interface DetailedAnalysis extends LeakageAnalysis {
+export interface DetailedAnalysis extends LeakageAnalysis, Watched {
   readonly leaks: readonly Leak[];
   readonly module: Module;
   /** Statements and expressions that were run. */
@@ -48,10 +48,6 @@ export interface DetailedAnalysis extends LeakageAnalysis {
   readonly work: number;
   readonly unresolved: ReadonlySet<string>;
   readonly missingColumns: ReadonlySet<string>;
-  readonly watched: ReadonlyMap<string, readonly Region[]>;
-  readonly watchedEarlier: ReadonlyMap<string, readonly Region[]>;
-  readonly watchedLists: ReadonlyMap<string, readonly string[]>;
-  readonly watchedFrames: ReadonlySet<string>;
 }
 
 /**
@@ -102,17 +98,17 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
     };
   });
   // What a model says that learned nothing is not a prediction.
-  const scored = interp.scored.flatMap(({ prediction, score }) =>
+  const scored = interp.record.scored.flatMap(({ prediction, score }) =>
     prediction.training === undefined ? [] : [score],
   );
   const notFollowed = interp.notFollowed.sort((a, b) => a.line - b.line);
-  const { steps, unresolved, missingColumns, watched, watchedEarlier, watchedLists, watchedFrames } = interp;
+  const { steps, unresolved, missingColumns } = interp;
   return {
     findings,
     notFollowed,
     exhausted,
     scores: new Set(scored).size,
-    printedScores: new Set(scored.filter((score) => interp.reported.has(score))).size,
+    printedScores: new Set(scored.filter((score) => interp.record.isPrinted(score))).size,
     parsed: module.parsed,
     leaks,
     module,
@@ -120,10 +116,7 @@ export async function analyzeInDetail(source: string, watch = -1, earlier = -1):
     work: followed.work + detected.work,
     unresolved,
     missingColumns,
-    watched,
-    watchedEarlier,
-    watchedLists,
-    watchedFrames,
+    ...interp.watchpoints.found,
   };
 }
 

@@ -1,5 +1,6 @@
-import type { Interpreter, ScoredPredictions } from '../interpret/interpreter.js';
+import type { Interpreter } from '../interpret/interpreter.js';
 import { ANY_LABEL } from '../interpret/row-events.js';
+import type { ScoredPredictions } from '../interpret/score-record.js';
 import type { LeakKind } from '../kinds.js';
 import type { Expr, Stmt } from '../syntax/ast.js';
 import { sidesDisjoint } from '../values/comparison.js';
@@ -122,7 +123,7 @@ export function findLeaks(interp: Interpreter): Leak[] {
     else if (!known.nodes.includes(leak.node))
       leaks.set(key, { ...known, nodes: [...known.nodes, leak.node] });
   };
-  const scored = interp.scored.filter(({ prediction }) => isCertain(interp, prediction));
+  const scored = interp.record.scored.filter(({ prediction }) => isCertain(interp, prediction));
   for (const record of scored) {
     const { prediction, score } = record;
     const { training } = prediction;
@@ -169,8 +170,8 @@ export function findLeaks(interp: Interpreter): Leak[] {
       else add(ofLabel ? { ...leak, kind: 'target-encoding' } : leak);
     }
   }
-  const final = finalReports(interp);
-  for (const { fit, score, node } of interp.reportedChoices) {
+  const final = finalPrints(interp);
+  for (const { fit, score, node } of interp.record.printedChoices) {
     if (!final.has(node)) continue;
     if (!fit.certain || insideTrainingSide(fit.rows, scored)) continue;
     const [prediction] = score.predictions;
@@ -185,9 +186,9 @@ export function findLeaks(interp: Interpreter): Leak[] {
  * The calls that print the score the script is evaluated by: those that call it final, or the last one. A best value
  * that is shown beside it, as the precision at some recall, was chosen for the reader.
  */
-function finalReports({ reports }: Interpreter): ReadonlySet<Expr> {
-  const top = reports.reduce((most, { rank }) => Math.max(most, rank), 0);
-  const named = reports.filter(({ rank }) => rank === top);
+function finalPrints({ record: { prints } }: Interpreter): ReadonlySet<Expr> {
+  const top = prints.reduce((most, { rank }) => Math.max(most, rank), 0);
+  const named = prints.filter(({ rank }) => rank === top);
   return new Set((top === 0 ? named.slice(-1) : named).map(({ node }) => node));
 }
 
@@ -199,7 +200,7 @@ function isSameText(a: string, b: string): boolean {
 /** Scores of training rows that the script prints as validation scores, where it has no other score. */
 function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions[]): Leak[] {
   // Rows that are not followed may be the held-out ones.
-  if (scored.length < interp.scored.length) return [];
+  if (scored.length < interp.record.scored.length) return [];
   const held = scored.some(
     ({ prediction }) =>
       prediction.training !== undefined && overlapOf(prediction.training.rows, prediction.rows) !== 'yes',
@@ -207,7 +208,7 @@ function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions
   if (held) return [];
   return scored.flatMap(({ prediction, score }) => {
     const { training } = prediction;
-    if (training === undefined || !interp.claimed.has(score) || !covers(training.rows, prediction.rows))
+    if (training === undefined || !interp.record.isClaimed(score) || !covers(training.rows, prediction.rows))
       return [];
     if (!isSameText(training.rowsText, prediction.rowsText)) return [];
     const scoring = { scoredText: prediction.rowsText, scoreNode: score.node, scoredNames: [] };
@@ -311,12 +312,14 @@ function hasRole(region: Region, role: 'train' | 'test'): boolean {
 
 /** Whether some model was trained on the other side of the division that made these rows. */
 function complementTrained(interp: Interpreter, region: Region): boolean {
-  return interp.trainings.some((training) => training?.rows.some((row) => isAcross(region, row)) === true);
+  return interp.record.trainings.some(
+    (training) => training?.rows.some((row) => isAcross(region, row)) === true,
+  );
 }
 
 /** Whether other models are trained on these rows and scored on the other side. */
 function isTrainingSide(interp: Interpreter, region: Region, except: Training): boolean {
-  return interp.scored.some(
+  return interp.record.scored.some(
     ({ prediction }) =>
       prediction.training !== undefined &&
       prediction.training !== except &&

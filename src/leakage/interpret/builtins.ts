@@ -133,13 +133,12 @@ function rankOf(text: string): number {
 export function report(interp: Interpreter, values: readonly Value[], call: Call): void {
   for (const value of values) {
     const facts = factsOf(value);
-    if (facts.scores.length > 0) interp.reports.push({ node: call, rank: rankOf(interp.text(call)) });
+    if (facts.scores.length > 0) interp.record.addPrint(call, rankOf(interp.text(call)));
     for (const score of facts.scores) {
-      interp.reported.add(score);
-      if (claims(interp.text(call))) interp.claimed.add(score);
+      interp.record.addPrinted(score, claims(interp.text(call)));
       for (const fit of facts.fits) {
         if (fit.kind !== 'selection' || overlapOf(fit.rows, score.rows) !== 'yes') continue;
-        interp.reportedChoices.push({ fit, score, node: call, statement: interp.statement });
+        interp.record.addPrintedChoice({ fit, score, node: call });
       }
     }
   }

@@ -230,7 +230,7 @@ function scored(interp: Interpreter, cell: Cell<EstimatorState>, args: Arguments
     return opaque(args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS));
   const rowsText = expression === undefined ? '' : interp.label(expression);
   const prediction = predictionOf(cell, facts, rowsText, call);
-  const score = interp.recordScore([prediction], facts, [], call);
+  const score = interp.record.addScore(interp, [prediction], facts, [], call);
   return opaque({ ...NO_FACTS, scores: [score] });
 }
 
@@ -325,7 +325,7 @@ function historyOf(interp: Interpreter, estimator: Estimator, expression: Attrib
   const validated = interp.validated.get(estimator.cell);
   if (validated === undefined || validated.facts.rows.length === 0) return undefined;
   const prediction = predictionOf(estimator.cell, validated.facts, validated.rowsText, expression);
-  const score = interp.recordScore([prediction], validated.facts, [], expression);
+  const score = interp.record.addScore(interp, [prediction], validated.facts, [], expression);
   const ofTraining = ['loss', 'accuracy', 'acc', 'auc', 'mae', 'mse', 'lr', 'learning_rate'];
   return newMapping({
     entries: new Map(ofTraining.map((key) => [key, UNKNOWN])),
@@ -376,7 +376,14 @@ export function crossScore(
     inputs: facts.predictions,
     node,
   };
-  const score = interp.recordScore([prediction], { ...NO_FACTS, rows: facts.rows }, [], node, true);
+  const score = interp.record.addScore(
+    interp,
+    [prediction],
+    { ...NO_FACTS, rows: facts.rows },
+    [],
+    node,
+    true,
+  );
   return newTable({
     ...emptyTable({ ...NO_FACTS, predictions: [prediction], scores: [score] }),
     rows: facts.rows,

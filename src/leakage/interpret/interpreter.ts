@@ -1,32 +1,17 @@
 import type { LeakKind } from '../kinds.js';
 import { type Expr, lineIndex, type Module, type Span, type Stmt } from '../syntax/ast.js';
-import {
-  type Facts,
-  type FitEvent,
-  joinFacts,
-  NO_FACTS,
-  type Prediction,
-  type Score,
-  wholeFacts,
-} from '../values/facts.js';
+import { type Facts, type FitEvent, joinFacts, NO_FACTS, wholeFacts } from '../values/facts.js';
 import { type Partition, type Region, sourceRegion } from '../values/region.js';
 import { Scope, Store } from '../values/store.js';
-import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, textsOf, type Value } from '../values/value.js';
+import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { ScoreRecord } from './score-record.js';
 import { CountedGroups } from './splitters.js';
+import { Watchpoints } from './watchpoints.js';
 
 export interface NotFollowed {
   readonly line: number;
   readonly reason: string;
-}
-
-/** Predictions that were scored, with everything that was computed over many rows on the way. */
-export interface ScoredPredictions {
-  readonly prediction: Prediction;
-  readonly fits: readonly FitEvent[];
-  readonly score: Score;
-  /** Scored by cross-validation inside a library. */
-  readonly crossValidated: boolean;
 }
 
 interface Frame {
@@ -56,15 +41,8 @@ const MAX_LINES_OF_A_REASON = 20;
 /** The state of one analysis: what is known at the point of execution that is being looked at. */
 export class Interpreter {
   readonly store = new Store();
-  readonly scored: ScoredPredictions[] = [];
-  /** Choices that were reported as a score: the event, and where the value was printed. */
-  readonly reportedChoices: { fit: FitEvent; score: Score; node: Expr; statement: Stmt }[] = [];
-  /** Calls that print a score, in the order in which they run; the higher the rank, the more it is the script's. */
-  readonly reports: { node: Expr; rank: number }[] = [];
-  /** Scores that are printed, and those that are printed as scores of held-out rows. */
-  readonly reported = new Set<Score>();
-  readonly claimed = new Set<Score>();
-  readonly trainings: Prediction['training'][] = [];
+  readonly record = new ScoreRecord();
+  readonly watchpoints: Watchpoints;
   readonly notFollowed: NotFollowed[] = [];
   readonly frames: Frame[] = [];
   /** Choices that the code being run depends on (`if score > best:`). */
@@ -103,7 +81,6 @@ export class Interpreter {
   private readonly loaders = new Map<string, { node: Expr; statement: Stmt }>();
   /** Where rows of these origins were last put together. */
   private readonly joins = new Map<string, Stmt>();
-  private readonly scoredKeys = new Set<string>();
   private readonly ids = new Map<object, number>();
 
   /** Modules whose names were imported by `*`. */
@@ -114,21 +91,13 @@ export class Interpreter {
   readonly missingColumns = new Set<string>();
   /** Names that stand for nothing known: not bound, and no built-in. */
   readonly unresolved = new Set<string>();
-  /** Tables by variable, as they were when the watched statement was about to run. */
-  readonly watched = new Map<string, readonly Region[]>();
-  /** The same at an earlier statement. */
-  readonly watchedEarlier = new Map<string, readonly Region[]>();
-  /** Lists of constant texts by variable, when the watched statement was about to run. */
-  readonly watchedLists = new Map<string, readonly string[]>();
-  /** Whether a watched table is indexed by position with `iloc`. */
-  readonly watchedFrames = new Set<string>();
-
   /** `watch`, `earlier`: offsets of statements at which to record what variables hold. */
   constructor(
     readonly module: Module,
-    private readonly watch = -1,
-    private readonly earlier = -1,
+    watch = -1,
+    earlier = -1,
   ) {
+    this.watchpoints = new Watchpoints(watch, earlier);
     this.lineOf = lineIndex(module.source);
     this.budget = 20_000 + module.size * STEPS_PER_NODE;
     this.statement = module.body.statements[0] ?? {
@@ -140,35 +109,6 @@ export class Interpreter {
       start: 0,
       end: 0,
     };
-  }
-
-  /** Records what variables hold, when the watched statement is reached. */
-  look(statement: Stmt): void {
-    if (statement.start === this.earlier) this.record(this.watchedEarlier);
-    if (statement.start !== this.watch) return;
-    this.record(this.watched);
-    for (let scope: Scope | undefined = this.scope; scope !== undefined; scope = scope.parent) {
-      for (const [name, { value }] of scope.names) {
-        const texts = textsOf(value);
-        if (texts !== undefined && !this.watchedLists.has(name)) this.watchedLists.set(name, texts);
-        if (value.type === 'table' && value.cell.value.shape !== 'array') this.watchedFrames.add(name);
-      }
-    }
-  }
-
-  /** Records the rows of all variables in sight; what was recorded the first time stays. */
-  private record(watched: Map<string, readonly Region[]>): void {
-    for (let scope: Scope | undefined = this.scope; scope !== undefined; scope = scope.parent) {
-      for (const [name, { value }] of scope.names) {
-        const isRows =
-          value.type === 'table' ||
-          (value.type === 'opaque' && value.source !== undefined) ||
-          (value.type === 'sequence' && value.cell.value.rest !== undefined);
-        if (!isRows) continue;
-        const { rows } = this.dataOf(value);
-        if (rows.length > 0 && !watched.has(name)) watched.set(name, rows);
-      }
-    }
   }
 
   /** Counts one step of work. False when the work allowed for a script of this size is used up. */
@@ -371,31 +311,5 @@ export class Interpreter {
 
   joinOf(rows: readonly Region[]): Stmt | undefined {
     return rows.length > 1 ? this.joins.get(this.rowsKey(rows)) : undefined;
-  }
-
-  recordScore(
-    predictions: readonly Prediction[],
-    labels: Facts,
-    fits: readonly FitEvent[],
-    node: Expr,
-    crossValidated = false,
-  ): Score {
-    const rows = predictions.flatMap((prediction) => [...prediction.rows]);
-    const folds =
-      crossValidated ||
-      (labels.rows.length > 0 && labels.rows.every((region) => region.partition?.form === 'folds'));
-    const score: Score = { predictions, rows: [...new Set(rows)], folds, node, statement: this.statement };
-    for (const prediction of predictions) {
-      const key = [
-        node.start,
-        this.idOf(prediction),
-        this.rowsKey(labels.rows),
-        fits.map((fit) => this.idOf(fit)).join(','),
-      ].join(':');
-      if (this.scoredKeys.has(key)) continue;
-      this.scoredKeys.add(key);
-      this.scored.push({ prediction, fits, score, crossValidated });
-    }
-    return score;
   }
 }

@@ -183,7 +183,7 @@ export function trainingOf(
     node: before !== undefined && sameRows(before.rows, joined) ? before.node : node,
     statement: before !== undefined && sameRows(before.rows, joined) ? before.statement : statement,
   };
-  interp.trainings.push(training);
+  interp.record.addTraining(training);
   return training;
 }
 

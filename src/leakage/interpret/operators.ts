@@ -51,7 +51,7 @@ export function meetLabels(
         dividedAlike(prediction.rows, labels.rows, isMetric)),
   );
   if (scored.length === 0) return [];
-  return [interp.recordScore(scored, labels, predicted.fits, node)];
+  return [interp.record.addScore(interp, scored, labels, predicted.fits, node)];
 }
 
 /** Predictions weighted by scores are blended by a choice on the scored rows. */

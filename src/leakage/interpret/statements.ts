@@ -55,7 +55,7 @@ function runStatement(interp: Interpreter, statement: Stmt): Flow {
   if (!interp.enter(statement)) return 'next';
   const outer = interp.statement;
   interp.statement = statement;
-  interp.look(statement);
+  interp.watchpoints.reach(statement, interp.scope, (value) => interp.dataOf(value));
   const flow = execute(interp, statement);
   interp.statement = outer;
   interp.leave();

@@ -1,21 +1,18 @@
 import type { Leak } from '../findings/find-leaks.js';
+import type { Watched } from '../interpret/watchpoints.js';
 import type { Module, Span, Stmt } from '../syntax/ast.js';
-import type { Region } from '../values/region.js';
 import { countText, type WorkAllowance } from '../values/work.js';
 
-/** What a rewrite looks at: the script, the block to rewrite, and the leaks in it. */
-export interface RepairContext {
+/**
+ * What a rewrite looks at: the script, the block to rewrite, and the leaks in it. Variables are watched when the split is about
+ * to run, and earlier, when the first leaky statement of the block is.
+ */
+export interface RepairContext extends Watched {
   readonly source: string;
   readonly module: Module;
   /** The block as it is in the script. */
   readonly block: Span;
   readonly leaks: readonly Leak[];
-  /** Tables by variable, as they are when the split is about to run. */
-  readonly watched: ReadonlyMap<string, readonly Region[]>;
-  readonly watchedLists: ReadonlyMap<string, readonly string[]>;
-  readonly watchedFrames: ReadonlySet<string>;
-  /** Tables by variable, as they are when the first leaky statement of the block is about to run. */
-  readonly watchedEarlier: ReadonlyMap<string, readonly Region[]>;
   /** What the repair may do: what comes after a wait has to be run on it. */
   readonly work: WorkAllowance;
   /** Line ending of the block. */
