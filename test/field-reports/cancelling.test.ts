@@ -18,7 +18,7 @@ const script = (name: string) => ({ solution: { content: `name = '${name}'\n` } 
 describe('a job that runs in another process', () => {
   it.each(['the API', 'the command line'])(
     'is cancelled by %s: its call ends, and it is never tried again',
-    async (door) => {
+    async (entry) => {
       prefixes += 1;
       const prefix = `cancelling-${prefixes}`;
       const { fleet, api, environment, worker, close } = await startFleetProcesses(redis, prefix, () => ({
@@ -32,7 +32,7 @@ describe('a job that runs in another process', () => {
       await worker();
       const handle = await addSolutionCheck(fleet, script('hanging'));
       await api.arrived(1);
-      if (door === 'the API') {
+      if (entry === 'the API') {
         expect((await gateway.send('DELETE', `/v1/jobs/${handle.id}`)).status).toBe(200);
       } else {
         expect((await fleetCommand(['cancel', handle.id], { env: environment })).exitCode).toBe(0);
@@ -61,10 +61,10 @@ describe('one of hundreds of running jobs', () => {
       open = resolve;
     });
     const stopped: unknown[] = [];
-    let asked = 0;
+    let calls = 0;
     const offline = createOfflineRunner();
     const ask = (request: Parameters<AgentRunner['ask']>[0], context: RunContext = {}) => {
-      asked += 1;
+      calls += 1;
       return new Promise((resolve, reject) => {
         context.signal?.addEventListener('abort', () => {
           stopped.push(context.signal?.reason);
@@ -82,7 +82,7 @@ describe('one of hundreds of running jobs', () => {
         payload: script(`running ${index}`),
       })),
     );
-    await expect.poll(() => asked).toBe(RUNNING);
+    await expect.poll(() => calls).toBe(RUNNING);
     const ids = outcomes.map((outcome) => ('handle' in outcome ? outcome.handle.id : ''));
     // The oldest, the newest, and one in the middle.
     const chosen = [ids[0], ids[RUNNING / 2], ids.at(-1)].map(String);

@@ -28,7 +28,7 @@ async function start(reply: Script, server = redis): Promise<FleetProcesses & { 
 }
 
 describe('a job that ends because its workers crashed', () => {
-  it('is told to its listeners once with that reason, is counted, and its parent learns it', async () => {
+  it('is reported to its listeners once with that reason, is counted, and fails its parent', async () => {
     const { fleet, api, worker, prefix } = await start(() => ({ kind: 'hang' }));
     const gateway = await startTestGateway(redis, prefix);
     onTestFinished(() => gateway.close());
@@ -61,12 +61,12 @@ describe('a job that ends because its workers crashed', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it('is taken over also where it has a single attempt: a crash uses none', async () => {
+  it('runs again also with a single attempt: a crash uses none', async () => {
     const { fleet, api, worker } = await start((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
     const doomed = await worker();
     const handle = await addSolutionCheck(fleet, script('once'));
     await api.arrived(1);
-    // As a job that somebody wrote past the producers would have it.
+    // As in a job that was added without the producers.
     const key = fleet.queue('solution-check').toKey(handle.id);
     const opts = JSON.parse((await fleet.client.hget(key, 'opts')) ?? '{}');
     await fleet.client.hset(key, 'opts', JSON.stringify({ ...opts, attempts: 1 }));
@@ -77,13 +77,13 @@ describe('a job that ends because its workers crashed', () => {
 });
 
 describe('a fleet that is killed with many running jobs', () => {
-  it('begins a new job of somebody else at once, while those are being taken over', async () => {
+  it('starts a new job of another tenant at once, while those run again', async () => {
     const RUNNING = 60;
     let restarted = false;
     const { fleet, api, worker } = await start(() => (restarted ? leaks() : { kind: 'hang' }));
     // Long enough that a busy worker with so many jobs does not lose them before it is killed.
-    const lease = { FLEET_LOCK_MS: '8000' };
-    const doomed = await worker({ ...lease, FLEET_CONCURRENCY: String(RUNNING) });
+    const lock = { FLEET_LOCK_MS: '8000' };
+    const doomed = await worker({ ...lock, FLEET_CONCURRENCY: String(RUNNING) });
     await addJobs(
       fleet,
       Array.from({ length: RUNNING }, (_, index) => ({
@@ -94,32 +94,32 @@ describe('a fleet that is killed with many running jobs', () => {
     await api.arrived(RUNNING);
     await doomed.end('SIGKILL');
     restarted = true;
-    await worker(lease);
+    await worker(lock);
     const queue = fleet.queue('solution-check');
     await expect.poll(() => queue.getJobCountByTypes('active')).toBeLessThan(RUNNING);
     const fresh = await addSolutionCheck(fleet, script('new', 'morning'));
     await fresh.result();
     expect(await queue.getCompletedCount()).toBeLessThan(RUNNING / 2);
     await expect.poll(() => queue.getCompletedCount()).toBe(RUNNING + 1);
-    // Each was on its way once when it was killed, and was asked about once more.
+    // Each call was in flight when its worker was killed, and was sent once more.
     expect(api.requests).toHaveLength(2 * RUNNING + 1);
   });
 });
 
 describe('all workers and Redis killed together', () => {
   it('leaves jobs that the doctor finds and puts back, and that are done by the next worker', async () => {
-    const own = await startTestRedis(['--appendfsync', 'always']);
-    onTestFinished(() => own.stop());
+    const durable = await startTestRedis(['--appendfsync', 'always']);
+    onTestFinished(() => durable.stop());
     const { api, worker, fleet, prefix, environment } = await start(
       (_, index) => (index < 3 ? { kind: 'hang' } : leaks()),
-      own,
+      durable,
     );
     const workers = [await worker(), await worker()];
     const handles = await Promise.all(['a', 'b', 'c'].map((name) => addSolutionCheck(fleet, script(name))));
     await api.arrived(3);
-    await Promise.all([...workers.map((doomed) => doomed.end('SIGKILL')), own.kill()]);
-    await own.restart();
-    const later = await FleetClient.open({ redisUrl: own.url, prefix });
+    await Promise.all([...workers.map((doomed) => doomed.end('SIGKILL')), durable.kill()]);
+    await durable.restart();
+    const later = await FleetClient.open({ redisUrl: durable.url, prefix });
     onTestFinished(() => later.close());
     const doctor = async (...flags: string[]) => {
       const { stdout, exitCode } = await fleetCommand(['doctor', '--json', ...flags], { env: environment });

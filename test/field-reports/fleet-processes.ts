@@ -4,7 +4,7 @@ import { checkInvariants } from '../support/invariants.js';
 import { type MessagesApi, type Script, startMessagesApi } from '../support/messages-api.js';
 import type { TestRedis } from '../support/redis.js';
 
-/** Workers that are processes of their own, their producer, and the provider that they ask. */
+/** Workers in separate processes, their producer, and the provider that they call. */
 export interface FleetProcesses {
   readonly fleet: FleetClient;
   readonly api: MessagesApi;
@@ -12,7 +12,7 @@ export interface FleetProcesses {
   readonly environment: Readonly<Record<string, string>>;
   /** A worker that has said that it is ready. */
   worker(env?: Readonly<Record<string, string>>): Promise<RunningCommand>;
-  /** Kills what still runs, and holds what is left behind against the invariants. */
+  /** Kills what still runs, and checks the invariants. */
   close(options?: { readonly unfinished?: boolean }): Promise<void>;
 }
 

@@ -33,7 +33,7 @@ function pipeline(fleet: FleetClient, queue: string, run: (job: Job) => Promise<
   return worker;
 }
 
-/** The offline runner, but for scripts that say BAD, which end their check for good. */
+/** The offline runner, except for scripts that say BAD, whose check fails permanently. */
 function failing(): AgentRunner {
   const offline = createOfflineRunner();
   const ask = (request: Parameters<AgentRunner['ask']>[0], context?: Parameters<AgentRunner['ask']>[1]) => {
@@ -49,7 +49,7 @@ const candidate = (index: number, bad = false) => ({
 
 describe('a tree of many children', () => {
   it('ends although some of them fail and are removed at once', async () => {
-    // Ended jobs are kept for less than a second: a failed child is gone before its parent runs.
+    // Ended jobs are stored for less than a second: a failed child is gone before its parent runs.
     const { fleet, worker } = await startFleet({ retentionDays: 0.000_001 });
     const CHILDREN = 100;
     const outcomes = new Promise<BatchOutcome[]>((resolve) => {
@@ -74,18 +74,18 @@ describe('a tree of many children', () => {
 });
 
 describe('many trees at once', () => {
-  it('of one run: what is begun is ended before more is begun', async () => {
+  it('of one run: a started flow ends before more are started', async () => {
     const TREES = 18;
     const CHILDREN = 5;
     const { fleet, worker } = await startFleet();
     const tags = { run: 'night' };
-    const begun = new Map<number, number>();
+    const started = new Map<number, number>();
     let ended = 0;
     let mostOpen = 0;
     pipeline(fleet, 'evaluate', async (job) => {
       const { tree } = job.data as { tree: number };
-      begun.set(tree, (begun.get(tree) ?? 0) + 1);
-      mostOpen = Math.max(mostOpen, begun.size - ended);
+      started.set(tree, (started.get(tree) ?? 0) + 1);
+      mostOpen = Math.max(mostOpen, started.size - ended);
     });
     const all = new Promise<void>((resolve) => {
       pipeline(fleet, 'select', async () => {
@@ -109,7 +109,7 @@ describe('many trees at once', () => {
 });
 
 describe('one tree with thousands of children over HTTP', () => {
-  it('is taken, or refused with the limit named, while the gateway goes on answering', async () => {
+  it('is accepted, or rejected with the limit, while the gateway goes on answering', async () => {
     fleets += 1;
     const prefix = `trees-${fleets}`;
     const gateway = await startTestGateway(redis, prefix);
@@ -119,13 +119,13 @@ describe('one tree with thousands of children over HTTP', () => {
       evaluation: EVALUATION,
       afterAll: { queue: 'select', name: 'best' },
     });
-    const refused = await gateway.send('POST', '/v1/flows/candidate-batch', batch(2 * MAX_CANDIDATES));
-    expect(refused.status).toBe(422);
-    expect(refused.text).toContain(String(MAX_CANDIDATES));
+    const rejected = await gateway.send('POST', '/v1/flows/candidate-batch', batch(2 * MAX_CANDIDATES));
+    expect(rejected.status).toBe(422);
+    expect(rejected.text).toContain(String(MAX_CANDIDATES));
     const health: number[] = [];
     let answered = false;
     const whole = { ...batch(MAX_CANDIDATES), key: 'whole' };
-    // A Redis that is slow on a busy machine is told as away: the same submission again is the same work.
+    // A slow Redis on a busy machine is reported as unreachable: the same submission again is the same work.
     const submit = async (): Promise<Answer> => {
       const answer = await gateway.send('POST', '/v1/flows/candidate-batch', whole);
       return answer.json.code === 'redis-unreachable' ? submit() : answer;

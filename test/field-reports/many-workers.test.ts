@@ -64,7 +64,7 @@ describe('many workers on one queue', () => {
   });
 });
 
-describe('a long text that is stored apart from its job', () => {
+describe('a long text that is stored separately from its job', () => {
   const script = () => ({ solution: { content: `x = "${randomBytes(70_000).toString('hex')}"\n` } });
 
   it('is in Redis before the job is', async () => {
@@ -81,9 +81,9 @@ describe('a long text that is stored apart from its job', () => {
     const { id } = await addSolutionCheck(fleet, script());
     await fleet.client.ping();
     await seen;
-    const place = (pattern: RegExp) => commands.findIndex((command) => pattern.test(command));
-    const stored = place(/^hset \S*payload\S* data /i);
-    const added = place(new RegExp(`^(hmset|hset) \\S*${id}`, 'i'));
+    const position = (pattern: RegExp) => commands.findIndex((command) => pattern.test(command));
+    const stored = position(/^hset \S*payload\S* data /i);
+    const added = position(new RegExp(`^(hmset|hset) \\S*${id}`, 'i'));
     expect(stored).toBeGreaterThanOrEqual(0);
     expect(added).toBeGreaterThan(stored);
   });

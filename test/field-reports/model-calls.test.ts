@@ -44,8 +44,8 @@ async function startFleet(reply: Script) {
 }
 
 describe('a call that takes long', () => {
-  it('is made once, though it takes many times the lease and another worker looks for jobs', async () => {
-    // Longer than a busy machine keeps a worker from the processor: it must not lose its lease for that.
+  it('is made once, though it takes many times the lock duration and another worker looks for jobs', async () => {
+    // Longer than a busy machine delays a worker, which must not lose its lock for that.
     const LEASE_MS = 5_000;
     const { fleet, worker, server } = await startFleet(() => ({ ...leaks(), delayMs: 3 * LEASE_MS }));
     await worker(runnerFor(server), { lockMs: LEASE_MS });
@@ -95,7 +95,7 @@ describe('a connection that is cut after the model has answered', () => {
 });
 
 describe('an answer that is cut off', () => {
-  it('is named with its budget, asked for once more with twice of it, and not again by any attempt', async () => {
+  it('is reported with its budget, requested once more with twice of it, and not again by any attempt', async () => {
     const { fleet, worker, server } = await startFleet(() =>
       truncatedReply('{"plans": [{"code_block": "a ='),
     );
@@ -114,7 +114,7 @@ describe('an answer that is cut off', () => {
     { name: 'nothing at all', reply: textReply('') },
     { name: 'a tool that there is not', reply: toolUseReply('pay', { amount: 5 }) },
     { name: 'half of a JSON text', reply: textReply('{"plans": [') },
-  ])('or is $name fails with a code of its own, in one attempt', async ({ reply }) => {
+  ])('or is $name fails with a specific code, in one attempt', async ({ reply }) => {
     const { fleet, worker, server } = await startFleet(() => reply);
     await worker(runnerFor(server));
     const handle = await addExtract(fleet, { ...script, summary: 'a matters', previousBlocks: [] });

@@ -24,7 +24,7 @@ async function start(reply: Script, env: Readonly<Record<string, string>> = {}):
 }
 
 describe('a worker that is stopped at any moment', () => {
-  it('leaves no job that is active and belongs to nobody, and each job is asked about once', async () => {
+  it('leaves no active job without a worker, and makes each call once', async () => {
     const JOBS = 60;
     const { fleet, api, worker } = await start(() => ({ ...leaks(), delayMs: 20 }), {
       FLEET_CONCURRENCY: '3',
@@ -79,7 +79,7 @@ describe('a call that fails while its worker stops', () => {
 });
 
 describe('a platform that kills soon after it said stop', () => {
-  it('costs the running call and nothing else: the next worker goes on within a lease, and no crash is counted', async () => {
+  it('costs the running call and nothing else: the next worker goes on within a lock duration, and no crash is counted', async () => {
     const { fleet, api, worker } = await start(
       (_, index) => (index === 0 ? { kind: 'hang' } : leaks()),
       // Longer than the platform is willing to wait.
@@ -104,7 +104,7 @@ describe('a platform that kills soon after it said stop', () => {
     expect(await fleet.client.hget(key, 'fleet:crashes')).toBeNull();
   });
 
-  it('is no trouble where the time to drain is shorter: the job is waiting again before the kill comes', async () => {
+  it('is harmless if the time to drain is shorter: the job is waiting again before the kill', async () => {
     const { fleet, api, worker } = await start((_, index) => (index === 0 ? { kind: 'hang' } : leaks()), {
       FLEET_DRAIN_SECONDS: '1',
       // Taking it over would need to wait for this.

@@ -18,7 +18,7 @@ afterAll(async () => {
 describe('depth bombs and prototypes', () => {
   const deep = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
 
-  it('a payload of any depth is refused with its field', () => {
+  it('a payload of any depth is rejected with its field', () => {
     for (const payload of [
       deep(5_000),
       { solution: deep(5_000) },
@@ -30,7 +30,7 @@ describe('depth bombs and prototypes', () => {
     }
   });
 
-  it("an evaluation's own data may be deep: they are kept, and compared when a key is used again", async () => {
+  it("an evaluation's data may be deep: they are stored, and compared when a key is used again", async () => {
     const request = {
       solution: { content: 'x = 1\n' },
       evaluation: { queue: 'evaluate', name: 'score', data: deep(1_000) },

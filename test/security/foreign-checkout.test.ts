@@ -8,7 +8,7 @@ import { PythonParser } from '../../src/solution/python-parser.js';
 /** Modules that the Python child imports, and some that Python imports by itself at its start. */
 const MODULES = ['ast', 'json', 'signal', 'struct', 'sitecustomize', 'usercustomize', 'encodings'];
 
-/** Somebody else's checkout as the working directory, with files that leave a marker when they are run. */
+/** Another user's checkout as the working directory, with files that leave a marker when they are run. */
 describe('in a hostile checkout as working directory', () => {
   const before = process.cwd();
   const checkout = mkdtempSync(join(tmpdir(), 'hostile-'));

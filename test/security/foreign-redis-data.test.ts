@@ -42,7 +42,7 @@ afterEach(() => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-async function refusal(): Promise<string> {
+async function rejection(): Promise<string> {
   const thrown = await acquireEmbeddedRedis(project).then(
     (redis) => redis.release().then(() => 'it was opened'),
     (error: unknown) => error,
@@ -80,7 +80,7 @@ describe('data that a checkout brings in .fleet', () => {
     expect((await fleetCommand(['list'], options)).stderr).not.toMatch(note);
   });
 
-  it('lead nowhere where .fleet is a symbolic link', async () => {
+  it('lead nowhere if .fleet is a symbolic link', async () => {
     const target = join(scratch, 'target');
     mkdirSync(target, { mode: 0o755 });
     symlinkSync(target, join(project, '.fleet'));
@@ -141,14 +141,14 @@ describe('a state folder that this program did not make', () => {
         symlinkSync(join(scratch, 'elsewhere'), fleet);
       },
     ],
-    ['can be written by everybody', () => chmodSync(openProjectState(project).path, 0o777)],
+    ['can be written by all users', () => chmodSync(openProjectState(project).path, 0o777)],
     ['can be written by its group', () => chmodSync(openProjectState(project).path, 0o770)],
     [
-      'lies in a fleet folder that everybody can write',
+      'is in a fleet folder that all users can write',
       () => chmodSync(dirname(openProjectState(project).path), 0o777),
     ],
     [
-      'lies in a state folder that everybody can write',
+      'is in a state folder that all users can write',
       () => chmodSync(dirname(dirname(openProjectState(project).path)), 0o777),
     ],
     [
@@ -159,10 +159,10 @@ describe('a state folder that this program did not make', () => {
         writeFileSync(path, '');
       },
     ],
-  ])('is refused where it %s', async (_what, prepare) => {
+  ])('is rejected if it %s', async (_what, prepare) => {
     prepare();
     const modes = statSync(state).mode;
-    await refusal();
+    await rejection();
     // Nothing was put right on the way.
     expect(statSync(state).mode).toBe(modes);
     expect(existsSync(join(projectStatePath(project), 'marker'))).toBe(false);
@@ -174,18 +174,18 @@ describe('a state folder that this program did not make', () => {
     ['state directory', () => dirname(dirname(openProjectState(project).path))],
     ['folder above the state directory', () => dirname(dirname(dirname(openProjectState(project).path)))],
     ['origin', () => join(openProjectState(project).path, 'origin.json')],
-  ])('is refused where the %s belongs to another user', async (_what, prepare) => {
+  ])('is rejected if the %s belongs to another user', async (_what, prepare) => {
     chownSync(prepare(), SOMEBODY_ELSE, SOMEBODY_ELSE);
-    expect(await refusal()).toMatch(/another user|plain file of this user/);
+    expect(await rejection()).toMatch(/another user|plain file of this user/);
   });
 
   it.each(['redis.log', 'supervisor.log', 'redis.sock', 'control.sock', 'supervisor.1', 'appendonlydir'])(
-    'is refused where %s in it is a link; what it leads to stays as it is',
+    'is rejected if %s in it is a link; its target stays unchanged',
     async (name) => {
       const target = join(scratch, 'target');
       writeFileSync(target, 'as it was');
       symlinkSync(target, join(openProjectState(project).path, name));
-      await refusal();
+      await rejection();
       expect(readFileSync(target, 'utf8')).toBe('as it was');
     },
   );
@@ -193,13 +193,13 @@ describe('a state folder that this program did not make', () => {
   it.each([
     ['itself', () => project],
     ['a folder below it', () => join(project, 'a', 'b')],
-  ])('is refused where the state directory is in the project folder: %s', async (_what, where) => {
+  ])('is rejected if the state directory is in the project folder: %s', async (_what, where) => {
     vi.stubEnv('XDG_STATE_HOME', where());
     plantState();
-    expect(await refusal()).toContain('inside the project folder');
+    expect(await rejection()).toContain('inside the project folder');
   });
 
-  it('is refused where HOME is the checkout and the command runs below it', async () => {
+  it('is rejected if HOME is the checkout and the command runs below it', async () => {
     vi.stubEnv('XDG_STATE_HOME', '');
     vi.stubEnv('HOME', project);
     const below = join(project, 'below');
@@ -221,7 +221,7 @@ describe('a server that is made to load hostile data all the same', () => {
       (error: unknown) => String(error),
     );
     expect(existsSync(marker)).toBe(false);
-    // Without a compiler the data are keys alone, and the folder is the user's own.
+    // Without a compiler the data are only keys, and the folder belongs to the user.
     expect(opened).toMatch(/unknown command.*MODULE|opened/i);
   });
 

@@ -111,19 +111,19 @@ async function isSilent(script: string): Promise<boolean> {
   return findings.length === 0 && notFollowed.length === 0;
 }
 
-describe('a leak that is hidden from whoever reads the script', () => {
+describe('a leak that is hidden from readers of the script', () => {
   it.each(Object.entries(AFTER))('is found, or has a note, after %s', async (_, code) => {
     expect(await isSilent(`${HEAD}${FIT}${code}\n${SCORE}`)).toBe(false);
   });
 
   it.each(Object.entries(BEFORE))(
-    'is found, or has a note, where %j decides what is trained on',
+    'is found, or has a note, if %j decides what is trained on',
     async (_, code) => {
       expect(await isSilent(`${HEAD}${code}\n${FIT}${SCORE}`)).toBe(false);
     },
   );
 
-  it('has no note where there is nothing to hide', async () => {
+  it('has no note if there is nothing to hide', async () => {
     const honest = `${HEAD}DEBUG = False
 def train(model, a, b):
     try:

@@ -18,7 +18,7 @@ let gateway: TestGateway;
 let client: KeepAliveClient;
 /** Texts of tokens, one of each role. */
 const tokens = new Map<Role, string>();
-/** Names of queues that nobody submitted to, none twice. */
+/** Names of queues without submissions, none twice. */
 let invented = 0;
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await test.close();
 });
 
-/** The gateway's own records of statistics, which come by and by, are fewer than this. */
+/** The gateway writes fewer statistics records than this over time. */
 const OWN_RECORDS = 10;
 
 /** What requests for invented names must not add to. */
@@ -99,7 +99,7 @@ function heap(): number {
 
 describe('ids and queues that there are not', () => {
   it.each(ROUTES)(
-    '%s: %d, and nothing is opened or kept',
+    '%s: %d, and nothing is opened or stored',
     async (_name, expected, role, method, invent) => {
       const send = async (statuses: Set<number>) => {
         const [path, body] = invent();
@@ -123,7 +123,7 @@ describe('ids and queues that there are not', () => {
     timeFor(COUNT),
   );
 
-  it('waits of a producer are refused without a connection', async () => {
+  it('waits of a producer are rejected without a connection', async () => {
     const before = await connections();
     await forMany(Array(COUNT), async () => {
       const queue = newQueue();
@@ -134,7 +134,7 @@ describe('ids and queues that there are not', () => {
     expect(test.fleet.openQueues).toBe(0);
   });
 
-  it('a claim that waits looks without a connection of its own', async () => {
+  it('a claim that waits needs no separate connection', async () => {
     const before = await state();
     const claims = Array.from({ length: 20 }, () =>
       gateway.send('POST', '/v1/evaluations/claim?wait=600ms', { queue: newQueue() }, bearer('submit')),

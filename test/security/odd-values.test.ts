@@ -9,7 +9,7 @@ import { redisOfFile } from '../support/redis.js';
 const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
-/** The same, where no submission is let in. */
+/** The same, with all submissions rejected. */
 let full: TestGateway;
 let client: KeepAliveClient;
 let fullClient: KeepAliveClient;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await test.close();
 });
 
-/** A day, so that nothing of what is taken is due. */
+/** A day: no accepted job becomes due. */
 const later = { delayMs: 86_400_000 };
 const id = `evaluate-${'0'.repeat(40)}`;
 const solution = { content: 'x = 1\n' };
@@ -101,12 +101,12 @@ const ODD: readonly unknown[] = [
 
 /** Every value in every place takes a minute on a busy machine: `TEST_ATTEMPTS=10000` tries them all. */
 const SHARE = attempts(3) === 3 ? 3 : 1;
-let places = 0;
+let positions = 0;
 
-/** The values for one place: a third of them, another third in the next place. */
+/** The values for one position: a third of them, another third at the next position. */
 function oddValues(): readonly unknown[] {
-  places += 1;
-  return ODD.filter((_, at) => (at + places) % SHARE === 0);
+  positions += 1;
+  return ODD.filter((_, at) => (at + positions) % SHARE === 0);
 }
 
 /** The body with each of its parts in turn replaced by odd values, or taken away. */
@@ -149,9 +149,9 @@ async function sendAll(
   return wrong;
 }
 
-describe('odd values in every place of every body', () => {
+describe('odd values at every position of every body', () => {
   it.each(Object.keys(BODIES))(
-    '%s: taken, or refused with a problem document, never an error 5xx',
+    '%s: accepted, or rejected with a problem document, never an error 5xx',
     async (operation) => {
       const bodies = [...mutations(BODIES[operation]), BODIES[operation]];
       const wrong = await sendAll(
@@ -166,14 +166,14 @@ describe('odd values in every place of every body', () => {
   );
 
   it.each(Object.keys(BODIES).filter((operation) => /jobs|flows/.test(operation)))(
-    '%s: nothing is left of what is refused',
+    '%s: nothing is left of what is rejected',
     async (operation) => {
       const redisClient = test.fleet.client;
       // Redis lists keys in any order, and in another one after its table has grown.
       const keysLeft = async () =>
-        (await redisClient.keys('full:*')).filter((key) => !isOwnRecord(key)).sort();
+        (await redisClient.keys('full:*')).filter((key) => !isGatewayRecord(key)).sort();
       const before = await keysLeft();
-      // Most are refused before anything could be stored; the unchanged body gets furthest.
+      // Most are rejected before anything could be stored; the unchanged body gets furthest.
       const some = [...mutations(BODIES[operation])].filter((_, at) => at % SHARE === 0);
       const bodies = [...some, BODIES[operation]];
       const isBatch = operation.endsWith(':batch');
@@ -185,7 +185,7 @@ describe('odd values in every place of every body', () => {
 });
 
 /** What gateways keep for themselves, whatever comes. */
-function isOwnRecord(key: string): boolean {
+function isGatewayRecord(key: string): boolean {
   return /^full::(stat|count|collector|metrics)/.test(key);
 }
 
@@ -232,7 +232,7 @@ describe('odd names in addresses and headers', () => {
 });
 
 describe('in a batch', () => {
-  it('each entry is accepted or refused by itself', async () => {
+  it('each entry is accepted or rejected separately', async () => {
     const taken = { kind: 'summarize', payload: { ablationCode: 'a', rawOutput: 'b' }, ...later };
     const longName = { solution, workspace: `/tmp/${'a'.repeat(300)}` };
     const odd = [

@@ -26,7 +26,7 @@ describe('a script that Python reads otherwise than it looks', () => {
     ['UTF_7', `\uFEFF# -*- coding: UTF_7 -*-\r\n${LEAKY}`],
     ['ISO-2022-JP', `\f# coding=ISO-2022-JP\r${LEAKY}`],
     ['cp037', `# coding: cp037\n${LEAKY}`],
-  ])('is not checked where it declares %s', async (encoding, content) => {
+  ])('is not checked if it declares %s', async (encoding, content) => {
     await expect(check(content)).rejects.toMatchObject({
       code: 'invalid-payload',
       message: expect.stringContaining(encoding),
@@ -39,11 +39,11 @@ describe('a script that Python reads otherwise than it looks', () => {
     '# -*- coding: gbk -*-\n',
     '# one-hot encoding: target\n',
     'x = 1\n# coding: utf-7\n',
-  ])('is checked where it begins with %j', async (begin) => {
+  ])('is checked if it begins with %j', async (begin) => {
     expect((await check(begin + LEAKY)).status).toBe('corrected');
   });
 
-  it('is not clean where its names are written with other letters that Python takes for the same', async () => {
+  it('is not clean if its names have other letters that Python treats as the same', async () => {
     const disguised = LEAKY.replaceAll('fit_transform', 'ﬁt_transform').replaceAll(
       'StandardScaler',
       '𝕊tandardScaler',
@@ -52,7 +52,7 @@ describe('a script that Python reads otherwise than it looks', () => {
   });
 
   it.each(['memit', 'python', 'python3', 'pypy', 'snakeviz', 'writefile train.py', 'lprun -f f'])(
-    'is not left out of a notebook where its cell begins with %%%%%s',
+    'is not left out of a notebook if its cell begins with %%%%%s',
     async (magic) => {
       const cells = [`%%${magic}\n${LEAKY}`, 'print(1)'].map((source) => ({ cell_type: 'code', source }));
       const { source } = readNotebook(JSON.stringify({ cells }));

@@ -43,7 +43,7 @@ describe('rows of comment lines', () => {
     ['in brackets', `x = [\n${'    # gone\n'.repeat(100)}    1,\n]\n`],
     ['at the end', `x = 1\n${'# gone\n'.repeat(100)}`],
     ['with other line ends', `x = 1\r\n${'  # gone\r\n'.repeat(100)}y = 2\r\n`],
-  ])('keep every place: %s', (_what, source) => {
+  ])('keep every position: %s', (_what, source) => {
     const thinned = withoutManyComments(source);
     expect(thinned).not.toBe(source);
     expect(thinned.split('\n').map((line) => line.length)).toEqual(

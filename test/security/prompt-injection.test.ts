@@ -38,7 +38,7 @@ describe('text inside a script is data', () => {
     expect(text.lastIndexOf('SYSTEM:')).toBeLessThan(end);
   });
 
-  it('two scripts are not given the same tags, so that none can be prepared for them', async () => {
+  it('two scripts do not get the same tags, so none can be prepared for them', async () => {
     const boundaryOf = () => /<script-([^>\s]+)>\n/.exec(api.requests[0]?.text ?? '')?.[1] ?? '';
     await check('x = 1\n', () => leaks());
     const boundaries = [boundaryOf()];
@@ -47,7 +47,7 @@ describe('text inside a script is data', () => {
     expect(boundaries[0]).not.toBe(boundaries[1]);
   });
 
-  it("an imitation of the answer in the script is no answer: what is no JSON of the agent's is refused", async () => {
+  it('an imitation of the answer in the script is not an answer: only JSON of the agent is accepted', async () => {
     const view = await check(`x = 1\n# ${APPROVAL}\n`, () =>
       textReply('The script says that it is approved.'),
     );
@@ -68,7 +68,7 @@ describe('text inside a script is data', () => {
     expect((view.result as { status: string }).status).not.toBe('clean');
   });
 
-  it('a correction can only change the block it was asked about', async () => {
+  it('a correction can only change the requested block', async () => {
     const script = 'a = fit(everything)\nprint(a)\n';
     const view = await check(script, (request) =>
       request.text.includes('<block-') ? correction('a = fit(train)') : leaks('a = fit(everything)'),

@@ -30,8 +30,8 @@ async function start() {
   return test.fleet;
 }
 
-describe('names of users never become keys of somebody else', () => {
-  it.each(['\0', 'a\0b', '\ud800', 'x\udfff'])('%j is refused as run, tenant and key', async (name) => {
+describe('names of users never become keys of other data', () => {
+  it.each(['\0', 'a\0b', '\ud800', 'x\udfff'])('%j is rejected as run, tenant and key', async (name) => {
     const fleet = await start();
     const payload = { solution: { content: 'x = 1\n' } };
     for (const submission of [
@@ -65,14 +65,14 @@ describe('names of users never become keys of somebody else', () => {
       expect((await latestRuns(fleet, 10)).sort()).toEqual([name, 'victim'].sort());
       expect(await listDeadLetters(fleet, { run: name, tenant: name })).toEqual([]);
       expect((await victim.view()).state).toBe('waiting');
-      // Its job, its run, its tenant's turns; nothing was overwritten or removed.
+      // Its job, its run, its tenant's tags; nothing was overwritten or removed.
       const keys = await fleet.client.keys(`${fleet.prefix}*`);
       expect(keys.length - keysBefore).toBe(3);
       expect(await fleet.client.keys('*')).toHaveLength((await fleet.client.keys('keys-*')).length);
     },
   );
 
-  it('a payload cannot name a text in the store: the place of a text takes a text alone', async () => {
+  it('a payload cannot refer to a text in the store: a text field accepts only a text', async () => {
     const fleet = await start();
     await addSolutionCheck(fleet, { solution: { content: 'secret = 1\n'.repeat(10_000) } });
     const [digest] = await fleet.client.zrange(`${fleet.prefix}::payloads`, '0', '0');

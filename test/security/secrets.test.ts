@@ -42,9 +42,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker.end('SIGTERM');
   await api.close();
-  // What it logged while it ended is held against the secrets too.
+  // What it logged while it ended is checked for secrets too.
   expect(worker.lines.length).toBeGreaterThan(3);
-  expect(holdsSecret(worker.lines.join('\n'))).toBe(false);
+  expect(containsSecret(worker.lines.join('\n'))).toBe(false);
 });
 afterEach(() => {
   reply = () => errorReply(401, 'invalid x-api-key');
@@ -58,7 +58,7 @@ const environment = () => ({
   ANTHROPIC_BASE_URL: api.url,
 });
 
-function holdsSecret(text: string): boolean {
+function containsSecret(text: string): boolean {
   const forms = [API_KEY, PASSWORD].flatMap((secret) => [
     ...[secret, secret.slice(0, 14), secret.slice(-14), encodeURIComponent(secret)],
     ...[Buffer.from(secret).toString('base64').slice(4, -4), Buffer.from(secret).toString('hex')],
@@ -67,37 +67,37 @@ function holdsSecret(text: string): boolean {
 }
 
 describe('secrets', () => {
-  it('are in no log line, error, job or key, though everything is logged and the provider refuses the key', async () => {
+  it('are in no log line, error, job or key, though everything is logged and the provider rejects the key', async () => {
     const fleet = await FleetClient.open({ redisUrl: url, prefix: 'secrets' });
     try {
       const job = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' } });
       expect(await job.wait()).toMatchObject({ state: 'failed', error: { code: 'unauthorized' } });
-      expect(holdsSecret(JSON.stringify(await job.view()))).toBe(false);
+      expect(containsSecret(JSON.stringify(await job.view()))).toBe(false);
       const fields = await fleet.client.hgetall(`${fleet.prefix}:solution-check:${job.id}`);
-      expect(holdsSecret(JSON.stringify(fields))).toBe(false);
+      expect(containsSecret(JSON.stringify(fields))).toBe(false);
       const shown = await fleetCommand(['dead', 'show', job.id], { env: environment() });
       expect(shown.exitCode).toBe(0);
-      expect(holdsSecret(shown.stdout + shown.stderr)).toBe(false);
+      expect(containsSecret(shown.stdout + shown.stderr)).toBe(false);
     } finally {
       await fleet.close();
     }
     expect(worker.lines.length).toBeGreaterThan(3);
-    expect(holdsSecret(worker.lines.join('\n'))).toBe(false);
+    expect(containsSecret(worker.lines.join('\n'))).toBe(false);
   });
 
-  it('are not shown by the configuration, nor by errors about a Redis that refuses them', async () => {
+  it('are not shown by the configuration, nor by errors about a Redis that rejects them', async () => {
     const config = await fleetCommand(['config'], { env: environment() });
-    expect(holdsSecret(config.stdout + config.stderr)).toBe(false);
+    expect(containsSecret(config.stdout + config.stderr)).toBe(false);
     const wrong = `unix://:${PASSWORD}x@${redis.socketPath}`;
-    const refused = await fleetCommand(['list'], { env: { ...environment(), FLEET_REDIS_URL: wrong } });
-    expect(refused.exitCode).toBe(2);
-    expect(holdsSecret(refused.stdout + refused.stderr)).toBe(false);
+    const rejected = await fleetCommand(['list'], { env: { ...environment(), FLEET_REDIS_URL: wrong } });
+    expect(rejected.exitCode).toBe(2);
+    expect(containsSecret(rejected.stdout + rejected.stderr)).toBe(false);
     const malformed = `redis://:${PASSWORD}@@:x`;
     const unreadable = await fleetCommand(['list'], {
       env: { ...environment(), FLEET_REDIS_URL: malformed },
     });
     expect(unreadable.exitCode).toBe(2);
-    expect(holdsSecret(unreadable.stdout + unreadable.stderr)).toBe(false);
+    expect(containsSecret(unreadable.stdout + unreadable.stderr)).toBe(false);
   });
 });
 
@@ -126,28 +126,36 @@ describe('a provider that repeats what it was sent', () => {
     ['the name of a tool', toolUseReply(API_KEY, { [API_KEY]: API_KEY })],
   ];
 
-  it.each(replies)('%s: no answer and no error of the runner holds a secret', async (_what, given) => {
-    const list = Array.isArray(given) ? (given as readonly Reply[]) : [given as Reply];
-    const own = await startMessagesApi({
-      reply: (_request, index) => list[index % list.length] ?? errorReply(500),
-    });
-    rememberAddress(`redis://:${PASSWORD}@host`);
-    const lines: string[] = [];
-    const log = { info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) };
-    const runner = createAnthropicRunner({ baseURL: own.url, apiKey: API_KEY, model: 'm', callRetries: 0 });
-    const answered = await checkAndFixLeakage({ content: 'x = 1\n' }, runner, { log }).catch(
-      (thrown: FleetError) => [thrown.message, thrown.rawAnswer, thrown.stack, thrown.cause],
-    );
-    await own.close();
-    expect(holdsSecret(JSON.stringify([answered, lines]))).toBe(false);
-  });
+  it.each(replies)(
+    '%s: no answer and no error of the runner contains a secret',
+    async (_what, replyOrList) => {
+      const list = Array.isArray(replyOrList) ? (replyOrList as readonly Reply[]) : [replyOrList as Reply];
+      const provider = await startMessagesApi({
+        reply: (_request, index) => list[index % list.length] ?? errorReply(500),
+      });
+      rememberAddress(`redis://:${PASSWORD}@host`);
+      const lines: string[] = [];
+      const log = { info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) };
+      const runner = createAnthropicRunner({
+        baseURL: provider.url,
+        apiKey: API_KEY,
+        model: 'm',
+        callRetries: 0,
+      });
+      const answered = await checkAndFixLeakage({ content: 'x = 1\n' }, runner, { log }).catch(
+        (thrown: FleetError) => [thrown.message, thrown.rawAnswer, thrown.stack, thrown.cause],
+      );
+      await provider.close();
+      expect(containsSecret(JSON.stringify([answered, lines]))).toBe(false);
+    },
+  );
 
   it.each([
     ['an error', () => errorReply(400, said)],
     ['an answer that cannot be used', () => textReply(said)],
     ['an answer', () => jsonReply(named)],
-  ])('%s: no job, call record, log or command does either', async (_what, given) => {
-    reply = given;
+  ])('%s: no job, call record, log or command does either', async (_what, replyOrList) => {
+    reply = replyOrList;
     const before = api.requests.length;
     const fleet = await FleetClient.open({ redisUrl: url, prefix: 'secrets' });
     try {
@@ -163,23 +171,23 @@ describe('a provider that repeats what it was sent', () => {
       );
       const fields = await fleet.client.hgetall(`${fleet.prefix}:solution-check:${job.id}`);
       const lines = await fleet.client.lrange(`${fleet.prefix}:solution-check:${job.id}:logs`, 0, -1);
-      expect(holdsSecret(JSON.stringify([await job.view(), fields, lines, stored]))).toBe(false);
+      expect(containsSecret(JSON.stringify([await job.view(), fields, lines, stored]))).toBe(false);
       const shown = await fleetCommand(['get', job.id], { env: environment() });
-      expect(holdsSecret(shown.stdout + shown.stderr)).toBe(false);
+      expect(containsSecret(shown.stdout + shown.stderr)).toBe(false);
     } finally {
       await fleet.close();
     }
-    expect(holdsSecret(worker.lines.join('\n'))).toBe(false);
+    expect(containsSecret(worker.lines.join('\n'))).toBe(false);
   });
 
-  it('a script that holds the secret itself comes back as it was', async () => {
+  it('a script that contains the secret itself is returned unchanged', async () => {
     const content = `KEY = "${API_KEY}"\nx = 1\n`;
-    const own = await startMessagesApi({
+    const provider = await startMessagesApi({
       reply: [leaks(`KEY = "${API_KEY}"`), correction(`KEY = "${API_KEY}"\nx = 2`)],
     });
-    const runner = createAnthropicRunner({ baseURL: own.url, apiKey: API_KEY, model: 'm' });
+    const runner = createAnthropicRunner({ baseURL: provider.url, apiKey: API_KEY, model: 'm' });
     const result = await checkAndFixLeakage({ content }, runner);
-    await own.close();
+    await provider.close();
     expect(result.solution.content).toBe(`KEY = "${API_KEY}"\nx = 2\nx = 1\n`);
   });
 });

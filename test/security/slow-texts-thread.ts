@@ -1,5 +1,5 @@
 /**
- * Measures readers of texts in a thread of their own. V8 compiles new expressions without optimization where a process has
+ * Measures readers of texts in a separate thread. V8 compiles new expressions without optimization if a process has
  * many, as one that ran other tests has, and they have another growth then.
  */
 import { parentPort } from 'node:worker_threads';
@@ -25,7 +25,7 @@ import {
   replaceBlock,
 } from '../../src/solution/index.js';
 
-/** Runs of these are where careless expressions try every way of dividing a text. */
+/** For runs of these, careless expressions try every way of dividing a text. */
 const PIECES = [
   ...[' ', '\t', '\u00a0', '-', '=', '|', '"', '`', '[', '(', '1', '.', ',', '\r', 'a', '_', ': '],
   ...['a ', ' is a', '1 ', '=nan ', '\u001b[', '```', '{{', '`" ', ',- ', 'failed ', 'val moyenne ', ' stay'],
@@ -85,7 +85,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'failure of a child': failedChildOf,
   'key of a job': parseJobKey,
   'text of a payload': comparable,
-  // Tabs on both sides of a quotation mark once took for ever there.
+  // Tabs on both sides of a quotation mark once took forever there.
   'condition of `query`': (text) => analyzeLeakage(`df.query("""\`".<${text}\`${text}\n>""")\n`),
 };
 
@@ -96,7 +96,7 @@ async function millisecondsOf(read: Reader, text: string, times: number): Promis
     try {
       await read(text);
     } catch (thrown) {
-      // A refusal is an answer as well; what is measured is how long it takes.
+      // A rejection is an answer as well; the test measures how long it takes.
       if (!(thrown instanceof Error)) throw thrown;
     }
   }
@@ -113,7 +113,7 @@ const GROWTH = 4;
 /** How much more work a text of four times the size is. */
 async function growthOf(read: Reader, make: (size: number) => string): Promise<number> {
   let growth = 1;
-  // A collection of garbage in between makes a growth of its own, so a longer measurement has to agree. Both sides read as
+  // A garbage collection in between looks like growth, so a longer measurement has to agree. Both sides read as
   // many characters, and so pay for as much garbage.
   for (const times of [1, 10]) {
     const large = await millisecondsOf(read, make(GROWTH), times);

@@ -21,7 +21,7 @@ describe('texts on which expressions take for ever', () => {
     },
   );
 
-  it('an expression that may be slow is given no more characters than are declared', () => {
+  it('an expression that may be slow gets no more characters than are declared', () => {
     const [short, ...others] = SHORT_TEXTS;
     expect(others).toEqual([]);
     const phrase = metricAtEnd(`${'validation '.repeat(100)}rmse`);

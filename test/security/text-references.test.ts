@@ -17,8 +17,8 @@ const CLEAN = 'x = 1\nprint(x)\n';
 const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
-/** A reference to the text of another job, as whoever knows its digest can write it. */
-let mark: { 'fleet:text': string; bytes: number };
+/** A reference to the text of another job, which anyone with its digest can write. */
+let reference: { 'fleet:text': string; bytes: number };
 let victim: string;
 
 beforeEach(async () => {
@@ -29,7 +29,7 @@ beforeEach(async () => {
   });
   victim = json.id;
   const digest = createHash('sha256').update('utf8\0').update(SECRET).digest('hex');
-  mark = { 'fleet:text': digest, bytes: Buffer.byteLength(SECRET) };
+  reference = { 'fleet:text': digest, bytes: Buffer.byteLength(SECRET) };
   expect(await test.fleet.client.exists(payloadKey(test.fleet.prefix, digest))).toBe(1);
 });
 
@@ -49,8 +49,8 @@ const refOf = ({ queue, id, lease }: Record<string, string>) => ({ queue, id, le
 describe('data in the form of a reference to a stored text', () => {
   it('come back as they were sent: the data and the result of an evaluation', async () => {
     await test.worker(createOfflineRunner());
-    const result = { many: Array.from({ length: 500 }, () => mark), one: mark };
-    const data = { stolen: mark, deep: [[{ mark }]] };
+    const result = { many: Array.from({ length: 500 }, () => reference), one: reference };
+    const data = { stolen: reference, deep: [[{ reference }]] };
     const claim = await claimed(data);
     expect(claim.data).toEqual(data);
     expect((await post('/v1/evaluations/complete', { ...refOf(claim), result })).status).toBe(204);
@@ -59,21 +59,21 @@ describe('data in the form of a reference to a stored text', () => {
     expect(job.text.length).toBeLessThan(100_000);
     expect((await waitForJob(test.fleet, claim.id, {}, 'evaluate')).result).toEqual(result);
     const events = await gateway.send('GET', `/v1/jobs/${claim.id}/events`);
-    expect(events.text).toContain(mark['fleet:text']);
+    expect(events.text).toContain(reference['fleet:text']);
     expect(events.text).not.toContain('of another tenant');
     expect(await gateway.send('GET', '/v1/jobs')).toMatchObject({ status: 200 });
   });
 
   it('come back as they were returned by a worker of the pipeline', async () => {
     await test.worker(createOfflineRunner());
-    const evaluating = startPipelineWorker(redis, test.fleet, 'own', async () => ({ mark }));
+    const evaluating = startPipelineWorker(redis, test.fleet, 'own', async () => ({ reference }));
     try {
       const { evaluation } = await addGuardedEvaluation(test.fleet, {
         solution: { content: CLEAN },
-        evaluation: { queue: 'own', name: 'score', data: { mark } },
+        evaluation: { queue: 'own', name: 'score', data: { reference } },
       });
-      expect(await evaluation.returned()).toEqual({ mark });
-      expect((await evaluation.view()).result).toEqual({ mark });
+      expect(await evaluation.returned()).toEqual({ reference });
+      expect((await evaluation.view()).result).toEqual({ reference });
     } finally {
       await evaluating.close();
     }
@@ -90,32 +90,34 @@ describe('data in the form of a reference to a stored text', () => {
     expect([again.status, again.json.code]).toEqual([409, 'key-conflict']);
   });
 
-  it('are no text where the contract asks for one', async () => {
+  it('are not a text if the contract requires one', async () => {
     for (const [kind, payload, field] of [
-      ['solution-check', { solution: { content: mark } }, 'payload.solution.content'],
-      ['solution-check', { solution: mark }, 'payload.solution.content'],
-      ['summarize', { ablationCode: 'x', rawOutput: mark }, 'payload.rawOutput'],
+      ['solution-check', { solution: { content: reference } }, 'payload.solution.content'],
+      ['solution-check', { solution: reference }, 'payload.solution.content'],
+      ['summarize', { ablationCode: 'x', rawOutput: reference }, 'payload.rawOutput'],
       [
         'extract',
-        { solution: { content: 'x' }, summary: 's', previousBlocks: [mark] },
+        { solution: { content: 'x' }, summary: 's', previousBlocks: [reference] },
         'payload.previousBlocks[0]',
       ],
-      ['summarize', { ablationCode: 'x', rawOutput: 'y', tags: mark }, 'payload.tags.bytes'],
+      ['summarize', { ablationCode: 'x', rawOutput: 'y', tags: reference }, 'payload.tags.bytes'],
     ] as const) {
       const { status, json } = await post(`/v1/jobs/${kind}`, { payload });
       expect([status, json.field]).toEqual([422, field]);
     }
   });
 
-  it('are refused by the worker in a job that was put into the queue past the producers', async () => {
+  it('are rejected by the worker in a job that was added without the producers', async () => {
     await test.worker(createOfflineRunner());
     const queue = test.fleet.queue('solution-check');
     const id = 'solution-check-00000000-0000-4000-8000-000000000001';
-    await queue.add('solution-check', { v: 1, solution: { content: mark } }, { jobId: id });
+    await queue.add('solution-check', { v: 1, solution: { content: reference } }, { jobId: id });
     const view = await waitForJob(test.fleet, id);
     expect(view.error).toMatchObject({ code: 'invalid-payload' });
     expect(JSON.stringify(await getDeadLetter(test.fleet, id))).not.toContain('of another tenant');
-    expect((await gateway.send('GET', `/v1/dead-letters/${id}`)).json.payload.solution.content).toEqual(mark);
+    expect((await gateway.send('GET', `/v1/dead-letters/${id}`)).json.payload.solution.content).toEqual(
+      reference,
+    );
   });
 
   it('added or changed on the board name no text of another job', async () => {
@@ -123,7 +125,7 @@ describe('data in the form of a reference to a stored text', () => {
     const board = '/board/api/queues/solution-check';
     const added = await post(`${board}/add`, {
       name: 'solution-check',
-      data: { solution: { content: mark } },
+      data: { solution: { content: reference } },
     });
     const shown = await gateway.send('GET', '/board/api/queues?activeQueue=solution-check&status=latest');
     expect(added.status).toBeLessThan(500);
@@ -153,7 +155,7 @@ describe('labels in the data of a job of a pipeline', () => {
 });
 
 describe('stored texts that cannot be read', () => {
-  it('make the view of a completed job say so, and nothing else fails', async () => {
+  it('are reported in the view of a completed job, and nothing else fails', async () => {
     await test.worker(createOfflineRunner());
     const { json } = await post('/v1/jobs/solution-check?wait=30s', {
       payload: { solution: { content: SECRET } },

@@ -19,7 +19,7 @@ describe('the threat tables of docs/security', () => {
     expect(ROWS).toHaveLength(rows.length);
   });
 
-  it('has three cells in every row: each table says in its heading who it is about', () => {
+  it('has three cells in every row: the heading of each table names its subject', () => {
     const rows = LINES.filter((line) => line.startsWith('|'));
     expect(rows.filter((line) => line.split(/(?<!\\)\|/).length !== 5)).toEqual([]);
   });

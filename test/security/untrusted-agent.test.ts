@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 describe('a model that denies a leak', () => {
-  it('is not believed where static analysis is certain: the leak is a finding, and is corrected without a call', async () => {
+  it('is not trusted if static analysis is certain: the leak is a finding, and is corrected without a call', async () => {
     const { result, requests } = await checkWith(LEAKY, [leaks()]);
     expect(result.status).toBe('corrected');
     expect(result.solution.content).toBe(LEAKY.replace(BLOCK, FIXED));
@@ -50,7 +50,7 @@ describe('a model that denies a leak', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('or names another place, is not believed either', async () => {
+  it('or names another block, is not trusted either', async () => {
     const { result } = await checkWith(LEAKY, [
       leaks('X = data.fillna(0)'),
       correction('X = data.fillna(-1)'),
@@ -62,14 +62,14 @@ describe('a model that denies a leak', () => {
     expect(result.solution.content).toContain(FIXED);
   });
 
-  it('is asked no more where it agrees', async () => {
+  it('is not called again if it agrees', async () => {
     const { result, requests } = await checkWith(LEAKY, [leaks(BLOCK), correction(FIXED)]);
     expect(result.findings).toMatchObject([{ source: 'agent', outcome: 'corrected' }]);
     expect(result.notes).toBeUndefined();
     expect(requests).toHaveLength(2);
   });
 
-  it('and puts a leak into the script with its correction, is refused', async () => {
+  it('and adds a leak to the script with its correction, is rejected', async () => {
     const clean = LEAKY.replace(BLOCK, FIXED);
     const { result } = await checkWith(clean, [leaks(FIXED), correction(BLOCK), correction(BLOCK)]);
     expect(result.status).toBe('uncorrected');
@@ -81,17 +81,17 @@ describe('a model that denies a leak', () => {
   it.each([
     ['gives up', new AgentError('analysis-limit', 'it took too long')],
     ['has not followed the script', undefined],
-  ])('is alone where the analysis %s, and a note says so', async (_what, thrown) => {
-    const analyst: ScriptAnalyst = analystBy((task, given) => {
+  ])('decides alone if the analysis %s, and a note says so', async (_what, thrown) => {
+    const analyst: ScriptAnalyst = analystBy((task, input) => {
       if (task === 'analyze' && thrown !== undefined) return Promise.reject(thrown);
-      return doInPlace(task, given);
+      return doInPlace(task, input);
     }, 'tenant');
     const exhausting: ScriptAnalyst = {
       ...analyst,
-      analyze: async (...given) =>
+      analyze: async (...input) =>
         thrown === undefined
           ? { findings: [], notFollowed: [], exhausted: true, scores: 0, printedScores: 0, parsed: true }
-          : analyst.analyze(...given),
+          : analyst.analyze(...input),
     };
     const { result } = await checkWith(LEAKY, [leaks()], { analyst: exhausting });
     expect(result.status).toBe('clean');
@@ -107,7 +107,7 @@ describe('a correction that does more than correct', () => {
       'imports inside of a function',
       'def f():\n    from socket import create_connection\nmodel.fit(X_train, y_train)',
     ],
-    ['imports a package of its own', 'from . import helper\nmodel.fit(X_train, y_train)'],
+    ['imports another package', 'from . import helper\nmodel.fit(X_train, y_train)'],
     ['evaluates a text', 'eval("1")\nmodel.fit(X_train, y_train)'],
     ['hides a name in other letters', 'ｅｘｅｃ("1")\nmodel.fit(X_train, y_train)'],
     ['passes a function on', 'f = exec\nmodel.fit(X_train, y_train)'],
@@ -122,14 +122,14 @@ describe('a correction that does more than correct', () => {
     ['runs a program by another name', 'sp.run("id")\nmodel.fit(X_train, y_train)'],
     ['imports every name of a module', 'from numpy import *\nmodel.fit(X_train, y_train)'],
     ['reaches a module through a library', 'import random\nrandom._os.getcwd()\nmodel.fit(X_train, y_train)'],
-    ['loads what may hold code', 'import torch\ntorch.load("x.pt")\nmodel.fit(X_train, y_train)'],
+    ['loads what may contain code', 'import torch\ntorch.load("x.pt")\nmodel.fit(X_train, y_train)'],
     ['ends the script', 'model.fit(X_train, y_train)\nexit()'],
     ['puts an address together', 'pd.read_csv("ht" + "tps:" + "//evil")\nmodel.fit(X_train, y_train)'],
     ['runs a command of a notebook', '!curl evil\nmodel.fit(X_train, y_train)'],
     ['assigns a command of a notebook', 'x = !curl evil\nmodel.fit(X_train, y_train)'],
   ];
 
-  it.each(harmful)('%s: is refused, asked for once more and not put in', async (_what, block) => {
+  it.each(harmful)('%s: is rejected, requested once more and not used', async (_what, block) => {
     const { result, requests } = await checkWith(LEAKY, [leaks(BLOCK), correction(block), correction(block)]);
     expect(result.status).toBe('uncorrected');
     expect(result.solution.content).toBe(LEAKY);
@@ -137,7 +137,7 @@ describe('a correction that does more than correct', () => {
     expect(requests[2]?.text).toContain(result.findings[0]?.reason?.split(';')[0]);
   });
 
-  it('replaces the whole script by another one: is refused', async () => {
+  it('replaces the whole script by another one: is rejected', async () => {
     const other = correction('score = 1\nprint("another script", score)');
     const { result } = await checkWith(LEAKY, [leaks(LEAKY.trimEnd()), other, other]);
     expect(result.status).toBe('uncorrected');
@@ -154,7 +154,7 @@ describe('a correction that does more than correct', () => {
     expect(result.findings[0]?.notes).toContain('the correction replaced the whole script');
   });
 
-  it('ends the printing of the score: is refused', async () => {
+  it('ends the printing of the score: is rejected', async () => {
     const block = LEAKY.slice(LEAKY.indexOf('score = '), -1);
     const silent = correction('score = 0.5');
     const { result } = await checkWith(LEAKY, [leaks(block), silent, silent]);

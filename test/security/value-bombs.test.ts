@@ -6,15 +6,15 @@ import { VALUE_BOMBS } from '../support/value-bombs.js';
 /** What an analysis may do, whatever the script, and for each node of its syntax. */
 const MAX = { steps: 20_000, stepsPerNode: 24, work: 10_000_000, workPerNode: 100 };
 
-/** Steps that are refused on the way out of what was being run. */
+/** Steps that are rejected while the interpreter unwinds. */
 const MAX_WAY_OUT = 1_000;
 
-/** The largest single piece of work that is counted before it is refused. */
+/** The largest single piece of work that is counted before it is rejected. */
 const MAX_PIECE = 1_000_000;
 
 describe('values that grow much faster than their script', () => {
   it.each(VALUE_BOMBS)('%s: the work stays within a bound that grows with the text', async (_kind, make) => {
-    // 60 doublings of anything are more than any memory holds.
+    // 60 doublings of anything are more than any memory can store.
     for (const size of [60, 300]) {
       const { steps, work, module } = await analyzeInDetail(make(size));
       expect(steps).toBeLessThanOrEqual(MAX.steps + MAX.stepsPerNode * module.size + MAX_WAY_OUT);

@@ -59,7 +59,7 @@ function reads(paths: readonly string[]) {
   );
 }
 
-/** A worker whose agent reads the paths in its first answers, a turn for each list, and then finds no leak. */
+/** A worker whose agent reads the paths in its first answers, one turn per list, and then finds no leak. */
 async function checkWith(
   workspaces: WorkspacePolicy | undefined,
   workspace: string,
@@ -78,7 +78,7 @@ async function checkWith(
   return { view, api, sent: JSON.stringify(api.requests.map(({ body }) => body)) };
 }
 
-describe('a worker reads below its own roots, wherever the workspace leads by then', () => {
+describe('a worker reads only below its roots, even if the workspace leads elsewhere by then', () => {
   it('a name that becomes a link to the outside after it was submitted', async () => {
     const later = join(root, 'later');
     const { view, sent } = await checkWith({ roots: [root] }, later, [['passwd']], (turn) => {
@@ -88,7 +88,7 @@ describe('a worker reads below its own roots, wherever the workspace leads by th
     expect(view.result).toMatchObject({ status: 'clean', notes: [expect.stringContaining('read no files')] });
   });
 
-  it('a workspace is read where roots allow it, also through a root that is itself a link', async () => {
+  it('a workspace is read if roots allow it, also through a root that is itself a link', async () => {
     symlinkSync(root, join(outer, 'link'));
     const { api } = await checkWith({ roots: [join(outer, 'link')] }, join(root, 'ws'), [['inside.txt']]);
     expect(toolResults(api.requests[1])[0]?.content).toContain('inside\n');
@@ -134,7 +134,7 @@ describe('a worker reads below its own roots, wherever the workspace leads by th
 });
 
 describe('the isolated process for jobs in whose attempts a worker crashed', () => {
-  it('reads below the roots of its worker, and nowhere else', async () => {
+  it('reads only below the roots of its worker', async () => {
     const read = async (roots: readonly string[]) => {
       const { test, api } = await fleetOfTest(redis, 'workspaces', (request) =>
         request.body.tools !== undefined && request.body.messages.length === 1
@@ -157,7 +157,7 @@ describe('the isolated process for jobs in whose attempts a worker crashed', () 
 });
 
 describe('one file', () => {
-  async function refusal(path: string, policy = ANY_WORKSPACE): Promise<string | undefined> {
+  async function rejection(path: string, policy = ANY_WORKSPACE): Promise<string | undefined> {
     const workspace = await Workspace.open(join(root, 'ws'), policy);
     try {
       const file = await workspace?.openFile(path);
@@ -170,18 +170,18 @@ describe('one file', () => {
     }
   }
 
-  it('is refused in the same words, whether a path outside exists or not', async () => {
+  it('is rejected with the same message, whether a path outside exists or not', async () => {
     symlinkSync(join(outer, 'elsewhere', 'passwd'), join(root, 'ws', 'to-file'));
     symlinkSync(join(outer, 'elsewhere', 'none'), join(root, 'ws', 'to-nothing'));
     const paths = ['../../elsewhere/passwd', '../../elsewhere/none', 'to-file', 'to-nothing', 'none'];
     const said = await Promise.all(
-      [...paths, '/etc/passwd', '/etc/none', 'data', '.', 'inside.txt/'].map((path) => refusal(path)),
+      [...paths, '/etc/passwd', '/etc/none', 'data', '.', 'inside.txt/'].map((path) => rejection(path)),
     );
     expect(new Set(said).size).toBe(1);
     expect(said[0]).toContain('no such file in the workspace');
   });
 
-  it('that usually holds secrets is refused, by its real name, unless that is allowed', async () => {
+  it('that usually contains secrets is rejected, by its real name, unless that is allowed', async () => {
     const secret = [
       ...['.env', '.ENV', '.env.local', 'prod.env', '.netrc', '.npmrc', '.pypirc', 'kaggle.json', 'key.pem'],
       ...[
@@ -207,24 +207,24 @@ describe('one file', () => {
     }
     symlinkSync('.env', join(root, 'ws', 'settings.txt'));
     for (const name of [...secret, 'settings.txt', 'data/../.env']) {
-      expect([name, await refusal(name)]).toEqual([name, expect.stringContaining('secrets')]);
-      expect(await refusal(name, { roots: 'any', allowSecrets: true })).toBeUndefined();
+      expect([name, await rejection(name)]).toEqual([name, expect.stringContaining('secrets')]);
+      expect(await rejection(name, { roots: 'any', allowSecrets: true })).toBeUndefined();
     }
-    for (const name of harmless) expect([name, await refusal(name)]).toEqual([name, undefined]);
+    for (const name of harmless) expect([name, await rejection(name)]).toEqual([name, undefined]);
   });
 
-  // Only root can give a file to somebody else.
+  // Only root can give a file to another user.
   it.runIf(process.getuid?.() === 0)(
-    'that is another name of the file of another owner is refused',
+    'that is another name of the file of another owner is rejected',
     async () => {
       linkSync(join(outer, 'elsewhere', 'passwd'), join(root, 'ws', 'hard'));
-      expect(await refusal('hard')).toBeUndefined();
+      expect(await rejection('hard')).toBeUndefined();
       chownSync(join(outer, 'elsewhere', 'passwd'), 12_345, 12_345);
-      expect(await refusal('hard')).toContain('no such file');
+      expect(await rejection('hard')).toContain('no such file');
     },
   );
 
-  it('of the system is refused although the workspace is the whole file system', async () => {
+  it('of the system is rejected although the workspace is the whole file system', async () => {
     const workspace = await Workspace.open('/', ANY_WORKSPACE);
     await expect(workspace?.openFile('proc/self/environ')).rejects.toThrow('no such file');
     await expect(workspace?.openFile('sys/kernel/mm/transparent_hugepage/enabled')).rejects.toThrow(
@@ -242,7 +242,7 @@ describe('how much an agent reads is bounded', () => {
     expect(view.state).toBe('completed');
     expect(api.requests).toHaveLength(11);
     const bodies = api.requests.map(({ body }) => JSON.stringify(body).length);
-    // Ten turns name 3,000 reads; the names of the calls themselves are the agent's own words.
+    // Ten turns name 3,000 reads; the agent chose the names of the calls.
     const overhead = 10 * 300 * 400;
     expect(Math.max(...bodies)).toBeLessThan(MAX_QUESTION_BYTES + overhead);
     expect(toolResults(api.requests[1])).toHaveLength(300);
@@ -252,7 +252,7 @@ describe('how much an agent reads is bounded', () => {
     expect(toolResults(api.requests[10]).every(({ is_error }) => is_error === true)).toBe(true);
   });
 
-  it('a job reads so many times and no more, however many questions it asks', async () => {
+  it('a job has a maximum number of reads, however many requests it makes', async () => {
     const files = new JobFiles(ANY_WORKSPACE);
     const question = await files.question(join(root, 'ws'));
     for (let read = 0; read < MAX_JOB_READS; read += 1) question?.beginRead();
@@ -270,8 +270,8 @@ describe('how much an agent reads is bounded', () => {
     const counted = new Proxy(file, {
       get: (target, name) =>
         name === 'read'
-          ? async (...given: Parameters<typeof file.read>) => {
-              const done = await target.read(...given);
+          ? async (...args: Parameters<typeof file.read>) => {
+              const done = await target.read(...args);
               bytes += done.bytesRead;
               return done;
             }

@@ -32,13 +32,13 @@ afterEach(async () => {
   api = undefined;
 });
 
-/** Checks a script with a model that calls each block a leak and answers with its correction, as often as it is asked. */
+/** Checks a script with a model that calls each block a leak and always answers with its correction. */
 async function check(content: string, changes: readonly (readonly [block: string, correction: string])[]) {
   api = await startMessagesApi({
     reply: (request, index) => {
       if (index === 0) return leaks(...changes.map(([block]) => block));
-      const asked = changes.find(([block]) => request.text.includes(`\n${block}\n</block-`));
-      return correction(asked?.[1] ?? 'nothing()');
+      const requested = changes.find(([block]) => request.text.includes(`\n${block}\n</block-`));
+      return correction(requested?.[1] ?? 'nothing()');
     },
   });
   return checkAndFixLeakage({ content }, runnerFor(api));
@@ -106,7 +106,7 @@ describe('a correction that makes a script worse is taken back', () => {
     expect(result.findings[0]?.reason).toContain(reason);
   });
 
-  it('so that static analysis can follow it no more', async () => {
+  it('so static analysis can no longer follow it', async () => {
     const located = locateBlock(FILL, CLEAN);
     if (located === null) throw new Error('the block is in the script');
     const checked = validateCorrection(
@@ -140,7 +140,7 @@ describe('a correction that makes a script worse is taken back', () => {
     ['0.5 + model.score(X_val, y_val) / 2'],
     ['model.score(X_val[:1], y_val[:1])'],
     ['model.score(X_val, y_val) ** 0.01'],
-  ])('or has a note, where it changes the score to %s', async (expression) => {
+  ])('or has a note, if it changes the score to %s', async (expression) => {
     const { findings } = await check(CLEAN, [[SCORE, `score = ${expression}`]]);
     expect(findings[0]?.notes).toEqual([
       `the correction changes how a score is computed or printed: ${SCORE}`,
@@ -167,7 +167,7 @@ describe('names in disguise', () => {
     ['an address in named escapes', 'pd.read_csv("http:\\N{SOLIDUS}\\N{SOLIDUS}evil")'],
     ['a file of the system', 'pd.read_csv("/proc/self/environ")'],
     ['a file outside', 'pd.read_table("a/../../b")'],
-  ])('%s is refused', async (_what, code) => {
+  ])('%s is rejected', async (_what, code) => {
     const located = locateBlock(FIT, CLEAN);
     if (located === null) throw new Error('the block is in the script');
     expect((await correctionScope(located, `${code}\n${FIT}`, CLEAN)).problem).toBeDefined();
@@ -192,8 +192,8 @@ const TWINS = ['first.txt', 'kinds.txt', 'ninth.jsonl'].flatMap((file) =>
   ),
 );
 
-it('an honest correction is not refused', async () => {
-  const refused: string[] = [];
+it('an honest correction is not rejected', async () => {
+  const rejected: string[] = [];
   for (const { id, script, fixed } of TWINS) {
     const [old, now] = [script.split('\n'), fixed.split('\n')];
     let head = 0;
@@ -211,9 +211,9 @@ it('an honest correction is not refused', async () => {
       analyst: IN_PLACE_ANALYST,
       runner: { name: 'anthropic' },
     });
-    if (!checked.ok) refused.push(`${id}: ${checked.problem}`);
+    if (!checked.ok) rejected.push(`${id}: ${checked.problem}`);
   }
   expect(TWINS.length).toBeGreaterThan(80);
   // Static analysis takes a column of this twin for one that is made from the label.
-  expect(refused).toEqual([expect.stringMatching(/^ninth.jsonl P32: a leak of the same kind/)]);
+  expect(rejected).toEqual([expect.stringMatching(/^ninth.jsonl P32: a leak of the same kind/)]);
 });

@@ -11,14 +11,14 @@ let isRunning = false;
 /** What Node reads when it starts, and what makes a command write its log to the file descriptor. */
 const FOR_PROCESSES = /^(NODE_|FLEET_LOG_LEVEL$)/;
 
-/** Whether a command can run in this process: alone, and to its own end. */
+/** Whether a command can run in this process: no other command runs, and it ends by itself. */
 export function canRunHere(args: readonly string[], env: Readonly<Record<string, string>> = {}): boolean {
   const needsProcess =
     PROCESSES.includes(args[0]) || Object.keys(env).some((name) => FOR_PROCESSES.test(name));
   return !isRunning && !needsProcess && process.env.TEST_PROGRAMS !== undefined;
 }
 
-/** Runs a command of the `fleet` program here, with a working directory, environment and standard streams of its own. */
+/** Runs a command of the `fleet` program here, with a separate working directory, environment and standard streams. */
 export async function runHere(
   args: readonly string[],
   cwd: string,

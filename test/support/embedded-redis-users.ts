@@ -10,7 +10,7 @@ import { testProgram } from './programs.js';
 
 const PROGRAM = testProgram('test/fleet/embedded-redis-user');
 
-/** A process that uses the embedded Redis of a folder, or a throw-away one; it is the leader of a process group of its own. */
+/** A process that uses the embedded Redis of a folder, or a temporary one; it leads a separate process group. */
 export class RedisUser {
   readonly process: ChildProcess;
   readonly #lines: Interface;

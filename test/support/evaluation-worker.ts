@@ -3,7 +3,7 @@ import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { workerConnection } from '../../src/queues/connection.js';
 import type { TestRedis } from './redis.js';
 
-/** A pipeline's own worker on its own queue, under the fleet's prefix. Records the jobs that really ran. */
+/** A pipeline's worker on a pipeline queue, under the fleet's prefix. Records the jobs that really ran. */
 export function startPipelineWorker(
   redis: TestRedis,
   fleet: FleetClient,

@@ -5,7 +5,7 @@ import { takeJobs } from './take-jobs.js';
 
 const BAND = 2 ** 32;
 
-/** A queue whose jobs are only what fair queueing looks at: their place in the order and their priority. */
+/** A queue whose jobs have only what fair queueing uses: their position in the order and their priority. */
 export class FairQueue {
   readonly key: string;
 

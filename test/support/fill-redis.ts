@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 const PREFIX = 'foreign:';
 
-/** Fills Redis with keys of somebody else until it takes no more. */
+/** Fills Redis with keys of another program until it accepts no more. */
 export async function fillWithForeignKeys(client: Redis): Promise<void> {
   const value = randomBytes(64 * 1_024);
   for (const size of [value.length, 4_096, 256, 1]) {
@@ -11,7 +11,7 @@ export async function fillWithForeignKeys(client: Redis): Promise<void> {
       try {
         await client.set(`${PREFIX}${randomUUID()}`, value.subarray(0, size));
       } catch {
-        // Redis refuses it: the next size may still fit.
+        // Redis rejects it: the next size may still fit.
         break;
       }
     }

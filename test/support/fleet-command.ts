@@ -15,7 +15,7 @@ export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** Whether the command must have a process of its own: it dies, or what ends a process is tested. */
+  /** Whether the command needs a separate process: it dies, or the test is about the end of a process. */
   readonly ownProcess?: boolean;
 }
 
@@ -30,8 +30,8 @@ export function emptyFolder(): string {
 }
 
 /**
- * Runs the `fleet` command to its end, as a user would in a terminal without colors: inside of this process where it can,
- * and as a process where one such command runs already, or the command needs one.
+ * Runs the `fleet` command to its end, as a user would in a terminal without colors: in this process if possible, or in a
+ * separate one if another command already runs here or the command needs one.
  */
 export async function fleetCommand(
   args: readonly string[],
@@ -52,11 +52,11 @@ export async function fleetCommand(
 
 export interface RunningCommand {
   readonly child: ChildProcess;
-  /** Resolves once a line of standard error or output holds the text; rejects if the command ends first. */
+  /** Resolves once a line of standard error or output contains the text; rejects if the command ends first. */
   printed(text: string): Promise<void>;
   /** All lines so far. */
   readonly lines: readonly string[];
-  /** Sends a signal and waits for the end; gives the exit code, or null where the signal ended it. */
+  /** Sends a signal and waits for the end; returns the exit code, or null if the signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -96,7 +96,7 @@ export function startFleetCommand(args: readonly string[], options: CommandOptio
   };
 }
 
-/** Ends workers at once and in order: what they run goes back to the queue. */
+/** Stops workers cleanly without a drain: their jobs return to the queue. */
 export async function stopWorkers(commands: readonly RunningCommand[]): Promise<void> {
   await Promise.all(
     commands.map((command) => {

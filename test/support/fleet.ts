@@ -16,16 +16,16 @@ export interface TestFleet {
   readonly logger: Logger;
   /** Log lines of the workers, parsed. */
   readonly logLines: readonly Record<string, unknown>[];
-  /** Resolves once a log line holds the text. */
+  /** Resolves once a log line contains the text. */
   logged(text: string): Promise<void>;
   /**
-   * Stops the workers and holds what they left behind against the fleet's invariants.
+   * Stops the workers and checks the fleet's invariants.
    * @param options.damaged The test damaged the data on purpose.
    */
   close(options?: { readonly damaged?: boolean }): Promise<void>;
 }
 
-/** A producer's connection and workers on a test's own Redis, under a prefix of their own. */
+/** A producer's connection and workers on a test's Redis, under a separate prefix. */
 export async function startTestFleet(
   redis: TestRedis,
   prefix: string,
@@ -75,7 +75,7 @@ export async function startTestFleet(
 let fleets = 0;
 
 /**
- * For the test that runs, or is about to: a fleet under a prefix of its own and a Messages API that answers its
+ * For the test that runs, or is about to: a fleet under a separate prefix and a Messages API that answers its
  * agents (default: no leak anywhere), both closed when the test has finished.
  */
 export async function fleetOfTest(

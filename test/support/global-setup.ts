@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const SHUTDOWN_GRACE_MS = 10_000;
 
 /**
- * Threads of its own take a small training longer than they save. Debian's Python loads setuptools where a package asks
+ * More threads would cost a small training more than they save. Debian's Python loads setuptools if a package asks
  * for distutils, which is a third of the start of scikit-learn.
  */
 const CHEAP_PYTHON = {
@@ -19,7 +19,7 @@ const CHEAP_PYTHON = {
 
 /**
  * Runs once around all tests. Nothing of the user's environment reaches them (a key would cost money, an address
- * would be the user's own Redis), all their files go into one folder, and a process that is still at work there
+ * would be the user's own Redis), all their files go into one folder, and a process that still runs there
  * after the last test fails the run.
  */
 export default function setup(): () => Promise<void> {
@@ -70,7 +70,7 @@ async function leftProcesses(folder: string): Promise<LeftProcess[]> {
   return left;
 }
 
-/** Processes that work in a folder or are called with a path in it; only Linux tells. */
+/** Processes with a working directory or an argument in a folder; only Linux reports them. */
 function processesIn(folder: string): LeftProcess[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
@@ -78,8 +78,8 @@ function processesIn(folder: string): LeftProcess[] {
     .flatMap((name) => {
       try {
         const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-        const place = readlinkSync(`/proc/${name}/cwd`);
-        return command.includes(`${folder}/`) || place.startsWith(`${folder}/`)
+        const directory = readlinkSync(`/proc/${name}/cwd`);
+        return command.includes(`${folder}/`) || directory.startsWith(`${folder}/`)
           ? [{ pid: Number(name), command }]
           : [];
       } catch {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** Text as an attacker would choose it, as far as a file name or an argument can hold it. */
+/** Text as an attacker would choose it, as far as a file name or an argument can contain it. */
 export const HOSTILE_NAME = [
   'a',
   '::error::pwned',
@@ -11,7 +11,7 @@ export const HOSTILE_NAME = [
   '\u001b[0Ksection_start:1:x\r::warning::cr\r\n::notice::crlf',
 ].join('\n');
 
-/** The same with what only other texts can hold. */
+/** The same with characters that only other texts can contain. */
 export const HOSTILE_TEXT = `${HOSTILE_NAME}\u0000\ud800x\udc00`;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the colors that commands themselves print.

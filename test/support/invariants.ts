@@ -3,7 +3,7 @@ import { inFlightKey, spendBase } from '../../src/calls/call-control.js';
 import { examine } from '../../src/fleet/doctor/examine.js';
 
 /**
- * What must hold whatever a test did, once its workers have stopped: the doctor finds nothing wrong, and no money is
+ * What must be true after every test, once its workers have stopped: the doctor finds no problem, and no money is
  * reserved. Gives what is broken, as sentences.
  */
 export async function brokenInvariants(client: Redis, prefix: string): Promise<string[]> {

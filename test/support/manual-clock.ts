@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/calls/clock.js';
 
-/** A clock that only moves when it is told to; `waits` are the timers that were set, in order. */
+/** A clock that the test advances; `waits` are the timers that were set, in order. */
 export class ManualClock implements Clock {
   #now: number;
   readonly #timers = new Map<number, { readonly at: number; readonly action: () => void }>();

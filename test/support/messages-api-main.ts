@@ -1,5 +1,5 @@
 /**
- * The stand-in as a process of its own: `tsx test/support/messages-api-main.ts REPLIES.json`, a list of replies.
+ * The stand-in as a separate process: `tsx test/support/messages-api-main.ts REPLIES.json`, a list of replies.
  * Its URL is its first line of standard output; each request follows as a line of JSON. It ends with SIGTERM.
  */
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What the stand-in for the Messages API can be told to answer. Replies are plain data, so that they can also
- * be handed to a stand-in in another process as JSON.
+ * Scripted answers of the stand-in for the Messages API. Replies are plain data, so they can also be passed to a stand-in
+ * in another process as JSON.
  */
 export interface MessageReply {
   readonly kind: 'message';
@@ -12,10 +12,10 @@ export interface MessageReply {
     readonly cache_creation_input_tokens?: number;
     readonly cache_read_input_tokens?: number;
   };
-  /** Default: the model that was asked. */
+  /** Default: the requested model. */
   readonly model?: string;
   readonly stopDetails?: Record<string, unknown>;
-  /** Answers with JSON although a stream was asked for. */
+  /** Answers with JSON although a stream was requested. */
   readonly asJson?: boolean;
   /** Sent with the response, such as `anthropic-ratelimit-*`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ interface StreamFault {
     | { readonly what: 'event'; readonly event: string; readonly data: string };
 }
 
-/** A response with a status and a body of its own: errors, pages of proxies. */
+/** A response with any status and body: errors, pages of proxies. */
 export interface RawReply {
   readonly kind: 'raw';
   readonly status: number;

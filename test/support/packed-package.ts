@@ -15,7 +15,7 @@ export class PackedPackage {
   private constructor(
     /** Files in the tarball, relative to the package. */
     readonly files: readonly string[],
-    /** A project of somebody else's that has the package installed. */
+    /** Another user's project that has the package installed. */
     readonly project: string,
   ) {}
 

@@ -1,4 +1,4 @@
-/** Notes how much processor time each test file used, with all threads and all processes that ended, where the system tells it. */
+/** Records the processor time of each test file, with all threads and ended processes, if the system reports it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll } from 'vitest';
 
@@ -13,7 +13,7 @@ const STAT = '/proc/self/stat';
 /** What Linux calls USER_HZ: the same on every machine that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** utime, stime, cutime and cstime: fields 14 to 17 of proc(5), counted after the name, which may hold blanks. */
+/** utime, stime, cutime and cstime: fields 14 to 17 of proc(5), counted after the name, which may contain blanks. */
 function usedSeconds(): number {
   const stat = readFileSync(STAT, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

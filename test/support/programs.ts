@@ -3,7 +3,7 @@ import { packagePath } from '../../src/package-root.js';
 
 /**
  * Path of a bundled module, which a test starts as a process or thread; `scripts/testing/compile.mjs` lists them. Outside
- * of vitest, as in `npm run chaos`, it is the module of `dist/`, which holds the sources alone.
+ * of vitest, as in `npm run chaos`, it is the module of `dist/`, which contains only the sources.
  * @param source Its source without the ending, as in `src/cli/main` or `test/calls/counting-worker`.
  */
 export function testProgram(source: string): string {

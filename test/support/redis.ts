@@ -25,7 +25,7 @@ export interface TestRedis {
 }
 
 /**
- * A Redis of the calling test file's own, append-only like the embedded one, on a Unix socket in a new folder.
+ * A Redis for the calling test file alone, append-only like the embedded one, on a Unix socket in a new folder.
  * One that is not stopped fails the run (see `global-setup.ts`).
  * @param extraArguments Further `redis-server` arguments, such as `['--maxmemory', '20mb']`; a later one wins.
  */

@@ -5,9 +5,9 @@ import { packagePath } from '../../src/package-root.js';
 export interface SourceImport {
   /** File below `src/`, as in `queues/kind.ts`. */
   readonly file: string;
-  /** Its room: the folder right below `src/`, or the file's own name there. */
+  /** Its room: the folder right below `src/`, or the file's name there. */
   readonly room: string;
-  /** `room:NAME` for a module of ours, else the package's name (`@scope/name` without a path). */
+  /** `room:NAME` for a module of this project, otherwise the package's name (`@scope/name` without a path). */
   readonly target: string;
   /** Whether only types are imported, which leaves nothing in the compiled code. */
   readonly typeOnly: boolean;

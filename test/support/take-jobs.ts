@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { virtualTimeKey } from '../../src/queues/fairness/schedule-jobs.js';
 
-/** Takes the first jobs of a queue, as a worker does. @returns their ids, fewer where there are no more. */
+/** Takes the first jobs of a queue, as a worker does. @returns their ids, fewer if there are no more. */
 export async function takeJobs(
   client: Redis,
   prefix: string,

@@ -107,7 +107,7 @@ describe('the TCP proxy of the tests', () => {
     expect(received).not.toContain('c');
   });
 
-  it('black hole: nothing arrives, and nobody is told', async () => {
+  it('black hole: nothing arrives, and neither side gets an error', async () => {
     const socket = await open();
     await answerTo(socket, 'a');
     proxy.mode = 'black-hole';
@@ -130,7 +130,7 @@ describe('the TCP proxy of the tests', () => {
     expect(await answerTo(await open(), 'b')).toBe('echo b');
   });
 
-  it('refusing: new connections are reset, standing ones go on', async () => {
+  it('refusing: new connections are reset, open ones go on', async () => {
     const socket = await open();
     await answerTo(socket, 'a');
     proxy.mode = 'refusing';

@@ -6,7 +6,7 @@ import { connect, createServer, type NetConnectOpts, type Server, type Socket } 
  * - `open`: bytes pass, each chunk `delayMs` later;
  * - `black-hole`: connections stay open and new ones are accepted, but no byte passes either way;
  * - `half-open`: the client's bytes pass, answers are swallowed;
- * - `refusing`: new connections are reset at once (standing ones go on).
+ * - `refusing`: new connections are reset at once (open ones go on).
  */
 export type LinkMode = 'open' | 'black-hole' | 'half-open' | 'refusing';
 
@@ -14,7 +14,7 @@ type Direction = 'request' | 'answer';
 
 /**
  * Both ends of a connection, and in which directions bytes of it were swallowed: what follows a hole never arrives,
- * whatever the link does later, since TCP delivers all bytes before it or none.
+ * whatever the link does later, because TCP delivers all bytes before it or none.
  */
 interface Pair {
   readonly client: Socket;

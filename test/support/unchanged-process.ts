@@ -5,7 +5,7 @@ const { env } = process;
 const found = { variables: { ...env }, folder: process.cwd() };
 
 afterAll(() => {
-  // Node reads the variables of the process, not those of an object that took its place.
+  // Node reads the variables of the process, not those of an object that replaced it.
   expect(process.env).toBe(env);
   expect({ variables: { ...env }, folder: process.cwd() }).toEqual(found);
 });

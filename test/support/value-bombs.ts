@@ -91,11 +91,11 @@ const SHARED: readonly ValueBomb[] = [
     ),
   ],
   [
-    'a list that holds itself',
+    'a list that contains itself',
     repeated('a = []', 'a.append(a)', 'print(a)\nb = a if unknown else [a]\ng(a)'),
   ],
   [
-    'a list that holds itself, as steps of a pipeline',
+    'a list that contains itself, as steps of a pipeline',
     repeated(
       'from sklearn.pipeline import Pipeline\na = []',
       'a.append(a)',
@@ -127,7 +127,7 @@ const SHARED: readonly ValueBomb[] = [
     ),
   ],
   [
-    'objects that hold objects',
+    'objects that contain objects',
     repeated(
       'class C:\n    def __init__(self, a, b):\n        self.a = a\n        self.b = b\nc = 1',
       'c = C(c, c)',

@@ -19,8 +19,8 @@ export function workWith(runner: AgentRunner): RecordedWork {
     runner,
     analyst: IN_PLACE_ANALYST,
     contamination: {
-      check: (given) =>
-        new ContaminationDetector(given.config).checkContamination(given.output, given.testCase),
+      check: (input) =>
+        new ContaminationDetector(input.config).checkContamination(input.output, input.testCase),
     },
     jobs: NO_CHILDREN,
     signal: new AbortController().signal,

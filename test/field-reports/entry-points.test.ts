@@ -17,27 +17,27 @@ let fleets = 0;
 const PAYLOAD = { ablationCode: 'print("baseline 0.8")', rawOutput: 'baseline: 0.80\n' };
 const STEP = { ...PAYLOAD, solution: { content: 'x = 1\n' }, previousBlocks: [] };
 
-interface Place {
+interface Target {
   readonly fleet: FleetClient;
   readonly gateway: TestGateway;
   readonly env: Readonly<Record<string, string>>;
 }
 
 interface Submitted {
-  /** The job that asks the agent. */
+  /** The job that calls the agent. */
   readonly id: string;
   readonly outcome: string;
 }
 
-interface Door {
+interface EntryPoint {
   readonly name: string;
-  submit(place: Place, key: string, force?: true): Promise<Submitted>;
+  submit(target: Target, key: string, force?: true): Promise<Submitted>;
 }
 
 const forced = (force: true | undefined) => (force === undefined ? {} : { force });
 
-/** Every way in by which a summary can be asked for. */
-const DOORS: readonly Door[] = [
+/** Every entry point that submits a summary. */
+const ENTRY_POINTS: readonly EntryPoint[] = [
   {
     name: 'TypeScript, one job',
     submit: ({ fleet }, key, force) => addJob(fleet, 'summarize', PAYLOAD, { key, ...forced(force) }),
@@ -90,9 +90,9 @@ const DOORS: readonly Door[] = [
   },
 ];
 
-async function open(): Promise<Place> {
+async function open(): Promise<Target> {
   fleets += 1;
-  const prefix = `doors-${fleets}`;
+  const prefix = `entries-${fleets}`;
   const test = await startTestFleet(redis, prefix);
   const gateway = await startTestGateway(redis, prefix);
   onTestFinished(async () => {
@@ -102,10 +102,10 @@ async function open(): Promise<Place> {
   return { fleet: test.fleet, gateway, env: { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: prefix } };
 }
 
-describe.each(DOORS)('through $name', ({ submit }) => {
+describe.each(ENTRY_POINTS)('through $name', ({ submit }) => {
   it('a key runs again after a failure, gives what is there after success, and says which happened', async () => {
     fleets += 1;
-    const prefix = `doors-${fleets}`;
+    const prefix = `entries-${fleets}`;
     const test = await startTestFleet(redis, prefix);
     const gateway = await startTestGateway(redis, prefix);
     let broken = true;
@@ -121,26 +121,26 @@ describe.each(DOORS)('through $name', ({ submit }) => {
       await test.close();
       await api.close();
     });
-    const place = { fleet: test.fleet, gateway, env: { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: prefix } };
+    const target = { fleet: test.fleet, gateway, env: { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: prefix } };
     await test.worker(runnerFor(api));
     const key = 'a:b 🎈 --key ../x';
-    const first = await submit(place, key);
+    const first = await submit(target, key);
     expect(first.outcome).toBe('created');
     expect((await waitForJob(test.fleet, first.id)).state).toBe('failed');
     broken = false;
-    const second = await submit(place, key);
+    const second = await submit(target, key);
     expect(second).toMatchObject({ id: first.id, outcome: 'retried' });
     expect((await waitForJob(test.fleet, first.id)).state).toBe('completed');
     // A flow is there until its last job has ended.
-    await expect.poll(async () => (await submit(place, key, true)).outcome).toBe('replaced');
+    await expect.poll(async () => (await submit(target, key, true)).outcome).toBe('replaced');
     expect((await waitForJob(test.fleet, first.id)).state).toBe('completed');
-    expect(await submit(place, key)).toMatchObject({ id: first.id, outcome: 'existing' });
+    expect(await submit(target, key)).toMatchObject({ id: first.id, outcome: 'existing' });
   });
 
-  it('jobs are tried as often and kept as long as through any other', async () => {
-    const place = await open();
-    const { id } = await submit(place, 'kept');
-    const job = await place.fleet.queue('summarize').getJob(id);
+  it('jobs have the same attempts and retention as through any other', async () => {
+    const target = await open();
+    const { id } = await submit(target, 'kept');
+    const job = await target.fleet.queue('summarize').getJob(id);
     const week = 7 * 86_400;
     expect(job?.opts).toMatchObject({
       attempts: 3,
@@ -161,7 +161,7 @@ describe('what a submission may not say', () => {
     { field: 'tenant', value: 't'.repeat(201) },
     { field: 'delayMs', value: -1 },
     { field: 'key', value: 'k'.repeat(65_537) },
-  ])('$field $value is refused by TypeScript, HTTP and its batches alike', async ({ field, value }) => {
+  ])('$field $value is rejected by TypeScript, HTTP and its batches alike', async ({ field, value }) => {
     const { fleet, gateway } = await open();
     const options = { [field]: value };
     await expect(addJob(fleet, 'summarize', PAYLOAD, options)).rejects.toMatchObject({ field });
@@ -170,7 +170,7 @@ describe('what a submission may not say', () => {
     const single = await gateway.send('POST', '/v1/jobs/summarize', { payload: PAYLOAD, ...options });
     const jobs = [{ kind: 'summarize', payload: PAYLOAD, ...options }];
     const batch = await gateway.send('POST', '/v1/jobs:batch', { jobs });
-    // JSON has no NaN: there the field is null, which is refused as well.
+    // JSON has no NaN: there the field is null, which is rejected as well.
     expect(single.status).toBe(422);
     expect(batch.json.jobs[0].error).toMatchObject({ status: 422 });
   });
