@@ -52,7 +52,15 @@ const CANDIDATES = 6;
 /** From this many known solutions on, what is in many of them is taken for common. */
 const ENOUGH_TO_LEARN = 100;
 
-/** A known set that lives elsewhere: its texts, and an index of all of them. */
+/** What one check may have of its own. */
+export interface CheckOptions {
+  /** Default: the configuration of the detector. */
+  readonly config?: ContaminationConfigInput | undefined;
+  /** Default: the known set of the detector. */
+  readonly source?: KnownSource;
+}
+
+/** A known set that is stored elsewhere: its texts, and an index of all of them. */
 export interface KnownSource {
   readonly store: KnownSolutionStore;
   readonly index: KnownSolutionIndex;
@@ -60,7 +68,8 @@ export interface KnownSource {
 
 /**
  * Tells whether an agent's output is a copy of a known solution (SPEC-SIL-009). Needs no Redis: known
- * solutions are kept in memory unless a source is given.
+ * solutions are kept in memory unless a check has a source of its own. What was read of known solutions is cached, so use one
+ * detector for many checks.
  */
 export class ContaminationDetector {
   readonly config: ContaminationConfig;
@@ -115,17 +124,23 @@ export class ContaminationDetector {
   /**
    * The verdict on one output.
    *
-   * @throws PayloadError for a solve time that is not a positive number, or an unknown difficulty
+   * @throws PayloadError for a solve time that is not a positive number, an unknown difficulty, or a setting that is unknown or
+   *   out of its range
    */
-  async checkContamination(output: string, testCase: TestCase): Promise<ContaminationResult> {
-    const { store, index } = this.source;
+  async checkContamination(
+    output: string,
+    testCase: TestCase,
+    { config: input, source = this.source }: CheckOptions = {},
+  ): Promise<ContaminationResult> {
+    const config = input === undefined ? this.config : completeConfig(input);
+    const { store, index } = source;
     const text = new PreparedText(output);
     const known = await store.ofTestCase(testCase.id);
-    const others = this.config.skipChecks.includes('crossTask') ? [] : await this.lookUp(text, testCase.id);
+    const others = config.skipChecks.includes('crossTask') ? [] : await lookUp(source, text, testCase.id);
     return classify({
       output: text,
       testCase,
-      config: this.config,
+      config,
       known: known.map((each) => this.prepare(each)),
       others: others.map((each) => this.prepare(each)),
       setSize: Math.max(0, index.size - known.length),
@@ -151,16 +166,19 @@ export class ContaminationDetector {
     return analyzeReasoning(thoughtChain, known === undefined ? [] : [new PreparedText(known)], this.config);
   }
 
-  private async lookUp(output: PreparedText, testCaseId: string): Promise<readonly KnownSolution[]> {
-    const { store, index } = this.source;
-    if (index.size === 0) return [];
-    const candidates = index.search(queryFingerprints(output), CANDIDATES, testCaseId);
-    return store.byReference(candidates.map(({ reference }) => reference));
-  }
-
   private prepare(known: KnownSolution): PreparedKnown {
     return { reference: { testCaseId: known.testCaseId, hash: known.hash }, text: this.prepared.of(known) };
   }
+}
+
+async function lookUp(
+  { store, index }: KnownSource,
+  output: PreparedText,
+  testCaseId: string,
+): Promise<readonly KnownSolution[]> {
+  if (index.size === 0) return [];
+  const candidates = index.search(queryFingerprints(output), CANDIDATES, testCaseId);
+  return store.byReference(candidates.map(({ reference }) => reference));
 }
 
 let shared: ContaminationDetector | undefined;

@@ -8,6 +8,7 @@ import type { KnownStore } from './known-store.js';
 export class FleetContaminationChecker implements ContaminationChecker {
   readonly #texts: KnownSolutionStore;
   readonly #follower: KnownIndexFollower;
+  readonly #detector = new ContaminationDetector();
 
   constructor(store: KnownStore) {
     this.#texts = {
@@ -24,6 +25,6 @@ export class FleetContaminationChecker implements ContaminationChecker {
 
   async check({ output, testCase, config }: ContaminationCase): Promise<ContaminationResult> {
     const source = { store: this.#texts, index: await this.#follower.current() };
-    return new ContaminationDetector(config ?? {}, source).checkContamination(output, testCase);
+    return this.#detector.checkContamination(output, testCase, { config, source });
   }
 }

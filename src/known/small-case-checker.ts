@@ -13,6 +13,7 @@ class TooLarge extends Error {}
 /** Does checks that take milliseconds: short outputs against few and short known solutions. It needs no index of a large set. */
 export class SmallCaseChecker {
   readonly #store: KnownStore;
+  readonly #detector = new ContaminationDetector();
   #follower: KnownIndexFollower;
   /** Whether the set was found to be too large; it is not read again. */
   #setTooLarge = false;
@@ -40,10 +41,7 @@ export class SmallCaseChecker {
       byReference: async (references) => counted(await this.#store.entries(references)),
     };
     try {
-      return await new ContaminationDetector(config ?? {}, { store, index }).checkContamination(
-        output,
-        testCase,
-      );
+      return await this.#detector.checkContamination(output, testCase, { config, source: { store, index } });
     } catch (thrown) {
       if (thrown instanceof TooLarge) return undefined;
       throw thrown;

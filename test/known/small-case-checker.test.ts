@@ -85,3 +85,31 @@ describe('small cases of contamination, checked in place', () => {
     expect(await new SmallCaseChecker(store).check(given)).toBeUndefined();
   });
 });
+
+describe('checks against the known set of a fleet', () => {
+  it('read each known solution once, with the settings that each check names', async () => {
+    const known = Array.from({ length: 40 }, (_, at) => {
+      const lines = Array.from(
+        { length: 150 },
+        (_line, n) => `value_${at}_${n} = compute(${at}, ${n} + offset)`,
+      );
+      return lines.join('\n');
+    });
+    await store.add(known.map((solution) => item('t1', solution)));
+    const checker = new FleetContaminationChecker(store);
+    await checker.prepare();
+    const output = `def other():\n  return 1\n${known[0]?.slice(0, 600)}`;
+    /** Processor time of a check, in microseconds. */
+    const work = async (config = {}) => {
+      const before = process.cpuUsage();
+      const { contaminated } = await checker.check({ output, testCase: testCase('t1'), config });
+      return { contaminated, spent: process.cpuUsage(before).user };
+    };
+    const first = await work();
+    const again = await work();
+    expect(again.spent).toBeLessThan(first.spent / 2);
+    expect(again.contaminated).toBe(first.contaminated);
+    expect((await work({ similarityThreshold: 0 })).contaminated).toBe(true);
+    expect((await work()).contaminated).toBe(first.contaminated);
+  });
+});
