@@ -1,7 +1,7 @@
 import { sharedBlocks } from './findings/block.js';
 import { findLeaks, type Leak } from './findings/find-leaks.js';
 import { Interpreter, type NotFollowed } from './interpret/interpreter.js';
-import { runSuite } from './interpret/statements.js';
+import { ENGINE, runSuite } from './interpret/statements.js';
 import type { Watched } from './interpret/watchpoints.js';
 import { LEAK_KINDS, type LeakKind, type Severity } from './kinds.js';
 import type { Module } from './syntax/ast.js';
@@ -63,7 +63,7 @@ const MAX_FINDINGS = 50;
 /** The analysis with the syntax tree that it is based on, for the repair. */
 export async function analyzeInDetail(source: string, watch = -1, earlier = -1): Promise<DetailedAnalysis> {
   const module = await parseModule(source);
-  const interp = new Interpreter(module, watch, earlier);
+  const interp = new Interpreter(module, ENGINE, watch, earlier);
   const most = MAX_WORK + module.size * WORK_PER_NODE;
   const followed = withinWorkLimit(most, () => runSuite(interp, module.body));
   // Finding leaks has a limit of its own: what was found in a script that could not be followed to its end is shown as well.

@@ -150,6 +150,35 @@ describe('processes and threads', () => {
   });
 });
 
+describe('the files of src/', () => {
+  it('have no imports in a circle, except for those of types', async () => {
+    const { metafile } = await build({
+      absWorkingDir: packagePath('.'),
+      entryPoints: ['src/index.ts', 'src/worker.ts', 'src/cli/main.ts'],
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: 'node',
+      format: 'esm',
+      packages: 'external',
+      outdir: 'out',
+    });
+    const files = Object.entries(metafile.inputs);
+    expect(files.length).toBeGreaterThan(300);
+    const importsOfFile = new Map(
+      files.map(([file, { imports }]) => [file, imports.map(({ path }) => path)]),
+    );
+    // Files that import none of those left are taken away; what stays is in a circle, or leads into one.
+    let left = [...importsOfFile.keys()];
+    for (let before = Number.POSITIVE_INFINITY; left.length < before; ) {
+      before = left.length;
+      const among = new Set(left);
+      left = left.filter((file) => importsOfFile.get(file)?.some((target) => among.has(target)));
+    }
+    expect(left).toEqual([]);
+  });
+});
+
 describe('reading import statements', () => {
   it('finds every form, and no text that only looks like one', () => {
     const text = [

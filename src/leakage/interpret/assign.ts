@@ -13,10 +13,9 @@ import {
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { markChosen } from './choices.js';
-import { evaluate } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { unpack } from './iterate.js';
-import { columnNames, wholeRows } from './subscripts.js';
+import { columnNames, wholeRows } from './rows-and-columns.js';
 
 /** Binds a value to a target: a name, a tuple of targets, an attribute, a subscript. */
 export function assign(interp: Interpreter, target: Expr, value: Value, from: Expr): void {
@@ -41,7 +40,7 @@ export function assign(interp: Interpreter, target: Expr, value: Value, from: Ex
       return;
     }
     case 'attribute': {
-      const object = evaluate(interp, target.object);
+      const object = interp.evaluate(target.object);
       if (object.type === 'instance') {
         const cell = object.attributes.get(target.name);
         const kept = markChosen(value, interp.choices);
@@ -88,7 +87,7 @@ export function deleteTarget(interp: Interpreter, target: Expr): void {
     if (cell?.value.type === 'constant') interp.store.write(cell, UNKNOWN);
   }
   if (target.type === 'subscript') {
-    const object = evaluate(interp, target.object);
+    const object = interp.evaluate(target.object);
     const names = columnNames(interp, target.indices[0]);
     if (object.type === 'table' && names !== undefined) dropColumns(interp, object, names);
     // The items after it move up.
@@ -162,11 +161,11 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
     target.object.type === 'attribute' && /^(loc|iloc|at|iat)$/.test(target.object.name)
       ? target.object
       : undefined;
-  const object = evaluate(interp, locator === undefined ? target.object : locator.object);
+  const object = interp.evaluate(locator === undefined ? target.object : locator.object);
   const last = target.indices.at(-1);
   const isLocator = locator !== undefined;
   if (object.type === 'mapping') {
-    const key = target.indices[0] === undefined ? UNKNOWN : evaluate(interp, target.indices[0]);
+    const key = target.indices[0] === undefined ? UNKNOWN : interp.evaluate(target.indices[0]);
     const state = object.cell.value;
     const kept = markChosen(value, interp.choices);
     if (key.type === 'constant') {
@@ -183,7 +182,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
     unorder(interp, object, target.indices[0]?.type === 'slice' ? UNKNOWN : value);
     return;
   }
-  const indices = target.indices.map((index) => evaluate(interp, index));
+  const indices = target.indices.map((index) => interp.evaluate(index));
   if (object.type === 'table') {
     // Which rows get the value was decided by what the mask was computed from.
     const [mask] = indices;

@@ -6,6 +6,7 @@ import {
   type FunctionOf,
   factsOf,
   type Instance,
+  type Method,
   opaque,
   UNKNOWN,
   type Value,
@@ -14,9 +15,8 @@ import { countWork } from '../values/work.js';
 import { libraryMember } from './bounds.js';
 import { lengthOf } from './builtins.js';
 import { readSearchResult } from './estimator-methods.js';
-import { methodOf } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
-import { columnOf } from './subscripts.js';
+import { columnOf } from './rows-and-columns.js';
 
 /** Classes that are looked through for a name. */
 const MAX_BASES = 64;
@@ -88,4 +88,17 @@ export function attributeOf(interp: Interpreter, object: Value, name: string, ex
     default:
       return factsOf(object) === NO_FACTS ? UNKNOWN : methodOf(opaque(factsOf(object)), name);
   }
+}
+
+/** `frame.price` that is not called is a column, unless it is a locator or an accessor. */
+export function columnOrAttribute(interp: Interpreter, object: Value, expression: Attribute): Value {
+  const value = attributeOf(interp, object, expression.name, expression);
+  const isLocator = /^(loc|iloc|at|iat|str|dt|cat|plot|skb)$/.test(expression.name);
+  if (value.type !== 'method' || object.type !== 'table' || isLocator) return value;
+  const state = object.cell.value;
+  return state.shape === 'frame' ? newTable(columnOf(state, expression.name)) : value;
+}
+
+function methodOf(receiver: Value, name: string): Method {
+  return { type: 'method', receiver, name };
 }

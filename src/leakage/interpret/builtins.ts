@@ -3,11 +3,12 @@ import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { joinValues, list, newMapping, newSequence } from '../values/join.js';
 import { overlapOf } from '../values/region.js';
 import { constant, factsOf, isElement, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
-import { type Arguments, argumentsOf, callValue, runCallback, unknownCall } from './calls.js';
+import { type Arguments, argumentsOf } from './arguments.js';
 import { choiceEvents } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { takeOneFold } from './splitters.js';
+import { runCallback, unknownCall } from './unknown-calls.js';
 
 /** Calls a built-in function of Python. */
 export function callBuiltin(interp: Interpreter, name: string, args: Arguments, call: Call): Value {
@@ -71,7 +72,7 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
     case 'map': {
       if (first === undefined || second === undefined) return UNKNOWN;
       const elements = elementsOf(interp, second, call);
-      const apply = (element: Value): Value => callValue(interp, first, argumentsOf([element]), call);
+      const apply = (element: Value): Value => interp.callValue(first, argumentsOf([element]), call);
       if (elements.known !== undefined && elements.known.length <= 12) return list(elements.known.map(apply));
       return newSequence({ items: [], rest: apply(elements.common ?? UNKNOWN), tuple: false });
     }
@@ -186,7 +187,7 @@ function chosenOf(interp: Interpreter, args: Arguments, call: Call): Value {
       : list([
           all,
           ...(key.type === 'function'
-            ? [callValue(interp, key, argumentsOf([itemOf(interp, all, call)]), call)]
+            ? [interp.callValue(key, argumentsOf([itemOf(interp, all, call)]), call)]
             : [key]),
         ]);
   const chosen = choose(interp, keyed, call);

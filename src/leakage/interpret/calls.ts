@@ -1,57 +1,21 @@
 import { functionFamily } from '../library-models/functions.js';
-import type { Call, Expr, Parameter } from '../syntax/ast.js';
-import { joinFacts, NO_FACTS, union } from '../values/facts.js';
-import { emptyTable, joinValues, list, newCell, newEstimator, newMapping, newTable } from '../values/join.js';
+import type { Call, Expr, FunctionDefinition, Lambda, Parameter } from '../syntax/ast.js';
+import { joinFacts, NO_FACTS } from '../values/facts.js';
+import { joinValues, list, newCell, newEstimator, newMapping } from '../values/join.js';
 import { Scope } from '../values/store.js';
 import { constant, type FunctionOf, factsOf, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { accessorMethod, hasAccessor, isAccessor } from './accessors.js';
-import { attributeOf, boundMethod } from './attributes.js';
+import { type Arguments, argumentsOf } from './arguments.js';
+import { attributeOf, boundMethod, columnOrAttribute } from './attributes.js';
 import { callEstimator, estimatorMethod, networkCall } from './estimator-methods.js';
-import { columnOrAttribute, evaluate } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { callLibrary } from './library-calls.js';
-import { meetLabels } from './operators.js';
 import { containerMethod, opaqueMethod } from './other-methods.js';
-import { runBody } from './statements.js';
 import { tableMethod } from './table-methods.js';
+import { unknownCall } from './unknown-calls.js';
 import { viewMethod } from './view-methods.js';
-
-/** Arguments of a call, evaluated. */
-export interface Arguments {
-  readonly positional: readonly Value[];
-  readonly keywords: ReadonlyMap<string, Value>;
-  /** Expressions of the arguments, for texts: positions, then names. */
-  readonly expressions: readonly Expr[];
-  readonly keywordExpressions: ReadonlyMap<string, Expr>;
-  readonly all: readonly Value[];
-}
-
-export function argument(args: Arguments, position: number, ...names: readonly string[]): Value | undefined {
-  for (const name of names) {
-    const value = args.keywords.get(name);
-    if (value !== undefined) return value;
-  }
-  return args.positional[position];
-}
-
-export function argumentExpression(
-  args: Arguments,
-  position: number,
-  ...names: readonly string[]
-): Expr | undefined {
-  for (const name of names) {
-    const expression = args.keywordExpressions.get(name);
-    if (expression !== undefined) return expression;
-  }
-  return args.expressions[position];
-}
-
-export function flag(args: Arguments, name: string): boolean | undefined {
-  const value = args.keywords.get(name);
-  return value?.type === 'constant' ? Boolean(value.value) : undefined;
-}
 
 function evaluateArguments(interp: Interpreter, call: Call): Arguments {
   const positional: Value[] = [];
@@ -60,7 +24,7 @@ function evaluateArguments(interp: Interpreter, call: Call): Arguments {
   const keywordExpressions = new Map<string, Expr>();
   const spread: Value[] = [];
   for (const { name, star, value: expression } of call.args) {
-    const value = evaluate(interp, expression);
+    const value = interp.evaluate(expression);
     if (name !== undefined) {
       keywords.set(name, value);
       keywordExpressions.set(name, expression);
@@ -90,15 +54,11 @@ function evaluateArguments(interp: Interpreter, call: Call): Arguments {
   return { positional, keywords, expressions, keywordExpressions, all };
 }
 
-export function argumentsOf(values: readonly Value[], expressions: readonly Expr[] = []): Arguments {
-  return { positional: values, keywords: new Map(), expressions, keywordExpressions: new Map(), all: values };
-}
-
 export function evaluateCall(interp: Interpreter, call: Call): Value {
   interp.reachedCalls.add(call.end);
   if (call.callee.type === 'attribute') {
     const { name, object: expression } = call.callee;
-    const owner = isAccessor(expression) ? evaluate(interp, expression.object) : undefined;
+    const owner = isAccessor(expression) ? interp.evaluate(expression.object) : undefined;
     if (owner !== undefined && isAccessor(expression) && hasAccessor(owner, expression.name)) {
       const args = evaluateArguments(interp, call);
       return accessorMethod(interp, owner, expression.name, name, args, call);
@@ -106,7 +66,7 @@ export function evaluateCall(interp: Interpreter, call: Call): Value {
     const object =
       owner !== undefined && expression.type === 'attribute'
         ? columnOrAttribute(interp, owner, expression)
-        : evaluate(interp, expression);
+        : interp.evaluate(expression);
     nameUnknownTraining(interp, object, name, call);
     // The method of something unknown: not an attribute of it that is called.
     if (object.type === 'opaque')
@@ -114,7 +74,7 @@ export function evaluateCall(interp: Interpreter, call: Call): Value {
     const method = attributeOf(interp, object, name, call.callee);
     return callValue(interp, method, evaluateArguments(interp, call), call);
   }
-  const callee = evaluate(interp, call.callee);
+  const callee = interp.evaluate(call.callee);
   const args = evaluateArguments(interp, call);
   return callValue(interp, callee, args, call);
 }
@@ -192,34 +152,6 @@ function instanceMethod(
   return estimatorMethod(interp, { type: 'estimator', cell: receiver.learned }, name, args, call, receiver);
 }
 
-/** A call of something unknown: the result is made of the arguments, whatever happens inside. */
-export function unknownCall(interp: Interpreter, args: Arguments, call: Call): Value {
-  let facts = NO_FACTS;
-  let scored = NO_FACTS.scores;
-  for (const value of args.all) {
-    const next = factsOf(value);
-    scored = union(scored, meetLabels(interp, facts, next, call));
-    facts = joinFacts(facts, next);
-  }
-  for (const value of args.all) runCallback(interp, value, call);
-  const result = { ...facts, scores: union(facts.scores, scored) };
-  if (facts === NO_FACTS) {
-    const siteKey = interp.siteKey(call);
-    return { type: 'opaque', facts, source: interp.source(`call:${siteKey}`, interp.label(call)) };
-  }
-  const single = args.all.find((value) => value.type === 'table');
-  if (single?.type !== 'table' || facts.rows.length === 0) return opaque(result);
-  const from = args.all.flatMap((value) => (value.type === 'table' ? [...value.cell.value.from] : []));
-  return newTable({ ...emptyTable(result, single.cell.value.shape), from: [...new Set(from)] });
-}
-
-/** A function handed to unknown code is called by it, with arguments nobody knows. */
-export function runCallback(interp: Interpreter, value: Value, call: Call): void {
-  if (value.type !== 'function' || value.self !== undefined) return;
-  if (value.definition.type === 'function' && value.definition.decorators.length > 0) return;
-  callFunction(interp, value, argumentsOf([]), call);
-}
-
 export function callFunction(interp: Interpreter, fn: FunctionOf, args: Arguments, call: Call): Value {
   if (!interp.mayCall(fn)) {
     interp.skip(
@@ -234,7 +166,7 @@ export function callFunction(interp: Interpreter, fn: FunctionOf, args: Argument
   const frame = { fn, site: call.start, call, statement, returns: [] as Value[] };
   bindParameters(interp, fn, args);
   interp.frames.push(frame);
-  runBody(interp, fn.definition.body);
+  interp.runBody(fn.definition.body);
   interp.frames.pop();
   interp.scope = outer;
   interp.statement = statement;
@@ -270,7 +202,7 @@ function fallback(interp: Interpreter, fn: FunctionOf, parameter: Parameter): Va
   if (known !== undefined) return known;
   const outer = interp.scope;
   interp.scope = fn.scope;
-  const value = evaluate(interp, parameter.fallback);
+  const value = interp.evaluate(parameter.fallback);
   interp.scope = outer;
   return value;
 }
@@ -298,4 +230,13 @@ function instantiate(interp: Interpreter, of: Value & { type: 'class' }, args: A
     for (const [name, value] of args.keywords) instance.attributes.set(name, newCell(value));
   }
   return instance;
+}
+
+/** A function with the values of its parameters as they are now. */
+export function makeFunction(interp: Interpreter, definition: FunctionDefinition | Lambda): FunctionOf {
+  const defaults = new Map<string, Value>();
+  for (const { name, fallback } of definition.params) {
+    if (fallback !== undefined) defaults.set(name, interp.evaluate(fallback));
+  }
+  return { type: 'function', definition, scope: interp.scope, ...(defaults.size > 0 ? { defaults } : {}) };
 }

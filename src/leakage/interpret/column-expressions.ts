@@ -3,11 +3,11 @@ import { RANKING_METHODS, STATISTIC_METHODS } from '../library-models/methods.js
 import type { Call } from '../syntax/ast.js';
 import { joinFacts, NO_FACTS } from '../values/facts.js';
 import { factsOf, type Opaque, type PendingStatistic, type Value } from '../values/value.js';
+import { type Arguments, flag } from './arguments.js';
 import { pendingTogether } from './bounds.js';
-import { type Arguments, flag } from './calls.js';
 import type { Interpreter } from './interpreter.js';
 import { pendingOf } from './operators.js';
-import { namesOf } from './subscripts.js';
+import { namesOf } from './rows-and-columns.js';
 
 /** Functions of polars that make tables or read them, and are not column expressions. */
 const TABLE_FUNCTIONS = /^polars\.(read_|scan_|from_|concat$|collect_all|Config|align_frames|Series|[A-Z])/;

@@ -13,7 +13,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
-import { type Arguments, argument, argumentExpression, unknownCall } from './calls.js';
+import { type Arguments, argument, argumentExpression } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
 import {
   chosenOptions,
@@ -29,6 +29,7 @@ import {
 } from './learning.js';
 import { groupsOf, isRandomSplitter, keepsGroups, knowsGroups } from './splitters.js';
 import { optimized } from './statistic-calls.js';
+import { unknownCall } from './unknown-calls.js';
 
 /** Methods that give the object itself back. */
 const SELF_METHODS = new Set(

@@ -1,23 +1,22 @@
 import { estimatorFamily } from '../library-models/estimators.js';
 import { functionFamily } from '../library-models/functions.js';
-import type { Attribute, Comprehension, Expr } from '../syntax/ast.js';
+import type { Comprehension, Expr } from '../syntax/ast.js';
 import { type FitEvent, joinFacts, NO_FACTS, wholeFacts, withFits } from '../values/facts.js';
 import { emptyTable, list, newCell, newMapping, newSequence, newTable } from '../values/join.js';
 import { Scope } from '../values/store.js';
-import { constant, factsOf, type Method, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
+import { constant, factsOf, opaque, textOf, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import { accessorProperty, hasAccessor, isAccessor } from './accessors.js';
 import { assign } from './assign.js';
-import { attributeOf } from './attributes.js';
+import { columnOrAttribute } from './attributes.js';
 import { boundedText } from './bounds.js';
-import { evaluateCall } from './calls.js';
+import { evaluateCall, makeFunction } from './calls.js';
 import { markChosen, noteRowTest, selectionFits } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
 import { slidingVariable } from './row-events.js';
-import { makeFunction } from './statements.js';
-import { columnOf, subscriptValue } from './subscripts.js';
+import { subscriptValue } from './subscripts.js';
 
 const BUILTINS = new Set(
   'print len zip enumerate range list dict tuple set frozenset max min sorted sum int float str bool map filter isinstance getattr setattr hasattr next iter reversed abs round any all type open input super vars locals globals eval exec format repr id callable pow divmod slice display'.split(
@@ -112,15 +111,6 @@ function evaluated(interp: Interpreter, expression: Expr): Value {
       return opaque(facts);
     }
   }
-}
-
-/** `frame.price` that is not called is a column, unless it is a locator or an accessor. */
-export function columnOrAttribute(interp: Interpreter, object: Value, expression: Attribute): Value {
-  const value = attributeOf(interp, object, expression.name, expression);
-  const isLocator = /^(loc|iloc|at|iat|str|dt|cat|plot|skb)$/.test(expression.name);
-  if (value.type !== 'method' || object.type !== 'table' || isLocator) return value;
-  const state = object.cell.value;
-  return state.shape === 'frame' ? newTable(columnOf(state, expression.name)) : value;
 }
 
 function unresolved(interp: Interpreter, name: string): Value {
@@ -290,8 +280,4 @@ function perRow(
       state.shape === 'row' ? 'row' : 'array',
     ),
   );
-}
-
-export function methodOf(receiver: Value, name: string): Method {
-  return { type: 'method', receiver, name };
 }

@@ -1,10 +1,19 @@
 import type { LeakKind } from '../kinds.js';
-import { type Expr, lineIndex, type Module, type Span, type Stmt } from '../syntax/ast.js';
+import {
+  type Call,
+  type Expr,
+  lineIndex,
+  type Module,
+  type Span,
+  type Stmt,
+  type Suite,
+} from '../syntax/ast.js';
 import { type Facts, type FitEvent, joinFacts, NO_FACTS, wholeFacts } from '../values/facts.js';
 import { type Partition, type Region, sourceRegion } from '../values/region.js';
 import { Scope, Store } from '../values/store.js';
 import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import type { Arguments } from './arguments.js';
 import { ScoreRecord } from './score-record.js';
 import { CountedGroups } from './splitters.js';
 import { Watchpoints } from './watchpoints.js';
@@ -37,6 +46,15 @@ const MAX_NESTING = 400;
 const MAX_NOT_FOLLOWED = 50;
 /** Most of them that have the same reason. */
 const MAX_LINES_OF_A_REASON = 20;
+
+/** What runs code: handlers of calls and operators ask for it through the interpreter, which keeps imports in one direction. */
+export interface Engine {
+  evaluate(interp: Interpreter, expression: Expr): Value;
+  callValue(interp: Interpreter, callee: Value, args: Arguments, call: Call): Value;
+  callFunction(interp: Interpreter, fn: FunctionOf, args: Arguments, call: Call): Value;
+  /** Runs the body of the function that was called last. */
+  runBody(interp: Interpreter, body: Suite | Expr): void;
+}
 
 /** The state of one analysis: what is known at the point of execution that is being looked at. */
 export class Interpreter {
@@ -94,6 +112,7 @@ export class Interpreter {
   /** `watch`, `earlier`: offsets of statements at which to record what variables hold. */
   constructor(
     readonly module: Module,
+    private readonly engine: Engine,
     watch = -1,
     earlier = -1,
   ) {
@@ -109,6 +128,22 @@ export class Interpreter {
       start: 0,
       end: 0,
     };
+  }
+
+  evaluate(expression: Expr): Value {
+    return this.engine.evaluate(this, expression);
+  }
+
+  callValue(callee: Value, args: Arguments, call: Call): Value {
+    return this.engine.callValue(this, callee, args, call);
+  }
+
+  callFunction(fn: FunctionOf, args: Arguments, call: Call): Value {
+    return this.engine.callFunction(this, fn, args, call);
+  }
+
+  runBody(body: Suite | Expr): void {
+    this.engine.runBody(this, body);
   }
 
   /** Counts one step of work. False when the work allowed for a script of this size is used up. */

@@ -13,7 +13,7 @@ import { type Region, sameRows } from '../values/region.js';
 import type { Cell } from '../values/store.js';
 import { type EstimatorState, factsOf, MAX_PARTS, type TableState, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { type Arguments, argument, argumentExpression } from './calls.js';
+import { type Arguments, argument, argumentExpression } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
 
 /** How a sentence names the object whose method is called, or the function that is called. */

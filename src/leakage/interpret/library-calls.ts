@@ -5,16 +5,9 @@ import { joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { list, newEstimator, newMapping, newSequence, newTable } from '../values/join.js';
 import { type EstimatorRole, factsOf, MAX_PARTS, opaque, UNKNOWN, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { type Arguments, argument, argumentExpression, argumentsOf } from './arguments.js';
 import { afterSteps } from './bounds.js';
 import { callBuiltin } from './builtins.js';
-import {
-  type Arguments,
-  argument,
-  argumentExpression,
-  argumentsOf,
-  callValue,
-  unknownCall,
-} from './calls.js';
 import { polarsExpression } from './column-expressions.js';
 import { crossScore } from './estimator-methods.js';
 import type { Interpreter } from './interpreter.js';
@@ -22,9 +15,9 @@ import { elementsOf } from './iterate.js';
 import { subjectOf, trainingOf, watchedRows } from './learning.js';
 import { handMadePrediction } from './operators.js';
 import { leftOut, membership, pickPositions } from './row-labels.js';
+import { pickRows } from './rows-and-columns.js';
 import { namedGroups, validationOptions } from './splitters.js';
 import { bins, chosen, curveFit, metric, optimized, statistic, withEvent } from './statistic-calls.js';
-import { pickRows } from './subscripts.js';
 import {
   asTable,
   blank,
@@ -37,6 +30,7 @@ import {
   sideBySide,
   sourceTable,
 } from './table-calls.js';
+import { unknownCall } from './unknown-calls.js';
 
 /** Calls a library function or constructs a library object. */
 export function callLibrary(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
@@ -231,7 +225,7 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
     const elements = elementsOf(interp, over, call);
     const items = (elements.known ?? [elements.common ?? UNKNOWN]).slice(0, 12);
     const all = start === undefined ? items : [start, ...items];
-    return all.reduce((left, right) => callValue(interp, fn, argumentsOf([left, right]), call));
+    return all.reduce((left, right) => interp.callValue(fn, argumentsOf([left, right]), call));
   }
   const [every, some] = args.positional;
   const [left, right] = args.expressions;

@@ -16,10 +16,9 @@ import {
   type Value,
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import type { Arguments } from './arguments.js';
 import { bothMasks, boundedText, pendingTogether } from './bounds.js';
-import type { Arguments } from './calls.js';
 import { choiceEvents } from './choices.js';
-import { evaluate } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { predictionOf, trainingOf } from './learning.js';
 
@@ -203,7 +202,7 @@ function equal(a: ConstantValue, b: ConstantValue): boolean | undefined {
 }
 
 export function compareValue(interp: Interpreter, expression: Compare): Value {
-  const values = expression.operands.map((operand) => evaluate(interp, operand));
+  const values = expression.operands.map((operand) => interp.evaluate(operand));
   const [left, right] = values;
   const [leftNode, rightNode] = expression.operands;
   const operator = expression.operators[0] ?? '';

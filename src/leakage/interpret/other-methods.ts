@@ -22,14 +22,15 @@ import {
   type Value,
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { type Arguments, argument } from './arguments.js';
 import { choose, report } from './builtins.js';
-import { type Arguments, argument, unknownCall } from './calls.js';
 import { markChosen } from './choices.js';
 import { expressionMethod } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
 import { positionsMethod } from './row-labels.js';
 import { tableMethod } from './table-methods.js';
+import { unknownCall } from './unknown-calls.js';
 
 /** Methods of lists, dicts, strings and everything without structure. */
 export function containerMethod(

@@ -7,7 +7,7 @@ import { countWork } from '../values/work.js';
 import { afterSteps } from './bounds.js';
 import type { Interpreter } from './interpreter.js';
 import { otherSide, textStep } from './operators.js';
-import { pickRows } from './subscripts.js';
+import { pickRows } from './rows-and-columns.js';
 
 /** The steps that lead from the rows of a source to a part of them. */
 function pathOf(region: Region): Step[] {

@@ -3,14 +3,14 @@ import { comparisonSide } from '../values/comparison.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
 import { factsOf, type Step, type TableState, tableFacts, type Value } from '../values/value.js';
+import { type Arguments, argument, flag } from './arguments.js';
 import { withoutColumns } from './assign.js';
-import { type Arguments, argument, flag } from './calls.js';
-import { evaluate } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { otherSide, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { leftOut, stepsToLabels } from './row-labels.js';
-import { namesOf, pickRows, sliceSteps } from './subscripts.js';
+import { namesOf, pickRows } from './rows-and-columns.js';
+import { sliceSteps } from './subscripts.js';
 export function sampled(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
   const fraction = argument(args, 1, 'frac', 'fraction');
   const replace = flag(args, 'replace') === true || flag(args, 'with_replacement') === true;
@@ -134,7 +134,7 @@ function expressionSide(interp: Interpreter, condition: Expr | undefined, call: 
   const [left, right] = condition.operands;
   const name = left?.type === 'call' ? left.args[0]?.value : undefined;
   if (right === undefined || name?.type !== 'constant' || typeof name.value !== 'string') return undefined;
-  const bound = evaluate(interp, right);
+  const bound = interp.evaluate(right);
   const text = interp.text(right).replaceAll(/\s+/g, '');
   const side = comparisonSide(
     condition.operators[0] ?? '',

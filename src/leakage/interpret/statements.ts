@@ -6,7 +6,6 @@ import type {
   For,
   FunctionDefinition,
   If,
-  Lambda,
   Stmt,
   Suite,
   Try,
@@ -23,11 +22,12 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { argumentsOf } from './arguments.js';
 import { assign, deleteTarget } from './assign.js';
-import { argumentsOf, callValue } from './calls.js';
+import { callFunction, callValue, makeFunction } from './calls.js';
 import { chosenBy, noteRowTest } from './choices.js';
 import { evaluate, truthOf } from './expressions.js';
-import type { Interpreter } from './interpreter.js';
+import type { Engine, Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { binaryValue } from './operators.js';
 import { slidingVariable } from './row-events.js';
@@ -177,15 +177,6 @@ function define(interp: Interpreter, name: string, value: Value): void {
     // `try: from a import X / except ImportError: from b import X`: the first one counts.
     if (interp.statement.suite.owner?.type !== 'try') interp.store.write(cell, value);
   } else interp.store.write(cell, value);
-}
-
-/** A function with the values of its parameters as they are now. */
-export function makeFunction(interp: Interpreter, definition: FunctionDefinition | Lambda): FunctionOf {
-  const defaults = new Map<string, Value>();
-  for (const { name, fallback } of definition.params) {
-    if (fallback !== undefined) defaults.set(name, evaluate(interp, fallback));
-  }
-  return { type: 'function', definition, scope: interp.scope, ...(defaults.size > 0 ? { defaults } : {}) };
 }
 
 /** What the decorators of the script make of a function or class; those of libraries are taken to leave it as it is. */
@@ -357,7 +348,9 @@ function runFor(interp: Interpreter, statement: For): Flow {
 }
 
 /** Runs the body of a function with its parameters bound, and gives what it returns. */
-export function runBody(interp: Interpreter, body: Suite | Expr): void {
+function runBody(interp: Interpreter, body: Suite | Expr): void {
   if ('statements' in body) runSuite(interp, body);
   else interp.frames.at(-1)?.returns.push(evaluate(interp, body));
 }
+
+export const ENGINE: Engine = { evaluate, callValue, callFunction, runBody };

@@ -2,12 +2,13 @@ import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, list, newTable } from '../values/join.js';
 import { factsOf, isElement, opaque, UNKNOWN, type Value } from '../values/value.js';
+import { type Arguments, argument, argumentsOf, flag } from './arguments.js';
 import { choose } from './builtins.js';
-import { type Arguments, argument, argumentsOf, callValue, flag, unknownCall } from './calls.js';
 import { choiceEvents } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { meetLabels, withWeights } from './operators.js';
 import { asTable } from './table-calls.js';
+import { unknownCall } from './unknown-calls.js';
 /** Whether a reduction goes along the columns of each row. */
 export function isRowWise(args: Arguments, axisPosition: number): boolean {
   const axis = argument(args, axisPosition, 'axis', 'dim', 'axes');
@@ -131,7 +132,7 @@ export function optimized(interp: Interpreter, args: Arguments, call: Call): Val
   let facts = NO_FACTS;
   for (const value of args.all) {
     const isCode = value.type === 'function' || value.type === 'instance' || value.type === 'class';
-    facts = joinFacts(facts, isCode ? factsOf(callValue(interp, value, argumentsOf([]), call)) : NO_FACTS);
+    facts = joinFacts(facts, isCode ? factsOf(interp.callValue(value, argumentsOf([]), call)) : NO_FACTS);
   }
   const events = choiceEvents(interp, facts.scores, `what \`${interp.label(call.callee)}\` finds`, call);
   return opaque({ ...NO_FACTS, scores: facts.scores, fits: events });

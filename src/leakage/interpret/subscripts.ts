@@ -2,7 +2,7 @@ import type { Expr, Slice, Subscript } from '../syntax/ast.js';
 import { comparisonSide } from '../values/comparison.js';
 import { joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, joinValues, list, newSequence, newTable } from '../values/join.js';
-import { partOf, type Region } from '../values/region.js';
+import type { Region } from '../values/region.js';
 import {
   factsOf,
   opaque,
@@ -16,91 +16,12 @@ import { countWork } from '../values/work.js';
 import { isFullSlice } from './assign.js';
 import { afterSteps } from './bounds.js';
 import { markChosen } from './choices.js';
-import { evaluate } from './expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
 import { slidingWindow } from './row-events.js';
 import { pickPositions } from './row-labels.js';
+import { columnNames, columnOf, columnsOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { takeOneFold } from './splitters.js';
-
-/** The part of every region that comes after these steps. */
-function descend(interp: Interpreter, regions: readonly Region[], steps: readonly Step[]): readonly Region[] {
-  // A part is an object with a map of its own.
-  countWork(32 * steps.length * regions.length);
-  return steps.reduce<readonly Region[]>(
-    (current, { partition, side, role }) =>
-      current.map((region) => partOf(region, partition, side, role, interp.statement)),
-    regions,
-  );
-}
-
-/** Rows of the whole table that parts of folds belong to. */
-export function wholeRows(regions: readonly Region[]): readonly Region[] {
-  const whole = regions.map((region) => {
-    countWork(region.depth);
-    let current = region;
-    while (
-      current.partition !== undefined &&
-      current.partition.form !== 'holdout' &&
-      current.parent !== undefined
-    ) {
-      current = current.parent;
-    }
-    return current;
-  });
-  return [...new Set(whole)];
-}
-
-/** Rows of a table after some steps, everything else as it was. */
-export function pickRows(interp: Interpreter, state: TableState, steps: readonly Step[]): TableState {
-  if (steps.length === 0) return state;
-  const { mask: _mask, ...rest } = state;
-  return { ...rest, rows: descend(interp, state.rows, steps) };
-}
-
-/** Names of columns that an index selects, where all of them are known. */
-export function columnNames(interp: Interpreter, index: Expr | undefined): readonly string[] | undefined {
-  if (index === undefined || index.type === 'slice') return undefined;
-  return namesOf(evaluate(interp, index));
-}
-
-export function namesOf(value: Value | undefined): readonly string[] | undefined {
-  if (value?.type === 'constant') return typeof value.value === 'string' ? [value.value] : undefined;
-  if (value?.type !== 'sequence') return undefined;
-  const { items, rest } = value.cell.value;
-  if (rest !== undefined || items.length === 0) return undefined;
-  countWork(items.length);
-  const names = items.map((item) => (item.type === 'constant' ? item.value : undefined));
-  return names.every((name): name is string => typeof name === 'string') ? names : undefined;
-}
-
-/** Remembers columns that a frame is known not to have. */
-export function noteMissing(interp: Interpreter, state: TableState, names: readonly string[]): void {
-  if (state.shape !== 'frame') return;
-  for (const name of names) {
-    if (state.closed ? !state.columns.has(name) : state.dropped.has(name)) interp.missingColumns.add(name);
-  }
-}
-
-/** One column by name. */
-export function columnOf(state: TableState, name: string): TableState {
-  const column = state.columns.get(name);
-  return {
-    ...emptyTable(state, 'column'),
-    fits: column === undefined ? state.fits : union(column.fits, state.fits),
-    predictions: column === undefined ? state.predictions : union(column.predictions, state.predictions),
-    from: column === undefined || column.from.length === 0 ? [name] : union([name], column.from),
-  };
-}
-
-/** Several columns by name. */
-export function columnsOf(state: TableState, names: readonly string[]): TableState {
-  countWork(8 * names.length);
-  const columns = new Map(
-    names.map((name) => [name, state.columns.get(name) ?? { fits: [], predictions: [], from: [] }]),
-  );
-  return { ...state, columns, dropped: new Set(), closed: true, partial: false, from: [], shape: 'frame' };
-}
 
 export function subscriptValue(interp: Interpreter, object: Value, expression: Subscript): Value {
   const [first] = expression.indices;
@@ -108,7 +29,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
     case 'library':
       return libraryIndex(interp, object.path, expression);
     case 'sequence': {
-      const index = first === undefined || first.type === 'slice' ? UNKNOWN : evaluate(interp, first);
+      const index = first === undefined || first.type === 'slice' ? UNKNOWN : interp.evaluate(first);
       const { items, rest, tuple } = object.cell.value;
       if (index.type === 'constant' && typeof index.value === 'number') {
         const item = items.at(index.value) ?? rest ?? UNKNOWN;
@@ -123,7 +44,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
       );
     }
     case 'mapping': {
-      const key = first === undefined ? UNKNOWN : evaluate(interp, first);
+      const key = first === undefined ? UNKNOWN : interp.evaluate(first);
       const { entries, rest } = object.cell.value;
       if (key.type === 'constant') return entries.get(String(key.value)) ?? rest ?? UNKNOWN;
       countWork(entries.size);
@@ -133,7 +54,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
     }
     case 'positions': {
       if (first?.type === 'slice') return afterSteps(object, sliceSteps(interp, first));
-      const index = first === undefined ? UNKNOWN : evaluate(interp, first);
+      const index = first === undefined ? UNKNOWN : interp.evaluate(first);
       if (index.type === 'positions') return afterSteps(object, index.steps);
       if (index.type === 'table' && index.cell.value.mask !== undefined) {
         return afterSteps(object, index.cell.value.mask);
@@ -163,7 +84,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
         const shape = object.element === true ? 'row' : 'array';
         return tableIndex(interp, newTable(emptyTable(interp.dataOf(object), shape)), expression, '');
       }
-      const indices = expression.indices.map((index) => evaluate(interp, index));
+      const indices = expression.indices.map((index) => interp.evaluate(index));
       const fits = indices.flatMap((index) => [...factsOf(index).fits]);
       const facts = withFits(object.facts, fits);
       if (object.source !== undefined) return facts === object.facts ? object : { ...object, facts };
@@ -174,7 +95,7 @@ export function subscriptValue(interp: Interpreter, object: Value, expression: S
         : newTable(emptyTable({ ...looked, fits: union(facts.fits, looked.fits) }));
     }
     default:
-      for (const index of expression.indices) evaluate(interp, index);
+      for (const index of expression.indices) interp.evaluate(index);
       return opaque(factsOf(object));
   }
 }
@@ -184,7 +105,7 @@ function picksRows(interp: Interpreter, { indices }: Subscript): boolean {
   const [first] = indices;
   if (first === undefined) return false;
   if (indices.length > 1 || first.type === 'slice') return true;
-  const value = evaluate(interp, first);
+  const value = interp.evaluate(first);
   return value.type === 'positions' || value.type === 'table';
 }
 
@@ -209,7 +130,7 @@ function sequenceSlice(
   slice: Slice,
 ): Value {
   const bound = (index: Expr | undefined): number | undefined => {
-    const value = index === undefined ? undefined : evaluate(interp, index);
+    const value = index === undefined ? undefined : interp.evaluate(index);
     return value?.type === 'constant' && typeof value.value === 'number' ? value.value : undefined;
   };
   const [low, high] = [bound(slice.lower), bound(slice.upper)];
@@ -221,7 +142,7 @@ function sequenceSlice(
 
 /** `np.r_[a, b]` puts rows under rows, `np.c_[a, b]` columns beside columns. */
 function libraryIndex(interp: Interpreter, path: string, expression: Subscript): Value {
-  const facts = expression.indices.map((index) => interp.dataOf(evaluate(interp, index)));
+  const facts = expression.indices.map((index) => interp.dataOf(interp.evaluate(index)));
   if (path.endsWith('.r_')) return concatenated(facts);
   return facts.length === 0 ? UNKNOWN : newTable(emptyTable(facts.reduce(joinFacts)));
 }
@@ -245,7 +166,7 @@ export function sliceSteps(interp: Interpreter, slice: Slice, inclusive = false)
   if (slice.step !== undefined) return slice.lower === undefined ? [] : [textStep(interp, slice)];
   const steps: Step[] = [];
   const cut = (bound: Expr, side: string): void => {
-    const value = evaluate(interp, bound);
+    const value = interp.evaluate(bound);
     if (value.type === 'constant' && (value.value === 0 || value.value === null)) return;
     const text =
       value.type === 'constant' ? String(value.value) : interp.text(bound).replaceAll(/[\s()]+/g, '');
@@ -266,7 +187,7 @@ function labelSteps(interp: Interpreter, slice: Slice): Step[] | undefined {
     [slice.upper, '<='],
   ] as const) {
     if (bound === undefined) continue;
-    const value = evaluate(interp, bound);
+    const value = interp.evaluate(bound);
     if (value.type !== 'constant' || typeof value.value !== 'string') return undefined;
     const side = comparisonSide(operator, value.value);
     if (side === undefined) return undefined;
@@ -279,7 +200,7 @@ function labelSteps(interp: Interpreter, slice: Slice): Step[] | undefined {
 function sliceOfParts(interp: Interpreter, state: TableState, slice: Slice): readonly Region[] | undefined {
   const count = (bound: Expr | undefined): number | undefined => {
     if (bound === undefined) return undefined;
-    const value = evaluate(interp, bound);
+    const value = interp.evaluate(bound);
     const regions = value.type === 'opaque' ? value.countOf : undefined;
     if (regions === undefined || regions.length >= state.rows.length) return undefined;
     return regions.every((region, at) => state.rows[at] === region) ? regions.length : undefined;
@@ -324,15 +245,15 @@ function tableIndex(interp: Interpreter, table: Table, expression: Subscript, lo
       : rowIndex(interp, state, first);
   if (second === undefined) return newTable(rows);
   if (second.type === 'slice') {
-    evaluate(interp, second);
+    interp.evaluate(second);
     return isFullSlice(second) ? newTable(rows) : newTable({ ...rows, closed: false, partial: true });
   }
-  return selectColumns(interp, rows, evaluate(interp, second), second.type === 'sequence');
+  return selectColumns(interp, rows, interp.evaluate(second), second.type === 'sequence');
 }
 
 /** `frame[index]`: columns by name, or rows by a mask. */
 function frameIndex(interp: Interpreter, state: TableState, index: Expr): Value {
-  const value = evaluate(interp, index);
+  const value = interp.evaluate(index);
   if (value.type === 'table') {
     const { mask, rows } = value.cell.value;
     if (mask !== undefined) return newTable(pickRows(interp, state, mask));
@@ -362,7 +283,7 @@ function selectColumns(interp: Interpreter, state: TableState, index: Value, man
 
 /** Rows by position, mask or label. */
 function rowIndex(interp: Interpreter, state: TableState, index: Expr): TableState {
-  const value = evaluate(interp, index);
+  const value = interp.evaluate(index);
   switch (value.type) {
     case 'positions':
       return pickPositions(interp, state, value, index);

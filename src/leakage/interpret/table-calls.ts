@@ -12,13 +12,14 @@ import {
   type Value,
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
+import { type Arguments, flag } from './arguments.js';
 import { columnFrom } from './assign.js';
 import { afterSteps } from './bounds.js';
-import { type Arguments, flag } from './calls.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
+import { pickRows } from './rows-and-columns.js';
 import { groupsOf } from './splitters.js';
-import { concatenated, pickRows } from './subscripts.js';
+import { concatenated } from './subscripts.js';
 export function sourceTable(interp: Interpreter, path: string, args: Arguments, call: Call): Value {
   // A state that was saved because it scored best.
   if (/^(torch|joblib|pickle)\.load$/.test(path) && interp.savedChoices.length > 0) {

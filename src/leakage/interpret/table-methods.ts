@@ -19,17 +19,18 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
+import { type Arguments, argument, argumentsOf, flag } from './arguments.js';
 import { columnFrom, dropColumns, setColumn } from './assign.js';
 import { choose } from './builtins.js';
-import { type Arguments, argument, argumentsOf, callFunction, flag } from './calls.js';
 import { fillKind } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
 import { meetLabels, pendingOf, productMethod, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
+import { columnOf, columnsOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { isRowWise } from './statistic-calls.js';
-import { columnOf, columnsOf, concatenated, namesOf, noteMissing, pickRows } from './subscripts.js';
+import { concatenated } from './subscripts.js';
 import { fileOf, sideBySide } from './table-calls.js';
 
 /** Calls a method of a frame, a column, an array or a tensor. */
@@ -329,7 +330,7 @@ function withColumns(interp: Interpreter, table: Table, name: string, args: Argu
   }
   for (const [column, value] of args.keywords) {
     const content =
-      value.type === 'function' ? callFunction(interp, value, argumentsOf([table]), call) : value;
+      value.type === 'function' ? interp.callFunction(value, argumentsOf([table]), call) : value;
     setColumn(interp, result, column, applyPending(interp, state, content, call), false);
   }
   for (const value of args.positional) {
@@ -386,7 +387,7 @@ function applied(
     name === 'map_elements';
   const element: Value = alone ? UNKNOWN : newTable(state);
   if (alone) interp.rowTests.push([]);
-  const result = callFunction(interp, fn, argumentsOf([element, ...args.positional.slice(1)]), call);
+  const result = interp.callFunction(fn, argumentsOf([element, ...args.positional.slice(1)]), call);
   const tests = alone ? (interp.rowTests.pop() ?? []) : [];
   const facts = withFits(factsOf(result), tests);
   if (!alone && result.type === 'table') return result;

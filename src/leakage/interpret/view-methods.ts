@@ -3,9 +3,9 @@ import type { Call } from '../syntax/ast.js';
 import { NO_FACTS, union } from '../values/facts.js';
 import { emptyTable, newTable } from '../values/join.js';
 import { factsOf, opaque, type TableState, type Value, type View } from '../values/value.js';
-import { type Arguments, argumentsOf, callFunction } from './calls.js';
+import { type Arguments, argumentsOf } from './arguments.js';
 import type { Interpreter } from './interpreter.js';
-import { columnNames } from './subscripts.js';
+import { columnNames } from './rows-and-columns.js';
 import { tableMethod } from './table-methods.js';
 
 /** Methods of grouped rows that give one result per row from the row and the rows before it. */
@@ -47,7 +47,7 @@ export function viewMethod(
   if (name === 'transform' || name === 'apply' || name === 'map_groups' || name === 'pipe') {
     const [first] = args.positional;
     if (first?.type === 'function') {
-      return callFunction(interp, first, argumentsOf([newTable(state)]), call);
+      return interp.callFunction(first, argumentsOf([newTable(state)]), call);
     }
     const result = factsOf(statistics());
     return newTable({ ...emptyTable(state, state.shape), fits: union(state.fits, result.fits) });
