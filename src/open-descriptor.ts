@@ -22,7 +22,7 @@ export function namedDescriptor(name: string): number | undefined {
     const found = fstatSync(descriptor);
     return (found.isFIFO() || found.isSocket()) && !isOwn(descriptor) ? descriptor : undefined;
   } catch {
-    // Not open: whoever opens the name says so.
+    // Not open: opening the name reports the error.
     return undefined;
   }
 }

@@ -56,12 +56,12 @@ export async function refineSolution(
       const candidate = replaceBlock({ content: before }, codeBlock, code);
       const evaluated = await evaluate(fleet, candidate.content, { ...tags, step: String(step) });
       report.evaluated(evaluated, best.score);
-      // What is kept is the script that was evaluated: the checked one.
+      // Keep the script that was evaluated, which is the checked one.
       if ('score' in evaluated && evaluated.score > best.score) best = bestOf(evaluated);
     }
     // The new form of the block is refined too: the next step turns to another part.
-    const standing = blockInPlaceOf(codeBlock, before, best.content);
-    if (standing !== undefined) refinedBlocks.push(standing);
+    const refined = replacementOf(codeBlock, before, best.content);
+    if (refined !== undefined) refinedBlocks.push(refined);
   }
   report.end(first.score, best.score);
 }
@@ -77,8 +77,8 @@ function bestOf({ check, score }: Scored): Best {
   return { content: check.solution.content, score };
 }
 
-/** What is in `after` where `block` stood in `before`; undefined where more than the block was changed. */
-function blockInPlaceOf(block: string, before: string, after: string): string | undefined {
+/** The text that replaced `block` of `before` in `after`; undefined if more than the block was changed. */
+function replacementOf(block: string, before: string, after: string): string | undefined {
   const start = before.indexOf(block);
   const head = before.slice(0, start);
   const tail = before.slice(start + block.length);

@@ -144,7 +144,7 @@ function ranks(summary: string): boolean {
 }
 
 /**
- * Checks a summary, whoever wrote it, against the printed output.
+ * Checks a summary from any source against the printed output.
  *
  * A number is supported if it occurs in the output (rounded to the digits that the summary prints, as share
  * or percentage) or follows from two of its numbers: their difference, ratio, relative change or mean.

@@ -13,7 +13,7 @@ export interface PlannedBlock {
 
 export interface RefinementInput {
   readonly solution: string;
-  /** Any summary of an ablation study, whoever wrote it. */
+  /** Any summary of an ablation study, from any source. */
   readonly summary: string;
   /** Blocks that were refined before; none of them is proposed again. */
   readonly previousBlocks: readonly string[];

@@ -144,7 +144,7 @@ async function moveIntoPlace(
   }
 }
 
-/** By the open file and never by its name: whoever may write to the folder can put a link to another file in its place. */
+/** By the open file, never by its name: a user who may write to the folder can replace it by a link to another file. */
 async function giveTo(handle: FileHandle, { uid, gid, mode }: Ownership): Promise<void> {
   const own = await handle.stat();
   if (own.uid !== uid || own.gid !== gid) {

@@ -3,8 +3,8 @@ import type { QueuedJob } from '../producers/job-handle.js';
 import { printError } from './print-error.js';
 
 /**
- * The jobs that a command has submitted. Whoever interrupts the command does not want them any more, and must not pay
- * for them in the next one.
+ * The jobs that a command has submitted. A user who interrupts the command no longer wants them, and must not pay for them
+ * in the next one.
  */
 export class Submissions {
   readonly #interrupted: AbortSignal;

@@ -67,9 +67,8 @@ export interface KnownSource {
 }
 
 /**
- * Tells whether an agent's output is a copy of a known solution (SPEC-SIL-009). Needs no Redis: known
- * solutions are kept in memory unless a check has a source of its own. What was read of known solutions is cached, so use one
- * detector for many checks.
+ * Decides whether an agent's output is a copy of a known solution (SPEC-SIL-009). Needs no Redis: known solutions are kept
+ * in memory unless a check has another source. Parsed known solutions are cached, so use one detector for many checks.
  */
 export class ContaminationDetector {
   readonly config: ContaminationConfig;

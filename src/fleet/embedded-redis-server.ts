@@ -10,7 +10,7 @@ import { currentUser, lstatIfThere } from './safe-folders.js';
 
 const LOG_LIMIT_BYTES = 1024 * 1024;
 const LOG_TAIL_BYTES = 4_096;
-const PATIENCE_MS = 10_000;
+const STOP_TIMEOUT_MS = 10_000;
 
 /**
  * Starts a server with the data of the working directory. It gets no configuration file and no environment. Its log is
@@ -42,7 +42,7 @@ export async function serverReady(server: ChildProcess): Promise<boolean> {
 export async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null || server.pid === undefined) return;
   const ended = once(server, 'exit');
-  const timer = setTimeout(() => server.kill('SIGKILL'), PATIENCE_MS);
+  const timer = setTimeout(() => server.kill('SIGKILL'), STOP_TIMEOUT_MS);
   // The command ends it at once; it checks the signal every tenth of a second, but also while it loads.
   await askServer('SHUTDOWN');
   server.kill('SIGTERM');
@@ -55,7 +55,7 @@ export async function stopServer(server: ChildProcess): Promise<void> {
  * @returns false if there is one that does not end.
  */
 export async function stopLeftoverServer(redisSocket = REDIS_SOCKET): Promise<boolean> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const giveUpAt = Date.now() + STOP_TIMEOUT_MS;
   let left = await connectTo(redisSocket);
   while (left !== undefined) {
     left.write('SHUTDOWN\r\n');

@@ -35,9 +35,9 @@ export async function settleFailure(
       logger.warn('the lock of the job is lost: its call was aborted, and this worker writes nothing more');
       throw new WaitingError();
     case 'wait':
-      logger.info('the job gives its slot back and waits for its children');
+      logger.info('the job frees its slot and waits for its children');
       if (await job.moveToWaitingChildren(token)) {
-        // Somebody may have cancelled the job while no children were known.
+        // The job may have been cancelled while no children were known.
         const { cancelled } = await readJobFlags(context.calls.client, jobKey(job));
         if (cancelled) await cancelOpenChildren(job, context);
         throw new WaitingChildrenError();
@@ -78,7 +78,7 @@ function logDelay(
   }
 }
 
-/** Cancels children that nobody waits for any more. */
+/** Cancels children that no job waits for any more. */
 async function cancelOpenChildren(job: Job, { calls, childProducer }: JobContext): Promise<void> {
   if ((await calls.client.scard(`${jobKey(job)}:dependencies`)) === 0) return;
   const { fleet } = await childProducer();

@@ -7,35 +7,35 @@ import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
 export interface ChildOptions<Else = never> {
   /** Name of the child, different for each child of a job. */
   readonly name: string;
-  /** What a child that failed for good gives; default: the job fails with `child-failed`. */
+  /** Result of a child that failed permanently; default: the job fails with `child-failed`. */
   readonly orElse?: Else;
 }
 
 /** One of several children that run at the same time. */
 export interface ChildRequest {
-  /** A kind, or one of the pipeline's own queues. */
+  /** A kind, or a pipeline queue. */
   readonly queue: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly options: ChildOptions<unknown>;
 }
 
 /**
- * Starts child jobs and waits for them. The job gives its slot back meanwhile: the first time, these functions throw
- * `WaitForChildren`, which the processor lets pass. When all children have ended, the processor runs again from its beginning,
- * on any worker. Its agent calls are then answered from the ledger, and these functions return what the children returned.
- * So each attempt must start the same children with the same payloads.
+ * Starts child jobs and waits for them. The job frees its slot meanwhile: the first time, these functions throw
+ * `WaitForChildren`, which the processor must not catch. When all children have ended, the processor runs again from its
+ * beginning, on any worker. Its agent calls are then replayed from the ledger, and these functions return what the children
+ * returned. So each attempt must start the same children with the same payloads.
  */
 export interface ChildWork {
   /**
    * Runs a job of a kind.
-   * @throws PayloadError where the payload breaks the contract; JobError `child-failed`, `child-changed`, `child-limit`.
+   * @throws PayloadError if the payload breaks the contract; JobError `child-failed`, `child-changed`, `child-limit`.
    */
   child<K extends KindName, Else = never>(
     kind: K,
     payload: PayloadOf<K>,
     options: ChildOptions<Else>,
   ): Promise<ResultOf<K> | Else>;
-  /** Runs a job in one of the pipeline's own queues, whose workers return any JSON value. */
+  /** Runs a job in a pipeline queue, whose workers return any JSON value. */
   childIn(
     queue: string,
     payload: Readonly<Record<string, unknown>>,

@@ -17,7 +17,7 @@ import { replaceSpan } from './locate-block.js';
 export interface CorrectionScope {
   /** Why it must not be put in, in words that a second try can use; absent where it may. */
   readonly problem?: string;
-  /** What whoever takes it should know. */
+  /** Notes for the user of the correction. */
   readonly notes: readonly string[];
 }
 

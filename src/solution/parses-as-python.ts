@@ -48,7 +48,7 @@ function inCodeUnits(text: string, verdict: PythonVerdict & { ok: false }): Pars
  * then: a worker has threads for it.
  */
 export interface ParseOptions {
-  /** For whom: tenants take turns at asking Python. */
+  /** For whom: Python serves tenants in rotation. */
   readonly tenant?: string;
   /** The first error by the syntax tree: in a thread where that must not block the caller. */
   readonly syntaxError?: typeof firstSyntaxError;

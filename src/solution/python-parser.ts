@@ -22,7 +22,7 @@ interface Question {
 /**
  * Asks one interpreter, through long-lived children that are started at the first question and again after they have died:
  * one for short texts, one for long ones and those that turned out to be slow. At each, questions wait for each other, so
- * that a hanging text is known by its name, and tenants take turns.
+ * that a hanging text is known by its name, and tenants are served in rotation.
  */
 export class PythonParser {
   readonly #short: QuestionLine;
@@ -72,7 +72,7 @@ class QuestionLine {
   async #askNow(text: string): Promise<PythonVerdict | NoVerdict> {
     if (Date.now() < this.#unavailableUntil) return 'unavailable';
     const answer = await this.#askChild(text);
-    // Whoever killed an idle child did not mean this text; a text that kills two is at fault.
+    // The end of an idle child is not this text's fault; a text that ends two children is.
     return answer === 'died' ? this.#askChild(text) : answer;
   }
 

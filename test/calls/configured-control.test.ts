@@ -16,7 +16,7 @@ describe('what the configuration holds agent calls to', () => {
   });
 
   it('is what the variables say', () => {
-    const given = control({
+    const options = control({
       FLEET_BUDGET_USD: '0.5',
       FLEET_IN_DOUBT: 'park',
       FLEET_CALL_CACHE: 'on',
@@ -24,15 +24,15 @@ describe('what the configuration holds agent calls to', () => {
       FLEET_CALL_WAIT_MS: '2000',
       FLEET_MODEL_LIMITS: '{"m":{"requests":5},"*":{"inputTokens":10}}',
     });
-    expect(given).toMatchObject({
+    expect(options).toMatchObject({
       budgetUsd: 0.5,
       callsInDoubt: 'park',
       cache: true,
       quotaParkMs: 1_000,
       callWaitMs: 2_000,
     });
-    expect(limitsOf('m', given.limits ?? {})).toEqual({ requests: 5, input: undefined, output: undefined });
-    expect(limitsOf('other', given.limits ?? {})).toEqual({
+    expect(limitsOf('m', options.limits ?? {})).toEqual({ requests: 5, input: undefined, output: undefined });
+    expect(limitsOf('other', options.limits ?? {})).toEqual({
       requests: undefined,
       input: 10,
       output: undefined,

@@ -34,7 +34,7 @@ async function serve(
   return { server: started, url, call };
 }
 
-/** A whole message, but for the end of the body. */
+/** A whole message, except for the end of the body. */
 function writeMessage(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const { event, data } of streamEvents(textReply('hello'), REQUEST.model)) {

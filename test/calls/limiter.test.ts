@@ -176,7 +176,7 @@ describe('a model that turns a call away', () => {
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
   });
 
-  it('now and then, and takes calls in between, is not left alone for ever longer', async () => {
+  it('now and then, and takes calls in between, is not left alone for longer and longer', async () => {
     for (let time = 0; time < 12; time += 1) {
       const [probe] = await admitted(1);
       await probe?.settle(ANSWERED);

@@ -78,15 +78,15 @@ describe('reading a file that somebody names', () => {
   );
 
   it('stops at the limit in a stream that grows while it is read', async () => {
-    let given = 0;
+    let sent = 0;
     const endless = async function* () {
       for (;;) {
-        given += 100;
+        sent += 100;
         yield Buffer.alloc(100);
       }
     };
     await expect(collect('it', endless(), LIMIT)).rejects.toMatchObject({ code: 'payload-too-large' });
-    expect(given).toBe(1_100);
+    expect(sent).toBe(1_100);
   });
 
   it('follows links of the working directory inside it, and none out of it', async () => {

@@ -41,7 +41,7 @@ print(json.dumps({
   return JSON.parse(stdout);
 }
 
-/** The fields of a contract, but for the version that producers set. */
+/** The fields of a contract, except for the version that producers set. */
 function fieldsOf(schema: z.ZodObject): Record<string, boolean> {
   return Object.fromEntries(
     Object.entries(schema.shape)

@@ -179,8 +179,8 @@ describe('SPEC-SIL-009: an honest solution is none', () => {
     const untouched = starter
       .replace('    pass\n', '    return celsius * 9 / 5 + 32\n')
       .replace('limit)', 'bound)');
-    const given = await checked(ada, untouched, { starter });
-    expect(given.contaminated).toBe(false);
+    const result = await checked(ada, untouched, { starter });
+    expect(result.contaminated).toBe(false);
     // Where the task gives nearly all of the solution, nothing is left to copy.
     const known = `${KNOWN}\n\ndef extra(n):\n    return n + 1\n`;
     const whole = await checked(known, `${KNOWN}\n\ndef other(n):\n    return n - 1\n`, { starter: KNOWN });

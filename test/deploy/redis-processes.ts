@@ -9,17 +9,17 @@ import { Redis } from 'ioredis';
 import { findRedisServer } from '../../src/fleet/embedded-redis-binary.js';
 
 /** The system gives a port again as soon as it is free, also to the second of two callers that wait at once. */
-const givenPorts = new Set<number>();
+const usedPorts = new Set<number>();
 
-/** A port that is free now, and that no other caller in this process was given. */
+/** A port that is free now, and that no other caller in this process got. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new TypeError('a port was expected');
-  if (givenPorts.has(address.port)) return freePort();
-  givenPorts.add(address.port);
+  if (usedPorts.has(address.port)) return freePort();
+  usedPorts.add(address.port);
   return address.port;
 }
 

@@ -11,8 +11,6 @@ export interface OldWord {
   readonly notYet?: readonly string[];
 }
 
-const OTHERS = ['src/fleet/', 'src/processors/', 'src/producers/', 'src/queues/', 'test/', 'fuzz/'];
-
 /** American spelling. `cancelled` is a state of the API, so that word has two l everywhere. */
 const SPELLING: readonly OldWord[] = [
   ['colour\\w*', 'color'],
@@ -45,7 +43,6 @@ export const OLD_WORDS: readonly OldWord[] = [
     old: '(?:least|fewest|shortest|smallest) (?:[a-z]+ )*[a-z]+ constant',
     use: 'MIN_',
     in: 'names',
-    notYet: OTHERS,
   },
   { old: '(?:move|split|is|read|statements) behind(?: [a-z]+)*', use: 'after', in: 'names' },
   {
@@ -56,7 +53,6 @@ export const OLD_WORDS: readonly OldWord[] = [
     old: 'behind (?:it|them|each|the (?:split|block|fit|score|name|folds|loop|last))',
     use: 'after',
     in: 'prose',
-    notYet: OTHERS,
   },
   { old: 'check figures|borne out', use: 'find unsupported numbers, supported' },
   { old: 'beside module', use: 'sibling module url', in: 'names' },
@@ -64,32 +60,30 @@ export const OLD_WORDS: readonly OldWord[] = [
     old: 'judg(?:e[ds]?|ing)',
     use: 'check, classify, validate, evaluate',
     in: 'names',
-    notYet: ['test/', 'fuzz/'],
   },
   {
     old: 'judg(?:e[ds]|ing)',
     use: 'checked',
     in: 'prose',
-    notYet: ['test/', 'docs/measurements/'],
+    notYet: ['docs/measurements/'],
   },
   {
     old: '(?:convict|accus|guilt)\\w*',
     use: 'flag, false positive',
-    notYet: ['test/fleet/', 'test/calls/', 'docs/measurements/'],
+    notYet: ['docs/measurements/'],
   },
   { old: 'proof factors?', use: 'weights, fraction', in: 'names' },
-  { old: '(?:do|does|did) not stands?', use: 'is not', notYet: OTHERS },
+  { old: '(?:do|does|did) not stands?', use: 'is not' },
   {
     old: 'stands (?:in|among|before|beside|under|between|above|below|inside|once|twice|on|near|at|as|where|there)(?! for)',
     use: 'is, occurs, comes',
-    notYet: OTHERS,
   },
-  { old: 'refuse (?:[a-z]+ )*[a-z]+', use: 'assert, reject', in: 'names', notYet: OTHERS },
-  { old: 'given', use: 'input, args', in: 'names', notYet: OTHERS },
-  { old: 'places? of', use: 'location of, occurrences of', in: 'names', notYet: [...OTHERS, 'examples/'] },
+  { old: 'refuse (?:[a-z]+ )*[a-z]+', use: 'assert, reject', in: 'names' },
+  { old: 'given', use: 'input, args', in: 'names' },
+  { old: 'places? of', use: 'location of, occurrences of', in: 'names' },
   { old: 'place key', use: 'site key', in: 'names' },
-  { old: 'but for', use: 'except for', in: 'prose', notYet: [...OTHERS, 'docs/field-reports.md'] },
-  { old: 'anew', use: 'again', notYet: [...OTHERS, 'docs/field-reports.md'] },
+  { old: 'but for', use: 'except for', in: 'prose' },
+  { old: 'anew', use: 'again' },
   { old: 'reckon\\w*', use: 'compute' },
   { old: 'machine', use: 'interpreter', in: 'names', at: 'src/leakage/' },
   { old: 'show dead|drop dead', use: 'get dead letter, discard dead letters', in: 'names' },
@@ -101,6 +95,29 @@ export const OLD_WORDS: readonly OldWord[] = [
   { old: 'closed until|closes model', use: 'blocked until, open circuit', in: 'names' },
   { old: 'quarantine\\w*', use: 'isolated process' },
   { old: 'run marks', use: 'job flags', in: 'names' },
+  { old: 'turn (?:queue|taker|request|option)s?|take turns?', use: 'fair queueing, schedule', in: 'names' },
+  { old: '(?:takes?|taking|took) (?:its |their )?turns?', use: 'is scheduled, in rotation', in: 'prose' },
+  { old: 'doors?', use: 'entry point, API' },
+  { old: 'whoever', use: 'a user who, callers that', in: 'prose' },
+  { old: 'tells whether', use: 'returns whether', in: 'prose' },
+  { old: 'for ever', use: 'forever, permanently', in: 'prose' },
+  { old: 'stored apart', use: 'stored separately' },
+  { old: 'own queues?', use: 'pipeline queue', in: 'names', notYet: ['src/gateway/', 'test/gateway/'] },
+  { old: 'job marks|mark cancelled|unmark cancelled', use: 'job flags', in: 'names' },
+  {
+    old: 'held|holders?',
+    use: 'locked, owner, buffered',
+    in: 'names',
+    notYet: [
+      'bench/',
+      'src/cli/',
+      'src/gateway/',
+      'src/leakage/',
+      'test/calls/',
+      'test/gateway/',
+      'test/setup/',
+    ],
+  },
   ...SPELLING,
 ];
 

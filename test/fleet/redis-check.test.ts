@@ -147,7 +147,7 @@ describe('checkRedis', () => {
     }
   });
 
-  it('does not wait for ever on a link that swallows everything, nor on a frozen server', async () => {
+  it('does not wait forever on a link that drops everything, nor on a frozen server', async () => {
     const redis = await redisWith();
     const proxy = await TcpProxy.start({ path: redis.socketPath });
     closers.push(() => proxy.stop());

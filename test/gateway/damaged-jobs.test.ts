@@ -48,7 +48,7 @@ async function put({ fleet }: TestFleet, state: string, more: object, score: num
   return ids;
 }
 
-async function expectAllDoorsOpen(gateway: TestGateway): Promise<void> {
+async function expectAllRoutesWork(gateway: TestGateway): Promise<void> {
   for (const path of [
     '/v1/jobs',
     '/v1/jobs?state=failed',
@@ -74,7 +74,7 @@ it('damaged jobs that wait fail with their id, and keep no other job and no list
   await test.fleet.client.zrem(`${test.fleet.prefix}:solution-check:prioritized`, ids.at(-1) ?? '');
   await test.fleet.client.zadd(`${test.fleet.prefix}:solution-check:delayed`, 2 ** 60, ids.at(-1) ?? '');
   await test.worker(createOfflineRunner());
-  await expectAllDoorsOpen(gateway);
+  await expectAllRoutesWork(gateway);
   const { client, prefix } = test.fleet;
   const reasons = await Promise.all(
     hashes.map((id) => client.hget(`${prefix}:solution-check:${id}`, 'failedReason')),
@@ -94,7 +94,7 @@ it('damaged jobs that have failed are named where they are read, and can be remo
   const ended = { finishedOn: '1795899001000', failedReason: '[internal] x' };
   const ids = await put(test, 'failed', ended, 1_795_899_001_000);
   await test.worker(createOfflineRunner());
-  await expectAllDoorsOpen(gateway);
+  await expectAllRoutesWork(gateway);
   for (const id of ids) {
     for (const path of [`/v1/jobs/${id}`, `/v1/jobs/${id}?wait=1s`, `/v1/dead-letters/${id}`]) {
       const { status, json } = await gateway.send('GET', path);

@@ -92,7 +92,7 @@ describe('POST /v1/jobs/{kind}', () => {
     },
   );
 
-  it('runs a finished job anew where that is asked for', async () => {
+  it('runs a finished job again if that is requested', async () => {
     await test.worker(createOfflineRunner());
     await gateway.send('POST', '/v1/jobs/solution-check?wait', { ...CHECK, key: 'again' });
     const kept = await gateway.send('POST', '/v1/jobs/solution-check', { ...CHECK, key: 'again' });

@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     await page.getByText('extract-0', { exact: true }).or(page.getByText('#extract-0')).first().waitFor();
   });
 
-  it('whoever logs in with a token for reading sees the board, and can change nothing on it', async () => {
+  it('a login with a token for reading shows the board, and can change nothing on it', async () => {
     await start();
     const tokens = new TokenStore(test.fleet.client, test.fleet.prefix);
     const { token } = await tokens.add('somebody', 'read');

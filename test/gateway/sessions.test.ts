@@ -69,7 +69,7 @@ describe('browser sessions', () => {
     expect(await fleet.client.keys(`${fleet.prefix}::session*`)).toEqual([]);
   });
 
-  it('cannot be chosen by whoever sets a cookie, nor set beside the right one', async () => {
+  it('cannot be chosen by setting a cookie, nor set beside the right one', async () => {
     const { token, record } = await tokens.add('x', 'read');
     await start();
     const fixed = `fleet_session=${record.id}.${'a'.repeat(43)}`;
@@ -92,7 +92,7 @@ describe('browser sessions', () => {
     expect(await status(cookie.replace('__Host-', ''))).toBe(401);
   });
 
-  it('are opened no more often than the limit of logins, whoever asks', async () => {
+  it('are opened no more often than the limit of logins for every client', async () => {
     const { token } = await tokens.add('x', 'read');
     await start({ loginsPerMinute: 3 });
     const session = await logIn(token);

@@ -39,20 +39,20 @@ describe('small cases of contamination, checked in place', () => {
     ['a case without known solutions', KNOWN, 't2'],
   ])('SPEC-SIL-009: give the verdict that the thread gives, for %s', async (_what, output, id) => {
     await store.add([item('t1', KNOWN)]);
-    const given = { output, testCase: testCase(id) };
-    const verdict = await new SmallCaseChecker(store).check(given);
-    expect(verdict).toEqual(await new FleetContaminationChecker(store).check(given));
+    const input = { output, testCase: testCase(id) };
+    const verdict = await new SmallCaseChecker(store).check(input);
+    expect(verdict).toEqual(await new FleetContaminationChecker(store).check(input));
     expect(verdict).toBeDefined();
   });
 
-  it('see what was added and removed before they are asked', async () => {
+  it('see what was added and removed before the check', async () => {
     const checker = new SmallCaseChecker(store);
-    const given = { output: KNOWN, testCase: testCase('t1') };
-    expect((await checker.check(given))?.contaminated).toBe(false);
+    const input = { output: KNOWN, testCase: testCase('t1') };
+    expect((await checker.check(input))?.contaminated).toBe(false);
     await store.add([item('t1', KNOWN)]);
-    expect((await checker.check(given))?.contaminated).toBe(true);
+    expect((await checker.check(input))?.contaminated).toBe(true);
     await store.remove('t1');
-    expect((await checker.check(given))?.contaminated).toBe(false);
+    expect((await checker.check(input))?.contaminated).toBe(false);
   });
 
   it('are none where the output, its thoughts or its known solutions are long', async () => {
@@ -70,19 +70,19 @@ describe('small cases of contamination, checked in place', () => {
     const solutions = Array.from({ length: 20 }, (_, index) => item('t', `${KNOWN} // ${index}`));
     await store.add(solutions.slice(0, 2));
     const checker = new SmallCaseChecker(store);
-    const given = { output: KNOWN.repeat(4), testCase: testCase('t') };
-    expect(await checker.check(given)).toBeDefined();
+    const input = { output: KNOWN.repeat(4), testCase: testCase('t') };
+    expect(await checker.check(input)).toBeDefined();
     await store.add(solutions);
-    expect(await checker.check(given)).toBeUndefined();
+    expect(await checker.check(input)).toBeUndefined();
   });
 
-  it('are none where the set is large, or has become so', async () => {
+  it('are none if the set is large, or has become so', async () => {
     const checker = new SmallCaseChecker(store);
-    const given = { output: 'x = 1', testCase: testCase('t') };
-    expect(await checker.check(given)).toBeDefined();
+    const input = { output: 'x = 1', testCase: testCase('t') };
+    expect(await checker.check(input)).toBeDefined();
     await store.add(Array.from({ length: 1_001 }, (_, index) => item(`t${index}`, `y = ${index}`)));
-    expect(await checker.check(given)).toBeUndefined();
-    expect(await new SmallCaseChecker(store).check(given)).toBeUndefined();
+    expect(await checker.check(input)).toBeUndefined();
+    expect(await new SmallCaseChecker(store).check(input)).toBeUndefined();
   });
 });
 

@@ -82,8 +82,8 @@ describe('the check of a rewrite', () => {
     const learned = 'mid = np.nanmedian(X_tr)';
     const stale = [gaps, SPLIT, learned, part('X_tr', 'gaps'), part('X_va', 'gaps')];
     expect(await verdict(lines, block, stale)).toMatch(/`gaps` holds rows of the whole table, not of `X_tr`/);
-    const anew = [SPLIT, learned, part('X_tr', 'np.isnan(X_tr)'), part('X_va', 'np.isnan(X_va)')];
-    expect(await verdict(lines, block, anew)).toBeUndefined();
+    const onOwnRows = [SPLIT, learned, part('X_tr', 'np.isnan(X_tr)'), part('X_va', 'np.isnan(X_va)')];
+    expect(await verdict(lines, block, onOwnRows)).toBeUndefined();
   });
 
   it('refuses rows left out of a concatenation that is divided again by position', async () => {

@@ -15,7 +15,7 @@ const LEAVES = [
   'link-boundary',
 ];
 
-/** Rooms that each room may import. Whoever needs another first asks whether the arrow should exist. */
+/** Rooms that each room may import. Before you add another, consider whether the dependency should exist. */
 const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   config: [],
   'package-root': [],

@@ -94,7 +94,7 @@ describe('dead letters', () => {
     expect(await listDeadLetters(fleet)).toHaveLength(1);
   });
 
-  it('are dropped for ever, but never all of them without a word', async () => {
+  it('are dropped permanently, but never all without a filter', async () => {
     const fleet = await startFleet();
     const a = await fail('a');
     await fail('b');

@@ -152,7 +152,7 @@ describe('addRefinementStep', () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  it('whose child was removed by hand ends instead of waiting for ever', async () => {
+  it('whose child was removed by hand ends instead of waiting forever', async () => {
     const { fleet, worker, runner } = await startFleet(reply);
     const { extract, summarize } = await addRefinementStep(fleet, STEP);
     const { job } = await findJob(fleet, summarize.id);

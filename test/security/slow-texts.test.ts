@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => thread.terminate());
 
-describe('texts on which expressions take for ever', () => {
+describe('texts on which expressions take forever', () => {
   it.each(Object.keys(READERS))(
     '%s: four times the text is no more than a dozen times the work',
     async (reader) => {

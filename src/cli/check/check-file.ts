@@ -86,7 +86,7 @@ function correctedText({ text, script, notebook, result }: Omit<CheckedFile, 'wr
 }
 
 /**
- * Puts a correction in the place of its file. Tells whether there was one.
+ * Replaces a file by its correction. Returns whether there was one.
  * @throws UsageError `unreadable-input` where the file was changed or removed since it was read, since the correction is not for that text;
  *   `unwritable-output`.
  */

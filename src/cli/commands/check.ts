@@ -53,7 +53,7 @@ async function check(files: readonly string[], options: CheckOptions): Promise<n
     printOutcomes(outcomes, format, { explain: options.explain === true });
     return exitCode(outcomes, options.failOn ?? config.minSeverity);
   } catch (thrown) {
-    // Whoever reads the JSON finds an entry for each file, whatever happened.
+    // The JSON has an entry for each file, whatever happened.
     if (format === 'json' && !(thrown instanceof Interrupted)) {
       const outcomes = files.map((file) => ({ file, error: thrown }));
       printOutcomes(outcomes, format, {});

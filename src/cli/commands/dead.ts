@@ -78,7 +78,7 @@ export function addDeadCommand(program: Command): void {
     'Run dead letters again; calls that were answered are not paid again.',
     retryDeadLetters,
   );
-  addAction(dead, 'drop', 'Remove dead letters for ever.', discardDeadLetters);
+  addAction(dead, 'drop', 'Remove dead letters permanently.', discardDeadLetters);
 }
 
 function addList(dead: Command): void {

@@ -108,7 +108,7 @@ async function exportAll(): Promise<void> {
   });
 }
 
-/** Keeps the pace of whoever reads standard output, so that a large set needs no memory. */
+/** Waits for the reader of standard output, so a large set needs no memory. */
 async function drained(written: boolean): Promise<void> {
   if (!written) await once(process.stdout, 'drain');
 }

@@ -68,7 +68,7 @@ export function gatewaySettings(config: Config): GatewaySettings {
 async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig();
   const logger = createLogger(config.logLevel);
-  // Whoever does not serve must not load Express.
+  // Other commands must not load Express.
   const { startGateway } = await import('../../gateway/server.js');
   const telemetry = await loadTelemetry();
   const redis = await openRedis(config);

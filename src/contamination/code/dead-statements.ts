@@ -104,7 +104,7 @@ function isAssignment({ role, tokens }: Statement): boolean {
 function isUnreadAssignment(statement: Statement, reads: ReadonlySet<string>): boolean {
   const { tokens, scope } = statement;
   const [name] = tokens;
-  // At the top a name may be there for whoever imports the program.
+  // At the top level a name may be there for a program that imports this one.
   if (name === undefined || scope < 0 || !isAssignment(statement) || reads.has(name.text)) return false;
   return !tokens.some(
     ({ text }, at) => text === '(' && at > 2 && /^[\w$)\]]/.test(tokens[at - 1]?.text ?? ''),

@@ -92,7 +92,7 @@ export class EventStream {
     this.end();
   }
 
-  /** Resolves when the connection is over, whoever ended it. */
+  /** Resolves when the connection has ended, from either side. */
   get ended(): Promise<void> {
     return this.#ended;
   }

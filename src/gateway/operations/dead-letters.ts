@@ -100,7 +100,7 @@ const drop = operation({
   method: 'post',
   path: '/v1/dead-letters:drop',
   role: 'admin',
-  summary: 'Remove dead letters for ever',
+  summary: 'Remove dead letters permanently',
   description: 'Refused without a filter.',
   body: FilterBody,
   responses: { 200: { description: 'What became of each.', schema: ActionSchema } },

@@ -16,7 +16,7 @@ export const UsageResource = UsageSchema.meta({ id: 'Usage' });
 
 const jobFields = {
   id: z.string(),
-  kind: z.string().describe('Name of the kind, or of the pipeline’s own queue.'),
+  kind: z.string().describe('Name of the kind, or of the pipeline queue.'),
   state: JobStateSchema,
   progress: z.string().optional(),
   error: JobFailureSchema.optional(),

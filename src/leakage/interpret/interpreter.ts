@@ -156,7 +156,7 @@ export class Interpreter {
     return this.steps >= this.budget;
   }
 
-  /** Goes one level down, unless that is too deep; whoever went down comes up by `leave`. */
+  /** Goes one level down, unless that is too deep; the caller returns with `leave`. */
   enter(span: Span): boolean {
     if (this.nesting >= MAX_NESTING) {
       this.skip(span, 'code that is nested too deeply');

@@ -190,7 +190,7 @@ export function shifted(interp: Interpreter, state: TableState, args: Arguments,
   return newTable(withNeighbors(interp, state, past, call));
 }
 
-/** Values of the rows before: whoever deals the rows out at random puts labels of one side into the other. */
+/** Values of the rows before: a random split of the rows puts labels of one side into the other. */
 function withNeighbors(interp: Interpreter, state: TableState, past: TableState, call: Call): TableState {
   if (state.from.length !== 1) return past;
   const subject = `\`${interp.label(call)}\``;

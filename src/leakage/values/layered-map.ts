@@ -49,7 +49,7 @@ export class LayeredMap<K, V> implements ReadonlyMap<K, V> {
     for (const [key, value] of this) visit(value, key, this);
   }
 
-  /** All entries in one layer, which is kept: whoever reads them all pays for the joining once. */
+  /** All entries in one layer, which is kept: the layers are joined only once. */
   #whole(): ReadonlyMap<K, V> {
     const whole = joined(this.layers);
     this.layers = [whole];

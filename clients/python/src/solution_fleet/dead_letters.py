@@ -41,7 +41,7 @@ class DeadLetters:
         return action
 
     def drop(self, **wanted: Unpack[DeadLetterFilter]) -> DeadLetterAction:
-        """Removes them for ever; asks for a token of role ``admin``."""
+        """Removes them permanently; asks for a token of role ``admin``."""
         action: DeadLetterAction = self._fleet.request("POST", "/v1/dead-letters:drop", _filter(wanted))
         return action
 

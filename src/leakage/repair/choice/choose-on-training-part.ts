@@ -102,7 +102,7 @@ class Choice {
     const visit = (part: Expr, around: Call | undefined): void => {
       const replacement = part.type === 'constant' ? undefined : this.part.replacementFor(part);
       if (replacement !== undefined) {
-        // Whoever is given the features predicts for them, and must not have seen these rows.
+        // A model that gets the features predicts for them, and must not have seen these rows.
         if (replacement === this.part.chooseX) this.needsOwnFit(modelOf(around));
         edits.push({ start: part.start, end: part.end, text: replacement });
         return;
