@@ -72,7 +72,7 @@ export function tenantOf(job: Job): string {
   return typeof fleet?.tenant === 'string' ? fleet.tenant : (lineageOf(job).run ?? '');
 }
 
-/** What the fleet keeps among the options of a job; what cannot be read counts as absent. */
+/** The fleet's part of a job's options; unreadable values count as absent. */
 const FleetOptionsSchema = z.object({
   tenant: z.string().optional().catch(undefined),
   submitter: z.string().optional().catch(undefined),
@@ -82,7 +82,7 @@ const FleetOptionsSchema = z.object({
   depth: z.number().optional().catch(undefined),
 });
 
-/** What the children of a job inherit: who pays, for whom they are done, and their place in the run. */
+/** What the children of a job inherit: account, tenant, submitter and location in the run. */
 export function heritageOf(job: Job): ChildHeritage {
   const own = FleetOptionsSchema.safeParse((job.opts as { fleet?: unknown }).fleet).data ?? {};
   const payer = own.budgetUsd === undefined ? {} : { budgetJob: own.budgetJob ?? job.id ?? '' };

@@ -58,7 +58,7 @@ export async function processJob<K extends KindName>(
   const jobs = new ChildJobs(calls.client, childProducer, job);
   try {
     const result = await processor(payload, {
-      // Many a job asks no agent and reads no script: what these need is made for the first that does.
+      // Many jobs call no agent and analyze no script: both are created at their first use.
       runner: interceptedRunner(runner, () => jobInterceptors(calls, callingJob)),
       get analyst() {
         return analysis.analystFor(owner);
@@ -73,7 +73,7 @@ export async function processJob<K extends KindName>(
     await jobs.assertAllStarted();
     return result;
   } catch (thrown) {
-    // A processor that does not let the wait pass waits as well.
+    // A processor that caught the wait waits as well.
     throw (await jobs.isWaiting()) ? new WaitForChildren() : thrown;
   } finally {
     await files.close();

@@ -27,17 +27,17 @@ export interface ChildHeritage extends NonNullable<FleetJobOptions['fleet']> {
   readonly parentKey: string;
 }
 
-/** Most jobs above each other of which each waits for the next. */
+/** Maximum depth of jobs that wait for each other. */
 export const MAX_CHILD_DEPTH = 8;
 
-/** The id of a child follows from its parent and its name, so a child that is added twice is one job. */
+/** The id of a child is derived from its parent and its name, so a child that is added twice is one job. */
 export function childId(parentKey: string, queue: string, name: string): string {
   return jobIdForKey(queue, `${parentKey}\0${name}`);
 }
 
 /**
  * The validated data of a child.
- * @throws PayloadError with the path of the field at fault.
+ * @throws PayloadError with the path of the invalid field.
  */
 export function prepareChild(
   fleet: FleetClient,
@@ -45,18 +45,17 @@ export function prepareChild(
   queue: string,
   payload: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const own = payload.tags as Record<string, string> | undefined;
+  const childTags = payload.tags as Record<string, string> | undefined;
   const lineage = lineageTags({ id: parseJobKey(parentKey).id, tags: tags ?? {} });
-  const data = { ...payload, tags: { ...lineage, ...own } };
+  const data = { ...payload, tags: { ...lineage, ...childTags } };
   if (!isKindName(queue)) return data;
   const kind: KindName = queue;
   return completePayload(kind, preparePayload(fleet, kind, data), []);
 }
 
 /**
- * Adds a child that its parent waits for. A child that is there already is left to its course, and one that has failed is
- * run again.
- * @throws JobError `lock-lost` where the parent is gone; `child-limit` where too many jobs are above each other.
+ * Adds a child that its parent waits for. An existing child goes on unchanged, and one that has failed is run again.
+ * @throws JobError `lock-lost` if the parent is gone; `child-limit` if jobs are nested too deeply.
  */
 export async function addChild(
   fleet: FleetClient,
@@ -86,7 +85,7 @@ export async function addChild(
     await fleet.queue(queue).add(queue, stored, {
       ...withTags({ ...options, ...withDepth }, data),
       parent: { id: parent.id, queue: `${parent.prefix}:${parent.queue}` },
-      // The parent runs again when all its children have ended, well or not, and reads what became of each.
+      // The parent runs again when all its children have ended, successfully or not, and reads the outcome of each.
       ignoreDependencyOnFailure: true,
     });
   } catch (thrown) {
@@ -97,7 +96,7 @@ export async function addChild(
   if (wasStarted) await runFailedAgain(fleet, queue, await readJob(fleet.queue(queue), id));
 }
 
-/** A child that failed is added again where a person has retried its parent: then it has to run again. */
+/** A failed child that is added again runs again, because a person has retried its parent. */
 async function runFailedAgain(fleet: FleetClient, queue: string, job: Job | undefined): Promise<void> {
   if (job === undefined || (await job.getState()) !== 'failed') return;
   await requeueWithNewPriority(fleet, queue, job);

@@ -29,8 +29,8 @@ interface PreparedChild extends RequestedChild {
 }
 
 /**
- * The children of one job in one attempt. A child that has ended gives its result at once. Otherwise it is added, and
- * the attempt ends: the job runs again, on any worker, when all its children have ended.
+ * The children of one job in one attempt. The result of a child that has ended is returned at once. Otherwise the child is
+ * added, and the attempt ends: the job runs again, on any worker, when all its children have ended.
  */
 export class ChildJobs implements ChildWork {
   readonly #requested = new Set<string>();
@@ -75,9 +75,9 @@ export class ChildJobs implements ChildWork {
   }
 
   /**
-   * For a processor that has returned.
-   * @throws WaitForChildren where it did not let the wait pass; PayloadError `newer-contract` where an earlier attempt, in a
-   *   newer worker, started a child that this one did not.
+   * Call it after the processor has returned.
+   * @throws WaitForChildren if the processor caught the wait; PayloadError `newer-contract` if an earlier attempt, in a newer
+   *   worker, started a child that this one did not.
    */
   async assertAllStarted(): Promise<void> {
     if (await this.isWaiting()) throw new WaitForChildren();
@@ -146,7 +146,8 @@ export class ChildJobs implements ChildWork {
       );
     }
     if ('orElse' in options) return options.orElse;
-    const reason = state?.state === 'failed' ? state.reason : 'it is gone, and its reason with it';
+    const reason =
+      state?.state === 'failed' ? state.reason : 'the child job was removed, and its reason with it';
     const failure = await failureOf(this.client, key, reason);
     throw new JobError(
       'child-failed',

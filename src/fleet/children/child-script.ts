@@ -5,16 +5,16 @@ import { CHILDREN_FIELD } from '../../queues/job-flags.js';
 import { readRecord } from '../../queues/read-record.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
 
-/** Names of the children that a job has started; none where its record cannot be read, which `beginChildren` reports. */
+/** Names of the children that a job has started; none if its record cannot be read, which `beginChildren` reports. */
 export function startedChildren(record: string | undefined): string[] {
   if (record === undefined || record === '') return [];
   return Object.keys(readRecord(z.record(z.string(), z.string()), record)?.value ?? {});
 }
 
-/** Most children of one job. */
+/** Maximum number of children of one job. */
 export const MAX_CHILDREN = 100;
 
-/** A child that a processor asks for. */
+/** A child that a processor requests. */
 export interface RequestedChild {
   readonly name: string;
   /** Digest of its queue and payload. */
@@ -23,15 +23,15 @@ export interface RequestedChild {
   readonly key: string;
 }
 
-/** What is known of a child: `new` where it was never started, `started` where that was not finished. */
+/** State of a child: `new` if it was never started, `started` if its start was not completed. */
 export type ChildState =
   | { readonly state: 'new' | 'started' | 'pending' }
   | { readonly state: 'completed'; readonly result: string }
   | { readonly state: 'failed'; readonly reason: string };
 
 /**
- * Records the children that a job starts, before they are added, and reads what became of them.
- * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 most children, then name, digest and key of each.
+ * Records the children that a job starts, before they are added, and reads their states.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 maximum number of children, then name, digest and key of each.
  * Returns 'lost', 'broken', 'changed' or 'limit' and a name, or a state and a value for each child.
  */
 const BEGIN_CHILDREN = script(`
@@ -62,8 +62,8 @@ if isNew then redis.call('HSET', KEYS[1], ARGV[2], cjson.encode(children)) end
 return reply`);
 
 /**
- * Records children of a job as started, where they are not, and reads their states.
- * @throws JobError `lock-lost`; `child-changed` where an earlier attempt started a child of that name with another payload;
+ * Records children of a job as started, unless they are, and reads their states.
+ * @throws JobError `lock-lost`; `child-changed` if an earlier attempt started a child with that name and another payload;
  *   `child-limit`, `broken-record`.
  */
 export async function beginChildren(

@@ -7,7 +7,7 @@ export type ChildSubmission = Pick<
   'redisUrl' | 'prefix' | 'limits' | 'retentionDays' | 'offloadBytes'
 >;
 
-/** What children are submitted with. Most jobs start none, so it is loaded when the first one is started. */
+/** Submits children. Most jobs start none, so it is loaded when the first one is started. */
 export interface ChildProducer
   extends Pick<typeof import('../../producers/add-child.js'), 'addChild' | 'childId' | 'prepareChild'> {
   readonly fleet: FleetClient;

@@ -1,6 +1,6 @@
 /**
- * Not an error but a message to the worker: the job has child jobs that have not ended, so it gives its slot back and runs
- * again once they have. A processor lets it pass.
+ * Signals the worker that the job has child jobs that have not ended: it frees its slot and runs again once they have. A
+ * processor must not catch it.
  */
 export class WaitForChildren extends Error {
   constructor() {
