@@ -1,5 +1,6 @@
-import type { Expr } from '../syntax/ast.js';
-import type { Value } from '../values/value.js';
+import type { Call, Expr } from '../syntax/ast.js';
+import type { Table, TableState, Value } from '../values/value.js';
+import type { Interpreter } from './interpreter.js';
 
 /** Arguments of a call, evaluated. */
 export interface Arguments {
@@ -38,4 +39,14 @@ export function flag(args: Arguments, name: string): boolean | undefined {
 
 export function argumentsOf(values: readonly Value[], expressions: readonly Expr[] = []): Arguments {
   return { positional: values, keywords: new Map(), expressions, keywordExpressions: new Map(), all: values };
+}
+
+/** A call of a method of a table, as its handler gets it. */
+export interface TableCall {
+  readonly interp: Interpreter;
+  readonly table: Table;
+  readonly state: TableState;
+  readonly name: string;
+  readonly args: Arguments;
+  readonly call: Call;
 }

@@ -11,6 +11,7 @@ import { comparisonSide } from '../values/comparison.js';
 import { type Facts, joinFacts, NO_FACTS, union, withFits } from '../values/facts.js';
 import { emptyTable, newMapping, newTable } from '../values/join.js';
 import {
+  type FunctionOf,
   factsOf,
   opaque,
   type Step,
@@ -19,16 +20,17 @@ import {
   UNKNOWN,
   type Value,
 } from '../values/value.js';
-import { type Arguments, argument, argumentsOf, flag } from './arguments.js';
-import { columnFrom, dropColumns, setColumn } from './assign.js';
+import { type Arguments, argument, argumentsOf, flag, type TableCall } from './arguments.js';
+import { dropColumns, setColumn } from './assign.js';
 import { choose } from './builtins.js';
 import { fillKind } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
-import { meetLabels, pendingOf, productMethod, textStep } from './operators.js';
+import { withColumns } from './new-columns.js';
+import { meetLabels, productMethod, textStep } from './operators.js';
 import { withRowEvent } from './row-events.js';
 import { cut, drop, exploded, queried, sampled, shifted, sliced } from './row-methods.js';
-import { columnOf, columnsOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
+import { columnOf, namesOf, noteMissing, pickRows } from './rows-and-columns.js';
 import { isRowWise } from './statistic-calls.js';
 import { concatenated } from './subscripts.js';
 import { fileOf, sideBySide } from './table-calls.js';
@@ -41,7 +43,7 @@ export function tableMethod(
   args: Arguments,
   call: Call,
 ): Value {
-  const result = dispatch(interp, table, name, args, call);
+  const result = dispatch({ interp, table, state: table.cell.value, name, args, call });
   if (name.startsWith('to_') || name.startsWith('write_')) {
     const file = fileOf(interp, args);
     if (file !== undefined) interp.filesRead.set(file, call.end);
@@ -70,178 +72,169 @@ function replaceInPlace(interp: Interpreter, table: Table, state: TableState, ca
   }
 }
 
-function dispatch(interp: Interpreter, table: Table, name: string, args: Arguments, call: Call): Value {
-  const state = table.cell.value;
-  const facts = factsOf(table);
-  if (name === 'backward') {
-    learnFromLoss(interp, table, call);
-    return UNKNOWN;
+type Handler = (method: TableCall) => Value;
+
+function dispatch(method: TableCall): Value {
+  const { interp, table, name, call } = method;
+  if (PICKS_ONE.test(name)) {
+    const { scores, predictions } = factsOf(table);
+    if (scores.length > 0 && predictions.length === 0) return choose(interp, table, call) ?? table;
   }
-  if (
-    facts.scores.length > 0 &&
-    facts.predictions.length === 0 &&
-    /^(max|min|arg(max|min)|idx(max|min)|n(largest|smallest)|sort_values)$/.test(name)
-  ) {
-    return choose(interp, table, call) ?? table;
-  }
-  if (STATISTIC_METHODS.has(name)) return statistic(interp, table, name, args, call);
-  if ((name === 'any' || name === 'all') && isRowWise(args, 0)) {
-    return newTable({
-      ...emptyTable(facts, 'column'),
-      fits: facts.fits,
-      mask: [textStep(interp, call.callee)],
-    });
-  }
-  if (HARMLESS_METHODS.has(name) && !MASK_METHODS.has(name))
-    return opaque({ ...facts, fits: state.fits, rows: [] });
-  if (WINDOW_METHODS.has(name)) {
-    return {
-      type: 'view',
-      form: 'window',
-      table,
-      future: flag(args, 'center') === true || state.reversed === true,
-      node: call,
-    };
-  }
-  if (MASK_METHODS.has(name)) return maskMethod(interp, table, name, args, call);
-  if (RANKING_METHODS.has(name) && !isRowWise(args, 0))
-    return withRowEvent(interp, state, 'statistics', call);
-  switch (name) {
-    case 'groupby':
-    case 'group_by':
-      noteMissing(interp, state, namesOf(argument(args, 0, 'by')) ?? []);
-      return { type: 'view', form: 'groups', table, future: false, node: call };
-    case 'sample':
-      return sampled(interp, state, args, call);
-    case 'head':
-    case 'tail':
-    case 'limit':
-      return cut(interp, state, name, args, call);
-    case 'drop_duplicates':
-    case 'unique':
-      interp.counted.forget(state.rows);
-      return combined(interp, table, args, call);
-    case 'explode':
-      return exploded(interp, state, call);
-    case 'dot':
-    case 'matmul':
-      return productMethod(interp, table, args, call) ?? combined(interp, table, args, call);
-    case 'slice':
-      return sliced(interp, state, call);
-    case 'query':
-    case 'filter':
-      return queried(interp, state, args, call);
-    case 'drop':
-      return drop(interp, state, args, call);
-    case 'pop': {
-      const names = namesOf(args.positional[0]);
-      const [only] = names ?? [];
-      if (only === undefined) return newTable({ ...state, shape: 'column' });
-      const column = newTable(columnOf(state, only));
-      dropColumns(interp, table, [only]);
-      return column;
-    }
-    case 'shift':
-      return shifted(interp, state, args, call);
-    case 'diff':
-    case 'pct_change':
-      return newTable({ ...state, from: [] });
-    case 'cumsum':
-    case 'ewm':
-      return newTable({ ...state, from: [] });
-    case 'bfill':
-    case 'backfill':
-    case 'backward_fill':
-      return withRowEvent(interp, { ...state, from: [] }, 'future-values', call);
-    case 'fill_null': {
-      const kind = fillKind(args);
-      return kind === undefined
-        ? combined(interp, table, args, call)
-        : withRowEvent(interp, state, kind, call);
-    }
-    case 'fillna':
-    case 'interpolate': {
-      const method = args.keywords.get('method');
-      if (method?.type === 'constant' && /^(bfill|backfill)$/.test(String(method.value))) {
-        return withRowEvent(interp, state, 'future-values', call);
-      }
-      return combined(interp, table, args, call);
-    }
-    case 'merge':
-    case 'join':
-      return merged(interp, state, args, call);
-    case 'append':
-    case 'vstack':
-      return concatenated([facts, ...args.positional.map((value) => interp.dataOf(value))], state.shape);
-    case 'hstack':
-      return sideBySide(interp, argumentsOf([table, ...args.positional]));
-    case 'assign':
-    case 'with_columns':
-    case 'with_column':
-    case 'select':
-      return withColumns(interp, table, name, args, call);
-    case 'insert': {
-      const [column] = namesOf(args.positional[1]) ?? [];
-      if (column !== undefined) setColumn(interp, table, column, args.positional[2] ?? UNKNOWN, false);
-      return UNKNOWN;
-    }
-    case 'apply':
-    case 'transform':
-    case 'map':
-    case 'pipe':
-    case 'applymap':
-    case 'map_elements': {
-      const [first] = args.positional;
-      if (first?.type === 'function') return applied(interp, table, first, name, args, call);
-      if (name === 'transform' && first?.type === 'constant')
-        return withRowEvent(interp, state, 'statistics', call);
-      return combined(interp, table, args, call);
-    }
-    case 'iterrows':
-    case 'itertuples':
-      return newTable({ ...state, shape: 'row', single: true });
-    case 'update': {
-      const { fits } = args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
-      interp.store.write(table.cell, { ...state, fits: union(state.fits, fits) });
-      return UNKNOWN;
-    }
-    case 'item':
-      return facts.scores.length > 0 || facts.predictions.length > 0 ? table : opaque({ ...facts, rows: [] });
-    case 'squeeze':
-    case 'copy':
-    case 'astype':
-      return name === 'copy' || name === 'astype' ? newTable({ ...state }) : table;
-    case 'to_dict':
-      return newMapping({ entries: new Map(), rest: opaque(facts) });
-    case 'rename':
-      return newTable({ ...state, closed: false, partial: state.partial || state.closed });
-    case 'to_numpy':
-    case 'numpy':
-    case 'toarray':
-    case 'to_pandas':
-    case 'reset_index':
-    case 'sort_values':
-    case 'sort':
-    case 'dropna':
-    case 'collect':
-    case 'lazy':
-      return newTable(
-        name === 'to_numpy' || name === 'toarray'
-          ? { ...state, shape: state.shape === 'frame' ? 'array' : state.shape }
-          : state,
-      );
-    case 'select_dtypes':
-      return newTable({ ...state, closed: false, partial: state.partial || state.closed });
-    case 'train_test_split':
-      return newTable({ ...state, certain: false });
-    default:
-      return combined(interp, table, args, call);
-  }
+  return (HANDLERS.get(name) ?? combined)(method);
 }
 
+/** Methods that choose the best of some scores. */
+const PICKS_ONE = /^(max|min|arg(max|min)|idx(max|min)|n(largest|smallest)|sort_values)$/;
+
+/** The same table, element by element; which rows of others they were computed from is not known any more. */
+const elementwise: Handler = ({ state }) => newTable({ ...state, from: [] });
+const sameRows: Handler = ({ state }) => newTable(state);
+const someColumns: Handler = ({ state }) =>
+  newTable({ ...state, closed: false, partial: state.partial || state.closed });
+const asArray: Handler = ({ state }) =>
+  newTable({ ...state, shape: state.shape === 'frame' ? 'array' : state.shape });
+const rowByRow: Handler = ({ state }) => newTable({ ...state, shape: 'row', single: true });
+const futureValues: Handler = ({ interp, state, call }) =>
+  withRowEvent(interp, { ...state, from: [] }, 'future-values', call);
+
+const groups: Handler = ({ interp, table, state, args, call }) => {
+  noteMissing(interp, state, namesOf(argument(args, 0, 'by')) ?? []);
+  return { type: 'view', form: 'groups', table, future: false, node: call };
+};
+
+const unique: Handler = (method) => {
+  method.interp.counted.forget(method.state.rows);
+  return combined(method);
+};
+
+const product: Handler = (method) =>
+  productMethod(method.interp, method.table, method.args, method.call) ?? combined(method);
+
+const popped: Handler = ({ interp, table, state, args }) => {
+  const [only] = namesOf(args.positional[0]) ?? [];
+  if (only === undefined) return newTable({ ...state, shape: 'column' });
+  const column = newTable(columnOf(state, only));
+  dropColumns(interp, table, [only]);
+  return column;
+};
+
+const filledNull: Handler = (method) => {
+  const kind = fillKind(method.args);
+  return kind === undefined ? combined(method) : withRowEvent(method.interp, method.state, kind, method.call);
+};
+
+const filled: Handler = (method) => {
+  const { interp, state, args, call } = method;
+  const how = args.keywords.get('method');
+  return how?.type === 'constant' && /^(bfill|backfill)$/.test(String(how.value))
+    ? withRowEvent(interp, state, 'future-values', call)
+    : combined(method);
+};
+
+const appended: Handler = ({ interp, table, state, args }) =>
+  concatenated([factsOf(table), ...args.positional.map((value) => interp.dataOf(value))], state.shape);
+
+const inserted: Handler = ({ interp, table, args }) => {
+  const [column] = namesOf(args.positional[1]) ?? [];
+  if (column !== undefined) setColumn(interp, table, column, args.positional[2] ?? UNKNOWN, false);
+  return UNKNOWN;
+};
+
+const mapped: Handler = (method) => {
+  const { interp, state, name, args, call } = method;
+  const [first] = args.positional;
+  if (first?.type === 'function') return applied(method, first);
+  return name === 'transform' && first?.type === 'constant'
+    ? withRowEvent(interp, state, 'statistics', call)
+    : combined(method);
+};
+
+const updated: Handler = ({ interp, table, state, args }) => {
+  const { fits } = args.positional.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS);
+  interp.store.write(table.cell, { ...state, fits: union(state.fits, fits) });
+  return UNKNOWN;
+};
+
+const item: Handler = ({ table }) => {
+  const facts = factsOf(table);
+  return facts.scores.length > 0 || facts.predictions.length > 0 ? table : opaque({ ...facts, rows: [] });
+};
+
+const windowed: Handler = ({ table, state, args, call }) => ({
+  type: 'view',
+  form: 'window',
+  table,
+  future: flag(args, 'center') === true || state.reversed === true,
+  node: call,
+});
+
+const anyOrAll: Handler = (method) => {
+  const { interp, table, args, call } = method;
+  const facts = factsOf(table);
+  if (!isRowWise(args, 0)) return harmless(method);
+  const mask = [textStep(interp, call.callee)];
+  return newTable({ ...emptyTable(facts, 'column'), fits: facts.fits, mask });
+};
+
+const harmless: Handler = ({ table, state }) => opaque({ ...factsOf(table), fits: state.fits, rows: [] });
+
+const ranked: Handler = (method) =>
+  isRowWise(method.args, 0)
+    ? combined(method)
+    : withRowEvent(method.interp, method.state, 'statistics', method.call);
+
+const lossGradient: Handler = ({ interp, table, call }) => {
+  learnFromLoss(interp, table, call);
+  return UNKNOWN;
+};
+
+/** Of a name that is in several lines, the last one says what its method does. */
+const HANDLERS: ReadonlyMap<string, Handler> = new Map(
+  (
+    [
+      ['groupby group_by', groups],
+      ['sample', ({ interp, state, args, call }) => sampled(interp, state, args, call)],
+      ['head tail limit', ({ interp, state, name, args, call }) => cut(interp, state, name, args, call)],
+      ['drop_duplicates', unique],
+      ['explode', ({ interp, state, call }) => exploded(interp, state, call)],
+      ['dot matmul', product],
+      ['slice', ({ interp, state, call }) => sliced(interp, state, call)],
+      ['query filter', ({ interp, state, args, call }) => queried(interp, state, args, call)],
+      ['drop', ({ interp, state, args, call }) => drop(interp, state, args, call)],
+      ['pop', popped],
+      ['shift', ({ interp, state, args, call }) => shifted(interp, state, args, call)],
+      ['diff pct_change cumsum', elementwise],
+      ['bfill backfill backward_fill', futureValues],
+      ['fill_null', filledNull],
+      ['fillna interpolate', filled],
+      ['merge join', merged],
+      ['append vstack', appended],
+      ['hstack', ({ interp, table, args }) => sideBySide(interp, argumentsOf([table, ...args.positional]))],
+      ['assign with_columns with_column select', withColumns],
+      ['insert', inserted],
+      ['apply transform map pipe applymap map_elements', mapped],
+      ['iterrows itertuples', rowByRow],
+      ['update', updated],
+      ['item', item],
+      ['squeeze', ({ table }) => table],
+      ['to_dict', ({ table }) => newMapping({ entries: new Map(), rest: opaque(factsOf(table)) })],
+      ['rename select_dtypes', someColumns],
+      ['copy astype numpy to_pandas reset_index sort_values sort dropna collect lazy', sameRows],
+      ['to_numpy toarray', asArray],
+      ['train_test_split', ({ state }) => newTable({ ...state, certain: false })],
+      [[...RANKING_METHODS].join(' '), ranked],
+      [[...MASK_METHODS].join(' '), maskMethod],
+      [[...WINDOW_METHODS].join(' '), windowed],
+      [[...HARMLESS_METHODS].filter((name) => !MASK_METHODS.has(name)).join(' '), harmless],
+      ['any all', anyOrAll],
+      [[...STATISTIC_METHODS.keys()].join(' '), statistic],
+      ['backward', lossGradient],
+    ] satisfies [string, Handler][]
+  ).flatMap(([names, handler]) => names.split(' ').map((name): [string, Handler] => [name, handler])),
+);
+
 /** The same rows, made with whatever the arguments carry. */
-function combined(interp: Interpreter, table: Table, args: Arguments, call: Call): Value {
-  const state = table.cell.value;
+function combined({ interp, table, state, args, call }: TableCall): Value {
   const own = factsOf(table);
   let facts: Facts = NO_FACTS;
   for (const value of args.all) facts = joinFacts(facts, factsOf(value));
@@ -254,8 +247,7 @@ function combined(interp: Interpreter, table: Table, args: Arguments, call: Call
   });
 }
 
-function statistic(interp: Interpreter, table: Table, name: string, args: Arguments, call: Call): Value {
-  const state = table.cell.value;
+function statistic({ interp, table, state, name, args, call }: TableCall): Value {
   const facts = factsOf(table);
   const kind = STATISTIC_METHODS.get(name) ?? 'statistics';
   if (facts.scores.length > 0) return opaque(facts);
@@ -272,8 +264,7 @@ function statistic(interp: Interpreter, table: Table, name: string, args: Argume
   return opaque({ ...NO_FACTS, fits: union(facts.fits, [event]) });
 }
 
-function maskMethod(interp: Interpreter, table: Table, name: string, args: Arguments, call: Call): Value {
-  const state = table.cell.value;
+function maskMethod({ interp, table, state, name, args, call }: TableCall): Value {
   const operator = { eq: '==', ne: '!=', lt: '<', gt: '>', le: '<=', ge: '>=' }[name];
   const [first] = args.positional;
   const [own, other] = [factsOf(table), first === undefined ? NO_FACTS : factsOf(first)];
@@ -297,7 +288,7 @@ function maskMethod(interp: Interpreter, table: Table, name: string, args: Argum
 }
 
 /** Rows of the left frame; the right one is looked up, and what it was made with comes along. */
-function merged(interp: Interpreter, state: TableState, args: Arguments, call: Call): Value {
+function merged({ interp, state, args, call }: TableCall): Value {
   const [right] =
     args.positional.length > 0 ? args.positional : [args.keywords.get('right') ?? args.keywords.get('other')];
   if (right === undefined) return newTable(state);
@@ -315,70 +306,8 @@ function merged(interp: Interpreter, state: TableState, args: Arguments, call: C
   });
 }
 
-/** New columns by name or by expression. */
-function withColumns(interp: Interpreter, table: Table, name: string, args: Arguments, call: Call): Value {
-  const state = table.cell.value;
-  const result = newTable(state);
-  const names = args.positional.length > 0 ? args.positional.map((value) => namesOf(value)) : [];
-  if (name === 'select' && names.length > 0 && names.every((part) => part !== undefined)) {
-    return newTable(
-      columnsOf(
-        state,
-        names.flatMap((part) => part ?? []),
-      ),
-    );
-  }
-  for (const [column, value] of args.keywords) {
-    const content =
-      value.type === 'function' ? interp.callFunction(value, argumentsOf([table]), call) : value;
-    setColumn(interp, result, column, applyPending(interp, state, content, call), false);
-  }
-  for (const value of args.positional) {
-    const content = applyPending(interp, state, value, call);
-    if (value.type === 'opaque' && value.named !== undefined) {
-      setColumn(interp, result, value.named, content, false);
-      continue;
-    }
-    const column = columnFrom(interp, content);
-    const whole = result.cell.value;
-    interp.store.write(result.cell, { ...whole, fits: union(whole.fits, column.fits) });
-  }
-  return result;
-}
-
-/** A column expression is computed over the rows of the frame it is applied to. */
-function applyPending(interp: Interpreter, state: TableState, value: Value, call: Call): Value {
-  const pending =
-    value.type === 'sequence'
-      ? [
-          ...value.cell.value.items,
-          ...(value.cell.value.rest === undefined ? [] : [value.cell.value.rest]),
-        ].flatMap((item) => pendingOf(item))
-      : pendingOf(value);
-  if (pending.length === 0) return value;
-  const events = pending.map((statistic) =>
-    interp.fit(
-      statistic.kind,
-      statistic.subject,
-      state,
-      call.callee.type === 'attribute' ? interp.label(call.callee.object) : '',
-      statistic.node,
-    ),
-  );
-  const facts = factsOf(value);
-  return opaque({ ...facts, fits: union(facts.fits, events) });
-}
-
 /** A function applied to rows, columns or elements. */
-function applied(
-  interp: Interpreter,
-  table: Table,
-  fn: Value & { type: 'function' },
-  name: string,
-  args: Arguments,
-  call: Call,
-): Value {
-  const state = table.cell.value;
+function applied({ interp, table, state, name, args, call }: TableCall, fn: FunctionOf): Value {
   // Elements of a column and rows of a frame stand alone; whole columns do not.
   const alone =
     (name !== 'transform' && name !== 'pipe' && state.shape === 'column') ||

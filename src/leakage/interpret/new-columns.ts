@@ -1,0 +1,62 @@
+import type { Call } from '../syntax/ast.js';
+import { union } from '../values/facts.js';
+import { newTable } from '../values/join.js';
+import { factsOf, opaque, type TableState, type Value } from '../values/value.js';
+import { argumentsOf, type TableCall } from './arguments.js';
+import { columnFrom, setColumn } from './assign.js';
+import type { Interpreter } from './interpreter.js';
+import { pendingOf } from './operators.js';
+import { columnsOf, namesOf } from './rows-and-columns.js';
+
+/** New columns by name or by expression. */
+export function withColumns({ interp, table, state, name, args, call }: TableCall): Value {
+  const result = newTable(state);
+  const names = args.positional.length > 0 ? args.positional.map((value) => namesOf(value)) : [];
+  if (name === 'select' && names.length > 0 && names.every((part) => part !== undefined)) {
+    return newTable(
+      columnsOf(
+        state,
+        names.flatMap((part) => part ?? []),
+      ),
+    );
+  }
+  for (const [column, value] of args.keywords) {
+    const content =
+      value.type === 'function' ? interp.callFunction(value, argumentsOf([table]), call) : value;
+    setColumn(interp, result, column, applyPending(interp, state, content, call), false);
+  }
+  for (const value of args.positional) {
+    const content = applyPending(interp, state, value, call);
+    if (value.type === 'opaque' && value.named !== undefined) {
+      setColumn(interp, result, value.named, content, false);
+      continue;
+    }
+    const column = columnFrom(interp, content);
+    const whole = result.cell.value;
+    interp.store.write(result.cell, { ...whole, fits: union(whole.fits, column.fits) });
+  }
+  return result;
+}
+
+/** A column expression is computed over the rows of the frame it is applied to. */
+function applyPending(interp: Interpreter, state: TableState, value: Value, call: Call): Value {
+  const pending =
+    value.type === 'sequence'
+      ? [
+          ...value.cell.value.items,
+          ...(value.cell.value.rest === undefined ? [] : [value.cell.value.rest]),
+        ].flatMap((item) => pendingOf(item))
+      : pendingOf(value);
+  if (pending.length === 0) return value;
+  const events = pending.map((statistic) =>
+    interp.fit(
+      statistic.kind,
+      statistic.subject,
+      state,
+      call.callee.type === 'attribute' ? interp.label(call.callee.object) : '',
+      statistic.node,
+    ),
+  );
+  const facts = factsOf(value);
+  return opaque({ ...facts, fits: union(facts.fits, events) });
+}
