@@ -4,6 +4,7 @@ import { locationOf } from '../src/producers/find-job.js';
 import type { FleetClient } from '../src/producers/fleet-client.js';
 import { hasEnded, type JobView, viewJob } from '../src/producers/job-view.js';
 import { type CallRecord, readCallRecords } from '../src/queues/call-record.js';
+import { CHILDREN_FIELD } from '../src/queues/job-flags.js';
 import { brokenInvariants } from '../test/support/invariants.js';
 import { type Accepted, CORRECTED_LINE, LEAKY_LINE, type Pipeline } from './pipeline.js';
 import type { Billed } from './provider.js';
@@ -80,7 +81,7 @@ export async function evaluate(
   for (const job of pipeline.accepted) outcomes.push(await outcomeOf(fleet, job));
   const children: Outcome[] = [];
   for (const job of pipeline.accepted.filter(mayBeVerified))
-    children.push(await outcomeOf(fleet, childOf(fleet, job)));
+    children.push(await outcomeOf(fleet, await childOf(fleet, job)));
   const problems = await brokenInvariants(fleet.client, fleet.prefix);
   const jobs = new Map(pipeline.accepted.map((job) => [job.marker, job]));
   const failed: Record<string, number> = {};
@@ -201,8 +202,11 @@ function isUnverified({ job, view }: Outcome, children: readonly Outcome[]): boo
 const mayBeVerified = ({ queue, leaky }: Accepted) => queue === 'solution-check' && leaky;
 
 /** The child in which the corrected script is checked again. */
-function childOf(fleet: FleetClient, job: Accepted): Accepted {
-  return { ...job, id: childId(fleet.jobKey(job.queue, job.id), job.queue, 'verify'), role: 'verify' };
+async function childOf(fleet: FleetClient, job: Accepted): Promise<Accepted> {
+  const key = fleet.jobKey(job.queue, job.id);
+  const started = await fleet.client.hget(key, CHILDREN_FIELD);
+  const { verify = '' } = JSON.parse(started ?? '{}') as Record<string, string>;
+  return { ...job, id: childId(key, job.queue, 'verify', verify), role: 'verify' };
 }
 
 async function outcomeOf(fleet: FleetClient, job: Accepted): Promise<Outcome> {

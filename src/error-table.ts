@@ -138,7 +138,7 @@ export const ERROR_TABLE = {
   'child-failed': job.retryable(502, 'Run the failed child job again; this job then continues.'),
   'child-changed': job.permanent(
     500,
-    'Correct the processor: each attempt must start the same children with the same payloads.',
+    'Correct the processor: each attempt must start the same children with the same payloads. `fleet retry ID` then starts the changed ones.',
   ),
   'child-limit': job.permanent(422, 'Start fewer children, or fewer jobs that wait for each other.'),
   'key-conflict': job.permanent(409, 'Use another key: this one names a job with another payload.'),

@@ -1,6 +1,8 @@
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { failedChildOf } from '../queues/child-failure.js';
+import { decodeFailure } from '../queues/failure.js';
+import { CHILDREN_FIELD } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
 
 /** BullMQ's field for a failure that a parent gets as soon as a worker takes it. */
@@ -13,8 +15,9 @@ const DEFERRED_FAILURE = 'defa';
 export async function reviveParent(client: Redis, child: Job): Promise<void> {
   if (child.parentKey === undefined) return;
   // Most parents have no such failure: one read shows that.
-  const failure = await client.hmget(child.parentKey, DEFERRED_FAILURE, 'failedReason');
-  if (failure.every((field) => field === null)) return;
+  const fields = [DEFERRED_FAILURE, 'failedReason', CHILDREN_FIELD] as const;
+  const [deferred, reason, started] = await client.hmget(child.parentKey, ...fields);
+  if (deferred === null && reason === null) return;
   const { prefix, queue: name, id } = parseJobKey(child.parentKey);
   const queue = new Queue(name, { connection: client, prefix, skipMetasUpdate: true });
   try {
@@ -23,11 +26,17 @@ export async function reviveParent(client: Redis, child: Job): Promise<void> {
     const { unprocessed = 0, failed = 0 } = await parent.getDependenciesCount();
     if (unprocessed + failed > 0) return;
     if (parent.deferredFailure !== undefined) await client.hdel(child.parentKey, DEFERRED_FAILURE);
-    const failedForChild = failedChildOf(parent.failedReason ?? '') !== undefined;
+    const failedForChild = isFailureOfChild(parent.failedReason ?? '', started !== null);
     if (failedForChild && (await parent.getState()) === 'failed') {
       await parent.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
     }
   } finally {
     await queue.close();
   }
+}
+
+/** Whether a parent failed with a child: in BullMQ's words, or in the fleet's if the parent's processor started the child. */
+function isFailureOfChild(reason: string, startsChildren: boolean): boolean {
+  if (failedChildOf(reason) !== undefined) return true;
+  return startsChildren && decodeFailure(reason).code === 'child-failed';
 }

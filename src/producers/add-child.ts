@@ -1,6 +1,6 @@
-import type { Job } from 'bullmq';
 import { JobError, messageOf } from '../errors.js';
 import { readJob } from '../queues/damaged-job.js';
+import { clearCancelled } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { isKindName, type KindName } from '../queues/registry.js';
 import { completePayload } from '../queues/validate.js';
@@ -30,9 +30,12 @@ export interface ChildHeritage extends NonNullable<FleetJobOptions['fleet']> {
 /** Maximum depth of jobs that wait for each other. */
 export const MAX_CHILD_DEPTH = 8;
 
-/** The id of a child is derived from its parent and its name, so a child that is added twice is one job. */
-export function childId(parentKey: string, queue: string, name: string): string {
-  return jobIdForKey(queue, `${parentKey}\0${name}`);
+/**
+ * The id of a child is derived from its parent, its name and the digest of its queue and payload. So a child that is added
+ * twice is one job, and a parent that is removed and submitted again never gets the result of another payload.
+ */
+export function childId(parentKey: string, queue: string, name: string, digest: string): string {
+  return jobIdForKey(queue, `${parentKey}\0${name}\0${digest}`);
 }
 
 /**
@@ -61,7 +64,6 @@ export async function addChild(
   fleet: FleetClient,
   heritage: ChildHeritage,
   child: Submission,
-  wasStarted: boolean,
 ): Promise<void> {
   const { parentKey, tags: _tags, bytes: _bytes, depth = 0, ...inherited } = heritage;
   const parent = parseJobKey(parentKey);
@@ -93,11 +95,16 @@ export async function addChild(
     throw new JobError('lock-lost', `job ${parent.id} was removed while it ran`, { jobId: parent.id });
   }
   await scheduleSubmitted(fleet, [{ queue, id, data, ...inherited }]);
-  if (wasStarted) await runFailedAgain(fleet, queue, await readJob(fleet.queue(queue), id));
+  await runFailedAgain(fleet, queue, id);
 }
 
-/** A failed child that is added again runs again, because a person has retried its parent. */
-async function runFailedAgain(fleet: FleetClient, queue: string, job: Job | undefined): Promise<void> {
+/** A failed or cancelled child that is added again runs again: its parent was retried, or submitted again. */
+async function runFailedAgain(fleet: FleetClient, queue: string, id: string): Promise<void> {
+  const key = fleet.jobKey(queue, id);
+  // Most children are new: one read shows that.
+  if ((await fleet.client.hexists(key, 'finishedOn')) === 0) return;
+  const job = await readJob(fleet.queue(queue), id);
   if (job === undefined || (await job.getState()) !== 'failed') return;
+  await clearCancelled(fleet.client, key);
   await requeueWithNewPriority(fleet, queue, job);
 }

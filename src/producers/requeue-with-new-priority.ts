@@ -1,6 +1,7 @@
 import type { Job } from 'bullmq';
+import { messageOf } from '../errors.js';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
-import { forgetFailedChildren } from '../queues/job-flags.js';
+import { forgetChildren } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetJobOptions } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
@@ -10,14 +11,25 @@ import { scheduleSubmitted } from './schedule-submitted.js';
  * Runs a failed job again with a fresh set of attempts. It gets a new start tag: with their old tags, thousands of failed
  * jobs that are retried at once would all run before the jobs of others. The caller asks for room first, before anything
  * is changed.
+ * @returns whether it did: it does not if somebody else was faster.
  */
-export async function requeueWithNewPriority(fleet: FleetClient, queueName: string, job: Job): Promise<void> {
+export async function requeueWithNewPriority(
+  fleet: FleetClient,
+  queueName: string,
+  job: Job,
+): Promise<boolean> {
   const id = job.id ?? '';
   const fleetOptions = (job.opts as FleetJobOptions).fleet;
   if (isKindName(queueName)) {
-    await forgetFailedChildren(fleet.client, fleet.jobKey(queueName, id));
+    await forgetChildren(fleet.client, fleet.jobKey(queueName, id));
     await job.changePriority({ priority: UNSCHEDULED });
     await scheduleSubmitted(fleet, [{ queue: queueName, id, data: job.data, ...fleetOptions }]);
   }
-  await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+  try {
+    await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+    return true;
+  } catch (thrown) {
+    if (/is not in the failed state/.test(messageOf(thrown))) return false;
+    throw thrown;
+  }
 }

@@ -12,12 +12,13 @@ import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 export async function retryJob(fleet: FleetClient, id: string, queueName?: string): Promise<void> {
   const { queue, job } = await findJob(fleet, id, queueName);
   const [state, flags] = await Promise.all([job.getState(), readJobFlags(fleet.client, queue.toKey(id))]);
-  if (flags.cancelled || state !== 'failed') {
-    const shown = flags.cancelled ? 'cancelled' : state;
-    throw new JobError('job-not-retryable', `job ${id} is ${shown}; only a failed job can be run again`, {
-      jobId: id,
-    });
-  }
+  if (flags.cancelled || state !== 'failed') throw notRetryable(id, flags.cancelled ? 'cancelled' : state);
   await fleet.memory.admit(0, 1);
-  await requeueWithNewPriority(fleet, queue.name, job);
+  // Its parent, or somebody else, may have run it again in the meantime.
+  if (!(await requeueWithNewPriority(fleet, queue.name, job))) throw notRetryable(id, await job.getState());
+}
+
+function notRetryable(id: string, state: string): JobError {
+  const message = `job ${id} is ${state}; only a failed job can be run again`;
+  return new JobError('job-not-retryable', message, { jobId: id });
 }

@@ -3,7 +3,7 @@ import type { Job } from 'bullmq';
 import { JobError, messageOf } from '../errors.js';
 import { comparable } from '../payloads/text-reference.js';
 import { readJob } from '../queues/damaged-job.js';
-import { clearCancelled, readJobFlags } from '../queues/job-flags.js';
+import { CHILDREN_FIELD, clearCancelled, readJobFlags } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
@@ -67,19 +67,17 @@ export async function runAgain(fleet: FleetClient, queueName: string, job: Job):
   if (state === 'failed') await fleet.memory.admit(0, 1);
   if (cancelled && state !== 'completed') await clearCancelled(fleet.client, key);
   if (state !== 'failed') return cancelled && state !== 'completed';
-  try {
-    await requeueWithNewPriority(fleet, queueName, job);
-    return true;
-  } catch (thrown) {
-    // Another submission with the same key was faster.
-    if (/is not in the failed state/.test(messageOf(thrown))) return false;
-    throw thrown;
-  }
+  return await requeueWithNewPriority(fleet, queueName, job);
 }
 
-/** Waits until no worker has the job's lock. A client of the HTTP API may keep the lease of an evaluation for an hour. */
+/**
+ * Waits until no worker has the job's lock, and no child that it started runs: those are cancelled too, and the job starts
+ * them again once they have ended. A client of the HTTP API may keep the lease of an evaluation for an hour.
+ */
 async function untilReleased(fleet: FleetClient, queueName: string, job: Job): Promise<void> {
   const id = job.id ?? '';
+  const key = fleet.queue(queueName).toKey(id);
+  const startsChildren = (await fleet.client.hexists(key, CHILDREN_FIELD)) === 1;
   let released: () => void = () => undefined;
   let failed: (thrown: unknown) => void = () => undefined;
   const end = new Promise<void>((resolve, reject) => {
@@ -88,11 +86,11 @@ async function untilReleased(fleet: FleetClient, queueName: string, job: Job): P
   });
   const look = () => {
     job.getState().then((state) => {
-      if (state !== 'active') released();
+      if (state !== 'active' && !(state === 'waiting-children' && startsChildren)) released();
     }, failed);
   };
   const tooLate = setTimeout(() => {
-    const why = `job ${id} was cancelled, and its worker has not released its lock yet`;
+    const why = `job ${id} was cancelled, and its worker has not ended it yet`;
     failed(new JobError('wait-timeout', why, { jobId: id }));
   }, MAX_RELEASE_MS);
   const stop = await fleet.events(queueName).listen(id, look);

@@ -82,12 +82,17 @@ export async function clearThrottledSince(client: Redis, jobKey: string): Promis
   await client.hdel(jobKey, THROTTLED_SINCE);
 }
 
-/** KEYS: 1 job hash, 2 failures of its children. ARGV: 1 field. */
-const FORGET_FAILED_CHILDREN = script(`
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('DEL', KEYS[2]) end
+/** KEYS: 1 job hash, 2 failures of its children. ARGV: 1 field. A job that somebody else has retried is left alone. */
+const FORGET_CHILDREN = script(`
+if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 1 and redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then
+  redis.call('DEL', KEYS[2])
+end
 return 1`);
 
-/** A job that is retried starts those children again that have failed. */
-export async function forgetFailedChildren(client: Redis, jobKey: string): Promise<void> {
-  await runScript(client, FORGET_FAILED_CHILDREN, [jobKey, `${jobKey}:failed`], [CHILDREN_FIELD]);
+/**
+ * A failed job that is retried starts those children again that have failed, and may start others than before. It still has
+ * the results of those that completed.
+ */
+export async function forgetChildren(client: Redis, jobKey: string): Promise<void> {
+  await runScript(client, FORGET_CHILDREN, [jobKey, `${jobKey}:failed`], [CHILDREN_FIELD]);
 }

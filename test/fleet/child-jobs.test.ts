@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { costsOfRun } from '../../src/calls/budget/read-costs.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
+import { retryDeadLetters } from '../../src/producers/dead-letters.js';
 import { findJob } from '../../src/producers/find-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
@@ -117,8 +118,7 @@ describe('a corrected script that is to be verified', () => {
     const [child = ''] = await childrenOf('child');
     await retryJob(fleet, child);
     expect((await waitForJob(fleet, child)).state).toBe('completed');
-    await retryJob(fleet, handle.id);
-    expect((await handle.wait()).state).toBe('completed');
+    await expect.poll(async () => (await handle.view()).state).toBe('completed');
     expect(api.requests).toHaveLength(4);
   });
 
@@ -138,6 +138,40 @@ describe('a corrected script that is to be verified', () => {
     expect((await waitForJob(fleet, child)).state).toBe('cancelled');
     await expect.poll(async () => (await findJob(fleet, handle.id)).job.getState()).toBe('failed');
     expect((await handle.view()).state).toBe('cancelled');
+  });
+
+  it('starts its second check again if it is cancelled and then submitted again', async () => {
+    onSecondCheck = () => new Promise(() => undefined);
+    await start();
+    const tags = { run: 'resubmitted' };
+    const handle = await addSolutionCheck(fleet, { ...VERIFIED, tags }, { key: 'k' });
+    await api.arrived(3);
+    await expect.poll(async () => (await handle.view()).state).toBe('waiting-children');
+    await cancelJob(fleet, handle.id);
+    onSecondCheck = () => leaks();
+    const again = await addSolutionCheck(fleet, { ...VERIFIED, tags }, { key: 'k' });
+    expect(again.outcome).toBe('retried');
+    expect(await again.wait()).toMatchObject({ state: 'completed', result: { status: 'corrected' } });
+    expect(api.requests).toHaveLength(4);
+  });
+
+  it('brings its evaluation back if a person retries it, or the second check', async () => {
+    onSecondCheck = () => errorReply(400);
+    await start();
+    const { evaluation, check } = await addGuardedEvaluation(fleet, {
+      ...VERIFIED,
+      tags: { run: 'evaluated' },
+      evaluation: { queue: 'evaluate', name: 'score' },
+    });
+    expect((await check.wait()).state).toBe('failed');
+    onSecondCheck = () => leaks();
+    const { done, refused } = await retryDeadLetters(fleet, { run: 'evaluated' });
+    expect([done.length, refused.length]).toEqual([2, 0]);
+    await expect.poll(async () => (await check.view()).state).toBe('completed');
+    await expect
+      .poll(async () => (await findJob(fleet, evaluation.id, 'evaluate')).job.getState())
+      .toBe('waiting');
+    expect(api.requests).toHaveLength(4);
   });
 
   it('waits on another worker where the first one stops', async () => {

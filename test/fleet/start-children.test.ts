@@ -1,3 +1,4 @@
+import { UnrecoverableError, Worker } from 'bullmq';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { ChildJobs, type ParentJob } from '../../src/fleet/children/child-jobs.js';
@@ -7,7 +8,7 @@ import { WaitForChildren } from '../../src/fleet/children/wait-for-children.js';
 import { MAX_CHILD_DEPTH } from '../../src/producers/add-child.js';
 import { cancelChildren, cancelJob } from '../../src/producers/cancel-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
-import { CHILDREN_FIELD } from '../../src/queues/job-flags.js';
+import { CHILDREN_FIELD, forgetChildren, readJobFlags } from '../../src/queues/job-flags.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -40,6 +41,14 @@ const attempt = (parent: ParentJob) =>
     childProducer(fleet.client, { redisUrl: redis.url, prefix: fleet.prefix }),
     parent,
   );
+/** Ends a waiting child as a worker does. */
+async function failChild(id: string, reason: string): Promise<void> {
+  const worker = new Worker('solution-check', null, { connection: fleet.client, prefix: fleet.prefix });
+  const job = await worker.getNextJob('own');
+  expect(job?.id).toBe(id);
+  await job?.moveToFailed(new UnrecoverableError(reason), 'own', false);
+  await worker.close();
+}
 const waiting = () => fleet.queue('solution-check').count();
 
 describe('a job that starts children', () => {
@@ -59,6 +68,56 @@ describe('a job that starts children', () => {
     await fleet.queue('solution-check').obliterate();
     await fleet.client.del(`${parent.key}:dependencies`);
     await expect(attempt(parent).children([request('a'), request('b')])).rejects.toThrow(WaitForChildren);
+    expect(await waiting()).toBe(2);
+  });
+
+  it.each([
+    ['failed', async (id: string) => void (await failChild(id, '[bad-request] x'))],
+    [
+      'was cancelled',
+      async (id: string) => void (await cancelJob(fleet, id).then(() => failChild(id, '[job-cancelled] x'))),
+    ],
+  ])(
+    'runs a failed child again that an earlier job of its key left, though its worker is killed in between: it %s',
+    async (_name, end) => {
+      const parent = await newParent();
+      await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
+      const [child] = await fleet.queue('solution-check').getPrioritized();
+      await end(child?.id ?? '');
+      // Removed and submitted again.
+      await fleet.client.del(parent.key, `${parent.key}:failed`, `${parent.key}:dependencies`);
+      await fleet.queue('parents').add('parent', {}, { jobId: parent.id });
+      // The worker is killed after it added the child again as a dependency, and before it ran it again.
+      await fleet.client.sadd(`${parent.key}:dependencies`, fleet.jobKey('solution-check', child?.id ?? ''));
+      await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
+      expect(await waiting()).toBe(1);
+      const { cancelled } = await readJobFlags(fleet.client, fleet.jobKey('solution-check', child?.id ?? ''));
+      expect(cancelled).toBe(false);
+    },
+  );
+
+  it('does not get the result that a child with another payload gave an earlier job of its key', async () => {
+    const parent = await newParent();
+    const other = { ...request('old'), options: { name: 'a' } };
+    await expect(attempt(parent).children([other])).rejects.toThrow(WaitForChildren);
+    await test.worker(createOfflineRunner());
+    await expect.poll(() => fleet.client.scard(`${parent.key}:dependencies`)).toBe(0);
+    await fleet.client.del(parent.key, `${parent.key}:processed`);
+    await fleet.queue('parents').add('parent', {}, { jobId: parent.id });
+    await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
+    await expect.poll(() => fleet.client.scard(`${parent.key}:dependencies`)).toBe(0);
+    expect(await attempt(parent).children([request('a')])).toMatchObject([check('a')]);
+  });
+
+  it('may start others once a person retries it, unless somebody else has done so before', async () => {
+    const parent = await newParent();
+    const changed = { ...request('b'), options: { name: 'a' } };
+    await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
+    await forgetChildren(fleet.client, parent.key);
+    await expect(attempt(parent).children([changed])).rejects.toMatchObject({ code: 'child-changed' });
+    await fleet.client.hset(parent.key, 'finishedOn', Date.now());
+    await forgetChildren(fleet.client, parent.key);
+    await expect(attempt(parent).children([changed])).rejects.toThrow(WaitForChildren);
     expect(await waiting()).toBe(2);
   });
 

@@ -93,10 +93,7 @@ export class ChildJobs implements ChildWork {
     const children = requests.map((request) => this.#prepare(request, producer));
     const states = await beginChildren(this.client, this.parent, children);
     const missing = children.filter((_, at) => isMissing(states[at]));
-    for (const child of missing) {
-      const wasStarted = states[children.indexOf(child)]?.state === 'started';
-      await producer.addChild(producer.fleet, this.parent.heritage, child, wasStarted);
-    }
+    for (const child of missing) await producer.addChild(producer.fleet, this.parent.heritage, child);
     if (states.some((state) => state.state === 'pending' || isMissing(state))) {
       this.#isWaiting = true;
       throw new WaitForChildren();
@@ -119,10 +116,10 @@ export class ChildJobs implements ChildWork {
     this.#requested.add(name);
     const { key, heritage } = this.parent;
     const data = prepareChild(fleet, heritage, queue, payload);
-    const id = childId(key, queue, name);
     const digest = createHash('sha256')
       .update(JSON.stringify([queue, data]))
       .digest('base64url');
+    const id = childId(key, queue, name, digest);
     return { name, digest, key: fleet.jobKey(queue, id), queue, id, data, options };
   }
 
@@ -158,5 +155,5 @@ export class ChildJobs implements ChildWork {
 }
 
 function isMissing(state: ChildState | undefined): boolean {
-  return state?.state === 'new' || state?.state === 'started';
+  return state?.state === 'missing';
 }

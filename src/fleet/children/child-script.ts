@@ -23,14 +23,15 @@ export interface RequestedChild {
   readonly key: string;
 }
 
-/** State of a child: `new` if it was never started, `started` if its start was not completed. */
+/** State of a child: `missing` if it has to be added or run again. */
 export type ChildState =
-  | { readonly state: 'new' | 'started' | 'pending' }
+  | { readonly state: 'missing' | 'pending' }
   | { readonly state: 'completed'; readonly result: string }
   | { readonly state: 'failed'; readonly reason: string };
 
 /**
- * Records the children that a job starts, before they are added, and reads their states.
+ * Records the children that a job starts, before they are added, and reads their states. The job waits only for children
+ * that have not ended: a child of an earlier job with the same key may have ended before it became a child of this one.
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 maximum number of children, then name, digest and key of each.
  * Returns 'lost', 'broken', 'changed' or 'limit' and a name, or a state and a value for each child.
  */
@@ -44,15 +45,15 @@ for at = 4, #ARGV, 3 do
   local name, digest, key = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local before = children[name]
   if before and before ~= digest then return {'changed', name} end
-  local state, value = 'new', ''
-  if before then
-    local result = redis.call('HGET', KEYS[1] .. ':processed', key)
-    local reason = redis.call('HGET', KEYS[1] .. ':failed', key)
-    if result then state, value = 'completed', result
-    elseif reason then state, value = 'failed', reason
-    elseif redis.call('SISMEMBER', KEYS[1] .. ':dependencies', key) == 1 then state = 'pending'
-    else state = 'started' end
-  else
+  local state, value = 'missing', ''
+  local result = redis.call('HGET', KEYS[1] .. ':processed', key)
+  local reason = redis.call('HGET', KEYS[1] .. ':failed', key)
+  if result then state, value = 'completed', result
+  elseif reason then state, value = 'failed', reason
+  elseif redis.call('SISMEMBER', KEYS[1] .. ':dependencies', key) == 1 then
+    if redis.call('EXISTS', key) == 1 and redis.call('HEXISTS', key, 'finishedOn') == 0 then state = 'pending' end
+  end
+  if not before then
     count, isNew, children[name] = count + 1, true, digest
     if count > tonumber(ARGV[3]) then return {'limit', name} end
   end
@@ -111,5 +112,5 @@ function childState(reply: readonly ScriptReply[], at: number): ChildState {
   const value = replyText(reply[at + 1]) ?? '';
   if (state === 'completed') return { state, result: value };
   if (state === 'failed') return { state, reason: value };
-  return { state: state === 'pending' || state === 'started' ? state : 'new' };
+  return { state: state === 'pending' ? 'pending' : 'missing' };
 }
