@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => client.disconnect());
 
-/** A job in the hands of a worker, as its hash and its lock are in Redis. */
+/** A job that a worker owns: its hash and its lock. */
 async function lockedJob(
   key: string,
   fields: Record<string, string | number> = {},

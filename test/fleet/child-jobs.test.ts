@@ -61,7 +61,7 @@ describe('a corrected script that is to be verified', () => {
     expect((await costsOfRun(fleet.client, fleet.prefix, 'r1')).calls).toBe(3);
   });
 
-  it('is not checked again where nothing was corrected', async () => {
+  it('is not checked again if nothing was corrected', async () => {
     await start();
     const handle = await addSolutionCheck(fleet, { solution: { content: 'x = 1\n' }, verify: 'agent' });
     expect((await handle.result()).status).toBe('clean');
@@ -86,7 +86,7 @@ describe('a corrected script that is to be verified', () => {
     expect(solution.content).toBe('a = fit(train)\nb = score(valid)\n');
   });
 
-  it('is not corrected where the second check finds a leak that stays', async () => {
+  it('is not corrected if the second check finds a leak that stays', async () => {
     onSecondCheck = (request) => (isDetection(request) ? leaks('b = score(all)') : correction('b = ('));
     await start();
     const result = await (await addSolutionCheck(fleet, VERIFIED)).result();
@@ -109,7 +109,7 @@ describe('a corrected script that is to be verified', () => {
     expect(await childrenOf('again')).toHaveLength(1);
   });
 
-  it('continues where a person retries the second check', async () => {
+  it('continues after a person retries the second check', async () => {
     onSecondCheck = () => errorReply(400);
     await start();
     const handle = await addSolutionCheck(fleet, { ...VERIFIED, tags: { run: 'child' } });
@@ -174,7 +174,7 @@ describe('a corrected script that is to be verified', () => {
     expect(api.requests).toHaveLength(4);
   });
 
-  it('waits on another worker where the first one stops', async () => {
+  it('waits on another worker if the first one stops', async () => {
     let answer: (reply: Reply) => void = () => undefined;
     onSecondCheck = () =>
       new Promise((resolve) => {
@@ -190,7 +190,7 @@ describe('a corrected script that is to be verified', () => {
     answer(leaks());
   });
 
-  it('pays with the budget of its job where it has no run', async () => {
+  it('pays with the budget of its job if it has no run', async () => {
     await start();
     const handle = await addSolutionCheck(fleet, VERIFIED, { budgetUsd: 5, tenant: 'team' });
     await handle.result();

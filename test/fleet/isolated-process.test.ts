@@ -61,7 +61,7 @@ async function gone(pid: number): Promise<void> {
 }
 
 describe('a job in whose attempt a worker crashed', () => {
-  it('that kills its process is ended with that as proof, while its worker and the jobs beside it go on', async () => {
+  it('that kills its process is proven to be the cause and ends, while its worker and other jobs go on', async () => {
     const killer = await submitWithCrashes('x = "KILL"\n');
     const others = await Promise.all([submit('a = 1\n'), submit('b = 1\n'), submitWithCrashes('c = 1\n')]);
     await startWorker();

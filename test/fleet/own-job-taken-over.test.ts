@@ -42,7 +42,7 @@ async function startTakenOver(prefix: string, reply: Script) {
   return { api, test, worker, handle, key };
 }
 
-it('a worker that was paused for longer than its lock and takes its own job back makes the call once, and has not crashed', async () => {
+it('a worker that was paused for longer than its lock and takes its job again makes the call once, and has not crashed', async () => {
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => {
     answer = resolve;

@@ -248,7 +248,7 @@ describe('stopping a worker', () => {
     expect(await handle.view()).toMatchObject({ state: 'completed' });
   });
 
-  it('hands a job that takes too long back to the queue without a used attempt', async () => {
+  it('returns a job that takes too long to the queue without using an attempt', async () => {
     const { fleet, worker, runner, api: server } = await startFleet([{ kind: 'hang' }, leaks()]);
     const running = await worker(runner);
     const handle = await addSolutionCheck(fleet, { solution: { content: SCRIPT } });

@@ -134,7 +134,7 @@ describe('a job that starts children', () => {
     await expect(jobs.assertAllStarted()).rejects.toThrow(WaitForChildren);
   });
 
-  it('gets their results in the order in which it asked, and what was said for those that failed', async () => {
+  it('gets their results in the order of its requests, and the fallback for those that failed', async () => {
     const parent = await newParent();
     const requests = [
       request('a'),
@@ -201,7 +201,7 @@ describe('a job that starts children', () => {
     expect(job?.opts).toMatchObject({ fleet: { depth: MAX_CHILD_DEPTH } });
   });
 
-  it('is refused children where it lost its lock or was removed, and adds none', async () => {
+  it('adds no children if it lost its lock or was removed', async () => {
     const parent = await newParent();
     await fleet.client.set(`${parent.key}:lock`, 'of another worker');
     await expect(attempt(parent).children([request('a')])).rejects.toMatchObject({ code: 'lock-lost' });
@@ -211,7 +211,7 @@ describe('a job that starts children', () => {
     expect(await waiting()).toBe(0);
   });
 
-  it('says where the record of its children cannot be read', async () => {
+  it('fails with the location of the record of its children if that cannot be read', async () => {
     const parent = await newParent();
     await fleet.client.hset(parent.key, CHILDREN_FIELD, 'no JSON');
     await expect(attempt(parent).children([request('a')])).rejects.toMatchObject({
@@ -220,7 +220,7 @@ describe('a job that starts children', () => {
     });
   });
 
-  it('is left to a newer worker where that started a child that this one does not know', async () => {
+  it('is left to a newer worker that started a child which this one does not know', async () => {
     const parent = { ...(await newParent()), startedChildren: ['a', 'new'] };
     const jobs = attempt(parent);
     await expect(jobs.children([request('a')])).rejects.toThrow(WaitForChildren);

@@ -85,7 +85,7 @@ describe('addRefinementStep', () => {
     expect((await extract.view()).tags).toEqual({ run: 'r' });
   });
 
-  it('a summary that fails for good fails the step, which names the child and its reason', async () => {
+  it('a summary that fails permanently fails the step, which names the child and its reason', async () => {
     const { fleet, worker, runner } = await startFleet(() => errorReply(401, 'invalid x-api-key'));
     await worker(runner);
     const { extract, summarize } = await addRefinementStep(fleet, STEP);
@@ -95,7 +95,7 @@ describe('addRefinementStep', () => {
     expect(view.error?.message).toContain('unauthorized');
   });
 
-  it('a child that is run again and succeeds lets its parent go on', async () => {
+  it('a child that is run again and succeeds continues its parent', async () => {
     let broken = true;
     const { fleet, worker, runner } = await startFleet((request) =>
       broken ? errorReply(401) : reply(request),
@@ -190,7 +190,7 @@ describe('addGuardedEvaluation', () => {
     expect(job.data).toMatchObject({ fold: 3 });
   });
 
-  it('REQ-SF-022: a check that fails for good fails the evaluation with the reason, and it never runs', async () => {
+  it('REQ-SF-022: a check that fails permanently fails the evaluation with the reason, and it never runs', async () => {
     const { fleet, worker, runner } = await startFleet(() => errorReply(401));
     await worker(runner);
     const pipeline = evaluate();
@@ -201,7 +201,7 @@ describe('addGuardedEvaluation', () => {
     expect(pipeline.ran).toEqual([]);
   });
 
-  it('a leak that could not be corrected is evaluated and visible, or refused where the pipeline says so', async () => {
+  it('a leak that could not be corrected is evaluated and visible, or refused if the pipeline says so', async () => {
     const { fleet, worker, runner } = await startFleet(() => leaks('nowhere()'));
     await worker(runner);
     evaluate();

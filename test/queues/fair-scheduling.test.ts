@@ -124,7 +124,7 @@ describe('tenants share a queue', () => {
     expect(await queue.take(3)).toEqual(['a0', 'a1', 'a2']);
   });
 
-  it('a lost memory does no harm: new jobs start where the waiting ones are', async () => {
+  it('lost state does no harm: new jobs start at the tag of the waiting ones', async () => {
     const queue = newQueue();
     await queue.addFor('a', numbered('a', 20));
     await queue.take(10);
