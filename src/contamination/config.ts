@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { PayloadError } from '../errors.js';
-import { CHECKS, type CheckName } from './checks.js';
+import { CHECKS } from './checks.js';
 import {
   CONTAINMENT_THRESHOLD,
   EVIDENCE_THRESHOLD,
@@ -8,31 +9,32 @@ import {
   WORDING_THRESHOLD,
 } from './thresholds.js';
 
-export interface ContaminationConfig {
-  /** Trigram similarity above which an output is a copy (binding: 0.95). */
-  readonly similarityThreshold: number;
-  /** Fraction of the expected time below which a solve is suspiciously fast (binding: 0.1). */
-  readonly fastSolveThreshold: number;
-  /** Thoughts that explore, below which a chain is noted as short of them (binding: 3). */
-  readonly minExplorationDepth: number;
-  /** Fraction of the known solution found in stretches, from which an output is a copy. */
-  readonly containmentThreshold: number;
-  /** Weight found in long stretches, in multiples of what is needed, from which an output is a copy. */
-  readonly evidenceThreshold: number;
-  /** Fraction of the known program's statements found under one renaming, from which an output is a copy. */
-  readonly fingerprintThreshold: number;
-  /** Fraction of a known text found in passages that may have single words exchanged. */
-  readonly wordingThreshold: number;
-  /** Known code with fewer tokens is flagged only by exact hash or binding similarity. */
-  readonly minimumTokens: number;
-  /** Checks that are not to run. */
-  readonly skipChecks: readonly CheckName[];
-}
+const fraction = z.number().min(0).max(1);
+const count = z.int('expected a whole number').nonnegative();
 
-/** Settings as they are handed in: what is left out keeps its default. */
-export type ContaminationConfigInput = {
-  readonly [Name in keyof ContaminationConfig]?: ContaminationConfig[Name] | undefined;
-};
+/** Settings of the detector. The bounds of SPEC-SIL-009 are 0.95 (similarity), 0.1 (time) and 3 (thoughts). */
+export const ContaminationConfigSchema = z.strictObject({
+  similarityThreshold: fraction.describe('Trigram similarity above which an output is a copy.'),
+  fastSolveThreshold: z
+    .number()
+    .min(0)
+    .describe('Fraction of the expected time below which a solve is too fast.'),
+  minExplorationDepth: count.describe('A chain with fewer exploring thoughts than this is suspicious.'),
+  containmentThreshold: fraction.describe('Fraction of the known solution found in stretches.'),
+  evidenceThreshold: z
+    .number()
+    .min(0)
+    .describe('Weight in long stretches, in multiples of the required weight.'),
+  fingerprintThreshold: fraction.describe('Fraction of the known statements found under one renaming.'),
+  wordingThreshold: fraction.describe('Fraction of a known text found with single words replaced.'),
+  minimumTokens: count.describe('Known code with fewer tokens is too short to compare.'),
+  skipChecks: z.array(z.enum(CHECKS)).max(100).readonly().describe('Checks that do not run.'),
+});
+export type ContaminationConfig = Readonly<z.infer<typeof ContaminationConfigSchema>>;
+
+/** Settings of one submission or detector: what is left out keeps its default. */
+export const ContaminationConfigInputSchema = ContaminationConfigSchema.partial();
+export type ContaminationConfigInput = Readonly<z.input<typeof ContaminationConfigInputSchema>>;
 
 export const DEFAULT_CONTAMINATION_CONFIG: ContaminationConfig = Object.freeze({
   similarityThreshold: 0.95,
@@ -43,57 +45,26 @@ export const DEFAULT_CONTAMINATION_CONFIG: ContaminationConfig = Object.freeze({
   fingerprintThreshold: FINGERPRINT_THRESHOLD,
   wordingThreshold: WORDING_THRESHOLD,
   minimumTokens: MINIMUM_TOKENS,
-  skipChecks: Object.freeze([]) as readonly CheckName[],
+  skipChecks: Object.freeze([]),
 });
 
-const FRACTIONS = [
-  'similarityThreshold',
-  'containmentThreshold',
-  'fingerprintThreshold',
-  'wordingThreshold',
-] as const;
-const AMOUNTS = ['fastSolveThreshold', 'evidenceThreshold', 'minExplorationDepth', 'minimumTokens'] as const;
-const WHOLE: readonly string[] = ['minExplorationDepth', 'minimumTokens'];
-
 /**
- * Fills in the defaults and checks every setting.
+ * Validates settings and fills in the defaults.
  *
- * @throws PayloadError naming the field at fault
+ * @throws PayloadError with the invalid field
  */
 export function completeConfig(input: ContaminationConfigInput = {}): ContaminationConfig {
-  const settings = Object.entries(input).filter(([, value]) => value !== undefined);
-  const config: ContaminationConfig = { ...DEFAULT_CONTAMINATION_CONFIG, ...Object.fromEntries(settings) };
-  for (const name of Object.keys(config)) {
-    if (!(name in DEFAULT_CONTAMINATION_CONFIG)) {
-      throw invalidField(
-        name,
-        `unknown setting; known are ${Object.keys(DEFAULT_CONTAMINATION_CONFIG).join(', ')}`,
-      );
-    }
-  }
-  for (const name of FRACTIONS) {
-    const value = config[name];
-    if (typeof value !== 'number' || !(value >= 0 && value <= 1))
-      throw invalidField(name, `expected a number from 0 to 1, got ${String(value)}`);
-  }
-  for (const name of AMOUNTS) {
-    const value = config[name];
-    if (typeof value !== 'number' || !(value >= 0) || !Number.isFinite(value)) {
-      throw invalidField(name, `expected a number of at least 0, got ${String(value)}`);
-    }
-    if (WHOLE.includes(name) && !Number.isInteger(value))
-      throw invalidField(name, `expected a whole number, got ${value}`);
-  }
-  for (const check of config.skipChecks) {
-    if (!CHECKS.includes(check))
-      throw invalidField(
-        'skipChecks',
-        `unknown check ${JSON.stringify(check)}; known are ${CHECKS.join(', ')}`,
-      );
-  }
-  return config;
+  const parsed = ContaminationConfigInputSchema.safeParse(input);
+  if (!parsed.success) throw invalidField(parsed.error.issues[0]);
+  const settings = Object.entries(parsed.data).filter(([, value]) => value !== undefined);
+  return { ...DEFAULT_CONTAMINATION_CONFIG, ...Object.fromEntries(settings) };
 }
 
-function invalidField(name: string, problem: string): PayloadError {
-  return new PayloadError('invalid-payload', `config.${name}: ${problem}`, { field: `config.${name}` });
+function invalidField(issue: z.core.$ZodIssue | undefined): PayloadError {
+  const isUnknown = issue?.code === 'unrecognized_keys';
+  const field = `config.${String(isUnknown ? issue.keys[0] : issue?.path[0])}`;
+  const problem = isUnknown
+    ? `unknown setting; known are ${Object.keys(DEFAULT_CONTAMINATION_CONFIG).join(', ')}`
+    : (issue?.message ?? 'is not valid');
+  return new PayloadError('invalid-payload', `${field}: ${problem}`, { field });
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { CHECKS } from '../contamination/checks.js';
+import { ContaminationConfigInputSchema, ContaminationConfigSchema } from '../contamination/config.js';
 import { payloadBase } from './common.js';
 import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
 import { nameField } from './names.js';
@@ -16,35 +18,7 @@ const TestCaseSchema = z.strictObject({
   starter: z.string().optional().describe('Text that the task hands out; matches with it do not count.'),
 });
 
-/** Names of all checks, as results and `skipChecks` use them. */
-const CONTAMINATION_CHECKS = [
-  ...['similarity', 'timing', 'reasoning'],
-  ...['exact', 'containment', 'evidence', 'fingerprint', 'wording', 'crossTask'],
-] as const;
-
 const fraction = z.number().min(0).max(1);
-const configFields = {
-  similarityThreshold: fraction.describe('Trigram similarity above which an output is a copy.'),
-  fastSolveThreshold: z
-    .number()
-    .min(0)
-    .describe('Fraction of the expected time below which a solve is too fast.'),
-  minExplorationDepth: z
-    .int()
-    .nonnegative()
-    .describe('A chain with fewer exploring thoughts than this is suspicious.'),
-  containmentThreshold: fraction.describe('Fraction of the known solution found in stretches.'),
-  evidenceThreshold: z
-    .number()
-    .min(0)
-    .describe('Weight in long stretches, in multiples of the required weight.'),
-  fingerprintThreshold: fraction.describe('Fraction of the known statements found under one renaming.'),
-  wordingThreshold: fraction.describe('Fraction of a known text found with single words replaced.'),
-  minimumTokens: z.int().nonnegative().describe('Known code with fewer tokens is too short to compare.'),
-  skipChecks: z.array(z.enum(CONTAMINATION_CHECKS)).max(100).describe('Checks that do not run.'),
-};
-const ContaminationConfigSchema = z.strictObject(configFields).partial();
-
 export const ContaminationPayloadSchema = z.strictObject({
   ...payloadBase,
   output: z
@@ -53,7 +27,7 @@ export const ContaminationPayloadSchema = z.strictObject({
     .optional()
     .describe('The answer to be checked; left out if a child supplies it.'),
   testCase: TestCaseSchema,
-  config: ContaminationConfigSchema.optional(),
+  config: ContaminationConfigInputSchema.optional(),
 });
 export type ContaminationPayload = z.infer<typeof ContaminationPayloadSchema>;
 
@@ -113,11 +87,9 @@ export const ContaminationResultSchema = z.strictObject({
     fingerprint: EvasionCheckSchema.optional(),
     wording: EvasionCheckSchema.optional(),
     crossTask: EvasionCheckSchema.optional(),
-    skipped: z
-      .partialRecord(z.enum(CONTAMINATION_CHECKS), z.string())
-      .describe('Every check that did not run, and why.'),
+    skipped: z.partialRecord(z.enum(CHECKS), z.string()).describe('Every check that did not run, and why.'),
   }),
-  config: z.strictObject(configFields).describe('The thresholds in force.'),
+  config: ContaminationConfigSchema.describe('The thresholds in force.'),
 });
 export type ContaminationJobResult = z.infer<typeof ContaminationResultSchema>;
 

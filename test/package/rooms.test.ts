@@ -26,7 +26,8 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'link-boundary': [],
   // Types only: an agent's error carries what its calls used.
   errors: ['queues'],
-  queues: [],
+  // The contract of a kind names the settings of its computation.
+  queues: ['contamination'],
   payloads: ['queues'],
   solution: [],
   leakage: ['solution'],
