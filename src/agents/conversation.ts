@@ -1,16 +1,47 @@
 import { createHash } from 'node:crypto';
 import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import { costOfOutcome } from '../calls/cost.js';
 import { type ContentBlock, type ReceivedMessage, textOf, toolUsesOf } from '../calls/message.js';
 import { type CallOutcome, OUTCOMES, type OutcomeClass } from '../calls/outcome.js';
 import { type CallSettings, performCall } from '../calls/perform-call.js';
 import type { CallRequest } from '../calls/transport.js';
 import { AgentError, type ErrorCode } from '../errors.js';
+import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
 import type { RunContext } from './agent-runner.js';
-import { CallUsage } from './call-usage.js';
 import { type AnswerCheck, isFinal, wholeText } from './check-answer.js';
 import { runTools } from './read-tool.js';
 import { wellFormed } from './well-formed.js';
 import type { QuestionFiles } from './workspace/job-files.js';
+
+/**
+ * Sums what the calls of one question use. A call counts once the provider has said what it used, also where
+ * its answer then broke off; one that was turned away (429, 5xx, no connection) is not billed and not counted.
+ */
+class CallUsage {
+  #total: Usage = NO_USAGE;
+
+  /** @param model the model that was asked; the one that answered has the price */
+  add(outcome: CallOutcome, model: string, reused: boolean): void {
+    if (reused) {
+      this.#total = addUsage(this.#total, { ...NO_USAGE, reusedCalls: 1 });
+    } else if (outcome.tokens) {
+      const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = outcome.tokens;
+      this.#total = addUsage(this.#total, {
+        calls: 1,
+        reusedCalls: 0,
+        inputTokens,
+        outputTokens,
+        cacheReadTokens,
+        cacheWriteTokens,
+        costUsd: costOfOutcome(outcome, model) ?? null,
+      });
+    }
+  }
+
+  get total(): Usage {
+    return this.#total;
+  }
+}
 
 /** Bounds of one conversation; each prevents unlimited cost. */
 export const MAX_TOOL_TURNS = 10;

@@ -21,11 +21,11 @@ import { identityOf, JobLedger } from './ledger/job-ledger.js';
 import { packAnswer } from './ledger/kept-answer.js';
 import { keepProbeAlive } from './limiter/keep-probe-alive.js';
 import { limitsOf } from './limiter/model-limits.js';
-import { opensCircuit } from './limiter/opens-circuit.js';
 import { cooldownMs, DIMENSIONS, learnedLimits } from './limiter/rate-headers.js';
 import type { ReceivedMessage } from './message.js';
 import type { CallOutcome } from './outcome.js';
 import { callInDoubt, lostJob, overBudget, waitedTooLong } from './refusals.js';
+import { opensCircuit } from './retry-table.js';
 import { settledCall } from './settled-call.js';
 
 /** The job whose calls an interceptor handles. */

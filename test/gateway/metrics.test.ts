@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { countJob } from '../../src/gateway/metrics/count-job.js';
+import { countJob } from '../../src/gateway/metrics/collector.js';
 import { percentile } from '../../src/gateway/metrics/statistics.js';
 import { GROUP } from '../../src/gateway/metrics/statistics-keys.js';
 import { addJob } from '../../src/producers/add-job.js';

@@ -1,12 +1,55 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readlink, realpath, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink, realpath, statfs } from 'node:fs/promises';
 import { isAbsolute, normalize, relative, resolve } from 'node:path';
 import { isWithin } from '../../config/paths.js';
 import { openBelow } from './open-below.js';
-import { openByName } from './open-by-name.js';
-import { namesSecret } from './secret-names.js';
 import type { WorkspacePolicy } from './workspace-policy.js';
-import { isFileError, unreadable, WorkspaceRefusal } from './workspace-refusal.js';
+import { isFileError, rejectFileError, unreadable, WorkspaceRefusal } from './workspace-refusal.js';
+
+/** Folders that hold credentials, or settings with credentials in them. Lower case. */
+const SECRET_FOLDERS: ReadonlySet<string> = new Set([
+  '.git',
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.azure',
+  '.gcloud',
+  '.kube',
+  '.docker',
+  '.fleet',
+]);
+
+/** Files of the same sort. `docs/security.md` lists them for people. */
+const SECRET_FILES: readonly RegExp[] = [
+  /^\.env/,
+  /\.env$/,
+  /\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/,
+  /^id_(?:rsa|dsa|ecdsa|ed25519|xmss)/,
+  /^[._]netrc$/,
+  /^\.(?:npmrc|yarnrc|pypirc|pgpass|my\.cnf|htpasswd|git-credentials|gitconfig|dockercfg|vault-token)$/,
+  /^kaggle\.json$/,
+  /^credentials/,
+  /^secrets?\.(?:json|toml|ya?ml|ini|txt)$/,
+  /^service[-_]account.*\.json$/,
+];
+
+/** What editors and people append to the name of a copy. */
+const COPY = /(?:~|\.(?:bak|backup|old|orig|save|swp))$/;
+
+/**
+ * Whether a path says that the file holds secrets. Names are compared without regard to case and to how their characters
+ * are encoded: a file system may take `.ENV` for `.env`.
+ *
+ * @param path Relative to the workspace.
+ */
+function namesSecret(path: string): boolean {
+  const names = path
+    .normalize('NFKC')
+    .toLowerCase()
+    .split('/')
+    .map((name) => name.trim().replace(COPY, ''));
+  return names.some((name) => SECRET_FOLDERS.has(name) || SECRET_FILES.some((known) => known.test(name)));
+}
 
 /** Linux names the path of an open file, and opens names below an open directory; elsewhere names have to do. */
 const BY_DESCRIPTOR = process.platform === 'linux';
@@ -128,4 +171,31 @@ async function isSystemFile(file: FileHandle): Promise<boolean> {
   if (!BY_DESCRIPTOR) return false;
   const { type } = await statfs(`/proc/self/fd/${file.fd}`);
   return SYSTEM_FILE_SYSTEMS.has(type);
+}
+
+/**
+ * Opens a file below a directory where the system cannot open names below a descriptor. The file at the real path has
+ * to be the one that was opened. A directory that is exchanged for just that moment is not noticed: run workers that
+ * read in workspaces which others can write to on Linux.
+ *
+ * @param root Real path of the directory.
+ * @throws {WorkspaceRefusal}
+ */
+async function openByName(root: string, path: string): Promise<FileHandle> {
+  try {
+    const real = await realpath(resolve(root, path.replace(/^\/+/, '')));
+    if (real === root || !isWithin(real, root)) throw unreadable();
+    if (path.endsWith('/') || !(await lstat(real)).isFile()) throw unreadable();
+    const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const [opened, found] = [await file.stat(), await lstat(await realpath(real))];
+      if (opened.ino !== found.ino || opened.dev !== found.dev) throw unreadable();
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  } catch (error) {
+    return rejectFileError(error);
+  }
 }

@@ -2,9 +2,25 @@ import type { Redis } from 'ioredis';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
 import { inFlightKey, spendBase } from '../call-control.js';
 import { PRICE_LIST } from '../prices.js';
-import { addCosts } from './add-costs.js';
 import { fromNano } from './estimate.js';
 import { runAccount } from './run-account.js';
+
+const SUMMED = [
+  ...(['spentUsd', 'inDoubtUsd', 'assumedUsd', 'reservedUsd'] as const),
+  ...(['calls', 'callsInDoubt', 'unpricedCalls', 'callsUnderWay'] as const),
+  ...(['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const),
+];
+
+/** What a part of a run costs besides the rest of it. */
+function addCosts(all: Costs, part: Costs): Costs {
+  const models = { ...all.models };
+  for (const [model, { calls, spentUsd }] of Object.entries(part.models)) {
+    const before = models[model] ?? { calls: 0, spentUsd: 0 };
+    models[model] = { calls: before.calls + calls, spentUsd: before.spentUsd + spentUsd };
+  }
+  const sums = SUMMED.map((name) => [name, all[name] + part[name]]);
+  return { ...all, ...Object.fromEntries(sums), models };
+}
 
 /** What the agent calls of a day or a run cost. */
 export interface Costs {

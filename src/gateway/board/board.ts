@@ -12,8 +12,6 @@ import { boardHeaders } from '../http/security-headers.js';
 import { leadsToLogin } from '../pages/page-request.js';
 import { guardBoard } from './board-guard.js';
 import { BoardQueue } from './board-queue.js';
-import { boundQuery } from './bound-query.js';
-import { shorten } from './shorten.js';
 
 const BOARD_PATH = '/board';
 /** Who may change queues on the board. */
@@ -115,4 +113,89 @@ export function mountBoard(app: Express, mounting: Mounting): void {
       response.redirect(303, `/login?next=${encodeURIComponent(request.originalUrl)}`);
     }
   });
+}
+
+/** Longest text that the board shows, in characters; the API gives the whole. */
+const MAX_TEXT_LENGTH = 2_000;
+const MAX_ITEMS = 50;
+const DEEPEST = 6;
+/** Characters of one value's texts and keys together. */
+const MAX_VALUE_LENGTH = 20_000;
+
+interface Room {
+  left: number;
+}
+
+/** A value cut to what a page can show: a megabyte of script or ten thousand items make a board unusable. The cut is marked. */
+function shorten(value: unknown): unknown {
+  return shortenWithin(value, DEEPEST, { left: MAX_VALUE_LENGTH });
+}
+
+function shortenText(text: string, room: Room): string {
+  const length = Math.min(MAX_TEXT_LENGTH, Math.max(room.left, 0));
+  room.left -= Math.min(text.length, length);
+  return text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters in all)`;
+}
+
+function shortenWithin(value: unknown, depth: number, room: Room): unknown {
+  if (typeof value === 'string') return shortenText(value, room);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return '… (nested deeper)';
+  if (Array.isArray(value)) {
+    const items = value.slice(0, MAX_ITEMS).map((item) => shortenWithin(item, depth - 1, room));
+    return value.length <= MAX_ITEMS ? items : [...items, `… (${value.length} items in all)`];
+  }
+  const entries = Object.entries(value);
+  const shown = entries.slice(0, MAX_ITEMS).map(([key, item]) => {
+    return [shortenText(key, room), shortenWithin(item, depth - 1, room)];
+  });
+  if (entries.length > MAX_ITEMS) shown.push(['…', `(${entries.length} fields in all)`]);
+  return Object.fromEntries(shown);
+}
+
+/** Largest values of parameters of the board. */
+const MAX: Readonly<Record<string, number>> = {
+  jobsPerPage: 100,
+  page: 100_000,
+  depth: 5,
+  maxChildren: 50,
+};
+
+/** Jobs of each state on the page that shows the latest of all states. */
+const MAX_LATEST = 20;
+
+/** Parameters that hold a name in a form that is decoded once more. */
+const ENCODED = new Set(['activeQueue', 'queueName']);
+
+/**
+ * The address of a request to the board with bounded parameters, each one once and under its plain name: the board itself
+ * accepts any number.
+ */
+function boundQuery(url: string): string {
+  const at = url.indexOf('?');
+  if (at === -1) return url;
+  const requested = new URLSearchParams(url.slice(at));
+  const bounded = new URLSearchParams();
+  for (const [name, value] of requested) {
+    if (bounded.has(name) || !/^\w{1,50}$/.test(name)) continue;
+    if (ENCODED.has(name) && !isDecodable(value)) continue;
+    const most = MAX[name];
+    if (most === undefined) bounded.set(name, value);
+    else if (/^\d+$/.test(value)) bounded.set(name, String(Math.min(Math.max(Number(value), 1), most)));
+  }
+  const status = bounded.get('status') ?? 'latest';
+  if (status === 'latest' && Number(bounded.get('jobsPerPage') ?? 0) > MAX_LATEST) {
+    bounded.set('jobsPerPage', String(MAX_LATEST));
+  }
+  return `${url.slice(0, at)}?${bounded}`;
+}
+
+function isDecodable(value: string): boolean {
+  try {
+    decodeURIComponent(value);
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof URIError)) throw thrown;
+    return false;
+  }
 }

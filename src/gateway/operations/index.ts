@@ -4,12 +4,10 @@ import type { Metrics } from '../metrics/metrics.js';
 import { deadLetterOperations } from './dead-letters.js';
 import { evaluationOperations } from './evaluations.js';
 import { flowOperations } from './flows.js';
-import { healthOperations } from './health.js';
 import { jobEvents } from './job-events.js';
 import { cancelOperation, getJob, getRun, listOperation, retryOperation } from './jobs.js';
 import { knownOperations } from './known.js';
-import { metricsOperation } from './metrics.js';
-import { openApiOperation } from './openapi.js';
+import { healthOperations, metricsOperation, openApiOperation } from './service.js';
 import { submitBatch } from './submit-batch.js';
 import { submitOperations } from './submit-job.js';
 

@@ -4,7 +4,7 @@ import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
 import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/add-jobs.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
-import { BatchAdmission } from '../admission/admit-jobs.js';
+import type { Admission } from '../admission/admission.js';
 import { assertAllowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { logFailure, requestIdOf } from '../http/errors.js';
@@ -13,6 +13,61 @@ import { type Problem, ProblemSchema, problemOf } from '../http/problem.js';
 import { submitted } from './job-resource.js';
 import { SubmittedSchema } from './job-schemas.js';
 import { inBody, submitOptions } from './submit-job.js';
+
+/** Which jobs were admitted. */
+interface AdmittedJobs<Job> {
+  readonly admitted: readonly Job[];
+  readonly refused: ReadonlyMap<Job, FleetError>;
+}
+
+/** Admits the jobs of a batch, a part at a time. */
+class BatchAdmission {
+  readonly #admission: Admission;
+  readonly #submitter: string;
+  /** Kinds without room: they are not checked again for each of thousands of jobs. */
+  readonly #full = new Map<KindName, FleetError>();
+  readonly #landed: (() => void)[] = [];
+
+  constructor(admission: Admission, submitter: string) {
+    this.#admission = admission;
+    this.#submitter = submitter;
+  }
+
+  /**
+   * Admits as many of the jobs as there is room for, the first ones first.
+   * @throws RedisError if there is no memory for jobs of this submitter.
+   */
+  async admit<Job extends { readonly kind: KindName }>(jobs: readonly Job[]): Promise<AdmittedJobs<Job>> {
+    const refused = new Map<Job, FleetError>();
+    for (const kind of new Set(jobs.map((job) => job.kind))) {
+      const ofKind = jobs.filter((job) => job.kind === kind);
+      const wholePart = this.#full.has(kind) || (await this.#refusal(kind, ofKind.length));
+      if (wholePart === undefined) continue;
+      for (const job of ofKind) {
+        const refusal = this.#full.get(kind) ?? (await this.#refusal(kind, 1));
+        if (refusal === undefined) continue;
+        this.#full.set(kind, refusal);
+        refused.set(job, refusal);
+      }
+    }
+    return { admitted: jobs.filter((job) => !refused.has(job)), refused };
+  }
+
+  async #refusal(kind: KindName, count: number): Promise<FleetError | undefined> {
+    try {
+      this.#landed.push(await this.#admission.admit(kind, count, this.#submitter));
+      return undefined;
+    } catch (thrown) {
+      if (!(thrown instanceof FleetError && thrown.code === 'too-many-waiting')) throw thrown;
+      return thrown;
+    }
+  }
+
+  /** Call it once the admitted jobs are in Redis, or will never be. */
+  land(): void {
+    for (const land of this.#landed.splice(0)) land();
+  }
+}
 
 /** Most jobs of one batch; each may have a payload of its own size, within the limit of the body. */
 const MAX_BATCH_JOBS = 10_000;
