@@ -13,7 +13,7 @@ import { percentile } from '../harness/statistics.js';
 const CROWD = 1_000;
 /** Other tenants, in the order in which their jobs of one round start. */
 const TENANTS = ['north', 'east', 'south', 'west'] as const;
-const HOLDER = 'west';
+const BLOCKING_TENANT = 'west';
 
 /** When each job started, by the event that Redis writes when a worker takes it: the same clock for both sides. */
 class Starts {
@@ -104,7 +104,7 @@ async function fleetCrowded(context: RowContext, count: number): Promise<number[
   let arrived: (() => void) | undefined;
   let release: (() => void) | undefined;
   const hold = async (code: string) => {
-    if (!code.includes(HOLDER)) return;
+    if (!code.includes(BLOCKING_TENANT)) return;
     await new Promise<void>((resolve) => {
       release = resolve;
       arrived?.();

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SetupError, say } from './failure.mjs';
 
-const PATIENCE_MS = 15 * 60_000;
+const LOCK_TIMEOUT_MS = 15 * 60_000;
 /** Taking over a dead owner's lock takes microseconds; a guard this old belongs to a run that died in between. */
 const GUARD_EXPIRY_MS = 10_000;
 
@@ -34,8 +34,8 @@ export async function withLock(path, work) {
 }
 
 async function acquire(path) {
-  const giveUpAt = Date.now() + PATIENCE_MS;
-  let told = false;
+  const giveUpAt = Date.now() + LOCK_TIMEOUT_MS;
+  let isAnnounced = false;
   while (!create(path)) {
     const owner = readOwner(path);
     if (owner !== undefined && !isAlive(owner)) {
@@ -47,8 +47,8 @@ async function acquire(path) {
         `Process ${owner} holds ${path} for too long. If it is not a set-up, delete the file.`,
       );
     }
-    if (!told) say(`Waiting for another set-up (process ${owner}) to finish …`);
-    told = true;
+    if (!isAnnounced) say(`Waiting for another set-up (process ${owner}) to finish …`);
+    isAnnounced = true;
     await wait(100);
   }
 }

@@ -3,7 +3,7 @@ import { limiterKey } from '../calls/call-control.js';
 import { MAX_COOLDOWN_MS } from '../calls/limiter/rate-headers.js';
 import type { CostReader } from '../gateway/costs.js';
 
-/** The books of the agent calls, for the gateway. */
+/** Reads the cost accounts of agent calls for the gateway. */
 export const costReader: CostReader = {
   today: ({ client, prefix }) => costsOfDay(client, prefix, Date.now()),
   ofRun: ({ client, prefix }, run) => costsOfRun(client, prefix, run),

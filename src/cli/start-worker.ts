@@ -40,7 +40,7 @@ export async function startWorker(
     logger,
     concurrency: settings.concurrency ?? config.concurrency,
     lockMs: config.lockMs,
-    // Budget, limits and books are the whole fleet's, also where the queues are an invocation's own.
+    // Budget, limits and accounts are the whole fleet's, even if the queues are an invocation's own.
     calls: { ...configuredControl(config), prefix: config.prefix },
     offloadBytes: config.offloadBytes,
     textLimits: configuredLimits(config),

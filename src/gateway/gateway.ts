@@ -6,7 +6,7 @@ import type { Access, AuthMode } from './auth/access.js';
 import type { TokenStore } from './auth/token-store.js';
 import type { CostReader } from './costs.js';
 import type { Evaluations } from './evaluations/evaluations.js';
-import type { OwnQueues } from './evaluations/own-queues.js';
+import type { PipelineQueues } from './evaluations/pipeline-queues.js';
 import type { WaitingClaims } from './evaluations/waiting-claims.js';
 import type { Statistics } from './metrics/statistics.js';
 
@@ -53,7 +53,7 @@ export interface Gateway {
   readonly costs: CostReader;
   readonly evaluations: Evaluations;
   readonly waitingClaims: WaitingClaims;
-  readonly ownQueues: OwnQueues;
+  readonly pipelineQueues: PipelineQueues;
   /** Aborted when the gateway begins to close. */
   readonly closing: AbortSignal;
 }

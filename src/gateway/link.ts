@@ -6,7 +6,7 @@ import { Access } from './auth/access.js';
 import { isLoopback } from './auth/same-origin.js';
 import { TokenStore } from './auth/token-store.js';
 import { Evaluations } from './evaluations/evaluations.js';
-import { OwnQueues } from './evaluations/own-queues.js';
+import { PipelineQueues } from './evaluations/pipeline-queues.js';
 import { WaitingClaims } from './evaluations/waiting-claims.js';
 import type { Gateway } from './gateway.js';
 import type { GatewayOptions } from './gateway-options.js';
@@ -126,8 +126,8 @@ export class FleetLink {
       const statistics = new Statistics(fleet);
       fleet.feed.report = (reason) =>
         logger.warn({ reason }, 'events of the queues cannot be read; trying again');
-      const ownQueues = new OwnQueues(fleet);
-      const evaluations = new Evaluations(fleet, ownQueues, redisUrl, logger, stalledCheckMs);
+      const pipelineQueues = new PipelineQueues(fleet);
+      const evaluations = new Evaluations(fleet, pipelineQueues, redisUrl, logger, stalledCheckMs);
       this.#gateway = {
         settings,
         logger,
@@ -138,7 +138,7 @@ export class FleetLink {
         costs: this.#options.costs,
         admission: new Admission(fleet, statistics, settings.maxWaiting, () => tokens.submitters()),
         feed: fleet.feed,
-        ownQueues,
+        pipelineQueues,
         evaluations,
         waitingClaims: new WaitingClaims(fleet, evaluations),
         closing: this.closing.signal,

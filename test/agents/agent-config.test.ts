@@ -49,7 +49,7 @@ describe('AgentConfig fills every field', () => {
     });
   });
 
-  it('what is given explicitly stays, also where it is null', () => {
+  it('explicit values stay, even null', () => {
     const own = new AgentConfig({
       agentType: AgentType.leakage,
       description: 'mine',

@@ -95,7 +95,7 @@ describe('structured output', () => {
     expect(api.requests[0]?.body.output_config).toBeUndefined();
   });
 
-  it('REQ-SF-018: the correction is given the whole solution and the block that was found leaky', async () => {
+  it('REQ-SF-018: the correction gets the whole solution and the leaky block', async () => {
     const runner = await serve([textReply('```python\npass\n```')]);
     const code_block = 'X = scaler.fit_transform(X)';
     await runner.ask({ agent: correction, variables: { code: CODE, code_block }, step: 'correct-1' });
@@ -119,7 +119,7 @@ describe('structured output', () => {
 });
 
 describe('the request', () => {
-  it('REQ-SF-012: instructions go into the system text with a cache mark, the script into the message', async () => {
+  it('REQ-SF-012: instructions go into the system text with cache control, the script into the message', async () => {
     const runner = await serve([jsonReply(YES)]);
     await runner.ask(detectQuestion());
     const body = api.requests[0]?.body;
@@ -222,7 +222,7 @@ describe('the Read tool', () => {
     }
   });
 
-  it('reads a file for the agent and goes on to the answer', async () => {
+  it('reads a file for the agent and continues to the answer', async () => {
     const workspace = mkdtempSync(join(tmpdir(), 'fleet-workspace-'));
     writeFileSync(join(workspace, 'prep.py'), 'def prep(): ...\n');
     try {

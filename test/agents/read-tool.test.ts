@@ -141,7 +141,7 @@ describe('refuses', () => {
     expect(lines[0]).not.toMatch(/\p{Cc}/u);
   });
 
-  it('whatever path it is given, nothing from outside comes out', async () => {
+  it('whatever the path, it reads nothing from outside', async () => {
     const piece = fc.constantFrom(
       '..',
       '.',
@@ -174,8 +174,9 @@ describe('races', () => {
       renameSync(file, path);
       symlinkSync(join(outer, 'secret.txt'), link);
       const reading = read({ file_path: 'changing.txt' });
-      // The check of the path and the opening are several turns of the event loop; the swap falls between them.
-      for (let turn = 0; turn < round % 7; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      // The check of the path and the opening are several rounds of the event loop; the swap happens between them.
+      for (let round = 0; round < round % 7; round += 1)
+        await new Promise((resolve) => setImmediate(resolve));
       renameSync(link, path);
       if ((await reading).text.includes('SECRET')) leaks += 1;
       rmSync(path);

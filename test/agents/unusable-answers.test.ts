@@ -159,7 +159,7 @@ describe('other ends of an answer', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it('a paused turn is gone on with, and its text is part of the answer', async () => {
+  it('a paused turn is continued, and its text is part of the answer', async () => {
     const { output } = await summarize([pausedReply('One, '), pausedReply('two, '), textReply('three.')]);
     expect(output).toBe('One, two, three.');
     expect(api.requests[2]?.body.messages.map((message) => message.role)).toEqual([
@@ -191,7 +191,7 @@ describe('calls that fail', () => {
       cutAfter(jsonReply(CLEAN), 3),
       jsonReply(CLEAN),
     ]);
-    // The first request is sent once; the second three times, of which the broken answer counts as well.
+    // The first request is sent once; the second three times, including the broken answer.
     expect(api.requests.map((request) => request.body.messages.length)).toEqual([1, 3, 3, 3]);
     expect(usage).toMatchObject({ calls: 3, inputTokens: 300, outputTokens: 41 });
   });

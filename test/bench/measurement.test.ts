@@ -79,7 +79,7 @@ describe('measuring', () => {
     expect(short?.measurement).toMatchObject({ ratio: 4, runs: 1 });
   });
 
-  it('goes on when a row fails, and says how it failed', async () => {
+  it('continues when a row fails, and reports the failure', async () => {
     const failing: RowGroup = {
       rows: [{ ...HEAD, name: 'fails' }],
       measure: async () => {

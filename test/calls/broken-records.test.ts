@@ -55,7 +55,7 @@ describe('a damaged record of the ledger', () => {
       warning.includes(`the record ${field} of the job ${job.key} `),
     );
     expect(naming).toEqual([expect.stringContaining('the call is in doubt')]);
-    // The new answer is in the ledger under a number of its own, and every later run finds it.
+    // The new answer is in the ledger under its own number, and every later attempt finds it.
     await job.takeOver();
     expect((await job.perform(job.interceptor(), CALL, api)).class).toBe('answered');
     expect(api.requests).toHaveLength(2);
@@ -84,7 +84,7 @@ describe('a damaged record of the ledger', () => {
     },
   );
 
-  it('a damaged answer that is shared by all jobs is asked for anew, and replaced', async () => {
+  it('a damaged answer in the shared cache is requested again, and replaced', async () => {
     const cached = () => {
       const { client, prefix } = fleet;
       const cache = new CallCache({ client, prefix, clock: settingsFor(api).clock });
@@ -100,7 +100,7 @@ describe('a damaged record of the ledger', () => {
 });
 
 describe('a job with damaged records', () => {
-  it('completes and can be looked at: no mark and no entry of its ledger keeps it from that', async () => {
+  it('completes and can be viewed whatever its flags and ledger contain', async () => {
     const test = await startTestFleet(redis, 'damaged');
     try {
       const job = await addSummarize(test.fleet, { ablationCode: 'x = 1', rawOutput: 'a: 1' });

@@ -5,7 +5,7 @@ import type { JobInterceptor } from '../../src/calls/job-interceptor.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { type FleetOfCalls, fleetOfCalls, type GatedTestJob, plannedCall } from './calling-job.js';
+import { type FleetOfCalls, fleetOfCalls, type InterceptedTestJob, plannedCall } from './calling-job.js';
 
 const CALL = plannedCall('a question');
 const MAX_USD = fromNano(estimateCall(CALL.request).maxNano);
@@ -35,7 +35,7 @@ const TURNED_DOWN = { class: 'bad-request', detail: '', status: 400 } as const;
 let redis: TestRedis;
 let proxy: TcpProxy;
 let fleet: FleetOfCalls;
-let job: GatedTestJob;
+let job: InterceptedTestJob;
 let interceptor: JobInterceptor;
 
 beforeEach(async () => {
@@ -58,7 +58,7 @@ afterEach(async () => {
 
 const costs = () => costsOfDay(fleet.client, fleet.prefix, Date.now());
 
-/** Lets a command be carried out and its answer be lost, then breaks the link, so that it is sent again. */
+/** Executes a command but drops its reply, then breaks the connection, so that it is sent again. */
 async function loseAnswerTo<T>(command: () => Promise<T>): Promise<T> {
   const before = proxy.swallowedBytes;
   proxy.mode = 'half-open';
@@ -70,7 +70,7 @@ async function loseAnswerTo<T>(command: () => Promise<T>): Promise<T> {
 }
 
 describe('a connection to Redis that breaks after a command', () => {
-  it('a call is written as sent and reserved once, although it is told twice', async () => {
+  it('a call is recorded and reserved once, although the command arrives twice', async () => {
     await loseAnswerTo(() => interceptor.admit(CALL));
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'sent']);
     const { callsUnderWay, reservedUsd } = await costs();
@@ -78,7 +78,7 @@ describe('a connection to Redis that breaks after a command', () => {
     expect(reservedUsd).toBeCloseTo(MAX_USD, 8);
   });
 
-  it('an answer and its cost are written once, although they are told twice', async () => {
+  it('an answer and its cost are recorded once, although the command arrives twice', async () => {
     await interceptor.admit(CALL);
     await loseAnswerTo(() => interceptor.settle(CALL, ANSWERED));
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'answered']);
@@ -96,7 +96,7 @@ describe('a Redis that is away', () => {
     expect((await job.records()).map(({ state }) => state)).toEqual(['failed', 'failed']);
   });
 
-  it('holds a job that is told to stop for no longer than a moment', async () => {
+  it('delays a job that must stop for no longer than a moment', async () => {
     const controller = new AbortController();
     const stopping = job.interceptor({}, controller.signal);
     await stopping.admit(plannedCall('before'));

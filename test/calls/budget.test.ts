@@ -57,7 +57,7 @@ async function startJob(control: CallControlOptions, options: JobOptions = {}) {
 
 const dayCosts = () => costsOfDay(fleet.client, fleet.prefix, clock.now());
 
-/** How each of so many calls at once fares. */
+/** The result of each of so many concurrent calls. */
 async function callAtOnce(count: number, control: CallControlOptions, options: JobOptions = {}) {
   const jobs = await Promise.all(Array.from({ length: count }, () => startJob(control, options)));
   const fates = await Promise.allSettled(jobs.map(({ interceptor }) => interceptor.admit(CALL)));
@@ -105,7 +105,7 @@ describe('the budget of a day', () => {
     await expect(interceptor.admit(CALL)).rejects.toMatchObject({ code: 'budget-exhausted' });
   });
 
-  it('begins anew at midnight UTC; a call that ends after midnight counts where it began', async () => {
+  it('starts again at midnight UTC; a call that ends after midnight counts for the day on which it began', async () => {
     const control = { budgetUsd: MAX_USD * 1.5 };
     const { interceptor } = await startJob(control);
     await interceptor.admit(CALL);
@@ -143,7 +143,7 @@ describe('the budget of a day', () => {
     expect(await fleet.client.exists(gone.job.key)).toBe(0);
   });
 
-  it('gets them back from a fleet at rest when told to sweep, and from no call that is under way', async () => {
+  it('gets them back from an idle fleet by a sweep, and from no call that is under way', async () => {
     const dead = await startJob({});
     const alive = await startJob({});
     for (const { interceptor } of [dead, alive]) await interceptor.admit(CALL);
@@ -169,7 +169,7 @@ describe('the budget of a run', () => {
     const { interceptor } = await startJob({}, run);
     await interceptor.admit(CALL);
     await interceptor.settle(CALL, usage(1_000, 1_000));
-    // A job of the run that does not repeat the budget is under it all the same.
+    // The budget also applies to a job of the run that does not repeat it.
     const follower = await startJob({}, { run: 'r1' });
     await expect(follower.interceptor.admit(CALL)).rejects.toMatchObject({
       code: 'budget-exhausted',

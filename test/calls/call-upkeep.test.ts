@@ -60,7 +60,7 @@ describe('a call', () => {
       limits: { '*': { requests: 1e6, inputTokens: 1e9, outputTokens: 1e9 } },
     };
     for (const [control, most] of [[{}, 26] as const, [everything, 28] as const]) {
-      // The first one also sends the scripts, and sets expiries. Opening the ledger is counted in.
+      // The first one also sends the scripts, and sets expiries. Opening the ledger is counted too.
       await call('run', control);
       const interceptor = await interceptorOf('run', control);
       const before = await commands();
@@ -74,7 +74,7 @@ describe('a call', () => {
     const control = { limits: { '*': { inputTokens: 100_000 } } };
     const interceptor = await interceptorOf('twice', control);
     const callBuffer = fleet.client.callBuffer.bind(fleet.client);
-    // What a client does whose connection broke before the reply came.
+    // What a client does if its connection breaks before the reply arrives.
     fleet.client.callBuffer = (async (...args: Parameters<typeof callBuffer>) => {
       await callBuffer(...args);
       return callBuffer(...args);
@@ -95,7 +95,7 @@ describe('a call', () => {
   });
 });
 
-describe('what calls leave behind', () => {
+describe('after calls have ended', () => {
   it('expires: the sums of a day and of a run, put off with the days on which they are used', async () => {
     const sums = () => [
       `${spendBase(fleet.prefix)}:day:${Math.floor(clock.now() / MS_A_DAY)}`,
@@ -126,7 +126,7 @@ describe('what calls leave behind', () => {
     const hours = async () => (await fleet.client.pttl(key)) / 3_600_000;
     expect(await hours()).toBeGreaterThan(24);
     expect(await hours()).toBeLessThanOrEqual(25);
-    // Its expiry is put off before less than a day of it is left.
+    // Its expiry is renewed while at least a day of it is left.
     await fleet.client.pexpire(key, 1_000);
     clock.advance(3_600_001);
     await call('limited', control);

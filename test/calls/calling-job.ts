@@ -25,15 +25,15 @@ export function plannedCall(text: string, options: Partial<PlannedCall> = {}): P
 export interface FleetOfCalls {
   readonly client: Redis;
   readonly prefix: string;
-  /** A job that a worker holds. */
-  job(options?: { readonly run?: string; readonly runBudgetUsd?: number }): GatedTestJob;
+  /** A job whose lock a worker owns. */
+  job(options?: { readonly run?: string; readonly runBudgetUsd?: number }): InterceptedTestJob;
   close(): Promise<void>;
 }
 
-export interface GatedTestJob {
+export interface InterceptedTestJob {
   readonly key: string;
   readonly warnings: readonly string[];
-  /** Another run of the job, by the holder of the job's lock. */
+  /** Another attempt of the job, by the owner of its lock. */
   interceptor(options?: CallControlOptions, signal?: AbortSignal): JobInterceptor;
   /** Performs a call of an interceptor over real HTTP. */
   perform(
@@ -42,9 +42,9 @@ export interface GatedTestJob {
     api: MessagesApi,
     hooks?: CallHooks,
   ): Promise<CallOutcome>;
-  /** Another worker takes the job over: from now on the former holder's token is no longer the lock's. */
+  /** Another worker takes the lock: the former owner's token is no longer valid. */
   takeOver(): Promise<void>;
-  /** The lock runs out and nobody takes the job. */
+  /** The lock expires and no worker takes the job. */
   lapse(): Promise<void>;
   /** BullMQ removes the job. */
   remove(): Promise<void>;
@@ -79,11 +79,11 @@ function testJob(
   prefix: string,
   key: string,
   budget: { readonly run?: string; readonly runBudgetUsd?: number },
-): GatedTestJob {
+): InterceptedTestJob {
   let token = randomUUID();
   const warnings: string[] = [];
-  const hold = () => client.multi().hset(key, 'data', '{}').set(`${key}:lock`, token).exec();
-  let held: Promise<unknown> = hold();
+  const takeLock = () => client.multi().hset(key, 'data', '{}').set(`${key}:lock`, token).exec();
+  let locked: Promise<unknown> = takeLock();
   return {
     key,
     warnings,
@@ -96,13 +96,13 @@ function testJob(
         ...budget,
       }),
     perform: async (interceptor, call, api, hooks = {}) => {
-      await held;
+      await locked;
       return performCall(call, settingsFor(api), { interceptors: [interceptor], ...hooks });
     },
     takeOver: async () => {
       token = randomUUID();
-      held = hold();
-      await held;
+      locked = takeLock();
+      await locked;
     },
     lapse: async () => {
       await client.del(`${key}:lock`);

@@ -21,7 +21,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A server of one's own, and calls to it over one transport. */
+/** A separate server, and calls to it over one transport. */
 async function serve(
   listener: RequestListener,
 ): Promise<{ server: Server; url: string; call: () => Promise<CallOutcome> }> {
@@ -70,7 +70,7 @@ it('a body that never ends takes nothing from the answer, and its connection is 
   await closed;
 });
 
-it('a body that goes on and on after the last event is not read for long', async () => {
+it('a body that continues without end after the last event is not read for long', async () => {
   let closed: Promise<unknown> | undefined;
   const { call } = await serve((_, response) => {
     writeMessage(response);

@@ -1,7 +1,7 @@
 /**
- * A worker as a process of its own (`--expose-gc`) that says how much heap it holds, once garbage is collected, after
- * so many jobs. Arguments: Redis address, prefix, address of the Messages API, numbers of jobs separated by commas.
- * Prints `ready`, `heap JOBS BYTES` for each number, and every warning of the process.
+ * A separate worker process (`--expose-gc`) that prints its heap size, once garbage is collected, after so many jobs.
+ * Arguments: Redis address, prefix, address of the Messages API, numbers of jobs separated by commas. Prints `ready`, `heap
+ * JOBS BYTES` for each number, and every warning of the process.
  */
 import { pino } from 'pino';
 import { createAnthropicRunner } from '../../src/agents/anthropic-runner.js';
@@ -12,14 +12,14 @@ if (redisUrl === undefined || prefix === undefined || globalThis.gc === undefine
   throw new Error('usage: node --expose-gc counting-worker.ts REDIS PREFIX API NUMBERS');
 }
 const collect = globalThis.gc;
-const marks = numbers.split(',').map(Number);
+const counts = numbers.split(',').map(Number);
 process.on('warning', ({ name, message }) => process.stdout.write(`warning ${name}: ${message}\n`));
 
 let completed = 0;
 const count = (line: string) => {
   if (!line.includes('job completed')) return;
   completed += 1;
-  if (!marks.includes(completed)) return;
+  if (!counts.includes(completed)) return;
   collect();
   process.stdout.write(`heap ${completed} ${process.memoryUsage().heapUsed}\n`);
 };

@@ -1,7 +1,7 @@
 /**
- * A worker as a process of its own whose agent misbehaves as the script says: `KILL` kills the process, `BLOCK` blocks the
- * event loop for longer than the lock in the first worker that meets it, `SLOW` takes a moment. Arguments: Redis address,
- * prefix. Prints `ready`, the log lines, and `asked` for each question.
+ * A separate worker process whose agent misbehaves as the script says: `KILL` kills the process, `BLOCK` blocks the event
+ * loop for longer than the lock in the first worker that meets it, `SLOW` takes a moment. Arguments: Redis address, prefix.
+ * Prints `ready`, the log lines, and `asked` for each question.
  */
 import { pino } from 'pino';
 import type { AgentRunner } from '../../src/agents/agent-runner.js';

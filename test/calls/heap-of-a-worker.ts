@@ -13,7 +13,7 @@ export interface WorkerHeap {
   readonly warnings: readonly string[];
 }
 
-/** Lets one worker process do jobs and measures its live heap after each of the numbers, which rise. */
+/** Runs jobs in one worker process and measures its live heap after each of the ascending numbers. */
 export async function heapOfWorker(
   fleet: FleetClient,
   redisUrl: string,

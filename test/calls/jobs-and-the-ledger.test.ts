@@ -20,7 +20,7 @@ async function startFleet(reply: Script) {
 }
 
 describe('a job that runs again', () => {
-  it('after a failure, told by a person: replays what was answered and calls only for what is missing', async () => {
+  it('after a failure, retried by a person: replays the answers and sends only the missing calls', async () => {
     const { fleet, worker, runner, server } = await startFleet([
       leaks('a = fit(all)'),
       errorReply(401),
@@ -33,7 +33,7 @@ describe('a job that runs again', () => {
     const result = await handle.result();
     expect(result).toMatchObject({ status: 'corrected', usage: { calls: 1, reusedCalls: 1 } });
     expect(server.requests).toHaveLength(3);
-    // What the job cost over both runs: two answers, the refused call for nothing.
+    // The cost of the job over both attempts: two answers; the rejected call is free.
     expect((await handle.view()).usage).toMatchObject({ calls: 2, reusedCalls: 1, inputTokens: 200 });
   });
 
@@ -81,14 +81,14 @@ describe('a job that runs again', () => {
       callsInDoubt: [{ step: 'detect', turn: 1 }],
     });
     expect(server.requests).toHaveLength(1);
-    // What the board does, which knows nothing of the fleet.
+    // What the board does, without the fleet's code.
     const job = await fleet.queue('solution-check').getJob(handle.id);
     await job?.retry('failed');
     expect((await handle.result()).status).toBe('clean');
     expect(server.requests).toHaveLength(2);
   });
 
-  it('because it was submitted anew with force: asks everything again', async () => {
+  it('because it was submitted again with force: sends every call again', async () => {
     const { fleet, worker, runner, server } = await startFleet([leaks(), leaks()]);
     await worker(runner);
     const first = await addSolutionCheck(fleet, PAYLOAD, { key: 'k' });
@@ -133,7 +133,7 @@ describe('a fleet that is turned away', () => {
     expect(server.requests).toHaveLength(21);
   });
 
-  it('waits without holding a slot: another model’s job goes on in the only one', async () => {
+  it('waits without a slot: another model’s job continues in the only one', async () => {
     const { fleet, worker, runner, server } = await startFleet((request) =>
       request.body.model === 'claude-test' ? rateLimitReply('3600') : leaks(),
     );
@@ -178,14 +178,14 @@ describe('a fleet that is turned away', () => {
     const SLOTS = 40;
     const RESET_MS = 2_000;
     const arrivals: number[] = [];
-    let turnedAwayAt = 0;
+    let rejectedAt = 0;
     let probeAnsweredAt = 0;
     const { fleet, worker, runner, server } = await startFleet(async (_, index) => {
       arrivals.push(performance.now());
       if (index < SLOTS) {
-        // All are on their way before the first one is turned away, so nothing later is excused.
+        // All are sent before the first one is rejected, so no later one is allowed.
         await server.arrived(SLOTS);
-        turnedAwayAt ||= performance.now();
+        rejectedAt ||= performance.now();
         return rateLimitReply(String(RESET_MS / 1_000));
       }
       if (index > SLOTS) return leaks();
@@ -199,7 +199,7 @@ describe('a fleet that is turned away', () => {
     expect(results.every(({ status }) => status === 'clean')).toBe(true);
     expect(server.requests).toHaveLength(2 * SLOTS);
     const [probe, ...rest] = arrivals.slice(SLOTS);
-    expect(probe).toBeGreaterThanOrEqual(turnedAwayAt + RESET_MS);
+    expect(probe).toBeGreaterThanOrEqual(rejectedAt + RESET_MS);
     expect(Math.min(...rest)).toBeGreaterThanOrEqual(probeAnsweredAt);
     const views = await Promise.all(handles.map((handle) => handle.view()));
     expect(views.every(({ attempts }) => attempts === 1)).toBe(true);

@@ -26,7 +26,7 @@ describe('a kept answer', () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 2_000 }),
       fc.string({ maxLength: 400 }),
-      // Around the size from which answers are compressed.
+      // Close to the size from which answers are compressed.
       fc.integer({ min: 150, max: 450 }).map((length) => 'é'.repeat(length)),
     );
     fc.assert(

@@ -36,7 +36,7 @@ async function startFleet(): Promise<TestFleet> {
   return test;
 }
 
-/** A worker that is started again whenever it dies, as a container is. */
+/** A worker that is restarted whenever it crashes, like a container. */
 function superviseWorker(): void {
   supervised = true;
   crashes = 0;
@@ -131,7 +131,7 @@ describe('what is no crash of a worker', () => {
     await server.arrived(1);
     for (let outage = 0; outage < 3; outage += 1) {
       redis.pause();
-      // Longer than the lock: it runs out while nobody can renew it.
+      // Longer than the lock, which expires because nothing can renew it.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       redis.resume();
       await logged('the lock of a job');
@@ -140,7 +140,7 @@ describe('what is no crash of a worker', () => {
     release?.();
     const view = await handle.wait();
     expect(view.state).toBe('completed');
-    // Nobody else was there to take the job, so it went on where it was and was paid once.
+    // There was no other worker, so the job continued there and was paid once.
     expect(server.requests).toHaveLength(1);
     expect(view.callsInDoubt).toBeUndefined();
   });
@@ -172,7 +172,7 @@ describe('what is no crash of a worker', () => {
     await server.arrived(1);
     expect(await fleet.client.hexists(key, 'fleet:attempt')).toBe(1);
     const stopped = running.stop(600_000);
-    // Gone although the job still runs: from here on a SIGKILL counts for nothing.
+    // Removed although the job still runs: a later SIGKILL does not count.
     await expect.poll(() => fleet.client.hexists(key, 'fleet:attempt')).toBe(0);
     expect((await handle.view()).state).toBe('active');
     running.abortRunning();

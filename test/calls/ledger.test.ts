@@ -19,7 +19,7 @@ import { redisOfFile } from '../support/redis.js';
 import {
   type FleetOfCalls,
   fleetOfCalls,
-  type GatedTestJob,
+  type InterceptedTestJob,
   plannedCall,
   settingsFor,
 } from './calling-job.js';
@@ -43,8 +43,8 @@ async function answering(...replies: Reply[]): Promise<MessagesApi> {
 
 const CALL = plannedCall('is there a leak?');
 
-/** A call that reached the server and whose worker then died. */
-async function dieInMidCall(job: GatedTestJob, call: PlannedCall = CALL): Promise<void> {
+/** A call that reached the server and whose worker then crashed. */
+async function dieInMidCall(job: InterceptedTestJob, call: PlannedCall = CALL): Promise<void> {
   const interceptor = job.interceptor();
   await job.perform(interceptor, plannedCall('first'), await answering(textReply('ok')));
   await interceptor.admit(call);
@@ -183,7 +183,7 @@ describe('an answer', () => {
     expect((await job.interceptor().admit(CALL))?.content).toEqual([{ type: 'text', text }]);
   });
 
-  it('goes with the job: one that is removed and submitted anew under the same id asks again', async () => {
+  it('is removed with the job: one that is submitted again under the same id sends its calls again', async () => {
     const server = await answering(textReply('yes'), textReply('again'));
     const job = fleet.job();
     await job.perform(job.interceptor(), CALL, server);
@@ -270,7 +270,7 @@ describe('a call in doubt', () => {
 });
 
 describe('a worker that lost its job', () => {
-  it('writes neither answer nor cost, and is told', async () => {
+  it('writes neither answer nor cost, and gets an error', async () => {
     const server = await answering(textReply('late'), textReply('yes'));
     const job = fleet.job();
     const interceptor = job.interceptor();
@@ -327,7 +327,7 @@ describe('a worker that lost its job', () => {
   });
 });
 
-it('leaves no listener behind on the signal of a job, however many calls it makes', async () => {
+it('leaves no listener on the signal of a job, however many calls it sends', async () => {
   const server = await answering(...Array.from({ length: 50 }, () => textReply('yes')));
   const job = fleet.job();
   const { signal } = new AbortController();

@@ -5,7 +5,13 @@ import type { JobInterceptor } from '../../src/calls/job-interceptor.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { redisOfFile } from '../support/redis.js';
-import { type FleetOfCalls, fleetOfCalls, type GatedTestJob, MODEL, plannedCall } from './calling-job.js';
+import {
+  type FleetOfCalls,
+  fleetOfCalls,
+  type InterceptedTestJob,
+  MODEL,
+  plannedCall,
+} from './calling-job.js';
 
 const redis = redisOfFile();
 let fleet: FleetOfCalls;
@@ -45,7 +51,7 @@ const ANSWERED: CallOutcome = {
   },
 };
 
-function turnedAway(headers: Record<string, string> = {}, status = 429): CallOutcome {
+function rejectedCall(headers: Record<string, string> = {}, status = 429): CallOutcome {
   return { class: status === 429 ? 'rate-limited' : 'overloaded', detail: '', status, headers };
 }
 
@@ -54,14 +60,14 @@ function answered(headers: Record<string, string>): CallOutcome {
 }
 
 interface Caller {
-  readonly job: GatedTestJob;
+  readonly job: InterceptedTestJob;
   readonly interceptor: JobInterceptor;
-  /** Undefined: it went. Else how it was put off. */
+  /** Undefined: admitted. Else how it was deferred. */
   admit(): Promise<CallDeferred | undefined>;
   settle(outcome: CallOutcome): Promise<void>;
 }
 
-/** A job of its own with one call. No wait is short enough to be waited for in place. */
+/** A separate job with one call. No wait is short enough for the job to keep its slot. */
 async function caller(options: CallControlOptions = {}): Promise<Caller> {
   const job = fleet.job();
   await job.takeOver();
@@ -82,22 +88,22 @@ async function caller(options: CallControlOptions = {}): Promise<Caller> {
   };
 }
 
-/** How many of so many callers may go now. */
+/** How many of so many callers are admitted now. */
 async function admitted(count: number): Promise<Caller[]> {
   const callers = await Promise.all(Array.from({ length: count }, () => caller()));
   const waits = await Promise.all(callers.map((each) => each.admit()));
   return callers.filter((_, index) => waits[index] === undefined);
 }
 
-async function closeFor(headers: Record<string, string>, status = 429): Promise<void> {
+async function openCircuit(headers: Record<string, string>, status = 429): Promise<void> {
   const first = await caller();
   expect(await first.admit()).toBeUndefined();
-  await first.settle(turnedAway(headers, status));
+  await first.settle(rejectedCall(headers, status));
 }
 
-describe('a model that turns a call away', () => {
+describe('a model that rejects a call', () => {
   it('is blocked for every job and worker until the time it names', async () => {
-    await closeFor({ 'retry-after': '171' });
+    await openCircuit({ 'retry-after': '171' });
     expect(await admitted(10)).toHaveLength(0);
     clock.advance(170_999);
     expect(await admitted(10)).toHaveLength(0);
@@ -106,7 +112,7 @@ describe('a model that turns a call away', () => {
   });
 
   it('leaves other models open', async () => {
-    await closeFor({ 'retry-after': '171' });
+    await openCircuit({ 'retry-after': '171' });
     const other = await caller();
     expect(await other.interceptor.admit({ ...CALL, model: 'claude-haiku-4-5' })).toBeUndefined();
   });
@@ -145,7 +151,7 @@ describe('a model that turns a call away', () => {
       20_000,
     ],
   ])('%s', async (_, headers, status, ms) => {
-    await closeFor(headers, status);
+    await openCircuit(headers, status);
     clock.advance(ms - 1);
     expect(await admitted(1)).toHaveLength(0);
     clock.advance(1);
@@ -153,7 +159,7 @@ describe('a model that turns a call away', () => {
   });
 
   it.each(['1e299', 'nan', '-1', 'x'])('is open where its stored time is %s', async (blockedUntil) => {
-    await closeFor({ 'retry-after': '171' });
+    await openCircuit({ 'retry-after': '171' });
     await fleet.client.hset(limiterKey(fleet.prefix, MODEL), { blockedUntil, keptUntil: blockedUntil });
     expect(await admitted(1)).toHaveLength(1);
   });
@@ -163,14 +169,14 @@ describe('a model that turns a call away', () => {
     for (let time = 0; time < 9; time += 1) {
       const probe = await caller();
       expect(await probe.admit()).toBeUndefined();
-      await probe.settle(turnedAway());
+      await probe.settle(rejectedCall());
       const start = clock.now();
       while ((await (await caller()).admit()) !== undefined) {
         clock.advance(1_000);
         if (clock.now() - start > 120_000) throw new Error('never opened');
       }
       waits.push(clock.now() - start);
-      // That caller was the probe; it says nothing, so the next one may look.
+      // That caller was the probe; it gives no result, so the next one may be the probe.
       clock.advance(30_000);
     }
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
@@ -183,7 +189,7 @@ describe('a model that turns a call away', () => {
       clock.advance(1_000);
       const [next] = await admitted(1);
       expect(next, `round ${time}`).toBeDefined();
-      await next?.settle(turnedAway());
+      await next?.settle(rejectedCall());
       clock.advance(2_000);
     }
   });
@@ -191,20 +197,20 @@ describe('a model that turns a call away', () => {
   it('answers many calls with 429 at once, and the circuit opens once', async () => {
     const callers = await admitted(20);
     expect(callers).toHaveLength(20);
-    for (const each of callers) await each.settle(turnedAway());
+    for (const each of callers) await each.settle(rejectedCall());
     clock.advance(1_000);
     expect(await admitted(1)).toHaveLength(1);
   });
 
   it('is not blocked by a single 500, which says nothing about the next call', async () => {
-    await closeFor({}, 500);
+    await openCircuit({}, 500);
     expect(await admitted(5)).toHaveLength(5);
   });
 });
 
 describe('coming back', () => {
   it('begins with one probe, whose answer lets the others in step by step', async () => {
-    await closeFor({ 'retry-after': '10' });
+    await openCircuit({ 'retry-after': '10' });
     clock.advance(10_000);
     const [probe, ...others] = await admitted(100);
     expect(others).toHaveLength(0);
@@ -214,26 +220,26 @@ describe('coming back', () => {
       steps.push((await admitted(40)).length);
       clock.advance(1_000);
     }
-    // The probe is the first of the two in the first second.
+    // The probe counts as one of the two calls of the first second.
     expect(steps).toEqual([1, 2, 4, 8]);
     clock.advance(10_000);
     expect(await admitted(40)).toHaveLength(40);
   });
 
   it('needs only the beginning of the probe’s answer', async () => {
-    await closeFor({ 'retry-after': '10' });
+    await openCircuit({ 'retry-after': '10' });
     clock.advance(10_000);
     const [probe] = await admitted(1);
     probe?.interceptor.accepted(CALL);
-    // Sent over the same connection, so it is carried out after it.
+    // Sent over the same connection, so it is executed after it.
     expect(await admitted(5)).toHaveLength(1);
   });
 
   it('opens the circuit again when the probe is turned away, and tries again when it says nothing or dies', async () => {
-    await closeFor({ 'retry-after': '10' });
+    await openCircuit({ 'retry-after': '10' });
     clock.advance(10_000);
     const [first] = await admitted(3);
-    await first?.settle(turnedAway({ 'retry-after': '5' }));
+    await first?.settle(rejectedCall({ 'retry-after': '5' }));
     clock.advance(4_999);
     expect(await admitted(3)).toHaveLength(0);
     clock.advance(1);
@@ -246,9 +252,9 @@ describe('coming back', () => {
   });
 
   it('waits for a probe whose worker died only until it expires', async () => {
-    await closeFor({ 'retry-after': '10' });
+    await openCircuit({ 'retry-after': '10' });
     clock.advance(10_000);
-    // The timers of a process that was killed fire no more.
+    // The timers of a killed process no longer fire.
     const dead = await caller({ clock: new ManualClock() });
     expect(await dead.admit()).toBeUndefined();
     clock.advance(4_999);
@@ -258,7 +264,7 @@ describe('coming back', () => {
   });
 
   it('waits for a slow probe whose worker lives, for half a minute at most', async () => {
-    await closeFor({ 'retry-after': '10' });
+    await openCircuit({ 'retry-after': '10' });
     clock.advance(10_000);
     const [slow] = await admitted(1);
     expect(slow).toBeDefined();
@@ -266,7 +272,7 @@ describe('coming back', () => {
     while (clock.now() < start + 28_500) {
       await clock.armed(1_500);
       clock.advance(1_500);
-      // Sent over the same connection, so it is carried out after the renewal.
+      // Sent over the same connection, so it is executed after the renewal.
       expect(await admitted(1)).toHaveLength(0);
     }
     clock.advance(1_499);
@@ -275,16 +281,16 @@ describe('coming back', () => {
     expect(await admitted(3)).toHaveLength(1);
   });
 
-  it('leaves no timer behind once the answer of the probe has begun, or it has ended', async () => {
+  it('leaves no timer once the answer of the probe has begun, or the probe has ended', async () => {
     for (const end of ['accepted', 'settled']) {
-      await closeFor({ 'retry-after': '10' });
+      await openCircuit({ 'retry-after': '10' });
       clock.advance(10_000);
       const [probe] = await admitted(1);
       expect(clock.pending).toBe(1);
       if (end === 'accepted') probe?.interceptor.accepted(CALL);
       else await probe?.settle(ANSWERED);
       expect(clock.pending).toBe(0);
-      // The model is open again, step by step.
+      // Slow start: calls are admitted again step by step.
       clock.advance(20_000);
     }
   });
@@ -292,10 +298,10 @@ describe('coming back', () => {
   it('is not brought about by the answer to a call that left before the circuit opened', async () => {
     const [early, refused] = await admitted(2);
     clock.advance(1);
-    await refused?.settle(turnedAway({ 'retry-after': '10' }));
+    await refused?.settle(rejectedCall({ 'retry-after': '10' }));
     await early?.settle(ANSWERED);
     clock.advance(10_000);
-    // One probe; had the early answer closed the circuit, two would go in the first second.
+    // Only the probe; had the early answer closed the circuit, two would be admitted in the first second.
     expect(await admitted(3)).toHaveLength(1);
   });
 });
@@ -325,12 +331,12 @@ describe('limits of requests and tokens', () => {
     expect(await admitted(10)).toHaveLength(2);
   });
 
-  it('of tokens are booked by estimate and corrected by what was used', async () => {
+  it('of tokens are reserved by estimate and corrected by actual use', async () => {
     const options = { limits: { '*': { outputTokens: 10_000 } } };
     const callers = await Promise.all(Array.from({ length: 12 }, () => caller(options)));
     const went: Caller[] = [];
     for (const each of callers) if ((await each.admit()) === undefined) went.push(each);
-    // Each books its 1,000 tokens at most, and uses 5.
+    // Each reserves its 1,000 tokens at most, and uses 5.
     expect(went).toHaveLength(10);
     for (const each of went) await each.settle(ANSWERED);
     const again = await caller(options);
@@ -347,33 +353,33 @@ describe('limits of requests and tokens', () => {
 
 describe('waiting', () => {
   it('for a quota that comes back late parks the job and says until when', async () => {
-    await closeFor({ 'retry-after': '864000' });
+    await openCircuit({ 'retry-after': '864000' });
     const wait = await (await caller()).admit();
     expect(wait).toMatchObject({ parked: true });
     expect(wait?.reason).toContain('quota exhausted until 2026-11-30T10:00:00');
   });
 
   it('is short of parking below the configured bound', async () => {
-    await closeFor({ 'retry-after': '60' });
+    await openCircuit({ 'retry-after': '60' });
     expect(await (await caller()).admit()).toMatchObject({ parked: false });
     expect(await (await caller({ quotaParkMs: 59_000 })).admit()).toMatchObject({ parked: true });
   });
 
   it('a moment is done in place', async () => {
-    await closeFor({ 'retry-after': '0.8' });
-    const patient = await caller({ shortWaitMs: 1_000 });
-    const admitted = patient.admit();
+    await openCircuit({ 'retry-after': '0.8' });
+    const waiting = await caller({ shortWaitMs: 1_000 });
+    const admitted = waiting.admit();
     while (clock.pending === 0) await fleet.client.ping();
     expect(clock.waits.at(-1)).toBeLessThanOrEqual(840);
     clock.advance(840);
     expect(await admitted).toBeUndefined();
   });
 
-  it('ends when the job is told to stop', async () => {
-    await closeFor({ 'retry-after': '0.8' });
+  it('ends when the job must stop', async () => {
+    await openCircuit({ 'retry-after': '0.8' });
     const controller = new AbortController();
-    const patient = await caller({ shortWaitMs: 1_000 });
-    const admitted = patient.interceptor.admit(CALL, controller.signal);
+    const waiting = await caller({ shortWaitMs: 1_000 });
+    const admitted = waiting.interceptor.admit(CALL, controller.signal);
     while (clock.pending === 0) await fleet.client.ping();
     controller.abort('draining');
     await expect(admitted).rejects.toBe('draining');
@@ -384,21 +390,21 @@ describe('waiting', () => {
     const options = { callWaitMs: 60_000 };
     const first = await caller(options);
     await first.admit();
-    await first.settle(turnedAway({ 'retry-after': '50' }));
+    await first.settle(rejectedCall({ 'retry-after': '50' }));
     clock.advance(50_000);
     await first.admit();
-    await first.settle(turnedAway({ 'retry-after': '50' }));
+    await first.settle(rejectedCall({ 'retry-after': '50' }));
     clock.advance(50_000);
     await first.admit();
-    await expect(first.settle(turnedAway({ 'retry-after': '50' }))).rejects.toMatchObject({
+    await expect(first.settle(rejectedCall({ 'retry-after': '50' }))).rejects.toMatchObject({
       code: 'quota-exhausted',
       retryable: false,
     });
   });
 
-  it('for a quota far away is not held against the job: it has its turn first', async () => {
+  it('for a distant quota does not fail the job before it could send a call', async () => {
     const options = { callWaitMs: 60_000 };
-    await closeFor({ 'retry-after': '864000' });
+    await openCircuit({ 'retry-after': '864000' });
     const waiting = await caller(options);
     expect(await waiting.admit()).toMatchObject({ parked: true });
     clock.advance(864_000_000);

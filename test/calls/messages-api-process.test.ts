@@ -9,7 +9,7 @@ import { DEFAULT_CALL_LIMITS, sendCall } from '../../src/calls/send-call.js';
 import { errorReply, textReply } from '../support/messages-api.js';
 import { testProgram } from '../support/programs.js';
 
-it('the stand-in for the Messages API also runs as a process of its own', async () => {
+it('the replacement for the Messages API also runs in its own process', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-messages-api-'));
   const script = join(folder, 'replies.json');
   writeFileSync(script, JSON.stringify([errorReply(529), textReply('from another process')]));

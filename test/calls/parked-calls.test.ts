@@ -51,21 +51,21 @@ describe('with FLEET_IN_DOUBT=park', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it('a worker that is told to stop while it parks a job has it parked: the call is not sent by the next one', async () => {
+  it('a worker that must stop while it parks a job still parks it: the next one does not send the call', async () => {
     const { fleet, worker, api } = await startFleet((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
     const first = await worker(runnerFor(api), { calls: PARK });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await api.arrived(1);
     await first.stop(0);
-    // Its runner goes on only once the worker has been told to stop, as if that came in the very moment.
+    // Its runner continues only once the worker is stopping, as if both happened at the same moment.
     const real = runnerFor(api);
     let parked: () => void = () => undefined;
     const parking = new Promise<void>((resolve) => {
       parked = resolve;
     });
-    let told: () => void = () => undefined;
+    let stop: () => void = () => undefined;
     const stopping = new Promise<void>((resolve) => {
-      told = resolve;
+      stop = resolve;
     });
     const ask = async (...args: Parameters<typeof real.ask>) => {
       try {
@@ -80,7 +80,7 @@ describe('with FLEET_IN_DOUBT=park', () => {
     await parking;
     const ended = second.stop(60_000);
     second.abortRunning();
-    told();
+    stop();
     await ended;
     expect(await handle.view()).toMatchObject({ state: 'failed', error: { code: 'call-in-doubt' } });
     await worker(runnerFor(api), { calls: PARK });
@@ -90,13 +90,13 @@ describe('with FLEET_IN_DOUBT=park', () => {
     expect((await handle.view()).state).toBe('failed');
   });
 
-  it('a worker that dies between asking a person and failing the job has not asked', async () => {
+  it('a job whose worker crashes between parking the call and failing the job is parked again', async () => {
     const { fleet, worker, api } = await startFleet((_, index) => (index === 0 ? { kind: 'hang' } : leaks()));
     const first = await worker(runnerFor(api), { calls: PARK });
     const handle = await addSolutionCheck(fleet, PAYLOAD);
     await api.arrived(1);
     await first.stop(0);
-    // What such a worker leaves behind: the mark, and a job that is taken over.
+    // The state after such a crash: the field of the parked call, and a stalled job.
     const key = fleet.queue('solution-check').toKey(handle.id);
     await fleet.client.hset(key, { 'fleet:ledger:1:asked': 0, stc: 1 });
     await worker(runnerFor(api), { calls: PARK });

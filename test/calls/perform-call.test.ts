@@ -174,7 +174,7 @@ describe('interceptors', () => {
     expect(log).toEqual([]);
   });
 
-  it('an answer that is judged unusable reaches the interceptors as such', async () => {
+  it('an answer that fails the check reaches the interceptors as unusable', async () => {
     const log: string[] = [];
     await perform([textReply('nonsense')], {
       interceptors: [spy('a', log)],

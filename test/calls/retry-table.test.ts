@@ -28,7 +28,7 @@ import { redisOfFile } from '../support/redis.js';
 import { type FleetOfCalls, fleetOfCalls, plannedCall, settingsFor } from './calling-job.js';
 
 type TestedClass = Exclude<OutcomeClass, 'timeout'>;
-/** A call that takes too long has a test of its own, in which the time is moved on by hand. */
+/** A call that takes too long has a separate test, which advances the time itself. */
 const CLASSES = (Object.keys(CALL_RETRIES) as OutcomeClass[]).filter(
   (name): name is TestedClass => name !== 'timeout',
 );
@@ -81,7 +81,7 @@ interface Situation {
   readonly cancelled?: true;
 }
 
-/** What the provider does for a call to end in each class. */
+/** What the provider must do so that a call ends in each class. */
 const SITUATIONS: Readonly<Record<TestedClass, Situation>> = {
   answered: { reply: textReply('yes') },
   truncated: { reply: truncatedReply('ye') },
@@ -142,7 +142,7 @@ describe('a call that always ends the same', () => {
     expect(outcome.class).toBe(name);
     const again = CALL_RETRIES[name].inPlace !== 'never';
     expect(server.requests).toHaveLength(again ? 1 + RETRY_BOUNDS['calls.retries'] : 1);
-    // The silence of a stream is measured on the same clock; the waits between calls are what is looked at.
+    // The silence of a stream is measured on the same clock; the test looks at the waits between calls.
     if (name !== 'idle') expect(clock.waits).toEqual(again ? BACK_OFF : []);
   });
 
@@ -159,7 +159,7 @@ describe('a call that always ends the same', () => {
   });
 
   it.each(['rate-limited', 'overloaded'] as const)(
-    'as %s in a job is left to the limiter where the provider turns calls away',
+    'as %s in a job is left to the limiter if the provider rejects calls',
     async (name) => {
       const server = await answering(name === 'overloaded' ? overloadedReply() : rateLimitReply());
       const job = fleet.job();

@@ -265,7 +265,7 @@ describe('timers and abort', () => {
     expect(requests).toHaveLength(0);
   });
 
-  it('leaves no listener on the signal and no timer behind', async () => {
+  it('leaves no listener on the signal and no timer', async () => {
     const { url } = await serve(...Array.from({ length: 20 }, () => textReply('hi')));
     const { signal } = new AbortController();
     let listeners = 0;

@@ -63,7 +63,7 @@ describe('a question that was asked on after an unusable answer', () => {
         status: 'corrected',
         usage: { calls: ANSWERS.length - stopped, reusedCalls: stopped },
       });
-      // Every answer once, and the call that was on its way when the worker stopped once more.
+      // Every answer once, and again the call that was under way when the worker stopped.
       expect(api.requests).toHaveLength(ANSWERS.length + 1);
       expect((await states(handle.id)).filter((state) => state.endsWith('in-doubt'))).toHaveLength(1);
     },

@@ -71,7 +71,7 @@ async function startWorker(env: Record<string, string> = {}): Promise<RunningCom
 
 const costs = () => costsOfDay(fleet.client, fleet.prefix, Date.now());
 const jobKey = (id: string) => fleet.queue('solution-check').toKey(id);
-/** A worker that wakes may say that it did not die; nothing else. */
+/** A worker that wakes may report that it did not crash; nothing else. */
 const jobFields = async (id: string) => {
   const { 'fleet:crashes': _deaths, ...fields } = await fleet.client.hgetall(jobKey(id));
   return fields;
@@ -116,7 +116,7 @@ describe('a worker that is killed', () => {
     const text = await fleetCommand(['costs'], { env: environment() });
     expect(text.stdout).toContain('in doubt: 1 call');
     expect(text.exitCode).toBe(0);
-    // Nobody takes the job over here: the doctor gives back what is reserved for it.
+    // No worker takes the job here: the doctor releases its reservation.
     expect((await fleetCommand(['doctor', '--repair'], { env: environment() })).exitCode).toBe(0);
     expect(await costs()).toMatchObject({ callsInDoubt: 1, reservedUsd: 0, callsUnderWay: 0 });
   });
@@ -146,9 +146,9 @@ describe('a worker that is killed', () => {
   });
 });
 
-describe('a worker that is told to stop', () => {
+describe('a worker that must stop', () => {
   it('keeps the lock of a call that takes longer than the lock: it is made once, with another worker waiting', async () => {
-    // A busy machine may keep a worker from the processor for a while: it must not lose its lock for that.
+    // A worker on a busy machine may get no processor time for a while: it must not lose its lock because of that.
     const lockMs = 5_000;
     const lock = { FLEET_LOCK_MS: String(lockMs) };
     const server = await answering(() => ({ ...leaks(), delayMs: 2.5 * lockMs }));
@@ -181,9 +181,9 @@ describe('a worker that is stopped and wakes after its job was taken over', () =
     expect(await costs()).toEqual(costsBefore);
     expect(await statesOf(handle.id)).toEqual(['detect in-doubt', 'detect answered']);
     expect(server.requests).toHaveLength(2);
-    // The lock was lost to a stop of the process, and the log says what it looks like from inside.
+    // The lock was lost because the process was paused, and the log says how that looks from inside.
     expect(sleeper.lines.join('\n')).toContain('event loop lag');
-    // It goes on with other work.
+    // It continues with other work.
     const next = await addSolutionCheck(fleet, PAYLOAD);
     expect((await next.result()).status).toBe('clean');
   });

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 
 describe('chaos', () => {
   it('twelve seconds of it with a fixed seed: every promise is kept', async () => {
-    // Faults of five kinds; `npm run chaos` takes as long as it is told.
+    // Faults of five kinds; `npm run chaos` takes `--minutes`.
     const report = await runChaos({ seed: 1_707, durationMs: 12_000 });
     expect(report.promises.filter(({ found, allowed }) => found > allowed)).toEqual([]);
     expect(report.kept).toBe(true);

@@ -169,7 +169,7 @@ say(result=handles.evaluation.result())
     expect(await program.said()).toEqual({ result: 1 });
   });
 
-  it('an evaluation that is cancelled meanwhile is lost to the evaluator, which goes on with the next', async () => {
+  it('an evaluation that is cancelled meanwhile is lost to the evaluator, which continues with the next', async () => {
     const program = new PythonProgram(
       gateway.url,
       `
@@ -211,7 +211,7 @@ fleet.evaluate("evaluate", evaluate, lease_seconds=600)
     expect(next).toEqual({ id, attempt: 1 });
   });
 
-  it('stops when it is told to', async () => {
+  it('stops on request', async () => {
     const said = await runPython(
       gateway.url,
       `

@@ -104,7 +104,7 @@ say(lost=claim.lost.is_set(), result=handles.evaluation.result())
     expect(await program.said()).toEqual({ lost: false, result: 0.5 });
   });
 
-  it('an event stream goes on where it was cut', async () => {
+  it('an event stream resumes where it was cut', async () => {
     const program = new PythonProgram(
       proxyUrl,
       `
@@ -123,7 +123,7 @@ for event in handle.events():
     expect(rest.filter(({ name }) => name === 'state')).toEqual([]);
   });
 
-  it('waits for a gateway that is away, for as long as it is patient', async () => {
+  it('waits for a gateway that is away, until its timeout', async () => {
     const { port } = gateway;
     const program = new PythonProgram(
       gateway.url,
@@ -149,7 +149,7 @@ say(state=handle.job()["state"])
     expect(said.text).toContain('no answer within 0.5 s');
   });
 
-  it('a full queue is told at once where it would take longer than the client is patient', async () => {
+  it('a full queue is an error at once if the wait exceeds the timeout of the client', async () => {
     const full = await startTestGateway(redis, test.fleet.prefix, { maxWaiting: 1 });
     try {
       const said = await runPython(
@@ -169,7 +169,7 @@ except ApiError as error:
     }
   });
 
-  it('comes back when it is told to', async () => {
+  it('retries after the time that the gateway names', async () => {
     const { url, server, asked } = await startServer((_request, response) => {
       if (asked.length > 2) response.end('{"state": "completed"}');
       else response.writeHead(503, { 'retry-after': '0' }).end('<html>starting</html>');

@@ -88,7 +88,7 @@ except TypeError as error:
     expect(said.unknown).toContain("'prio' is not an option");
   });
 
-  it('a wait that is over says so, and the job goes on', async () => {
+  it('a wait that times out raises an error, and the job continues', async () => {
     const said = await runPython(
       gateway.url,
       `
@@ -150,13 +150,13 @@ say(name=first.name, data=first.data)
 rest = list(events)
 again = list(fleet.events(handle.id, after=rest[0].id))
 say(states=[each.data["state"] for each in rest if each.name == "state"], last=rest[-1].name,
-    summary=rest[-1].data["result"]["summary"], again=again == rest[1:], told=list(fleet.events(handle.id, after=rest[-1].id)))
+    summary=rest[-1].data["result"]["summary"], again=again == rest[1:], later=list(fleet.events(handle.id, after=rest[-1].id)))
 `,
     );
     expect(await program.said()).toEqual({ name: 'state', data: { state: 'waiting' } });
     await test.worker(createOfflineRunner());
     const said = await program.said();
-    expect(said).toMatchObject({ states: ['active'], last: 'end', again: true, told: [] });
+    expect(said).toMatchObject({ states: ['active'], last: 'end', again: true, later: [] });
     expect(said.summary).toContain('scaling');
     expect(await program.end()).toEqual({ code: 0, stderr: '' });
   });

@@ -98,7 +98,7 @@ describe('what looks like a secret is taken out of errors', () => {
   });
 });
 
-it('the environment tells its secrets by their names, and those in addresses', () => {
+it('secrets in the environment are recognized by their names, and in addresses', () => {
   const secrets = secretsIn({
     ANTHROPIC_API_KEY: 'key-of-provider',
     FLEET_REDIS_URL: 'redis://u:p%40ss/w@rd-long@host:6379/0',

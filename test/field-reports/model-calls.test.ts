@@ -87,7 +87,7 @@ describe('a connection that is cut after the model has answered', () => {
     const handle = await addSolutionCheck(fleet, script);
     const view = await handle.wait();
     expect(view).toMatchObject({ state: 'failed', attempts: 3 });
-    // Three attempts of two sendings each.
+    // Three attempts with two sends each.
     expect(server.requests).toHaveLength(6);
     expect(view.callsInDoubt).toHaveLength(6);
     expect(view.callsInDoubt?.every(({ likelyUsd }) => (likelyUsd ?? 0) > 0)).toBe(true);

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { mustHold, type Target } from '../../fuzz/target.js';
 import { JobError } from '../../src/errors.js';
 
-/** The input on which each of these targets breaks: one of the inputs that they are given. */
+/** The input on which each of these targets fails: one of their inputs. */
 const TRIGGER = 'x';
 
 function broken(name: string, breaks: () => unknown): Target {

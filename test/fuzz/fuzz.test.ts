@@ -36,7 +36,7 @@ describe('every parser of text that comes from outside', () => {
     },
   );
 
-  it('is given the same inputs for the same seed, and others for another', () => {
+  it('gets the same inputs for the same seed, and others for another', () => {
     for (const target of TARGETS) {
       const inputs = (seed: number) =>
         [1, 2, 3].map((iteration) => inputOf(target, seed, iteration, MAX_SIZE));

@@ -264,8 +264,8 @@ describe('browsers', () => {
     ['/"><script>', '/'],
     [['/a', '/b'], '/'],
     [undefined, '/'],
-  ])('after the login %j leads to %s', (next, place) => {
-    expect(safeNext(next)).toBe(place);
+  ])('after the login %j leads to %s', (next, target) => {
+    expect(safeNext(next)).toBe(target);
   });
 });
 

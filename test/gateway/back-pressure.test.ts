@@ -118,7 +118,7 @@ describe('back-pressure', () => {
     [3, 2, 2],
     [1_000_000, 0.1, 3_600],
     [5, 0, 60],
-  ])('%i places at %d jobs a second are free after %i seconds', (places, rate, seconds) => {
-    expect(retryAfter(places, rate)).toBe(seconds);
+  ])('%i jobs at %d a second have ended after %i seconds', (jobs, rate, seconds) => {
+    expect(retryAfter(jobs, rate)).toBe(seconds);
   });
 });

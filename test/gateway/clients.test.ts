@@ -125,7 +125,7 @@ describe('many and difficult clients', () => {
     await start();
   });
 
-  it('clients that vanish while they wait for a job leave nothing behind', async () => {
+  it('clients that vanish while they wait for a job leave no listener and no request', async () => {
     await start();
     const { json } = await gateway.send('POST', SUBMIT, { payload: { solution: { content: 'x\n' } } });
     const sockets = await Promise.all(Array.from({ length: 50 }, open));

@@ -80,7 +80,7 @@ const members = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, index) => `"${prefix}${index.toString(36)}":0`).join(',');
 
 /** Most bytes that buffers took while another token asked for something ten times. */
-async function mostHeld(path: string): Promise<number> {
+async function maxBufferBytes(path: string): Promise<number> {
   const memory: number[] = [];
   for (let again = 0; again < 10; again += 1) {
     expect((await gateway.send('GET', path, undefined, bearer(other))).status).toBe(200);
@@ -94,7 +94,7 @@ describe('answers that nobody reads', () => {
     // Before, 600 answers had 60 MB and more.
     for (let connection = 0; connection < 5; connection += 1) await sendAhead(get(path), 120);
     await vi.waitFor(() => expect(gateway.openRequests).toBeGreaterThan(200));
-    expect(await mostHeld('/healthz')).toBeLessThan(30 * 2 ** 20);
+    expect(await maxBufferBytes('/healthz')).toBeLessThan(30 * 2 ** 20);
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe('answers that nobody reads', () => {
   ])('of %s with large results: few are in memory, and another token is served', async (_name, path) => {
     for (let connection = 0; connection < 5; connection += 1) await sendAhead(get(path()), 100);
     await vi.waitFor(() => expect(gateway.openRequests).toBeGreaterThan(400));
-    expect(await mostHeld(`/v1/jobs/${large}`)).toBeLessThan(25 * MAX_ANSWERS * RESULT_BYTES);
+    expect(await maxBufferBytes(`/v1/jobs/${large}`)).toBeLessThan(25 * MAX_ANSWERS * RESULT_BYTES);
   });
 
   it('of claims: few evaluations are handed out, and the others wait for somebody who reads', async () => {
@@ -221,7 +221,7 @@ describe('a batch of thousands of candidates', () => {
     const answer = gateway.send('POST', '/v1/flows/candidate-batch', body, bearer(token)).finally(() => {
       isAnswered = true;
     });
-    // Each of these turns is one of the event loop, in which requests are read and answered.
+    // Each round is one of the event loop, in which requests are read and answered.
     while (!isAnswered) {
       await new Promise((resolve) => setTimeout(resolve));
       const now = process.cpuUsage().user;
@@ -248,14 +248,14 @@ describe('a batch of wrong jobs', () => {
       .finally(() => {
         isAnswered = true;
       });
-    let turns = 0;
-    // Each of these turns is one of the event loop, in which requests are read and answered.
+    let rounds = 0;
+    // Each round is one of the event loop, in which requests are read and answered.
     while (!isAnswered) {
       await new Promise((resolve) => setTimeout(resolve));
-      turns += 1;
+      rounds += 1;
     }
     expect((await batch).json.jobs).toHaveLength(10_000);
     // In one piece it leaves about ten.
-    expect(turns).toBeGreaterThan(20);
+    expect(rounds).toBeGreaterThan(20);
   });
 });

@@ -66,7 +66,7 @@ async function expectAllRoutesWork(gateway: TestGateway): Promise<void> {
   expect(submitted.json).toMatchObject({ state: 'completed' });
 }
 
-it('damaged jobs that wait fail with their id, and keep no other job and no list from anybody', async () => {
+it('damaged jobs that wait fail with their id, and block no other job and no list', async () => {
   const { test, gateway } = await gatewayOfTest(redis, 'damaged-waiting');
   const ids = await put(test, 'prioritized', { priority: '1' }, 2 ** 32);
   const hashes = ids.slice(0, -1);
@@ -79,12 +79,12 @@ it('damaged jobs that wait fail with their id, and keep no other job and no list
   const reasons = await Promise.all(
     hashes.map((id) => client.hget(`${prefix}:solution-check:${id}`, 'failedReason')),
   );
-  const told = Object.fromEntries(Object.keys(DAMAGED).map((name, at) => [name, reasons[at]]));
+  const reasonOf = Object.fromEntries(Object.keys(DAMAGED).map((name, at) => [name, reasons[at]]));
   for (const [at, [name, { timestamp }]] of Object.entries(DAMAGED).entries()) {
     // A time that cannot be read is no reason not to run.
-    if (timestamp !== undefined) expect(told[name]).toBeNull();
-    else if (name.includes('too deep')) expect(told[name]).toMatch(/^\[invalid-payload\]/);
-    else expect(told[name]).toMatch(new RegExp(`^\\[broken-record\\].*${hashes[at]}`));
+    if (timestamp !== undefined) expect(reasonOf[name]).toBeNull();
+    else if (name.includes('too deep')) expect(reasonOf[name]).toMatch(/^\[invalid-payload\]/);
+    else expect(reasonOf[name]).toMatch(new RegExp(`^\\[broken-record\\].*${hashes[at]}`));
   }
   await client.zrem(`${prefix}:solution-check:delayed`, ids.at(-1) ?? '');
 });

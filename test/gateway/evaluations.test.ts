@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 const claim = (query = '?wait=20s', leaseMs = 60_000) =>
   gateway.send('POST', `/v1/evaluations/claim${query}`, { queue: 'evaluate', leaseMs });
-const tell = (what: string, { json }: Answer, more = {}) =>
+const report = (what: string, { json }: Answer, more = {}) =>
   gateway.send('POST', `/v1/evaluations/${what}`, {
     queue: json.queue,
     id: json.id,
@@ -54,7 +54,7 @@ describe('evaluations over HTTP', () => {
     });
     expect(claimed.json.data).toEqual({ fold: 3 });
     expect((await claim('')).status).toBe(204);
-    expect((await tell('complete', claimed, { result: { score: 0.8 } })).status).toBe(204);
+    expect((await report('complete', claimed, { result: { score: 0.8 } })).status).toBe(204);
     expect(await jobOf(claimed)).toMatchObject({ state: 'completed', result: { score: 0.8 } });
   });
 
@@ -78,11 +78,11 @@ describe('evaluations over HTTP', () => {
     await submit();
     await test.worker(createOfflineRunner());
     const first = await claim();
-    await tell('fail', first, { message: 'out of memory' });
+    await report('fail', first, { message: 'out of memory' });
     const second = await claim();
     expect(second.json).toMatchObject({ id: first.json.id, attempt: 2 });
     expect(second.json.lease).not.toBe(first.json.lease);
-    await tell('fail', second, { message: 'no such metric', retryable: false });
+    await report('fail', second, { message: 'no such metric', retryable: false });
     expect(await jobOf(second)).toMatchObject({ state: 'failed', error: { message: 'no such metric' } });
   });
 
@@ -97,10 +97,10 @@ describe('evaluations over HTTP', () => {
       ['complete', { result: 'late' }],
       ['fail', { message: 'late' }],
     ] as const) {
-      const refused = await tell(what, lost, more);
+      const refused = await report(what, lost, more);
       expect([what, refused.status, refused.json.code]).toEqual([what, 409, 'lease-lost']);
     }
-    expect((await tell('complete', taken, { result: 'in time' })).status).toBe(204);
+    expect((await report('complete', taken, { result: 'in time' })).status).toBe(204);
     expect((await jobOf(taken)).result).toBe('in time');
   });
 
@@ -108,22 +108,22 @@ describe('evaluations over HTTP', () => {
     await submit();
     await test.worker(createOfflineRunner());
     const claimed = await claim('?wait=20s', 4_000);
-    expect((await tell('heartbeat', claimed, { leaseMs: 600_000 })).json).toEqual({ leaseMs: 600_000 });
+    expect((await report('heartbeat', claimed, { leaseMs: 600_000 })).json).toEqual({ leaseMs: 600_000 });
     // Longer than the first lease: without the heartbeat another would get it.
     expect((await claim('?wait=8s')).status).toBe(204);
-    expect((await tell('complete', claimed, { result: 1 })).status).toBe(204);
+    expect((await report('complete', claimed, { result: 1 })).status).toBe(204);
   });
 
   it('a cancelled evaluation is not handed out, and its holder learns of it by the heartbeat', async () => {
     const waiting = await submit();
-    const held = await submit({ ...GUARDED, key: 'second' });
+    const active = await submit({ ...GUARDED, key: 'second' });
     await gateway.send('DELETE', `/v1/jobs/${waiting}`);
     await test.worker(createOfflineRunner());
     const claimed = await claim();
-    expect(claimed.json.id).toBe(held);
-    await gateway.send('DELETE', `/v1/jobs/${held}`);
-    const told = await tell('heartbeat', claimed);
-    expect([told.status, told.json.code]).toEqual([409, 'job-cancelled']);
+    expect(claimed.json.id).toBe(active);
+    await gateway.send('DELETE', `/v1/jobs/${active}`);
+    const reply = await report('heartbeat', claimed);
+    expect([reply.status, reply.json.code]).toEqual([409, 'job-cancelled']);
   });
 
   it.each([
@@ -131,12 +131,12 @@ describe('evaluations over HTTP', () => {
     ['complete', { result: 'late' }],
     ['fail', { message: 'late' }],
   ])('a cancelled evaluation stays cancelled whatever its holder says: %s', async (what, more) => {
-    const held = await submit({ ...GUARDED, key: 'work' });
+    const active = await submit({ ...GUARDED, key: 'work' });
     await test.worker(createOfflineRunner());
     const claimed = await claim();
-    await gateway.send('DELETE', `/v1/jobs/${held}`);
-    const told = await tell(what, claimed, more);
-    expect([told.status, told.json.code]).toEqual([409, 'job-cancelled']);
+    await gateway.send('DELETE', `/v1/jobs/${active}`);
+    const reply = await report(what, claimed, more);
+    expect([reply.status, reply.json.code]).toEqual([409, 'job-cancelled']);
     expect(await jobOf(claimed)).toMatchObject({ state: 'cancelled' });
     // It is free again: of two submissions at once one runs it again, and neither fails.
     const again = [
@@ -144,7 +144,7 @@ describe('evaluations over HTTP', () => {
       { ...GUARDED, key: 'work' },
     ].map((body) => gateway.send('POST', '/v1/flows/guarded-evaluation', body));
     expect((await Promise.all(again)).map(({ status }) => status)).toEqual([202, 202]);
-    expect((await claim()).json.id).toBe(held);
+    expect((await claim()).json.id).toBe(active);
   });
 
   it('a lease that was made up ends nothing, not even one that BullMQ does not check', async () => {
@@ -157,11 +157,11 @@ describe('evaluations over HTTP', () => {
         ['complete', { result: 'forged' }],
         ['heartbeat', {}],
       ] as const) {
-        const refused = await tell(what, { ...claimed, json: { ...claimed.json, lease } }, more);
+        const refused = await report(what, { ...claimed, json: { ...claimed.json, lease } }, more);
         expect([lease, what, refused.status, refused.json.code]).toEqual([lease, what, 409, 'lease-lost']);
       }
     }
-    expect((await tell('complete', claimed, { result: 'own' })).status).toBe(204);
+    expect((await report('complete', claimed, { result: 'own' })).status).toBe(204);
     expect((await jobOf(claimed)).result).toBe('own');
   });
 
@@ -170,7 +170,7 @@ describe('evaluations over HTTP', () => {
     for (const result of [null, 0, '', false, [1, 'ä\u0000'], { deep: { list: [null] } }]) {
       await submit();
       const claimed = await claim();
-      await tell('complete', claimed, { result });
+      await report('complete', claimed, { result });
       expect((await jobOf(claimed)).result).toEqual(result);
     }
   });

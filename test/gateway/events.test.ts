@@ -40,7 +40,7 @@ async function submit(): Promise<{ id: string; events: string }> {
 }
 
 describe('GET /v1/jobs/{id}/events', () => {
-  it('tells the present state, what happens, and the end with the whole job', async () => {
+  it('sends the current state, each event, and the end with the whole job', async () => {
     const { id, events } = await submit();
     const client = new SseClient(events);
     expect(await client.opened).toBe(200);
@@ -56,7 +56,7 @@ describe('GET /v1/jobs/{id}/events', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('a job that has ended is told at once', async () => {
+  it('the end of an ended job is sent at once', async () => {
     const { id, events } = await submit();
     await gateway.send('DELETE', `/v1/jobs/${id}`);
     const client = new SseClient(events);
@@ -64,14 +64,14 @@ describe('GET /v1/jobs/{id}/events', () => {
     await client.ended;
   });
 
-  it('goes on after Last-Event-ID, without a gap and without telling anything twice', async () => {
+  it('resumes after Last-Event-ID, without a gap and without repeats', async () => {
     const { events } = await submit();
     const first = new SseClient(events);
-    const { id: place } = await first.seen('state');
+    const { id: lastId } = await first.seen('state');
     first.vanish();
     await test.worker(runnerFor(api));
     await api.arrived(1);
-    const second = new SseClient(events, { 'last-event-id': place ?? '' });
+    const second = new SseClient(events, { 'last-event-id': lastId ?? '' });
     await second.seen('progress');
     answer();
     await second.seen('end');
@@ -85,15 +85,15 @@ describe('GET /v1/jobs/{id}/events', () => {
     expect(third.events).toEqual(second.events.slice(1));
   });
 
-  it('tells a long past and what happens meanwhile in order, nothing twice and nothing left out', async () => {
+  it('sends many past events and new ones in order, none twice and none left out', async () => {
     const { id, events } = await submit();
     const client = new SseClient(events);
-    const { id: place } = await client.seen('state');
+    const { id: lastId } = await client.seen('state');
     client.vanish();
     const job = await test.fleet.queue('solution-check').getJob(id);
     const report = (step: number) => job?.updateProgress(`step ${step}`);
     for (let step = 0; step < 1_000; step += 1) await report(step);
-    const late = new SseClient(events, { 'last-event-id': place ?? '' });
+    const late = new SseClient(events, { 'last-event-id': lastId ?? '' });
     for (let step = 1_000; step < 1_300; step += 1) await report(step);
     await late.seen('progress', ({ progress }) => progress === 'step 1299');
     expect(late.events.map(({ data }) => data.progress)).toEqual(
@@ -102,19 +102,19 @@ describe('GET /v1/jobs/{id}/events', () => {
     late.vanish();
   });
 
-  it('a client that was told the end is told to stop', async () => {
+  it('a client that has received the end gets 204', async () => {
     const { id, events } = await submit();
     await gateway.send('DELETE', `/v1/jobs/${id}`);
     const client = new SseClient(events);
-    const { id: place } = await client.seen('end');
-    expect(await new SseClient(events, { 'last-event-id': place ?? '' }).opened).toBe(204);
+    const { id: lastId } = await client.seen('end');
+    expect(await new SseClient(events, { 'last-event-id': lastId ?? '' }).opened).toBe(204);
   });
 
-  it('tells the state anew where the events since have been trimmed, or the place is none', async () => {
+  it('sends the state again if later events have been trimmed, or the id is unknown', async () => {
     const { events } = await submit();
     await test.fleet.client.xtrim(test.fleet.queue('solution-check').toKey('events'), 'MAXLEN', 0);
-    for (const place of ['1-1', 'nonsense', '99999999999999999999-0']) {
-      const client = new SseClient(events, { 'last-event-id': place });
+    for (const lastId of ['1-1', 'nonsense', '99999999999999999999-0']) {
+      const client = new SseClient(events, { 'last-event-id': lastId });
       expect((await client.seen('state')).data).toEqual({ state: 'waiting' });
       client.vanish();
     }
@@ -129,7 +129,7 @@ describe('GET /v1/jobs/{id}/events', () => {
     await client.ended;
   });
 
-  it('clients that vanish leave no listener and no connection behind', async () => {
+  it('clients that vanish leave no listener and no connection', async () => {
     const { events } = await submit();
     const clients = Array.from({ length: 50 }, () => new SseClient(events));
     await Promise.all(clients.map((client) => client.seen('state')));

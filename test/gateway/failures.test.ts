@@ -35,7 +35,7 @@ function failures(): LogLine[] {
     .filter(({ level, requestId }) => level >= 40 && requestId);
 }
 
-/** Puts a value of another type into the place of a key, so that Redis refuses what is asked of it. */
+/** Replaces a key with a value of another type, so that Redis rejects commands on it. */
 async function damage(key: string): Promise<() => Promise<void>> {
   const full = test.fleet.queue('solution-check').toKey(key);
   await test.fleet.client.del(full);

@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 export interface TestGateway extends RunningGateway {
-  /** What the person who starts the gateway is told. */
+  /** Messages to the person who starts the gateway. */
   readonly announcements: readonly string[];
   /** Everything that was logged, as one text. */
   log(): string;
@@ -89,7 +89,7 @@ export async function startTestGateway(
 }
 
 /**
- * Holds what a test left behind against the fleet's invariants, unless it left Redis away. Workers may go on meanwhile.
+ * Checks the fleet's invariants after a test, unless its Redis is away. Workers may continue meanwhile.
  * @throws Error that lists what is wrong.
  */
 async function examineLeftovers(redisUrl: string, prefix: string): Promise<void> {

@@ -63,7 +63,7 @@ describe('data of the jobs of a pipeline', () => {
     expect(await test.fleet.client.exists(`${test.fleet.prefix}::queues`)).toBe(0);
   });
 
-  it('as much as fits is carried, and so is a result; a larger one is 413, and the lease goes on', async () => {
+  it('data and results up to the limit are transferred; a larger one is 413, and the lease continues', async () => {
     await test.worker(createOfflineRunner());
     const data = dataOf(LIMIT);
     await post('/v1/flows/guarded-evaluation', { solution, evaluation: { ...evaluation, data } });

@@ -126,7 +126,7 @@ describe('/metrics', () => {
     expect((await scrape()).get(jobs('completed'))).toBe(1);
   });
 
-  it('tells the event loop and the memory of each worker, until it stops', async () => {
+  it('reports the event loop and the memory of each worker, until it stops', async () => {
     const worker = await test.worker(runnerFor(api));
     const named = async (metric: string) =>
       [...(await scrape())]

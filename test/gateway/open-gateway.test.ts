@@ -96,7 +96,7 @@ describe('a gateway without tokens', () => {
     expect(await status(gateway)).toBe(401);
   });
 
-  it('does not open again at a restart after the last token was revoked, unless it is told to', async () => {
+  it('does not open again at a restart after the last token was revoked, unless the setting says so', async () => {
     const { record } = await tokens.add('only', 'admin');
     await tokens.revoke(record.id);
     const gateway = await start();
@@ -109,7 +109,7 @@ describe('a gateway without tokens', () => {
     await expect.poll(() => status(opened)).toBe(401);
   });
 
-  it('remembers tokens of a version that left no mark', async () => {
+  it('recognizes tokens of a version that did not record them', async () => {
     const { record } = await tokens.add('old', 'admin');
     await fleet.client.del(`${fleet.prefix}::tokens-used`);
     await start();
@@ -238,7 +238,7 @@ describe('tokens', () => {
     expect(await status(gateway, bearer(token))).toBe(200);
   });
 
-  it('that are revoked hear nothing more of a job, also before the next ping', async () => {
+  it('that are revoked receive no more events of a job, even before the next ping', async () => {
     const { token, record } = await tokens.add('x', 'read');
     const own = bearer((await tokens.add('y', 'submit')).token);
     const gateway = await start({ streamPingMs: 600_000 });
@@ -291,7 +291,7 @@ describe('tokens', () => {
 });
 
 describe('what needs no token', () => {
-  it('tells no version', async () => {
+  it('does not reveal its version', async () => {
     const gateway = await start({ auth: 'auto' });
     const { version } = (await import('../../package.json')).default;
     for (const path of ['/healthz', '/readyz', '/docs', '/v1/openapi.json', '/login', '/nothing']) {

@@ -51,7 +51,7 @@ describe('while Redis is away', () => {
     expect((await gateway.send('POST', SUBMIT, CHECK)).status).toBe(202);
   });
 
-  it('a hundred submissions are refused, and none of them turns up when it is back', async () => {
+  it('a hundred submissions are rejected, and none of them exists when it is back', async () => {
     redis = await startTestRedis();
     gateway = await startTestGateway(redis, 'away');
     const server = gateway;
@@ -76,14 +76,14 @@ describe('while Redis is away', () => {
     const stream = await fetch(`${gateway.url}/v1/jobs/${accepted.json.id}/events`);
     expect(stream.status).toBe(200);
     // Closing breaks it off.
-    const told = stream.text().catch(() => 'broken off');
+    const streamText = stream.text().catch(() => 'broken off');
     await redis.kill();
     const server = gateway;
     await expect.poll(async () => (await server.send('GET', '/healthz')).status).toBe(503);
     await server.close();
     gateway = undefined;
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
-    await told;
+    await streamText;
   });
 
   it('on a dead link every request is answered, and nothing that was refused is done afterwards', async () => {
@@ -102,7 +102,7 @@ describe('while Redis is away', () => {
 });
 
 describe('when Redis is full', () => {
-  it('says so with 503, stores nothing, and goes on once there is room', async () => {
+  it('answers 503, stores nothing, and continues once there is room', async () => {
     redis = await startTestRedis(['--maxmemory', '8mb']);
     gateway = await startTestGateway(redis, 'away');
     // Text that does not compress.

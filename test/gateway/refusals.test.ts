@@ -122,7 +122,7 @@ describe('bodies that are refused', () => {
 });
 
 describe('bodies that are too large', () => {
-  it('are refused by their declared length, and the answer arrives though the client goes on sending', async () => {
+  it('are rejected by their declared length, and the answer arrives although the client keeps sending', async () => {
     const answers = await Promise.all(
       [2, 10, 40].map((megabytes) =>
         gateway.send('POST', CHECK, Buffer.alloc(megabytes * 2 ** 20, 32).toString()),
@@ -203,7 +203,7 @@ describe('routes and parameters', () => {
     expect([answer.status, answer.json.code]).toEqual([status, code]);
   });
 
-  it('headers that are too large are 431, and the gateway goes on', async () => {
+  it('headers that are too large are 431, and the gateway continues', async () => {
     const answer = await gateway.send('GET', '/healthz', undefined, { 'x-large': 'x'.repeat(20_000) });
     expect(answer.status).toBe(431);
     expect((await gateway.send('GET', '/healthz')).status).toBe(200);

@@ -33,7 +33,7 @@ describe('a shared reading', () => {
     expect(await third).toBe(2);
   });
 
-  it('is made anew where it failed', async () => {
+  it('is repeated if it failed', async () => {
     const { open, read } = readings(60_000);
     const failed = read(undefined);
     open[0]?.fail(new Error('away'));

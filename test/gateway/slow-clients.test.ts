@@ -93,7 +93,7 @@ describe('slow senders of large bodies', () => {
     await start({ bodyRate: { windowMs: 2_500, minBytes: 10 } });
     const text = JSON.stringify(CHECK);
     const socket = await begin(`content-length: ${text.length}`, '');
-    // All of it takes longer than a window; a machine that stands still for a second changes nothing.
+    // All of it takes longer than a window; a machine that pauses for a second changes nothing.
     for (let at = 0; at < text.length; at += 4) {
       socket.write(text.slice(at, at + 4));
       await new Promise((resolve) => setTimeout(resolve, 250));
@@ -101,7 +101,7 @@ describe('slow senders of large bodies', () => {
     await vi.waitFor(() => expect(socket.answer).toContain(' 202 '));
   });
 
-  it('that are many take turns within their token', async () => {
+  it('that are many wait within their token', async () => {
     await start();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => gateway.send('POST', SUBMIT, LARGE, bearer(slow))),
@@ -142,7 +142,7 @@ describe('slow readers', () => {
     socket.write(request.repeat(120));
     await vi.waitFor(async () => expect(await gateway.connections()).toBe(1));
     await vi.waitFor(async () => expect(await gateway.connections()).toBe(0));
-    // A connection no longer counts just before its requests are told that it has gone.
+    // A connection no longer counts just before its requests notice its end.
     await vi.waitFor(() => expect(gateway.openRequests).toBe(0));
   });
 });
@@ -202,7 +202,7 @@ describe('room for bodies', () => {
     expect(room.tokenCount).toBe(1);
   });
 
-  it('forgets a body whose client leaves in its turn', async () => {
+  it('releases a body whose client leaves just when it gets room', async () => {
     const room = new BodyRoom(BODY);
     const [first, second, third] = [room.open('a'), room.open('a'), room.open('a')];
     await first.reserve(2 * BODY, never);

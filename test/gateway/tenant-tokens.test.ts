@@ -151,7 +151,7 @@ describe('the limit of waiting jobs', () => {
     expect(status).toBe(429);
     const { json } = await submit(other);
     expect(json.id).toBeDefined();
-    // Its turn comes before all but one of the other token's.
+    // It is scheduled before all except one of the other token's.
     const waiting = await fleet.client.zrange(fleet.queue('solution-check').toKey('prioritized'), '0', '-1');
     expect(waiting.indexOf(json.id)).toBeLessThan(LIMIT / 2);
   });

@@ -116,14 +116,14 @@ describe('one token that opens a resource many times', () => {
       expect(process.memoryUsage.rss() - memory).toBeLessThan(400 * 2 ** 20);
       for (const socket of floods) socket.destroy();
       await vi.waitFor(() => expect(gateway.openRequests).toBe(0));
-      // Nothing is left behind: the token has all its places again.
+      // The token has all its slots again.
       const again = await gateway.send('GET', `/v1/jobs/${json.id}?wait=10ms`, undefined, bearer(busy));
       expect(again.status).toBe(202);
     },
   );
 });
 
-describe('event streams that go on after a place', () => {
+describe('event streams that resume after an event', () => {
   it('look through the events of their queue a few at a time', async () => {
     const { client } = test.fleet;
     const check = { payload: { solution: { content: 'x = 1\n' } } };
@@ -131,14 +131,14 @@ describe('event streams that go on after a place', () => {
     const { id } = (await submit()).json;
     await gateway.send('DELETE', `/v1/jobs/${id}`, undefined, bearer(calm));
     const events = test.fleet.queue('solution-check').toKey('events');
-    const place = await client.xadd(events, '*', 'event', 'progress', 'jobId', 'other');
+    const lastId = await client.xadd(events, '*', 'event', 'progress', 'jobId', 'other');
     const filling = client.pipeline();
     for (let at = 0; at < 5_000; at += 1) filling.xadd(events, '*', 'event', 'progress', 'jobId', 'other');
     await filling.exec();
     const pages = async () =>
       Number(/cmdstat_xrange:calls=(\d+)/.exec(await client.info('commandstats'))?.[1] ?? 0);
     const end = '\r\n\r\n';
-    await flood(request('GET', `/v1/jobs/${id}/events`).replace(end, `\r\nlast-event-id: ${place}${end}`));
+    await flood(request('GET', `/v1/jobs/${id}/events`).replace(end, `\r\nlast-event-id: ${lastId}${end}`));
     await vi.waitFor(() => expect(gateway.openRequests).toBeGreaterThan(20));
     const before = await pages();
     expect((await submit()).status).toBe(202);
@@ -182,7 +182,7 @@ describe('limits', () => {
     await expect(limits.take('wait', 'a', never)).rejects.toThrow('already');
   });
 
-  it('let large reads take turns, and forget those who leave', async () => {
+  it('let large reads wait for a slot, and drop those whose client leaves', async () => {
     const limits = new ResourceLimits(table);
     const release = await limits.take('read', 'a', never);
     const leaving = new AbortController();

@@ -110,7 +110,7 @@ describe('traces', () => {
     );
   });
 
-  it('a call that fails is marked, and each sending of it is a span', async () => {
+  it('a call that fails has the error status, and each time it is sent is a span', async () => {
     let asked = 0;
     await workWith(() => {
       asked += 1;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { RequestError } from '../../src/errors.js';
 import { type Claim, Evaluations } from '../../src/gateway/evaluations/evaluations.js';
-import { OwnQueues } from '../../src/gateway/evaluations/own-queues.js';
+import { PipelineQueues } from '../../src/gateway/evaluations/pipeline-queues.js';
 import { type WaitingClaim, WaitingClaims } from '../../src/gateway/evaluations/waiting-claims.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   test = await startTestFleet(redis, 'waiting');
   await test.worker(createOfflineRunner());
   const logger = pino({ level: 'silent' });
-  evaluations = new Evaluations(test.fleet, new OwnQueues(test.fleet), redis.url, logger);
+  evaluations = new Evaluations(test.fleet, new PipelineQueues(test.fleet), redis.url, logger);
   claims = new WaitingClaims(test.fleet, evaluations);
 });
 afterAll(async () => {

@@ -40,7 +40,7 @@ describe('the HTTP client', () => {
     });
   });
 
-  it('submits a batch in which each job stands for itself', async () => {
+  it('submits a batch in which each job is accepted or rejected by itself', async () => {
     const { client } = await startAll();
     const [good, bad] = await client.addBatch([
       { kind: 'solution-check', payload: PAYLOAD },
@@ -95,7 +95,7 @@ describe('the HTTP client', () => {
 });
 
 describe('a request that is refused for the moment', () => {
-  /** A gateway that gives these answers, one after the other. */
+  /** A gateway that sends these answers, one after the other. */
   async function answering(answers: readonly { status: number; code: string; retryAfter?: string }[]) {
     const left = [...answers];
     let requests = 0;

@@ -328,7 +328,10 @@ describe('a rewrite leaves the script as good as it was', () => {
       ['encoder = OneHotEncoder()', 'X = encoder.fit_transform(train[["zone"]])'],
       'encoder.set_params(handle_unknown="ignore")',
     ],
-  ])('an encoder made %s goes on at categories that only the scored rows have', async (_, lines, told) => {
-    expect(await repairOf([...head, ...lines, split, ...score])).toContain(told);
-  });
+  ])(
+    'an encoder made %s goes on at categories that only the scored rows have',
+    async (_, lines, expected) => {
+      expect(await repairOf([...head, ...lines, split, ...score])).toContain(expected);
+    },
+  );
 });

@@ -162,7 +162,7 @@ describe('the check of a rewrite', () => {
     expect(await verdict(script(...block(strict)), block(strict), rewrite(strict))).toMatch(
       /`OneHotEncoder` stops at a category/,
     );
-    const told = 'OneHotEncoder(handle_unknown="ignore")';
-    expect(await verdict(script(...block(told)), block(told), rewrite(told))).toBeUndefined();
+    const encoder = 'OneHotEncoder(handle_unknown="ignore")';
+    expect(await verdict(script(...block(encoder)), block(encoder), rewrite(encoder))).toBeUndefined();
   });
 });

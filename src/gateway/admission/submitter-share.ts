@@ -10,7 +10,7 @@ const SAMPLED_JOBS = 2_000;
 /** How many jobs are read in each pipeline queue, at least. */
 const MIN_SAMPLED_JOBS = 20;
 /** How long the samples of pipeline queues (up to a thousand) are used, in milliseconds. */
-const OWN_SAMPLE_MS = 5_000;
+const PIPELINE_SAMPLE_MS = 5_000;
 /** How long a sample and the number of submitters are used, in milliseconds. */
 const SAMPLE_MS = 1_000;
 
@@ -28,7 +28,7 @@ export class SubmitterShare {
   readonly #fleet: FleetClient;
   readonly #submitterCount: () => Promise<number>;
   readonly #samples = new Map<KindName, (fleet: FleetClient) => Promise<Sample>>();
-  readonly #ownQueueBytes = sharedReading(OWN_SAMPLE_MS, bytesInOwnQueues);
+  readonly #pipelineQueueBytes = sharedReading(PIPELINE_SAMPLE_MS, bytesInPipelineQueues);
 
   /** @param submitters how many there may be: tokens, those of one tenant as one */
   constructor(fleet: FleetClient, submitters: () => Promise<number>) {
@@ -60,7 +60,7 @@ export class SubmitterShare {
     if (room === undefined) return;
     let bytes = 0;
     for (const each of KIND_NAMES) bytes += (await this.#sample(each)).bySubmitter.get(submitter)?.bytes ?? 0;
-    bytes += (await this.#ownQueueBytes(this.#fleet)).get(submitter) ?? 0;
+    bytes += (await this.#pipelineQueueBytes(this.#fleet)).get(submitter) ?? 0;
     if (bytes > room) {
       throw new RedisError(
         'redis-full',
@@ -84,7 +84,7 @@ function sampleOf(kind: KindName): (fleet: FleetClient) => Promise<Sample> {
 }
 
 /** Bytes of the jobs that wait in pipeline queues, by submitter. */
-async function bytesInOwnQueues({ client, prefix }: FleetClient): Promise<ReadonlyMap<string, number>> {
+async function bytesInPipelineQueues({ client, prefix }: FleetClient): Promise<ReadonlyMap<string, number>> {
   const queues = await rememberedQueues(client, prefix);
   const most = Math.max(MIN_SAMPLED_JOBS, Math.floor(SAMPLED_JOBS / Math.max(1, queues.length)));
   const bytes = new Map<string, number>();

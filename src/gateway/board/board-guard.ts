@@ -120,8 +120,8 @@ async function requireJob(fleet: FleetClient, queue: string, id: string): Promis
 }
 
 /** @throws RequestError `route-not-found` for a queue that is not on the board. */
-async function requireQueue({ ownQueues }: Gateway, queue: string): Promise<void> {
-  if (isKindName(queue) || (await ownQueues.list()).includes(queue)) return;
+async function requireQueue({ pipelineQueues }: Gateway, queue: string): Promise<void> {
+  if (isKindName(queue) || (await pipelineQueues.list()).includes(queue)) return;
   throw new RequestError('route-not-found', `there is no queue ${JSON.stringify(queue.slice(0, 200))}`);
 }
 

@@ -39,7 +39,7 @@ class Board {
   }
 
   async #refresh(): Promise<void> {
-    const names = [...KIND_NAMES, ...(await this.#gateway.ownQueues.list())];
+    const names = [...KIND_NAMES, ...(await this.#gateway.pipelineQueues.list())];
     const queues = names.map((name) => this.#gateway.fleet.queue(name));
     this.#readOnly.show(queues);
     this.#writable.show(queues);

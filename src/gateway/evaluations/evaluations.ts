@@ -10,7 +10,7 @@ import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
 import { encodeFailure } from '../../queues/failure.js';
 import { readJobFlags } from '../../queues/job-flags.js';
 import { wellFormed } from '../../queues/names.js';
-import type { OwnQueues } from './own-queues.js';
+import type { PipelineQueues } from './pipeline-queues.js';
 import { QueueWorkers } from './queue-workers.js';
 
 /** A claimed evaluation. */
@@ -53,14 +53,14 @@ const LOST = /Missing lock|Lock mismatch|is not in the active state|Missing key/
  */
 export class Evaluations {
   readonly #fleet: FleetClient;
-  readonly #queues: OwnQueues;
+  readonly #queues: PipelineQueues;
   readonly #logger: Logger;
   readonly #workers: QueueWorkers;
 
   /** @param stalledCheckMs How often to look for expired leases, in milliseconds. */
   constructor(
     fleet: FleetClient,
-    queues: OwnQueues,
+    queues: PipelineQueues,
     redisUrl: string,
     logger: Logger,
     stalledCheckMs = 5_000,

@@ -143,7 +143,7 @@ export class Metrics {
     );
     this.#outcomes = gauge(
       'fleet_agent_call_outcomes_today',
-      'Sendings of agent calls since midnight UTC whose end was seen, by outcome class.',
+      'Agent calls sent since midnight UTC whose end was seen, by outcome class.',
       ['outcome'],
     );
     this.#blocked = gauge(

@@ -6,7 +6,7 @@ import type { Claim, Evaluations } from '../evaluations/evaluations.js';
 import type { WaitingClaim, WaitingClaims } from '../evaluations/waiting-claims.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation, type Reply } from '../http/operation.js';
-import { OwnQueueSchema } from './flow-schemas.js';
+import { PipelineQueueSchema } from './flow-schemas.js';
 import { JOB_ID } from './job-schemas.js';
 
 /** Leases, in milliseconds. */
@@ -19,7 +19,7 @@ const leaseMs = z
   .describe('How long the lease holds without a heartbeat, in milliseconds.');
 
 const leaseFields = {
-  queue: OwnQueueSchema,
+  queue: PipelineQueueSchema,
   id: z.string().regex(JOB_ID, 'is not the id of a job'),
   lease: z.string().min(1).max(100).describe('As the claim gave it.'),
 };
@@ -49,7 +49,7 @@ const claim = operation({
   description:
     'Send a heartbeat before the lease runs out, and complete or fail it in the end; else it goes to the next who claims.',
   query: WaitQuery,
-  body: z.strictObject({ queue: OwnQueueSchema, leaseMs }),
+  body: z.strictObject({ queue: PipelineQueueSchema, leaseMs }),
   responses: {
     200: { description: 'An evaluation, which is now yours.', schema: ClaimSchema },
     204: { description: 'None waits (with `wait`: none came).' },

@@ -9,7 +9,7 @@ import { SolutionCheckPayloadSchema } from '../../queues/solution-check.js';
 import { SubmittedSchema } from './job-schemas.js';
 
 /** Name of a pipeline queue; the fleet's kinds have their own queues. */
-export const OwnQueueSchema = z
+export const PipelineQueueSchema = z
   .string()
   .regex(QUEUE_NAME, QUEUE_NAME_RULE)
   .refine(isQueueName, QUEUE_NAME_RULE)
@@ -29,7 +29,7 @@ const JobOptionsSchema = z.strictObject({
 /** A pipeline job. */
 const EvaluationSchema = z
   .strictObject({
-    queue: OwnQueueSchema,
+    queue: PipelineQueueSchema,
     name: nameField(200).describe('Name of the job in that queue.'),
     data: z.record(z.string(), z.unknown()).optional(),
     opts: JobOptionsSchema.optional(),

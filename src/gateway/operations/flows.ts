@@ -98,7 +98,7 @@ const guardedEvaluation = operation({
     const handles = await gateway.admission.within(
       submitterOfResponse(response),
       [['solution-check', 1]],
-      () => gateway.ownQueues.within(queues, callerIdOf(response), submit),
+      () => gateway.pipelineQueues.within(queues, callerIdOf(response), submit),
     );
     if (query.wait !== undefined) return later(waitReply, waitingOf(call), handles.evaluation.id, query.wait);
     return {
@@ -148,7 +148,7 @@ const candidateBatch = operation({
     const { evaluations, afterAll } = await gateway.admission.within(
       submitterOfResponse(response),
       counts,
-      () => gateway.ownQueues.within(queues, callerIdOf(response), submit),
+      () => gateway.pipelineQueues.within(queues, callerIdOf(response), submit),
     );
     return {
       status: 202,

@@ -19,7 +19,7 @@ export interface NamedQueue {
  * The pipeline queues that gateways have used, stored in Redis for all gateways: the board shows them. A name is added once a
  * job is stored in its queue, and housekeeping removes it when the queue is empty.
  */
-export class OwnQueues {
+export class PipelineQueues {
   readonly #fleet: FleetClient;
   /** Names that requests under way will add, by token; they count like those in Redis. */
   readonly #coming = new Map<string, { readonly owner: string; requests: number }>();

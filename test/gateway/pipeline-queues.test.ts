@@ -78,7 +78,7 @@ describe('queues of a pipeline', () => {
     await gateway.send('POST', '/v1/evaluations/complete', { ...ref, result: 1 });
     expect(await forgetEmptyQueues(client, prefix)).toEqual([]);
     await (await test.fleet.queue('night-12').getJob(json.evaluation.id))?.remove();
-    // It looks for leases that ran out, by a record that passes by itself.
+    // It looks for expired leases, by a record that expires by itself.
     await client.del(`${prefix}:night-12:stalled-check`);
     expect(await forgetEmptyQueues(client, prefix)).toEqual(['night-12']);
     expect(await client.keys(`${prefix}:night-12:*`)).toEqual([]);
