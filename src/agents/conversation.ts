@@ -14,13 +14,13 @@ import { wellFormed } from './well-formed.js';
 import type { QuestionFiles } from './workspace/job-files.js';
 
 /**
- * Sums what the calls of one question use. A call counts once the provider has said what it used, also where
- * its answer then broke off; one that was turned away (429, 5xx, no connection) is not billed and not counted.
+ * Sums the usage of the calls of one question. A call counts if the provider has said what it used, even if its answer then
+ * broke off; a rejected one (429, 5xx, no connection) is not billed and not counted.
  */
 class CallUsage {
   #total: Usage = NO_USAGE;
 
-  /** @param model the model that was asked; the one that answered has the price */
+  /** @param model the requested model; the price is that of the model that answered */
   add(outcome: CallOutcome, model: string, reused: boolean): void {
     if (reused) {
       this.#total = addUsage(this.#total, { ...NO_USAGE, reusedCalls: 1 });
@@ -54,7 +54,7 @@ export interface Question<Output> {
   readonly checkAnswer: AnswerCheck<Output>;
   /** How often the agent is asked again after an answer that does not fit. */
   readonly reasks: number;
-  /** What the `Read` tool may read; null where no tool is offered. */
+  /** What the `Read` tool may read; null if no tool is offered. */
   readonly files: QuestionFiles | null;
 }
 

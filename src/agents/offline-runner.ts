@@ -9,7 +9,7 @@ import { IN_PLACE_ANALYST, type ScriptAnalyst } from './script-analyst.js';
 type OfflineAnswer = Pick<AgentAnswer<unknown>, 'output' | 'notes' | 'declined'>;
 type Answering = (request: AgentRequest<unknown>, analyst: ScriptAnalyst) => Promise<OfflineAnswer>;
 
-/** How each agent's question is answered without a model: by computing it. */
+/** How each agent's question is answered without a model. */
 const ANSWERS: Readonly<Record<string, Answering>> = {
   [`${AgentType.leakage}/detection`]: detectByAnalysis,
   [`${AgentType.leakage}/correction`]: correctByRewriting,
@@ -33,7 +33,7 @@ export function createOfflineRunner(): AgentRunner {
     }
     return { usage: NO_USAGE, ...(await answering(request, context?.analyst ?? IN_PLACE_ANALYST)) };
   }
-  // One implementation serves both signatures: what is returned follows from the agent that is asked.
+  // One implementation serves both signatures: the agent determines the result.
   return { name: 'offline', ask: ask as AgentRunner['ask'] };
 }
 
@@ -99,7 +99,7 @@ async function planByMapping(request: AgentRequest<unknown>, analyst: ScriptAnal
     previousBlocks: typeof previous === 'string' || previous === undefined ? [] : [...previous],
   });
   const output: ExtractorOutput = {
-    // The schema wants a plan: one that names no block is not valid, and the extraction is skipped.
+    // The schema requires a plan: one without a block is not valid, and the extraction is skipped.
     plans: plans.length > 0 ? plans : [{ code_block: '', plan: 'No statement could be singled out.' }],
   };
   return { output };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LEAKAGE_STATUSES, type Severity } from '../queues/solution-check.js';
 import { hasControls } from './well-formed.js';
 
-/** Many times what an honest answer holds. Each leak that is named may cost two more calls. */
+/** Many times the size of an honest answer. Each named leak may cost two more calls. */
 export const MAX_ANSWERS = 50;
 export const MAX_PLAN = 20_000;
 
@@ -14,8 +14,8 @@ function atMost(count: number): [(list: readonly unknown[]) => boolean, string] 
 }
 
 /**
- * Output schemas of the agents, as the model sees them: field names are the documents', and no field is
- * added, since the schema is part of what is asked (REQ-SF-014, REQ-P2O-015).
+ * Output schemas of the agents, as the model sees them: field names are those of the requirements, and no field is added,
+ * because the schema is part of the request (REQ-SF-014, REQ-P2O-015).
  */
 const LeakageAnswerSchema = z.object({
   leakage_status: z.enum(LEAKAGE_STATUSES),
@@ -23,7 +23,7 @@ const LeakageAnswerSchema = z.object({
 });
 type LeakageAnswer = z.infer<typeof LeakageAnswerSchema>;
 
-/** One answer a leak; one "No Data Leakage" answer where there is none (REQ-DM-019). */
+/** One answer for each leak; one "No Data Leakage" answer if there is none (REQ-DM-019). */
 export const LeakageDetectionOutputSchema = z.object({
   answers: z
     .array(LeakageAnswerSchema)
@@ -51,9 +51,7 @@ export const ExtractorOutputSchema = z.object({
 });
 export type ExtractorOutput = z.infer<typeof ExtractorOutputSchema>;
 
-/**
- * What a runner may know beyond the schema. Static analysis fills these; a model is not asked for them.
- */
+/** What a runner may know beyond the schema. Static analysis fills these; models do not. */
 interface LeakageAnnotations {
   /** Name of the leak's kind, as in `scaler-fitted-before-split`. */
   readonly kind?: string;
@@ -66,6 +64,6 @@ export type AnnotatedLeakageAnswer = LeakageAnswer & LeakageAnnotations;
 /** Every answer that fits `LeakageDetectionOutputSchema` is of this type; ask with it as `Output`. */
 export interface LeakageDetectionOutput {
   answers: AnnotatedLeakageAnswer[];
-  /** Code that static analysis could not follow; a model is not asked for it. Lines count from 1. */
+  /** Code that static analysis could not follow; models do not fill it. Lines count from 1. */
   notFollowed?: { line: number; reason: string }[];
 }

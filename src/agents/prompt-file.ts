@@ -33,7 +33,7 @@ export interface PromptFile {
 /**
  * Splits a prompt file into its front matter (lines of `key: value` between two `---`) and the template.
  *
- * @throws {PromptError} front matter that is not closed or does not fit.
+ * @throws {PromptError} front matter that is not closed or not valid.
  */
 export function parsePromptFile(path: string, content: string): PromptFile {
   const text = content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');

@@ -57,7 +57,7 @@ export class PromptRegistry {
    * The whole text of a prompt with its values put in.
    *
    * @param name agent that the prompt is for, as in `leakage`
-   * @param variant as in `detection`; may be left out where the agent has only one
+   * @param variant as in `detection`; may be left out if the agent has only one
    * @throws {PromptError} unknown prompt; missing, unknown or wrongly typed variable
    */
   render(name: string, variant: string | undefined, variables: PromptVariables): string {
@@ -69,12 +69,12 @@ export class PromptRegistry {
     return renderTemplate(this.#find(name, variant).template, variables);
   }
 
-  /** A prompt as it is written, placeholders and all. */
+  /** A prompt as it is written, with its placeholders. */
   template(name: string, variant?: string): string {
     return this.#find(name, variant).body;
   }
 
-  /** Renders a text of the caller's own with the variables of a registered prompt. */
+  /** Renders the caller's own text with the variables of a registered prompt. */
   renderOwn(text: string, name: string, variant: string, variables: PromptVariables): RenderedPrompt {
     const { frontMatter } = this.#find(name, variant);
     return renderTemplate(

@@ -50,7 +50,7 @@ export function analyzedOnce(analyst: ScriptAnalyst): ScriptAnalyst {
   const kept = new Map<string, Promise<ScriptResults['analyze']>>();
   const analyze = (source: string) => {
     const analysis = kept.get(source) ?? analyst.analyze(source);
-    // The one asked for last goes last: the first is the one that was not needed for longest.
+    // The last used entry is moved to the end: the first is the least recently used one.
     kept.delete(source);
     kept.set(source, analysis);
     const [oldest] = kept.keys();

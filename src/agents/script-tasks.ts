@@ -1,5 +1,5 @@
-// The thread that analyzes loads this module: it names the modules that it needs one by one, since those that gather a
-// folder's exports load zod as well, which would double the time that the thread takes to start.
+// The analysis thread loads this module. It imports the modules that it needs one by one: the index modules also load zod,
+// which would double the start time of the thread.
 import { findUnsupportedNumbers } from '../ablation/find-unsupported-numbers.js';
 import { planRefinement } from '../ablation/plan-refinement.js';
 import { summarizeAblation } from '../ablation/summarize-ablation.js';
@@ -11,7 +11,7 @@ import { firstSyntaxError } from '../solution/syntax-error.js';
 import { takeCorrection } from '../solution/take-correction.js';
 import { analyzeAndName } from './analysis-answer.js';
 
-/** What is computed over whole scripts and outputs: for the largest of them it takes seconds. */
+/** Computations over whole scripts and outputs: for the largest of them they take seconds. */
 export const TASKS = {
   /** Finds the leaks of a script. */
   analyze: analyzeAndName,

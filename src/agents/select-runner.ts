@@ -3,11 +3,11 @@ import type { AgentRunner } from './agent-runner.js';
 
 export interface RunnerChoice {
   readonly name: AgentRunner['name'];
-  /** One sentence for the log: who answers, and why. */
+  /** One sentence for the log: which runner answers, and why. */
   readonly reason: string;
 }
 
-/** Who answers: what the configuration says, or with `auto` the Messages API where a key is set. */
+/** Which runner answers: the configured one; with `auto` the Messages API if a key is set. */
 export function chooseRunner(
   agent: Config['agent'],
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -19,7 +19,7 @@ export function chooseRunner(
     : { name: 'offline', reason: 'agents: offline static analysis (no ANTHROPIC_API_KEY is set)' };
 }
 
-/** Makes the runner that the configuration asks for; the other one's code is not loaded. */
+/** Creates the configured runner; the other one's code is not loaded. */
 export async function createRunner(config: Config, choice: RunnerChoice): Promise<AgentRunner> {
   if (choice.name === 'offline') return (await import('./offline-runner.js')).createOfflineRunner();
   const { createAnthropicRunner } = await import('./anthropic-runner.js');

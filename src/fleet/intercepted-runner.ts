@@ -4,15 +4,15 @@ import type { CallInterceptor } from '../calls/call-interceptor.js';
 
 /**
  * The runner for one attempt of one job: all calls of the processor pass the job's interceptors.
- * @param makeInterceptors Makes the interceptors; called with the first request, if there is one.
+ * @param createInterceptors Makes the interceptors; called with the first request, if there is one.
  */
 export function interceptedRunner(
   runner: AgentRunner,
-  makeInterceptors: () => readonly CallInterceptor[],
+  createInterceptors: () => readonly CallInterceptor[],
 ): AgentRunner {
   let interceptors: readonly CallInterceptor[] | undefined;
   const ask = (request: AgentRequest<unknown> & { schema: z.ZodType }, context?: RunContext) => {
-    interceptors ??= makeInterceptors();
+    interceptors ??= createInterceptors();
     return runner.ask(request, { ...context, interceptors });
   };
   // Requests and answers pass unchanged, so the overloads of the runner are valid for this one too.
