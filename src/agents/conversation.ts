@@ -6,7 +6,7 @@ import { type CallOutcome, OUTCOMES, type OutcomeClass } from '../calls/outcome.
 import { type CallSettings, performCall } from '../calls/perform-call.js';
 import type { CallRequest } from '../calls/transport.js';
 import { AgentError, type ErrorCode } from '../errors.js';
-import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
+import { addUsage, NO_USAGE, type Usage, usageOfCall } from '../queues/usage.js';
 import type { RunContext } from './agent-runner.js';
 import { type AnswerCheck, isFinal, wholeText } from './check-answer.js';
 import { runTools } from './read-tool.js';
@@ -25,16 +25,8 @@ class CallUsage {
     if (reused) {
       this.#total = addUsage(this.#total, { ...NO_USAGE, reusedCalls: 1 });
     } else if (outcome.tokens) {
-      const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = outcome.tokens;
-      this.#total = addUsage(this.#total, {
-        calls: 1,
-        reusedCalls: 0,
-        inputTokens,
-        outputTokens,
-        cacheReadTokens,
-        cacheWriteTokens,
-        costUsd: costOfOutcome(outcome, model) ?? null,
-      });
+      const costUsd = costOfOutcome(outcome, model) ?? null;
+      this.#total = addUsage(this.#total, usageOfCall(outcome.tokens, costUsd));
     }
   }
 

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { readRecord } from './read-record.js';
 import { replyList, replyText, runScript, script } from './run-script.js';
-import { addUsage, NO_USAGE, type Usage } from './usage.js';
+import { addUsage, NO_USAGE, type Usage, usageOfCall } from './usage.js';
 
 /**
  * The ledger of a job's agent calls is stored in the job's hash, and is removed with it. Call number N (from 1) has up to
@@ -108,17 +108,7 @@ export async function readCallRecords(client: Redis, jobKey: string): Promise<Ca
 
 /** What all calls of a job were billed, over all its attempts. */
 export function usageOfRecords(records: readonly CallRecord[]): Usage {
-  return records.reduce<Usage>((total, { end }) => {
-    if (end?.tokens === undefined) return total;
-    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = end.tokens;
-    return addUsage(total, {
-      calls: 1,
-      reusedCalls: 0,
-      inputTokens,
-      outputTokens,
-      cacheReadTokens,
-      cacheWriteTokens,
-      costUsd: end.costUsd ?? null,
-    });
-  }, NO_USAGE);
+  return records
+    .flatMap(({ end }) => (end?.tokens === undefined ? [] : [usageOfCall(end.tokens, end.costUsd ?? null)]))
+    .reduce(addUsage, NO_USAGE);
 }

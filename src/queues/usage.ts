@@ -22,6 +22,14 @@ export const NO_USAGE: Usage = Object.freeze({
   costUsd: 0,
 });
 
+type TokensOfCall = Pick<Usage, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
+
+/** What one call used. */
+export function usageOfCall(tokens: TokensOfCall, costUsd: number | null): Usage {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = tokens;
+  return { calls: 1, reusedCalls: 0, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd };
+}
+
 /** Sum of two usages; an unknown price makes the sum unknown. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {

@@ -1,7 +1,7 @@
 import type { Call } from '../syntax/ast.js';
 import { union } from '../values/facts.js';
 import { newTable } from '../values/join.js';
-import { factsOf, opaque, type TableState, type Value } from '../values/value.js';
+import { factsOf, opaque, partsOf, type TableState, type Value } from '../values/value.js';
 import { argumentsOf, type TableCall } from './arguments.js';
 import { columnFrom, setColumn } from './assign.js';
 import type { Interpreter } from './interpreter.js';
@@ -40,13 +40,7 @@ export function withColumns({ interp, table, state, name, args, call }: TableCal
 
 /** A column expression is computed over the rows of the frame it is applied to. */
 function applyPending(interp: Interpreter, state: TableState, value: Value, call: Call): Value {
-  const pending =
-    value.type === 'sequence'
-      ? [
-          ...value.cell.value.items,
-          ...(value.cell.value.rest === undefined ? [] : [value.cell.value.rest]),
-        ].flatMap((item) => pendingOf(item))
-      : pendingOf(value);
+  const pending = (value.type === 'sequence' ? partsOf(value) : [value]).flatMap((part) => pendingOf(part));
   if (pending.length === 0) return value;
   const events = pending.map((statistic) =>
     interp.fit(

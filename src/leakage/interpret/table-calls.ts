@@ -1,11 +1,12 @@
 import type { Call } from '../syntax/ast.js';
 import { type Facts, joinFacts, NO_FACTS, union, wholeFacts } from '../values/facts.js';
-import { emptyTable, list, newTable } from '../values/join.js';
+import { addColumns, emptyTable, list, newTable } from '../values/join.js';
 import { overlapOf, relationOf, sameRows } from '../values/region.js';
 import {
   type Column,
   factsOf,
   opaque,
+  partsOf,
   type Step,
   type TableState,
   UNKNOWN,
@@ -149,7 +150,7 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
   const [first, ...others] = args.positional;
   const values =
     first?.type === 'sequence'
-      ? [...first.cell.value.items, ...(first.cell.value.rest === undefined ? [] : [first.cell.value.rest])]
+      ? partsOf(first)
       : args.positional.length > 1 && others.every((value) => value.type === 'table')
         ? args.positional
         : [first ?? UNKNOWN];
@@ -208,19 +209,7 @@ function withSharedColumns(state: TableState, values: readonly Value[]): TableSt
   const columns = new Map<string, Column>();
   for (const table of tables) {
     countWork(8 * table.columns.size);
-    for (const [name, column] of table.columns) {
-      const other = columns.get(name);
-      columns.set(
-        name,
-        other === undefined
-          ? column
-          : {
-              fits: union(other.fits, column.fits),
-              predictions: union(other.predictions, column.predictions),
-              from: union(other.from, column.from),
-            },
-      );
-    }
+    addColumns(columns, table.columns);
   }
   const predictions = allOf(tables.map((table) => table.predictions));
   const dropped = new Set(
@@ -237,10 +226,7 @@ function allOf<T>(parts: readonly (readonly T[])[]): readonly T[] {
 /** Columns beside columns: rows stay what they are. */
 export function sideBySide(interp: Interpreter, args: Arguments): Value {
   const [first] = args.positional;
-  const values =
-    first?.type === 'sequence'
-      ? [...first.cell.value.items, ...(first.cell.value.rest === undefined ? [] : [first.cell.value.rest])]
-      : args.positional;
+  const values = first?.type === 'sequence' ? partsOf(first) : args.positional;
   let facts = NO_FACTS;
   let rows: Facts | undefined;
   let certain = true;

@@ -139,15 +139,9 @@ export function emptyTable(facts: Facts, shape: TableState['shape'] = 'array'): 
   };
 }
 
-function joinTables(a: TableState, b: TableState): TableState {
-  const facts = joinFacts(a, b);
-  // Two ways that lead to the same rows agree, and so do two files that one of is read; otherwise nobody knows
-  // which rows these are.
-  const isEither = [...a.rows, ...b.rows].every((region) => region.parent === undefined);
-  const certain = a.certain && b.certain && (isEither || sameRows(a.rows, b.rows));
-  countWork(8 * (a.columns.size + b.columns.size) + a.dropped.size);
-  const columns = new Map(a.columns);
-  for (const [name, column] of b.columns) {
+/** Adds columns to others: one that both have keeps what either was made with. */
+export function addColumns(columns: Map<string, Column>, added: ReadonlyMap<string, Column>): void {
+  for (const [name, column] of added) {
     const other = columns.get(name);
     columns.set(
       name,
@@ -160,6 +154,17 @@ function joinTables(a: TableState, b: TableState): TableState {
           },
     );
   }
+}
+
+function joinTables(a: TableState, b: TableState): TableState {
+  const facts = joinFacts(a, b);
+  // Two ways that lead to the same rows agree, and so do two files that one of is read; otherwise nobody knows
+  // which rows these are.
+  const isEither = [...a.rows, ...b.rows].every((region) => region.parent === undefined);
+  const certain = a.certain && b.certain && (isEither || sameRows(a.rows, b.rows));
+  countWork(8 * (a.columns.size + b.columns.size) + a.dropped.size);
+  const columns = new Map(a.columns);
+  addColumns(columns, b.columns);
   return {
     ...facts,
     certain,

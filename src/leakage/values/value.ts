@@ -317,6 +317,12 @@ function joinFirst(
   return wholeFacts(facts);
 }
 
+/** What a sequence holds: its known items, and what the others look like. */
+export function partsOf({ cell }: SequenceOf): readonly Value[] {
+  const { items, rest } = cell.value;
+  return rest === undefined ? items : [...items, rest];
+}
+
 /** The text that Python makes of a constant, where that is known: of 1 it depends on whether it is a float. */
 export function textOf(value: Value): string | undefined {
   if (value.type !== 'constant' || value.value === null || typeof value.value === 'boolean') return undefined;

@@ -25,15 +25,23 @@ export function groupTransformIn(statement: Stmt): GroupTransform | undefined {
   return undefined;
 }
 
-function read(node: Call): GroupTransform | undefined {
-  const { callee } = node;
+/** The parts of `frame.groupby(…)[columns].transform(…)`. */
+export function transformOfGroups({
+  callee,
+}: Call): { frame: Expr; grouped: Call; columns: readonly Expr[] } | undefined {
   if (callee.type !== 'attribute' || callee.name !== 'transform' || callee.object.type !== 'subscript')
     return undefined;
   const { object: grouped, indices } = callee.object;
-  const [column] = indices;
   if (grouped.type !== 'call' || grouped.callee.type !== 'attribute' || grouped.callee.name !== 'groupby')
     return undefined;
-  const frame = grouped.callee.object;
+  return { frame: grouped.callee.object, grouped, columns: indices };
+}
+
+function read(node: Call): GroupTransform | undefined {
+  const transform = transformOfGroups(node);
+  if (transform === undefined) return undefined;
+  const { frame, grouped, columns } = transform;
+  const [column] = columns;
   const [key, ...others] = grouped.args;
   if (frame.type !== 'name' || column?.type !== 'constant' || others.length > 0) return undefined;
   if (key?.value.type !== 'constant' || typeof key.value.value !== 'string') return undefined;

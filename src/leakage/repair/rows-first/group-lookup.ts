@@ -8,6 +8,7 @@ import {
   statementsIn,
 } from '../../syntax/walk.js';
 import { edited, type TextEdit } from '../context.js';
+import { transformOfGroups } from '../move/group-transform.js';
 import { calleeName } from './row-order.js';
 
 /** `frame.groupby(keys)[column].transform(how)`: values per group, put on every row of the group. */
@@ -25,15 +26,12 @@ export interface GroupwiseValues {
 const STATISTICS = /^(mean|median|std|var|min|max|sum|count|nunique|first|last|skew|quantile)$/;
 
 export function readGroupwise(source: string, node: Call): GroupwiseValues | undefined {
-  const { callee, args } = node;
-  if (callee.type !== 'attribute' || callee.name !== 'transform' || callee.object.type !== 'subscript')
-    return undefined;
-  const { object: grouped, indices } = callee.object;
-  const [column] = indices;
-  if (grouped.type !== 'call' || grouped.callee.type !== 'attribute' || grouped.callee.name !== 'groupby')
-    return undefined;
-  const frame = grouped.callee.object;
-  if (frame.type !== 'name' || indices.length !== 1) return undefined;
+  const transform = transformOfGroups(node);
+  if (transform === undefined) return undefined;
+  const { frame, grouped, columns } = transform;
+  const { args } = node;
+  const [column] = columns;
+  if (frame.type !== 'name' || columns.length !== 1) return undefined;
   if (column?.type !== 'name' && column?.type !== 'constant') return undefined;
   const by = grouped.args.find(({ name }, at) => name === 'by' || (name === undefined && at === 0))?.value;
   const keys = by === undefined ? undefined : keysOf(source, by);
