@@ -59,14 +59,3 @@ export function callControl(client: Redis, prefix: string, options: CallControlO
     now: options.now,
   };
 }
-
-/** Keys of what all jobs share. Queue names are never empty, so no job's key looks like one of them. */
-export function spendBase(prefix: string): string {
-  return `${prefix}::spend`;
-}
-export function inFlightKey(prefix: string): string {
-  return `${prefix}::calls`;
-}
-export function limiterKey(prefix: string, model: string): string {
-  return `${prefix}::limit:${model}`;
-}

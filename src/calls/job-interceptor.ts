@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { messageOf, RedisError } from '../errors.js';
 import type { EndedCall, SentCall } from '../queues/call-record.js';
 import { saysFull } from '../queues/connection.js';
+import { inFlightKey, limiterKey, spendBase } from '../queues/redis-keys.js';
 import { replyList, replyText, runScript, type Script, type ScriptReply } from '../queues/run-script.js';
 import { type CallEstimate, estimateCall, toNano } from './budget/estimate.js';
-import { type CallControl, inFlightKey, limiterKey, spendBase } from './call-control.js';
+import type { CallControl } from './call-control.js';
 import { CallDeferred } from './call-deferred.js';
 import type { CallInterceptor, PlannedCall } from './call-interceptor.js';
 import {

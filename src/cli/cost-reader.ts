@@ -1,7 +1,7 @@
 import { costsOfDay, costsOfRun } from '../calls/budget/read-costs.js';
-import { limiterKey } from '../calls/call-control.js';
 import { MAX_COOLDOWN_MS } from '../calls/limiter/rate-headers.js';
 import type { CostReader } from '../gateway/costs.js';
+import { limiterKey } from '../queues/redis-keys.js';
 
 /** Reads the cost accounts of agent calls for the gateway. */
 export const costReader: CostReader = {

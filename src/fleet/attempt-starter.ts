@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { virtualTimeKey } from '../queues/fairness/schedule-jobs.js';
 import { MAX_TAG } from '../queues/fairness/schedule-script.js';
 import { CHILDREN_FIELD } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
+import { virtualTimeKey } from '../queues/redis-keys.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
 import { startedChildren } from './children/child-script.js';
 

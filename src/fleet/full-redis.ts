@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { messageOf, RedisError } from '../errors.js';
 import { saysFull } from '../queues/connection.js';
+import { writeProbeKey } from '../queues/redis-keys.js';
 import type { Logger } from './logger.js';
 
 /** Pauses between two attempts to write to a full Redis, in milliseconds: the first, and the maximum. */
@@ -37,7 +38,7 @@ export class FullRedis {
 
   constructor(client: Redis, prefix: string, logger: Logger) {
     this.#client = client;
-    this.#probeKey = `${prefix}::write-probe`;
+    this.#probeKey = writeProbeKey(prefix);
     this.#logger = logger;
   }
 

@@ -5,6 +5,7 @@ import { messageOf } from '../errors.js';
 import { PAYLOAD_GRACE_MS, sweepPayloads } from '../payloads/sweep-payloads.js';
 import { saysFull } from '../queues/connection.js';
 import { forgetEmptyQueues } from '../queues/pipeline-queues.js';
+import { housekeepingKey } from '../queues/redis-keys.js';
 import { KIND_NAMES } from '../queues/registry.js';
 import { runScript, script } from '../queues/run-script.js';
 import type { FullRedis } from './full-redis.js';
@@ -83,7 +84,7 @@ export class Housekeeping {
     if (this.#stopped.signal.aborted || this.client.status !== 'ready') return;
     const isFull = this.options.full?.reason !== undefined;
     // A full Redis has a separate lease: the usual work of a few minutes ago does not count.
-    const lease = `${this.prefix}::housekeeping${isFull ? ':full' : ''}`;
+    const lease = `${housekeepingKey(this.prefix)}${isFull ? ':full' : ''}`;
     try {
       if ((await runScript(this.client, TAKE_LEASE, [lease], [leaseMs])) === 0) return;
     } catch (thrown) {

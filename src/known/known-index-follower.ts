@@ -1,5 +1,5 @@
 import type { KnownSolutionIndex } from '../contamination/index/known-index.js';
-import { referenceOf } from './known-keys.js';
+import { referenceOf } from './entry-field.js';
 import type { KnownStore } from './known-store.js';
 
 /**

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
+import { type KnownKeys, knownKeys } from '../queues/redis-keys.js';
 import { runScript, script } from '../queues/run-script.js';
+import { entryField } from './entry-field.js';
 import { type KnownEntry, parseKnownEntry } from './known-entry.js';
-import { entryField, type KnownKeys, knownKeys } from './known-keys.js';
 
 /** An entry with its fingerprints for the index. */
 export interface FingerprintedEntry {

@@ -2,9 +2,9 @@ import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import type { Redis } from 'ioredis';
 import { JobError, messageOf, PayloadError } from '../errors.js';
+import { payloadIndexKey, payloadJobsKey, payloadKey } from '../queues/redis-keys.js';
 import { runScript, script } from '../queues/run-script.js';
 import { totalTextBytes } from '../queues/validate.js';
-import { payloadIndexKey, payloadJobsKey, payloadKey } from './payload-keys.js';
 import {
   digestOf,
   type EncodedText,

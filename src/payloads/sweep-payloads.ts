@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
+import { payloadIndexKey, payloadJobsKey, payloadKey } from '../queues/redis-keys.js';
 import { runScript, script } from '../queues/run-script.js';
-import { payloadIndexKey, payloadJobsKey, payloadKey } from './payload-keys.js';
 
 /** A text without a job is an orphan only after this time, in milliseconds: its producer may have been paused. */
 export const PAYLOAD_GRACE_MS = 3_600_000;

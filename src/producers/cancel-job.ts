@@ -1,8 +1,8 @@
 import type { Queue } from 'bullmq';
 import { FleetError, JobError } from '../errors.js';
-import { cancelChannel } from '../queues/cancel-channel.js';
 import { flagCancelled } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
+import { cancelChannel } from '../queues/redis-keys.js';
 import { runScript, script } from '../queues/run-script.js';
 import { CANCELLED_EVENT } from './end-events.js';
 import { findJob } from './find-job.js';

@@ -1,4 +1,5 @@
 import { nameField } from '../queues/names.js';
+import { latestRunsKey, runKey } from '../queues/redis-keys.js';
 import type { FleetClient } from './fleet-client.js';
 
 /** The fields of a job about to be submitted that name its run. */
@@ -10,17 +11,6 @@ export interface RunMember {
 
 /** Maximum number of runs that `latestRuns` remembers, newest first. */
 const MAX_RUNS = 10_000;
-
-/** Sorted set of the jobs of a run. Queue names are never empty, so no job's key looks like it. */
-export function runKey(prefix: string, run: string): string {
-  return `${prefix}::run:${run}`;
-}
-
-/** Sorted set of all runs, by the time of their newest job. */
-export function latestRunsKey(prefix: string): string {
-  return `${prefix}::runs`;
-}
-
 const RunName = nameField(512);
 
 /**

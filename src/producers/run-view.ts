@@ -1,11 +1,11 @@
 import { parseJobKey } from '../queues/job-key.js';
+import { latestRunsKey, runKey } from '../queues/redis-keys.js';
 import { addUsage, NO_USAGE, type Usage } from '../queues/usage.js';
 import { locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, SUMMARY_CHUNK, summarizeJobs } from './job-summaries.js';
 import { JOB_STATES, type JobState, type JobView } from './job-view.js';
 import type { ListFilter } from './list-jobs.js';
-import { latestRunsKey, runKey } from './run-index.js';
 
 /** A job of a run, without its result, with the jobs it waits for. */
 type RunJob = Omit<JobView, 'result'> & { readonly children: readonly RunJob[] };

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { pipelineQueuesKey, queueOwnersKey } from './redis-keys.js';
 import { replyList, replyText, runScript, script } from './run-script.js';
 
 /*
@@ -7,7 +8,7 @@ import { replyList, replyText, runScript, script } from './run-script.js';
  * - `PREFIX::queue-owners`: hash, by name the id of the token that used it first.
  */
 function nameKeys(prefix: string): [string, string] {
-  return [`${prefix}::queues`, `${prefix}::queue-owners`];
+  return [pipelineQueuesKey(prefix), queueOwnersKey(prefix)];
 }
 
 /** Maximum number of remembered names in total, and of those that one token was the first to use. */

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { readRecord } from './read-record.js';
+import { workerReportsKey } from './redis-keys.js';
 import { runScript, script } from './run-script.js';
 
 /** How often a worker reports, in milliseconds. */
@@ -22,11 +23,6 @@ const WorkerReportSchema = z.object({
 });
 export type WorkerReport = z.infer<typeof WorkerReportSchema>;
 
-/** Hash of the last report of each worker, by its name. Queue names are never empty, so no job's key looks like it. */
-function reportsKey(prefix: string): string {
-  return `${prefix}::workers`;
-}
-
 /**
  * A full Redis accepts a script whose first write needs no memory, and a worker must be able to report that Redis is full.
  * KEYS: 1 reports. ARGV: 1 name, 2 report.
@@ -41,11 +37,11 @@ export async function writeWorkerReport(
   name: string,
   report: WorkerReport,
 ): Promise<void> {
-  await runScript(client, REPORT, [reportsKey(prefix)], [name, JSON.stringify(report)]);
+  await runScript(client, REPORT, [workerReportsKey(prefix)], [name, JSON.stringify(report)]);
 }
 
 export async function removeWorkerReport(client: Redis, prefix: string, name: string): Promise<void> {
-  await client.hdel(reportsKey(prefix), name);
+  await client.hdel(workerReportsKey(prefix), name);
 }
 
 /** The reports that are not stale, by the worker's name; those of workers that are long gone are removed. */
@@ -56,13 +52,13 @@ export async function readWorkerReports(
 ): Promise<ReadonlyMap<string, WorkerReport>> {
   const reports = new Map<string, WorkerReport>();
   const gone: string[] = [];
-  for (const [name, text] of Object.entries(await client.hgetall(reportsKey(prefix)))) {
+  for (const [name, text] of Object.entries(await client.hgetall(workerReportsKey(prefix)))) {
     const report = readRecord(WorkerReportSchema, text)?.value;
     // A damaged report, or one of another version in another form, is neither shown nor removed.
     if (report === undefined) continue;
     if (now - report.at <= REPORT_STALE_MS) reports.set(name, report);
     else if (now - report.at > 60 * REPORT_STALE_MS) gone.push(name);
   }
-  if (gone.length > 0) await client.hdel(reportsKey(prefix), ...gone);
+  if (gone.length > 0) await client.hdel(workerReportsKey(prefix), ...gone);
   return reports;
 }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { costsOfRun } from '../../src/calls/budget/read-costs.js';
-import { type CallControlOptions, limiterKey, spendBase } from '../../src/calls/call-control.js';
+import type { CallControlOptions } from '../../src/calls/call-control.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
+import { limiterKey, spendBase } from '../../src/queues/redis-keys.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { redisOfFile } from '../support/redis.js';
 import { type FleetOfCalls, fleetOfCalls, MODEL, plannedCall } from './calling-job.js';

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CallControlOptions, limiterKey } from '../../src/calls/call-control.js';
+import type { CallControlOptions } from '../../src/calls/call-control.js';
 import { CallDeferred } from '../../src/calls/call-deferred.js';
 import type { JobInterceptor } from '../../src/calls/job-interceptor.js';
 import type { CallOutcome } from '../../src/calls/outcome.js';
+import { limiterKey } from '../../src/queues/redis-keys.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { redisOfFile } from '../support/redis.js';
 import {

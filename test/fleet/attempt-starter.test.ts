@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AttemptStarter } from '../../src/fleet/attempt-starter.js';
 import { connectProducer } from '../../src/queues/connection.js';
-import { virtualTimeKey } from '../../src/queues/fairness/schedule-jobs.js';
 import { UNSCHEDULED } from '../../src/queues/fairness/schedule-script.js';
+import { virtualTimeKey } from '../../src/queues/redis-keys.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { inFlightKey, spendBase } from '../../src/calls/call-control.js';
 import { examine } from '../../src/fleet/doctor/examine.js';
-import { payloadKey } from '../../src/payloads/payload-keys.js';
 import { PAYLOAD_GRACE_MS } from '../../src/payloads/sweep-payloads.js';
 import { referencesIn } from '../../src/payloads/text-reference.js';
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { inFlightKey, payloadKey, spendBase } from '../../src/queues/redis-keys.js';
 import { leaks, runnerFor } from '../support/agent-answers.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { brokenInvariants } from '../support/invariants.js';

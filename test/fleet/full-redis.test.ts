@@ -4,7 +4,6 @@ import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { RedisError } from '../../src/errors.js';
 import { FullRedis } from '../../src/fleet/full-redis.js';
 import { Housekeeping } from '../../src/fleet/housekeeping.js';
-import { payloadIndexKey } from '../../src/payloads/payload-keys.js';
 import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { addJobs } from '../../src/producers/add-jobs.js';
@@ -15,6 +14,7 @@ import { addCandidateBatch } from '../../src/producers/flows/candidate-batch.js'
 import { addRefinementStep } from '../../src/producers/flows/refinement-step.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { payloadIndexKey } from '../../src/queues/redis-keys.js';
 import { fillWithForeignKeys, removeForeignKeys } from '../support/fill-redis.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';

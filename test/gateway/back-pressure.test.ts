@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { retryAfter } from '../../src/gateway/admission/admission.js';
-import { minuteOf, statisticsKeys } from '../../src/gateway/metrics/statistics-keys.js';
+import { minuteOf } from '../../src/gateway/metrics/statistics-keys.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
+import { statisticsKeys } from '../../src/queues/redis-keys.js';
 import { redisOfFile } from '../support/redis.js';
 import { startTestGateway, type TestGateway } from './gateway-fixture.js';
 

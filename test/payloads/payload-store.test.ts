@@ -2,11 +2,11 @@ import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { payloadIndexKey, payloadJobsKey, payloadKey } from '../../src/payloads/payload-keys.js';
 import { RedisPayloadStore } from '../../src/payloads/payload-store.js';
 import { PAYLOAD_GRACE_MS, sweepPayloads } from '../../src/payloads/sweep-payloads.js';
 import { comparable, referencesIn } from '../../src/payloads/text-reference.js';
 import { connectProducer } from '../../src/queues/connection.js';
+import { payloadIndexKey, payloadJobsKey, payloadKey } from '../../src/queues/redis-keys.js';
 import { totalTextBytes } from '../../src/queues/validate.js';
 import { redisOfFile } from '../support/redis.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { knownKeys } from '../../src/known/known-keys.js';
 import { KnownStore } from '../../src/known/known-store.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
+import { knownKeys } from '../../src/queues/redis-keys.js';
 import { readWorkerReports, writeWorkerReport } from '../../src/queues/worker-report.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';

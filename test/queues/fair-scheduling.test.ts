@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectProducer } from '../../src/queues/connection.js';
-import { virtualTimeKey } from '../../src/queues/fairness/schedule-jobs.js';
 import { MAX_TAG } from '../../src/queues/fairness/schedule-script.js';
+import { virtualTimeKey } from '../../src/queues/redis-keys.js';
 import { FairQueue, numbered } from '../support/fair-queue.js';
 import { redisOfFile } from '../support/redis.js';
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
-import { payloadKey } from '../../src/payloads/payload-keys.js';
 import { referencesIn } from '../../src/payloads/text-reference.js';
 import { getDeadLetter } from '../../src/producers/dead-letters.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
+import { payloadKey } from '../../src/queues/redis-keys.js';
 import { gatewayOfTest, type TestGateway } from '../gateway/gateway-fixture.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import type { TestFleet } from '../support/fleet.js';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { inFlightKey, spendBase } from '../../src/calls/call-control.js';
 import { examine } from '../../src/fleet/doctor/examine.js';
+import { inFlightKey, spendBase } from '../../src/queues/redis-keys.js';
 
 /**
  * What must be true after every test, once its workers have stopped: the doctor finds no problem, and no money is

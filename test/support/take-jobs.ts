@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { virtualTimeKey } from '../../src/queues/fairness/schedule-jobs.js';
+import { virtualTimeKey } from '../../src/queues/redis-keys.js';
 
 /** Takes the first jobs of a queue, as a worker does. @returns their ids, fewer if there are no more. */
 export async function takeJobs(

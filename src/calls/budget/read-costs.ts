@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
+import { inFlightKey, spendBase } from '../../queues/redis-keys.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
-import { inFlightKey, spendBase } from '../call-control.js';
 import { PRICE_LIST } from '../prices.js';
 import { fromNano } from './estimate.js';
 import { runAccount } from './run-account.js';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
+import { inFlightKey, spendBase } from '../../queues/redis-keys.js';
 import { runScript } from '../../queues/run-script.js';
-import { inFlightKey, spendBase } from '../call-control.js';
 import { SWEEP_RESERVATIONS } from '../call-scripts.js';
 
 /**

@@ -1,3 +1,4 @@
+import { callCacheKey } from '../../queues/redis-keys.js';
 import { runScript, script } from '../../queues/run-script.js';
 import type { CallControl } from '../call-control.js';
 import type { CallInterceptor, PlannedCall } from '../call-interceptor.js';
@@ -70,7 +71,7 @@ export class CallCache implements CallInterceptor {
   }
 
   #keys(digest: string): string[] {
-    const all = `${this.control.prefix}::cache`;
+    const all = callCacheKey(this.control.prefix);
     return [all, `${all}:${digest}`];
   }
 }

@@ -1,6 +1,7 @@
 import { messageOf } from '../../errors.js';
+import { limiterKey } from '../../queues/redis-keys.js';
 import { runScript } from '../../queues/run-script.js';
-import { type CallControl, limiterKey } from '../call-control.js';
+import type { CallControl } from '../call-control.js';
 import { RENEW_PROBE } from '../call-scripts.js';
 
 /** How often a half-open probe is renewed, in milliseconds: some renewals may be late before it expires. */

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { inFlightKey } from '../../calls/call-control.js';
+import { inFlightKey } from '../../queues/redis-keys.js';
 import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
 import type { Problem } from './problem.js';
 

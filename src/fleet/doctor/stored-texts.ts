@@ -2,10 +2,10 @@ import type { Job } from 'bullmq';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { JobError } from '../../errors.js';
-import { payloadKey } from '../../payloads/payload-keys.js';
 import { type SweepOptions, sweepPayloads } from '../../payloads/sweep-payloads.js';
 import { referencesIn } from '../../payloads/text-reference.js';
 import { readJob } from '../../queues/damaged-job.js';
+import { payloadKey } from '../../queues/redis-keys.js';
 import { KIND_NAMES } from '../../queues/registry.js';
 import type { Problem } from './problem.js';
 

@@ -5,9 +5,10 @@ import { messageOf } from '../../errors.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { workerConnection } from '../../queues/connection.js';
 import { endClient } from '../../queues/end-client.js';
+import { statisticsKeys } from '../../queues/redis-keys.js';
 import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { ENDED_JOB_FIELDS, type EndedJob, endedJob, totalsOf } from './ended-job.js';
-import { GROUP, KEPT_DURATIONS, MINUTE_TTL, minuteOf, statisticsKeys } from './statistics-keys.js';
+import { GROUP, KEPT_DURATIONS, MINUTE_TTL, minuteOf } from './statistics-keys.js';
 
 /**
  * Counts one ended job, once: the gateway that acknowledges its event first adds it.

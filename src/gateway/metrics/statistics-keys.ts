@@ -1,5 +1,3 @@
-import type { KindName } from '../../queues/registry.js';
-
 /** Consumer group in which the gateways of a fleet share the counting. */
 export const GROUP = 'fleet-statistics';
 
@@ -11,17 +9,6 @@ export const KEPT_DURATIONS = 1_000;
 export const MINUTE_SECONDS = 60;
 /** Minutes are kept for two hours, in seconds. */
 export const MINUTE_TTL = 2 * 3_600;
-
-/** Redis keys of the statistics. Queue names are never empty, so no job's key looks like one of these. */
-export const statisticsKeys = (prefix: string) => ({
-  /** Hash of sums since the beginning; fields are made by `totalField`. */
-  totals: `${prefix}::stats:totals`,
-  /** Hash of one minute of a kind: completed, failed, cancelled. */
-  minute: (kind: KindName, minute: number) => `${prefix}::stats:minute:${kind}:${minute}`,
-  /** List of the last durations of a kind in milliseconds, newest first. */
-  durations: (kind: KindName) => `${prefix}::stats:durations:${kind}`,
-});
-export type StatisticsKeys = ReturnType<typeof statisticsKeys>;
 
 /** A field of the totals: what is counted, and its labels. Neither contains a `|`. */
 export function totalField(...parts: readonly string[]): string {

@@ -1,6 +1,7 @@
 import type { FleetClient } from '../../producers/fleet-client.js';
+import { type StatisticsKeys, statisticsKeys } from '../../queues/redis-keys.js';
 import type { KindName } from '../../queues/registry.js';
-import { MINUTE_SECONDS, minuteOf, type StatisticsKeys, statisticsKeys } from './statistics-keys.js';
+import { MINUTE_SECONDS, minuteOf } from './statistics-keys.js';
 
 /** How many jobs of a kind ended in one minute. */
 export interface MinuteCounts {

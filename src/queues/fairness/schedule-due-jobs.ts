@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { readRecord } from '../read-record.js';
+import { fairBase } from '../redis-keys.js';
 import { replyList, replyText, runScript, script } from '../run-script.js';
-import { fairBase, type SchedulingRequest, scheduleJobs } from './schedule-jobs.js';
+import { type SchedulingRequest, scheduleJobs } from './schedule-jobs.js';
 import { UNSCHEDULED } from './schedule-script.js';
 
 /** How far ahead delayed jobs are scheduled, in milliseconds: longer than the time between two runs. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { fairBase } from '../redis-keys.js';
 import { runScript } from '../run-script.js';
 import { MAX_TAG, REBASE_AT, SCHEDULE_JOBS } from './schedule-script.js';
 
@@ -22,15 +23,6 @@ const MAX_JOBS_A_RUN = 500;
 const MAX_GROUPS_A_RUN = 10;
 
 const MAX_TENANT_LENGTH = 100;
-
-export function fairBase(prefix: string, queue: string): string {
-  return `${prefix}::fair:${queue}`;
-}
-
-/** Key of a queue's virtual time. */
-export function virtualTimeKey(prefix: string, queue: string): string {
-  return `${fairBase(prefix, queue)}:now`;
-}
 
 /** The name of a tenant in keys: long names are replaced by their digest. */
 function tenantName(tenant: string): string {
