@@ -14,14 +14,14 @@ const KEYS_A_STEP = 1_000;
 
 /** Names this connection after the prefix, for as long as it lives: so that others see that it is in use. */
 export async function holdPrefix(client: Redis, prefix: string): Promise<void> {
-  const name = holderName(prefix);
+  const name = ownerName(prefix);
   // Redis forgets the name with the connection.
   client.on('ready', () => void client.client('SETNAME', name).catch(() => undefined));
   await client.client('SETNAME', name);
 }
 
 /** Redis takes no spaces or letters beyond ASCII in the name of a connection; the prefix may have some. */
-function holderName(prefix: string): string {
+function ownerName(prefix: string): string {
   return `own${OWN.exec(prefix)?.[0] ?? ''}`;
 }
 
@@ -43,7 +43,7 @@ export async function sweepOwnPrefixes(client: Redis, shared: string): Promise<v
   // A process in another container is not seen from here; its connection is.
   const connections = String(await client.client('LIST'));
   for (const prefix of left) {
-    if (connections.includes(` name=${holderName(prefix)} `)) continue;
+    if (connections.includes(` name=${ownerName(prefix)} `)) continue;
     if (!isRunning(Number(OWN.exec(prefix)?.[1]))) await removePrefix(client, prefix);
   }
 }

@@ -117,7 +117,7 @@ describe('whether node_modules fits the lock file', () => {
 
 describe('the lock of a set-up', () => {
   /** Holds the lock, and reports whether another did at the same time, by a file that must not exist yet. */
-  function holder(): ReturnType<typeof spawn> {
+  function lockOwner(): ReturnType<typeof spawn> {
     const [lock, inside] = [join(scratch, 'locks', 'a.lock'), join(scratch, 'inside')];
     const code = `import { withLock } from ${JSON.stringify(packagePath('scripts', 'setup', 'lock.mjs'))};
       import { rmSync, writeFileSync } from 'node:fs';
@@ -136,8 +136,8 @@ describe('the lock of a set-up', () => {
     const dead = spawn('true');
     await once(dead, 'exit');
     writeFileSync(join(scratch, 'locks', 'a.lock'), String(dead.pid));
-    const holders = Array.from({ length: 4 }, holder);
-    const codes = await Promise.all(holders.map(async (process) => (await once(process, 'exit'))[0]));
+    const lockOwners = Array.from({ length: 4 }, lockOwner);
+    const codes = await Promise.all(lockOwners.map(async (process) => (await once(process, 'exit'))[0]));
     expect(codes).toEqual([0, 0, 0, 0]);
     expect(readdirSync(join(scratch, 'locks'))).toEqual([]);
   });

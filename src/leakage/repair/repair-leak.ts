@@ -189,9 +189,9 @@ function onlyTransform(context: RepairContext): Rewrite {
 }
 
 /**
- * The rewritten text of a block, made to go on at categories and groups that only the scored rows have. Encoders are
- * told so in the call that makes them, or right before they are fitted where that call is above the block; values
- * looked up by group get the mean of the groups, or a count of zero.
+ * The rewritten text of a block, changed to tolerate categories and groups that only the scored rows have. Encoders get
+ * options in the call that makes them, or right before they are fitted if that call is above the block; values looked up by
+ * group get the mean of the groups, or a count of zero.
  */
 async function tolerateUnknown(context: RepairContext, text: string): Promise<string> {
   const { source, block } = context;
@@ -210,16 +210,16 @@ function tolerant(context: RepairContext, text: string, after: Module): string {
   }
   for (const { variable, constructed, isStep, tolerant } of strictEncoders(change)) {
     if (tolerant === undefined) continue;
-    const told = Object.entries(tolerant).map(([name, value]) => `${name}=${value}`);
+    const options = Object.entries(tolerant).map(([name, value]) => `${name}=${value}`);
     if (constructed.start >= span.start && constructed.end <= span.end) {
       const last = constructed.args.at(-1)?.value.end ?? constructed.end - 1;
       const separator = constructed.args.length === 0 ? '' : ', ';
-      edits.push({ start: last, end: last, text: separator + told.join(', ') });
+      edits.push({ start: last, end: last, text: separator + options.join(', ') });
     } else if (!isStep) {
       const first = [...statementsInBlock(version)].find((statement) => mentions(statement, variable));
       const indent = first === undefined ? undefined : indentBefore(after, first);
       if (first === undefined || indent === undefined) continue;
-      const line = `${variable}.set_params(${told.join(', ')})${context.lineEnding}${indent}`;
+      const line = `${variable}.set_params(${options.join(', ')})${context.lineEnding}${indent}`;
       edits.push({ start: first.start, end: first.start, text: line });
     }
   }

@@ -141,7 +141,7 @@ export function rejectsCategories(change: ScriptChange): string | undefined {
 
 function strictIn(module: Module, variable: string): StrictEncoder | undefined {
   const statements = module.body.statements.flatMap((outer) => [...statementsIn(outer)]);
-  if (statements.some((statement) => isTold(module, statement, variable))) return undefined;
+  if (statements.some((statement) => setsOption(module, statement, variable))) return undefined;
   for (const statement of statements) {
     if (statement.type !== 'assign') continue;
     if (!statement.targets.some((target) => target.type === 'name' && target.id === variable)) continue;
@@ -156,7 +156,7 @@ function strictIn(module: Module, variable: string): StrictEncoder | undefined {
 }
 
 /** `encoder.set_params(handle_unknown="ignore")` */
-function isTold(module: Module, statement: Stmt, variable: string): boolean {
+function setsOption(module: Module, statement: Stmt, variable: string): boolean {
   if (statement.type !== 'expression') return false;
   return textOf(module, statement).startsWith(`${variable}.set_params(handle_unknown=`);
 }
