@@ -170,6 +170,26 @@ describe('addRefinementStep', () => {
     expect((await extract.view()).state).toBe('cancelled');
     expect((await summarize.view()).state).toBe('cancelled');
   });
+
+  it.each(['before', 'after'])(
+    'with a key that is cancelled runs again, %s its child has ended',
+    async (when) => {
+      const { fleet, worker, runner } = await startFleet(reply);
+      const first = await addRefinementStep(fleet, STEP, { key: 'k' });
+      await first.extract.cancel();
+      if (when === 'after') {
+        await worker(runner);
+        await expect
+          .poll(async () => (await findJob(fleet, first.summarize.id)).job.getState())
+          .toBe('failed');
+      }
+      const again = await addRefinementStep(fleet, STEP, { key: 'k' });
+      expect(again.extract.outcome).toBe('retried');
+      if (when === 'before') await worker(runner);
+      await again.summarize.result();
+      await expect.poll(async () => (await again.extract.view()).state).toBe('completed');
+    },
+  );
 });
 
 describe('addGuardedEvaluation', () => {

@@ -1,5 +1,6 @@
 import type { FlowJob, Job, JobsOptions } from 'bullmq';
 import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
+import { clearCancelled } from '../../queues/job-flags.js';
 import { type FleetJobOptions, type KeyOptions, separateBytes, storedData } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
 import { withTags } from '../job-tags.js';
@@ -122,6 +123,11 @@ export async function runFlowAgain(fleet: FleetClient, root: FlowNode, parent: J
   const again = await mapInChunks(children, async (child) =>
     child === undefined ? false : runAgain(fleet, child.queueName, child),
   );
-  if (again.some(Boolean)) return true;
+  if (again.some(Boolean)) {
+    // Its cancellation cancelled its children. It runs once they have completed, even if it has failed with them.
+    const key = fleet.queue(root.queue).toKey(root.id);
+    if ((await parent.getState()) !== 'completed') await clearCancelled(fleet.client, key);
+    return true;
+  }
   return runAgain(fleet, root.queue, parent);
 }
