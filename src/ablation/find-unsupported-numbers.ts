@@ -38,20 +38,20 @@ function allNumbers(text: string): Set<number> {
 
 /** Sorted values that can be asked for one near to another. */
 class SortedNumbers {
-  private readonly sorted: Float64Array;
+  readonly #sorted: Float64Array;
 
   constructor(values: Iterable<number>) {
-    this.sorted = Float64Array.from(values).sort();
+    this.#sorted = Float64Array.from(values).sort();
   }
 
   has(value: number, tolerance: number): boolean {
-    let [low, high] = [0, this.sorted.length];
+    let [low, high] = [0, this.#sorted.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.sorted[middle] ?? 0) < value - tolerance) low = middle + 1;
+      if ((this.#sorted[middle] ?? 0) < value - tolerance) low = middle + 1;
       else high = middle;
     }
-    const nearest = this.sorted[low];
+    const nearest = this.#sorted[low];
     return nearest !== undefined && nearest <= value + tolerance;
   }
 }

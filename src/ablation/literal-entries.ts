@@ -145,44 +145,46 @@ function printedDigits(sourceText: string): SourceOf {
 }
 
 class LiteralWalk {
+  readonly #line: number;
+  readonly #sourceOf: SourceOf;
   readonly entries: ScoreEntry[] = [];
 
-  constructor(
-    private readonly line: number,
-    private readonly sourceOf: SourceOf,
-  ) {}
+  constructor(line: number, sourceOf: SourceOf) {
+    this.#line = line;
+    this.#sourceOf = sourceOf;
+  }
 
   walk(value: LiteralValue, path: readonly string[]): void {
-    if (typeof value === 'number') this.add(path, value, this.sourceOf(value));
-    else if (value === null) this.add(path, Number.NaN, 'None');
-    else if (typeof value === 'string') this.text(value, path);
-    else if (Array.isArray(value)) this.list(value, path);
-    else if (isMap(value)) this.map(value, path);
+    if (typeof value === 'number') this.#add(path, value, this.#sourceOf(value));
+    else if (value === null) this.#add(path, Number.NaN, 'None');
+    else if (typeof value === 'string') this.#text(value, path);
+    else if (Array.isArray(value)) this.#list(value, path);
+    else if (isMap(value)) this.#map(value, path);
   }
 
-  private records(records: readonly Map<string, LiteralValue>[]): void {
-    for (const entry of recordTable(records, this.line, this.sourceOf)) this.entries.push(entry);
+  #records(records: readonly Map<string, LiteralValue>[]): void {
+    for (const entry of recordTable(records, this.#line, this.#sourceOf)) this.entries.push(entry);
   }
 
-  private text(value: string, path: readonly string[]): void {
+  #text(value: string, path: readonly string[]): void {
     const printed = /^[-+]?\d+\.\d+%?$/.exec(value.trim())?.[0];
-    if (printed !== undefined) this.add(path, Number(printed.replace('%', '')), printed);
+    if (printed !== undefined) this.#add(path, Number(printed.replace('%', '')), printed);
     else if (missingScore(value) !== undefined && readLabel(path.at(-1) ?? '').marked) {
-      this.add(path, Number.NaN, value.slice(0, 60));
+      this.#add(path, Number.NaN, value.slice(0, 60));
     }
   }
 
-  private map(value: Map<string, LiteralValue>, path: readonly string[]): void {
+  #map(value: Map<string, LiteralValue>, path: readonly string[]): void {
     const records = columnRecords(value);
     const isRecord = [...value].some(([key, named]) => NAME_KEY.test(key) && typeof named === 'string');
     if (records !== undefined || isRecord) {
-      this.records(records ?? [value]);
+      this.#records(records ?? [value]);
       return;
     }
     for (const [key, child] of value) this.walk(child, [...path, key]);
   }
 
-  private list(items: LiteralValue[], path: readonly string[]): void {
+  #list(items: LiteralValue[], path: readonly string[]): void {
     const maps = items.filter(isMap);
     if (maps.length > 0 && maps.length === items.length) {
       const named = maps.some(
@@ -190,12 +192,13 @@ class LiteralWalk {
           [...record.keys()].some((key) => NAME_KEY.test(key)) ||
           [...record.values()].some((cell) => typeof cell === 'boolean'),
       );
-      if (named) this.records(maps);
+      if (named) this.#records(maps);
       else for (const record of maps) this.walk(record, path);
     } else if (isNumberList(items)) {
       const words = path.filter((part) => !WRAPPER.test(part) && !isMetricPhrase(part)).join(' ');
       const key = readKey(words);
-      if (words !== '') this.entries.push(runsEntry(key.label, key.metric, items, this.line, this.sourceOf));
+      if (words !== '')
+        this.entries.push(runsEntry(key.label, key.metric, items, this.#line, this.#sourceOf));
     } else {
       for (const item of items) {
         if (!Array.isArray(item) || typeof item[0] !== 'string') continue;
@@ -207,7 +210,7 @@ class LiteralWalk {
     }
   }
 
-  private add(path: readonly string[], value: number, text: string): void {
+  #add(path: readonly string[], value: number, text: string): void {
     const last = path.at(-1) ?? '';
     if (path.some((part) => speaksOfDeviation(part) && !speaksOfMean(part))) return;
     // `max_depth` is a setting, `max_depth=3` the name of a variant.
@@ -238,7 +241,7 @@ class LiteralWalk {
       isMean: speaksOfMean(metric),
       labelIsComponent: false,
       layout: 'literal',
-      line: this.line,
+      line: this.#line,
     });
   }
 }

@@ -22,45 +22,46 @@ const WORDS: Readonly<Record<string, LiteralValue>> = {
 class NotALiteral extends Error {}
 
 class LiteralReader {
+  readonly #text: string;
+  readonly #end: number;
   position: number;
 
-  constructor(
-    private readonly text: string,
-    start: number,
-    private readonly end: number,
-  ) {
+  constructor(text: string, start: number, end: number) {
+    this.#text = text;
+    this.#end = end;
+
     this.position = start;
   }
 
-  private match(pattern: RegExp): string | undefined {
+  #match(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.position;
-    const match = pattern.exec(this.text);
-    if (match === null || this.position + match[0].length > this.end) return undefined;
+    const match = pattern.exec(this.#text);
+    if (match === null || this.position + match[0].length > this.#end) return undefined;
     this.position += match[0].length;
     return match[0];
   }
 
-  private peek(): string {
-    this.match(SPACE);
-    return this.position < this.end ? (this.text[this.position] ?? '') : '';
+  #peek(): string {
+    this.#match(SPACE);
+    return this.position < this.#end ? (this.#text[this.position] ?? '') : '';
   }
 
   value(depth: number): LiteralValue {
     if (depth > DEEPEST) throw new NotALiteral();
-    const next = this.peek();
-    if (next === '{') return this.mapping(depth);
-    if (next === '[') return this.sequence(']', depth);
-    if (next === '(') return this.sequence(')', depth);
-    if (next === '"' || next === "'") return this.string(next);
+    const next = this.#peek();
+    if (next === '{') return this.#mapping(depth);
+    if (next === '[') return this.#sequence(']', depth);
+    if (next === '(') return this.#sequence(')', depth);
+    if (next === '"' || next === "'") return this.#string(next);
     const sign = next === '-' || next === '+' ? next : '';
-    const numeral = this.match(NUMERAL);
+    const numeral = this.#match(NUMERAL);
     if (numeral !== undefined && numeral !== '') return Number(numeral.replaceAll('_', ''));
     if (sign !== '') this.position += 1;
-    const word = this.match(WORD);
+    const word = this.#match(WORD);
     if (word === undefined) throw new NotALiteral();
-    if (this.text[this.position] === '(') {
+    if (this.#text[this.position] === '(') {
       // `np.float64(0.81)`, `OrderedDict([...])`: the last argument is the value.
-      const args = this.sequence(')', depth);
+      const args = this.#sequence(')', depth);
       const last = Array.isArray(args) ? args.at(-1) : undefined;
       return last ?? null;
     }
@@ -70,17 +71,17 @@ class LiteralReader {
     return known;
   }
 
-  private string(quote: string): string {
+  #string(quote: string): string {
     this.position += 1;
     let text = '';
-    while (this.position < this.end) {
-      const next = this.text[this.position] ?? '';
+    while (this.position < this.#end) {
+      const next = this.#text[this.position] ?? '';
       this.position += 1;
       if (next === quote) return text;
       if (next === '\\') {
-        const escaped = this.text[this.position] ?? '';
+        const escaped = this.#text[this.position] ?? '';
         this.position += 1;
-        const unicode = escaped === 'u' ? this.text.slice(this.position, this.position + 4) : '';
+        const unicode = escaped === 'u' ? this.#text.slice(this.position, this.position + 4) : '';
         if (/^[0-9a-fA-F]{4}$/.test(unicode)) {
           text += String.fromCharCode(Number.parseInt(unicode, 16));
           this.position += 4;
@@ -91,14 +92,14 @@ class LiteralReader {
     throw new NotALiteral();
   }
 
-  private sequence(close: string, depth: number): LiteralValue {
+  #sequence(close: string, depth: number): LiteralValue {
     this.position += 1;
     const items: LiteralValue[] = [];
     for (;;) {
-      if (this.peek() === close) break;
-      if (/[A-Za-z_<]/.test(this.peek())) this.skipKeyword();
+      if (this.#peek() === close) break;
+      if (/[A-Za-z_<]/.test(this.#peek())) this.#skipKeyword();
       items.push(this.value(depth + 1));
-      const next = this.peek();
+      const next = this.#peek();
       if (next === ',') this.position += 1;
       else if (next !== close) throw new NotALiteral();
     }
@@ -107,23 +108,23 @@ class LiteralReader {
   }
 
   /** `dtype=float64` in a call, `<class 'float'>` in a defaultdict. */
-  private skipKeyword(): void {
-    const rest = this.text.slice(this.position, Math.min(this.end, this.position + 80));
+  #skipKeyword(): void {
+    const rest = this.#text.slice(this.position, Math.min(this.#end, this.position + 80));
     const skipped = /^[A-Za-z_]\w*=(?=[^=])/.exec(rest) ?? /^<class '[\w.]+'>\s*,\s*/.exec(rest);
     if (skipped !== null) this.position += skipped[0].length;
     else if (/^(?:float|int|list|dict)\s*,/.test(rest)) this.position += rest.indexOf(',') + 1;
   }
 
-  private mapping(depth: number): LiteralValue {
+  #mapping(depth: number): LiteralValue {
     this.position += 1;
     const entries = new Map<string, LiteralValue>();
     for (;;) {
-      if (this.peek() === '}') break;
+      if (this.#peek() === '}') break;
       const key = this.value(depth + 1);
-      if (this.peek() !== ':') throw new NotALiteral();
+      if (this.#peek() !== ':') throw new NotALiteral();
       this.position += 1;
       entries.set(keyText(key), this.value(depth + 1));
-      const next = this.peek();
+      const next = this.#peek();
       if (next === ',') this.position += 1;
       else if (next !== '}') throw new NotALiteral();
     }

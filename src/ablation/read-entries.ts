@@ -71,110 +71,112 @@ function isDecorated(line: string): boolean {
 }
 
 class EntryReader {
+  readonly #lines: readonly OutputLine[];
+  readonly #commaIsDecimal: boolean;
   readonly entries: ScoreEntry[] = [];
   readonly names = new Map<string, string>();
-  private heading = '';
-  private lastLabel = '';
-  private inChanges = false;
-  private vain = 0;
+  #heading = '';
+  #lastLabel = '';
+  #inChanges = false;
+  #vain = 0;
   /** Lines before this one are known to hold no table that names variants. */
-  private noTableBefore = 0;
-  private readonly joined: string;
-  private readonly offsets: number[] = [];
+  #noTableBefore = 0;
+  readonly #joined: string;
+  readonly #offsets: number[] = [];
 
-  constructor(
-    private readonly lines: readonly OutputLine[],
-    private readonly commaIsDecimal: boolean,
-  ) {
+  constructor(lines: readonly OutputLine[], commaIsDecimal: boolean) {
+    this.#lines = lines;
+    this.#commaIsDecimal = commaIsDecimal;
+
     let offset = 0;
     for (const line of lines) {
-      this.offsets.push(offset);
+      this.#offsets.push(offset);
       offset += line.text.length + 1;
     }
-    this.joined = lines.map((line) => line.text).join('\n');
+    this.#joined = lines.map((line) => line.text).join('\n');
   }
 
   read(): void {
     let position = 0;
-    while (position < this.lines.length) {
-      position = this.literal(position) ?? this.table(position) ?? this.line(position);
+    while (position < this.#lines.length) {
+      position = this.#literal(position) ?? this.#table(position) ?? this.#line(position);
     }
   }
 
   /** Reads a printed dict, list or JSON text that starts on the line. */
-  private literal(position: number): number | undefined {
-    const text = this.lines[position]?.text ?? '';
+  #literal(position: number): number | undefined {
+    const text = this.#lines[position]?.text ?? '';
     const head = text.slice(0, 120);
     const open = head.search(/[[{]/);
-    if (open === -1 || this.vain > VAIN_CHARACTERS) return undefined;
+    if (open === -1 || this.#vain > VAIN_CHARACTERS) return undefined;
     const before = head.slice(0, open);
     if (!/^[^{}[\]]*$/.test(before) || /\d\s*$/.test(before)) return undefined;
-    const start = (this.offsets[position] ?? 0) + open;
-    const found = readLiteral(this.joined, start, MAX_LITERAL_LENGTH);
+    const start = (this.#offsets[position] ?? 0) + open;
+    const found = readLiteral(this.#joined, start, MAX_LITERAL_LENGTH);
     if (found.value === undefined || !holdsNamedNumbers(found.value)) {
-      this.vain += found.end - start;
+      this.#vain += found.end - start;
       return undefined;
     }
     const label = readKey(before.replace(/(?:dict|ordereddict)\s*\(?$/i, '')).label;
-    const prefix = readLabel(label).marked ? label : readLabel(this.heading).marked ? this.heading : '';
-    const line = this.lines[position]?.index ?? 0;
-    const entries = literalEntries(found.value, prefix, line, this.joined.slice(start, found.end));
+    const prefix = readLabel(label).marked ? label : readLabel(this.#heading).marked ? this.#heading : '';
+    const line = this.#lines[position]?.index ?? 0;
+    const entries = literalEntries(found.value, prefix, line, this.#joined.slice(start, found.end));
     for (const entry of entries) this.entries.push(entry);
     let next = position + 1;
-    while (next < this.lines.length && (this.offsets[next] ?? 0) < found.end) next += 1;
+    while (next < this.#lines.length && (this.#offsets[next] ?? 0) < found.end) next += 1;
     return next;
   }
 
-  private table(position: number): number | undefined {
-    const text = this.lines[position]?.text ?? '';
-    if (position < this.noTableBefore || isBorder(text) || isConclusion(text) || isOrder(text))
+  #table(position: number): number | undefined {
+    const text = this.#lines[position]?.text ?? '';
+    if (position < this.#noTableBefore || isBorder(text) || isConclusion(text) || isOrder(text))
       return undefined;
     let before = position - 1;
-    while (before >= 0 && isBorder(this.lines[before]?.text ?? '')) before -= 1;
-    const found = findTable(this.lines, position, this.lines[before]?.text);
+    while (before >= 0 && isBorder(this.#lines[before]?.text ?? '')) before -= 1;
+    const found = findTable(this.#lines, position, this.#lines[before]?.text);
     if (found === undefined) return undefined;
-    let entries = tableEntries(found.table, this.commaIsDecimal);
+    let entries = tableEntries(found.table, this.#commaIsDecimal);
     // pandas prints the name of a Series below it.
-    const seriesName = /^Name: ([\w ]+), (?:Length|dtype)/.exec(this.lines[found.end]?.text ?? '')?.[1];
+    const seriesName = /^Name: ([\w ]+), (?:Length|dtype)/.exec(this.#lines[found.end]?.text ?? '')?.[1];
     if (seriesName !== undefined)
       entries = entries.map((entry) => (entry.metric === '' ? { ...entry, metric: seriesName } : entry));
     if (entries.length === 0) {
-      this.noTableBefore = found.end;
+      this.#noTableBefore = found.end;
       return undefined;
     }
-    if (this.inChanges && found.table.header === undefined)
-      entries = entries.map((entry) => this.asChange(entry));
+    if (this.#inChanges && found.table.header === undefined)
+      entries = entries.map((entry) => this.#asChange(entry));
     for (const entry of entries) if (!isOrder(entry.label)) this.entries.push(entry);
-    this.lastLabel = entries.at(-1)?.label ?? this.lastLabel;
+    this.#lastLabel = entries.at(-1)?.label ?? this.#lastLabel;
     return found.end;
   }
 
-  private asChange(entry: ScoreEntry): ScoreEntry {
+  #asChange(entry: ScoreEntry): ScoreEntry {
     const { role } = readLabel(entry.label);
     return role === 'baseline' ? entry : { ...entry, kind: 'change', labelIsComponent: role === 'plain' };
   }
 
-  private line(position: number): number {
-    const line = this.lines[position];
+  #line(position: number): number {
+    const line = this.#lines[position];
     const text = cutLine(line?.text ?? '');
     if (line === undefined || text.trim() === '' || isBorder(text)) {
-      if (text.trim() === '') this.inChanges = false;
+      if (text.trim() === '') this.#inChanges = false;
       return position + 1;
     }
     if (isConclusion(text)) {
       if (/^\W*(?:conclusions?|analysis|interpretation|key findings?|findings?|summary of)\b/i.test(text))
-        this.heading = '';
+        this.#heading = '';
       return position + 1;
     }
     if (isOrder(text) || isHousekeeping(text)) return position + 1;
-    const failed = this.failedRun(line);
-    const found = failed === undefined ? lineEntries(text, line.index, this.commaIsDecimal) : [failed];
-    if (found.length === 0) this.readHeading(text);
-    for (const entry of found) this.take(entry);
+    const failed = this.#failedRun(line);
+    const found = failed === undefined ? lineEntries(text, line.index, this.#commaIsDecimal) : [failed];
+    if (found.length === 0) this.#readHeading(text);
+    for (const entry of found) this.#take(entry);
     return position + 1;
   }
 
-  private failedRun(line: OutputLine): ScoreEntry | undefined {
+  #failedRun(line: OutputLine): ScoreEntry | undefined {
     const failed = failedRunIn(line.text.slice(0, 400));
     if (failed === undefined) return undefined;
     const { label } = failed;
@@ -194,34 +196,34 @@ class EntryReader {
     };
   }
 
-  private take(entry: ScoreEntry): void {
+  #take(entry: ScoreEntry): void {
     const own = readLabel(entry.label);
     let label = entry.label;
     if (own.text === '' && own.number === undefined) {
-      const context = this.heading !== '' ? this.heading : entry.isRun ? this.lastLabel : '';
+      const context = this.#heading !== '' ? this.#heading : entry.isRun ? this.#lastLabel : '';
       if (context === '') return;
       label = context;
     } else {
       if (own.number !== undefined && own.text !== '') this.names.set(own.number, own.text);
       if (!entry.isRun) {
-        this.lastLabel = entry.label;
-        this.heading = '';
+        this.#lastLabel = entry.label;
+        this.#heading = '';
       }
     }
     const labeled = { ...entry, label, layout: label === entry.label ? entry.layout : 'heading' };
-    this.entries.push(this.inChanges ? this.asChange(labeled) : labeled);
+    this.entries.push(this.#inChanges ? this.#asChange(labeled) : labeled);
   }
 
   /** A line without a number may name the variant whose scores follow, or open a list of changes. */
-  private readHeading(text: string): void {
+  #readHeading(text: string): void {
     const plain = plainLabel(text);
     if (plain === '' || plain.length > 160) return;
     const decorated = isDecorated(text.trim());
     const opens = /(?::|\.{3}|…)$/.test(text.trim());
     const reading = readLabel(plain);
-    this.inChanges = speaksOfChange(plain) && (opens || decorated) && !reading.marked;
+    this.#inChanges = speaksOfChange(plain) && (opens || decorated) && !reading.marked;
     if (SECTION_WORDS.test(plain) && reading.role !== 'removed' && reading.number === undefined) {
-      if (decorated || opens) this.heading = '';
+      if (decorated || opens) this.#heading = '';
       return;
     }
     if (reading.number !== undefined && reading.text !== '') this.names.set(reading.number, reading.text);
@@ -229,8 +231,8 @@ class EntryReader {
       /^\W*(?:now |starting |\[?\d+\s*\/\s*\d+\]?\W*)?(?:running|evaluating|training|testing|variant|config\w*|experiment|scenario|setting|model|name|ablation)\b/i.test(
         text,
       );
-    if ((reading.marked || decorated || opens || announced) && !isMetricPhrase(plain) && !this.inChanges)
-      this.heading = plain;
+    if ((reading.marked || decorated || opens || announced) && !isMetricPhrase(plain) && !this.#inChanges)
+      this.#heading = plain;
   }
 }
 

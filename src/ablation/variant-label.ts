@@ -2,18 +2,18 @@ import type { VariantKind } from './ablation-reading.js';
 
 /** Reads parentheses from the right; those of a remark are side by side and none inside another. */
 class Pairs {
-  private isInside = false;
-  private isBroken = false;
+  #isInside = false;
+  #isBroken = false;
 
   /** Takes the sign to the left of those before. */
   take(sign: string): void {
     if (sign !== '(' && sign !== ')') return;
-    if ((sign === ')') === this.isInside) this.isBroken = true;
-    this.isInside = sign === ')';
+    if ((sign === ')') === this.#isInside) this.#isBroken = true;
+    this.#isInside = sign === ')';
   }
 
   get complete(): boolean {
-    return !this.isInside && !this.isBroken;
+    return !this.#isInside && !this.#isBroken;
   }
 }
 

@@ -62,6 +62,9 @@ export interface ConversationResult<Output> {
  * answer that was cut off (once, with twice the token limit) or that does not fit.
  */
 export class Conversation<Output> {
+  readonly #question: Question<Output>;
+  readonly #settings: CallSettings;
+  readonly #context: RunContext;
   readonly #usage = new CallUsage();
   readonly #notes: string[] = [];
   readonly #messages: MessageParam[];
@@ -74,11 +77,11 @@ export class Conversation<Output> {
   #pauses = 0;
   #doubled = false;
 
-  constructor(
-    private readonly question: Question<Output>,
-    private readonly settings: CallSettings,
-    private readonly context: RunContext,
-  ) {
+  constructor(question: Question<Output>, settings: CallSettings, context: RunContext) {
+    this.#question = question;
+    this.#settings = settings;
+    this.#context = context;
+
     this.#messages = [...question.request.messages];
     this.#maxTokens = question.request.max_tokens;
   }
@@ -90,7 +93,7 @@ export class Conversation<Output> {
       const { message } = outcome;
       if (outcome.class === 'truncated' && !this.#doubled) {
         this.#askForMore();
-      } else if (outcome.class === 'schema-invalid' && message && this.#reasks < this.question.reasks) {
+      } else if (outcome.class === 'schema-invalid' && message && this.#reasks < this.#question.reasks) {
         this.#askAgain(message, outcome.detail);
       } else if (outcome.class !== 'answered' || !message) {
         throw this.#failure(outcome);
@@ -107,16 +110,16 @@ export class Conversation<Output> {
   #call(): Promise<CallOutcome> {
     const request = this.#request();
     this.#calls += 1;
-    const { signal, interceptors, log } = this.context;
+    const { signal, interceptors, log } = this.#context;
     return performCall(
       {
-        step: this.question.step,
+        step: this.#question.step,
         turn: this.#calls,
         model: request.model,
         request,
         digest: createHash('sha256').update(JSON.stringify(request), 'utf8').digest('hex'),
       },
-      this.settings,
+      this.#settings,
       {
         ...(signal ? { signal } : {}),
         ...(interceptors ? { interceptors } : {}),
@@ -124,14 +127,14 @@ export class Conversation<Output> {
         onOutcome: (outcome, reused) => this.#usage.add(outcome, request.model, reused),
         onRetry: (outcome, waitMs, retry) =>
           log?.warn(
-            `${this.question.step}: ${outcome.class}, ${outcome.detail}; retry ${retry} in ${waitMs} ms`,
+            `${this.#question.step}: ${outcome.class}, ${outcome.detail}; retry ${retry} in ${waitMs} ms`,
           ),
       },
     );
   }
 
   #request(): CallRequest {
-    const base = { ...this.question.request, messages: this.#messages, max_tokens: this.#maxTokens };
+    const base = { ...this.#question.request, messages: this.#messages, max_tokens: this.#maxTokens };
     // The last turn must bring an answer: the tool calls so far are paid for.
     return this.#toolTurns >= MAX_TOOL_TURNS && base.tools
       ? { ...base, tool_choice: { type: 'none' } }
@@ -149,7 +152,7 @@ export class Conversation<Output> {
         ? undefined
         : { class: 'tool-loop', detail: `the turn was paused ${MAX_PAUSES} times without an answer` };
     }
-    const checked = this.question.checkAnswer(wholeText(this.#parts, message));
+    const checked = this.#question.checkAnswer(wholeText(this.#parts, message));
     return checked.ok ? undefined : { class: 'schema-invalid', detail: checked.problem };
   }
 
@@ -162,7 +165,7 @@ export class Conversation<Output> {
   #askAgain(message: ReceivedMessage, problem: string): void {
     this.#reasks += 1;
     this.#parts = [];
-    this.#note(`an answer did not fit; asked again (${this.#reasks} of ${this.question.reasks})`);
+    this.#note(`an answer did not fit; asked again (${this.#reasks} of ${this.#question.reasks})`);
     this.#repeat(message);
     this.#messages.push({
       role: 'user',
@@ -173,7 +176,7 @@ export class Conversation<Output> {
   async #answerTools(message: ReceivedMessage): Promise<void> {
     this.#toolTurns += 1;
     this.#parts = [];
-    const results = await runTools(toolUsesOf(message), this.question.files, this.context.log);
+    const results = await runTools(toolUsesOf(message), this.#question.files, this.#context.log);
     this.#repeat(message);
     this.#messages.push({
       role: 'user',
@@ -196,7 +199,7 @@ export class Conversation<Output> {
   }
 
   #result(message: ReceivedMessage): ConversationResult<Output> {
-    const checked = this.question.checkAnswer(wholeText(this.#parts, message));
+    const checked = this.#question.checkAnswer(wholeText(this.#parts, message));
     if (!checked.ok) throw this.#failure({ class: 'schema-invalid', detail: checked.problem, message });
     return { output: checked.output, usage: this.#usage, model: message.model, notes: this.#notes };
   }
@@ -207,7 +210,7 @@ export class Conversation<Output> {
     const limit = outcome.class === 'truncated' ? `, cut off at ${this.#maxTokens} tokens` : '';
     const rawAnswer =
       outcome.message && isFinal(outcome.message) ? wholeText(this.#parts, outcome.message) : undefined;
-    return new AgentError(code, `${this.question.step}${asked}: ${outcome.detail}${limit}.`, {
+    return new AgentError(code, `${this.#question.step}${asked}: ${outcome.detail}${limit}.`, {
       usage: this.#usage.total,
       ...(rawAnswer === undefined ? {} : { rawAnswer }),
     });
@@ -215,7 +218,7 @@ export class Conversation<Output> {
 
   #note(note: string): void {
     this.#notes.push(note);
-    this.context.log?.warn(`${this.question.step}: ${note}`);
+    this.#context.log?.warn(`${this.#question.step}: ${note}`);
   }
 }
 

@@ -73,6 +73,8 @@ const BUDGET_LOOK_MS = 1_000;
  * once another worker owns the job's lock.
  */
 export class JobInterceptor implements CallInterceptor {
+  readonly #control: CallControl;
+  readonly #job: CallingJob;
   readonly name = 'job';
   /** Id of this attempt in the ledger. */
   readonly #by: string;
@@ -80,10 +82,10 @@ export class JobInterceptor implements CallInterceptor {
   readonly #inFlight = new Map<string, CallInFlight>();
   #ledger: Promise<JobLedger> | undefined;
 
-  constructor(
-    private readonly control: CallControl,
-    private readonly job: CallingJob,
-  ) {
+  constructor(control: CallControl, job: CallingJob) {
+    this.#control = control;
+    this.#job = job;
+
     this.#by = `${job.token}#${randomUUID()}`;
   }
 
@@ -93,7 +95,7 @@ export class JobInterceptor implements CallInterceptor {
    */
   async admit(
     call: PlannedCall,
-    signal: AbortSignal = this.job.signal,
+    signal: AbortSignal = this.#job.signal,
   ): Promise<ReceivedMessage | undefined> {
     this.#ledger ??= this.#open(signal);
     const ledger = await this.#ledger;
@@ -102,13 +104,13 @@ export class JobInterceptor implements CallInterceptor {
     await this.#parkCallInDoubt(call, ledger, signal);
     const estimate = estimateCall(call.request);
     const plan = ledger.plan(call, estimate.likelyUsd);
-    let remainingWaitMs = this.control.shortWaitMs;
+    let remainingWaitMs = this.#control.shortWaitMs;
     for (;;) {
       const wait = await this.#tryToSend(call, plan, estimate, signal);
       if (wait === undefined) break;
       if (wait.waitMs > remainingWaitMs) throw wait;
       remainingWaitMs -= wait.waitMs;
-      await waitFor(wait.waitMs, this.control.clock, signal);
+      await waitFor(wait.waitMs, this.#control.clock, signal);
     }
     ledger.sent(plan.number, plan.sent);
     return undefined;
@@ -116,7 +118,7 @@ export class JobInterceptor implements CallInterceptor {
 
   /** Records open calls of earlier attempts as in doubt, and releases what they reserved. */
   async recordCallsInDoubt(): Promise<void> {
-    this.#ledger ??= this.#open(this.job.signal);
+    this.#ledger ??= this.#open(this.#job.signal);
     await this.#ledger;
   }
 
@@ -134,10 +136,10 @@ export class JobInterceptor implements CallInterceptor {
     const inFlight = this.#inFlight.get(identityOf(call));
     if (inFlight?.probe !== true) return;
     inFlight.stopRenewing();
-    const keys = [limiterKey(this.control.prefix, call.model)];
-    runScript(this.control.client, PROBE_ACCEPTED, keys, [inFlight.sentAt, this.#time()]).catch(
+    const keys = [limiterKey(this.#control.prefix, call.model)];
+    runScript(this.#control.client, PROBE_ACCEPTED, keys, [inFlight.sentAt, this.#time()]).catch(
       (thrown: unknown) => {
-        this.job.warn(
+        this.#job.warn(
           `the fleet could not record that ${call.model} takes calls again: ${messageOf(thrown)}`,
         );
       },
@@ -155,7 +157,11 @@ export class JobInterceptor implements CallInterceptor {
     if (inFlight === undefined) throw new RangeError(`${call.step}: call ${call.turn} was not admitted`);
     this.#inFlight.delete(identity);
     inFlight.stopRenewing();
-    const { end, billed, costNano, assumedNano } = settledCall(outcome, call.model, this.control.clock.now());
+    const { end, billed, costNano, assumedNano } = settledCall(
+      outcome,
+      call.model,
+      this.#control.clock.now(),
+    );
     const answer = outcome.message === undefined ? undefined : packAnswer(outcome.message);
     const numbers: SettledNumbers = {
       number: inFlight.number,
@@ -177,19 +183,19 @@ export class JobInterceptor implements CallInterceptor {
   }
 
   async #open(signal: AbortSignal): Promise<JobLedger> {
-    const { key } = this.job;
-    const keys = [key, `${key}:lock`, inFlightKey(this.control.prefix)];
+    const { key } = this.#job;
+    const keys = [key, `${key}:lock`, inFlightKey(this.#control.prefix)];
     const [status, ...fields] =
-      this.job.hasLedger === false ? NO_CALLS : await this.#script(OPEN_LEDGER, keys, [], signal);
+      this.#job.hasLedger === false ? NO_CALLS : await this.#script(OPEN_LEDGER, keys, [], signal);
     if (replyText(status) !== 'open') throw lostJob();
     const ledger = new JobLedger(fields, (record, why) =>
-      this.job.warn(
+      this.#job.warn(
         `the record ${record} of the job ${key} cannot be understood: ${why}; the call is in doubt, and is sent again if it is needed`,
       ),
     );
     for (const { step, turn, likelyUsd } of ledger.inDoubt) {
       const price = likelyUsd === null ? 'at an unknown price' : `at about $${likelyUsd.toFixed(4)}`;
-      this.job.warn(
+      this.#job.warn(
         `${step}: call ${turn} of an earlier attempt is in doubt: it may have been billed, ${price}`,
       );
     }
@@ -197,11 +203,11 @@ export class JobInterceptor implements CallInterceptor {
   }
 
   async #parkCallInDoubt(call: PlannedCall, ledger: JobLedger, signal: AbortSignal): Promise<void> {
-    if (this.control.callsInDoubt !== 'park') return;
+    if (this.#control.callsInDoubt !== 'park') return;
     const number = ledger.callToPark(call);
     if (number === undefined) return;
-    const { key, token } = this.job;
-    const written = runScript(this.control.client, PARK_CALL, [key, `${key}:lock`], [token, number]);
+    const { key, token } = this.#job;
+    const written = runScript(this.#control.client, PARK_CALL, [key, `${key}:lock`], [token, number]);
     if ((await this.#orAborted(written, signal)) !== 1) throw lostJob();
     throw callInDoubt(call);
   }
@@ -213,8 +219,8 @@ export class JobInterceptor implements CallInterceptor {
     estimate: CallEstimate,
     signal: AbortSignal,
   ): Promise<CallDeferred | undefined> {
-    const { budgetUsd, callWaitMs } = this.control;
-    const { run, runBudgetUsd } = this.job;
+    const { budgetUsd, callWaitMs } = this.#control;
+    const { run, runBudgetUsd } = this.#job;
     const numbers: AdmittedCall = {
       number,
       maxCost: estimate.maxNano,
@@ -240,7 +246,7 @@ export class JobInterceptor implements CallInterceptor {
           probe: values[1] === 1,
           stopRenewing:
             values[1] === 1
-              ? keepProbeAlive(this.control, call.model, this.#by, this.job.warn)
+              ? keepProbeAlive(this.#control, call.model, this.#by, this.#job.warn)
               : () => undefined,
           estimate,
         });
@@ -269,19 +275,19 @@ export class JobInterceptor implements CallInterceptor {
   #wait(model: string, ms: number, why: string): CallDeferred {
     // Callers that wait for the same moment must not all return in the same millisecond.
     const waitMs = Math.ceil(ms + Math.random() * Math.min(ms / 20, MAX_SPREAD_MS));
-    if (ms <= this.control.quotaParkMs) return new CallDeferred(waitMs, `${model}: ${why}`);
-    const until = new Date(this.control.clock.now() + ms).toISOString();
+    if (ms <= this.#control.quotaParkMs) return new CallDeferred(waitMs, `${model}: ${why}`);
+    const until = new Date(this.#control.clock.now() + ms).toISOString();
     return new CallDeferred(waitMs, `quota exhausted until ${until} (${model})`, true);
   }
 
   #callKeys(call: PlannedCall): string[] {
-    const { prefix } = this.control;
-    const { key } = this.job;
+    const { prefix } = this.#control;
+    const { key } = this.#job;
     return [key, `${key}:lock`, inFlightKey(prefix), limiterKey(prefix, call.model)];
   }
 
   #configured(model: string): (number | false)[] {
-    const limits = limitsOf(model, this.control.limits);
+    const limits = limitsOf(model, this.#control.limits);
     return DIMENSIONS.map((dimension) => limit(limits[dimension]));
   }
 
@@ -297,29 +303,29 @@ export class JobInterceptor implements CallInterceptor {
     const input = tokens === undefined ? 0 : tokens.inputTokens + tokens.cacheWriteTokens;
     return {
       says: blocked ? 'blocked' : wasTaken(outcome) ? 'answered' : 'other',
-      blockedMs: limit(blocked ? cooldownMs(headers, this.control.clock.now()) : undefined),
+      blockedMs: limit(blocked ? cooldownMs(headers, this.#control.clock.now()) : undefined),
       outcome: outcome.class,
       sentAt,
       learned: DIMENSIONS.flatMap((name) => [limit(learned[name].limit), limit(learned[name].remaining)]),
       reserved: rateReservation(estimate),
       used: [outcome.neverSent ? 0 : 1, input, tokens?.outputTokens ?? 0],
       limits: this.#configured(call.model),
-      maxWaitMs: limit(this.control.callWaitMs),
+      maxWaitMs: limit(this.#control.callWaitMs),
     };
   }
 
   #time(): number | string {
-    return this.control.now?.() ?? '';
+    return this.#control.now?.() ?? '';
   }
 
   async #script(
     script: Script,
     keys: readonly string[],
     args: readonly (number | string | Buffer)[],
-    signal: AbortSignal = this.job.signal,
+    signal: AbortSignal = this.#job.signal,
   ): Promise<readonly ScriptReply[]> {
-    const leading = [this.job.token, this.#by, spendBase(this.control.prefix), this.#time()];
-    const reply = runScript(this.control.client, script, keys, [...leading, ...args]);
+    const leading = [this.#job.token, this.#by, spendBase(this.#control.prefix), this.#time()];
+    const reply = runScript(this.#control.client, script, keys, [...leading, ...args]);
     try {
       return replyList(await this.#orAborted(reply, signal));
     } catch (thrown) {
@@ -334,7 +340,7 @@ export class JobInterceptor implements CallInterceptor {
     return new Promise((resolve, reject) => {
       let cancel: (() => void) | undefined;
       const onAbort = () => {
-        cancel = this.control.clock.after(SHUTDOWN_GRACE_MS, () => settle(() => reject(signal.reason)));
+        cancel = this.#control.clock.after(SHUTDOWN_GRACE_MS, () => settle(() => reject(signal.reason)));
       };
       const settle = (finish: () => void) => {
         cancel?.();

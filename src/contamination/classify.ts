@@ -99,84 +99,87 @@ export function classify(input: Case): ContaminationResult {
 }
 
 class Classifier {
-  private readonly checks: ContaminationChecks = { skipped: {} };
-  private readonly reasons: string[] = [];
-  private margin: number | undefined;
+  readonly #input: Case;
+  readonly #checks: ContaminationChecks = { skipped: {} };
+  readonly #reasons: string[] = [];
+  #margin: number | undefined;
 
-  constructor(private readonly input: Case) {
+  constructor(input: Case) {
+    this.#input = input;
+
     expectedSolveTime(input.testCase.difficulty);
   }
 
   result(): ContaminationResult {
-    this.similarity();
-    this.timing();
-    this.reasoning();
-    this.exact();
-    this.pairChecks();
-    this.crossTask();
-    const contaminated = this.reasons.length > 0;
+    this.#similarity();
+    this.#timing();
+    this.#reasoning();
+    this.#exact();
+    this.#pairChecks();
+    this.#crossTask();
+    const contaminated = this.#reasons.length > 0;
     return {
       contaminated,
-      ...(contaminated ? { reason: this.reasons.join('; ') } : {}),
+      ...(contaminated ? { reason: this.#reasons.join('; ') } : {}),
       confidence: verdictConfidence({
-        margin: this.margin,
-        timing: this.checks.timing?.contaminated === true,
-        reasoning: this.checks.reasoning?.jumpsToSolution === true,
+        margin: this.#margin,
+        timing: this.#checks.timing?.contaminated === true,
+        reasoning: this.#checks.reasoning?.jumpsToSolution === true,
       }),
-      checks: this.checks,
-      config: this.input.config,
+      checks: this.#checks,
+      config: this.#input.config,
     };
   }
 
-  private runs(name: CheckName, needsKnown = false): boolean {
-    if (this.input.config.skipChecks.includes(name)) this.skip(name, SWITCHED_OFF);
-    else if (needsKnown && this.input.known.length === 0) this.skip(name, NO_KNOWN);
+  #runs(name: CheckName, needsKnown = false): boolean {
+    if (this.#input.config.skipChecks.includes(name)) this.#skip(name, SWITCHED_OFF);
+    else if (needsKnown && this.#input.known.length === 0) this.#skip(name, NO_KNOWN);
     else return true;
     return false;
   }
 
-  private skip(name: CheckName, reason: string): void {
-    this.checks.skipped[name] = reason;
+  #skip(name: CheckName, reason: string): void {
+    this.#checks.skipped[name] = reason;
   }
 
-  private weigh(margin: number): void {
-    this.margin = Math.max(this.margin ?? 0, margin);
+  #weigh(margin: number): void {
+    this.#margin = Math.max(this.#margin ?? 0, margin);
   }
 
-  private similarity(): void {
-    if (!this.runs('similarity', true)) return;
-    const { output, known, config } = this.input;
+  #similarity(): void {
+    if (!this.#runs('similarity', true)) return;
+    const { output, known, config } = this.#input;
     const results = known.map(({ text }) => similarityResult(output, text, config.similarityThreshold));
     const best = results.reduce((a, b) => (b.similarity > a.similarity ? b : a));
-    this.checks.similarity = best;
+    this.#checks.similarity = best;
     if (!best.contaminated) return;
-    this.weigh(SURE);
-    this.reasons.push(`Output ${percent(best.similarity)} similar to known solution`);
+    this.#weigh(SURE);
+    this.#reasons.push(`Output ${percent(best.similarity)} similar to known solution`);
   }
 
-  private timing(): void {
-    const { testCase, config } = this.input;
+  #timing(): void {
+    const { testCase, config } = this.#input;
     if (testCase.solveTime === undefined) {
-      this.skip('timing', 'no solve time was measured');
+      this.#skip('timing', 'no solve time was measured');
       return;
     }
     // An impossible time is an error also where the check is switched off.
     const timing = checkTiming(testCase, config.fastSolveThreshold);
-    if (!this.runs('timing')) return;
-    this.checks.timing = timing;
+    if (!this.#runs('timing')) return;
+    this.#checks.timing = timing;
     if (timing.contaminated) {
-      this.reasons.push(
+      this.#reasons.push(
         `Solve time (${timing.actualTime} ms) is ${percent(timing.ratio)} of the expected time`,
       );
     }
   }
 
-  private reasoning(): void {
-    const { testCase, config, known } = this.input;
+  #reasoning(): void {
+    const { testCase, config, known } = this.#input;
     const chain = testCase.thoughtChain ?? [];
-    if (!this.runs('reasoning')) return;
+    if (!this.#runs('reasoning')) return;
     if (chain.length === 0) {
-      this.skip('reasoning', 'no chain of thoughts was handed in');
+      this.#skip('reasoning', 'no chain of thoughts was handed in');
       return;
     }
     const reasoning = analyzeReasoning(
@@ -184,24 +187,28 @@ class Classifier {
       known.map(({ text }) => text),
       config,
     );
-    this.checks.reasoning = reasoning;
+    this.#checks.reasoning = reasoning;
     if (reasoning.jumpsToSolution)
-      this.reasons.push('Reasoning chain jumps directly to solution without exploration');
+      this.#reasons.push('Reasoning chain jumps directly to solution without exploration');
   }
 
-  private exact(): void {
-    if (!this.runs('exact', true)) {
-      this.checks.exact = { status: 'skipped', threshold: 1, skipped: this.checks.skipped.exact ?? NO_KNOWN };
+  #exact(): void {
+    if (!this.#runs('exact', true)) {
+      this.#checks.exact = {
+        status: 'skipped',
+        threshold: 1,
+        skipped: this.#checks.skipped.exact ?? NO_KNOWN,
+      };
       return;
     }
-    const { output, known } = this.input;
+    const { output, known } = this.#input;
     const hash = contentHash(output.visible.text);
     const equal = known.find(({ text }) => contentHash(text.visible.text) === hash);
     const whole = {
       output: [0, output.original.length],
       known: [0, equal?.text.original.length ?? 0],
     } as const;
-    this.checks.exact = {
+    this.#checks.exact = {
       status: 'ran',
       value: equal === undefined ? 0 : 1,
       threshold: 1,
@@ -210,39 +217,39 @@ class Classifier {
       spans: equal === undefined ? [] : [whole],
     };
     if (equal === undefined) return;
-    this.weigh(SURE);
-    this.reasons.push(
+    this.#weigh(SURE);
+    this.#reasons.push(
       'Output is the known solution, apart from letter case, white space and invisible characters',
     );
   }
 
-  private pairChecks(): void {
-    const names = PAIR_CHECKS.filter((name) => this.runs(name, true));
-    const thresholds = pairThresholds(this.input.config);
+  #pairChecks(): void {
+    const names = PAIR_CHECKS.filter((name) => this.#runs(name, true));
+    const thresholds = pairThresholds(this.#input.config);
     for (const name of PAIR_CHECKS) {
-      const why = this.checks.skipped[name];
+      const why = this.#checks.skipped[name];
       if (why !== undefined)
-        this.checks[name] = { status: 'skipped', threshold: thresholds[name], skipped: why };
+        this.#checks[name] = { status: 'skipped', threshold: thresholds[name], skipped: why };
     }
     if (names.length === 0) return;
-    const compared = this.input.known.map((known) => ({
+    const compared = this.#input.known.map((known) => ({
       known,
-      comparison: this.compare(known, thresholds, this.input.config.minimumTokens),
+      comparison: this.#compare(known, thresholds, this.#input.config.minimumTokens),
     }));
     for (const name of names) {
       const check = strongest(name, compared, thresholds[name]);
-      this.checks[name] = check;
+      this.#checks[name] = check;
       if (check.status === 'skipped') {
-        this.skip(name, check.skipped);
+        this.#skip(name, check.skipped);
         continue;
       }
-      this.weigh(check.value / check.threshold);
-      if (check.contaminated) this.reasons.push(REASONS[name](check.value));
+      this.#weigh(check.value / check.threshold);
+      if (check.contaminated) this.#reasons.push(REASONS[name](check.value));
     }
   }
 
-  private crossTask(): void {
-    const { setSize, config } = this.input;
+  #crossTask(): void {
+    const { setSize, config } = this.#input;
     const threshold = barForSet(setSize);
     const reason = config.skipChecks.includes('crossTask')
       ? SWITCHED_OFF
@@ -250,28 +257,28 @@ class Classifier {
         ? 'no known solutions of other test cases'
         : undefined;
     if (reason !== undefined) {
-      this.skip('crossTask', reason);
-      this.checks.crossTask = { status: 'skipped', threshold, skipped: reason };
+      this.#skip('crossTask', reason);
+      this.#checks.crossTask = { status: 'skipped', threshold, skipped: reason };
       return;
     }
-    const best = this.strongestOther(threshold);
-    this.checks.crossTask = best;
+    const best = this.#strongestOther(threshold);
+    this.#checks.crossTask = best;
     // A look-up that finds nothing does not decide what the task's own known solution left open.
-    const isOpen = this.input.known.length > 0 && this.margin === undefined;
-    if (best.contaminated || !isOpen) this.weigh(best.value / threshold);
+    const isOpen = this.#input.known.length > 0 && this.#margin === undefined;
+    if (best.contaminated || !isOpen) this.#weigh(best.value / threshold);
     if (best.contaminated) {
-      this.reasons.push(`Output copies a known solution of test case ${best.known?.testCaseId}`);
+      this.#reasons.push(`Output copies a known solution of test case ${best.known?.testCaseId}`);
     }
   }
 
-  private strongestOther(threshold: number): RanCheck {
-    const thresholds = pairThresholds(this.input.config);
+  #strongestOther(threshold: number): RanCheck {
+    const thresholds = pairThresholds(this.#input.config);
     let best: RanCheck = { status: 'ran', value: 0, threshold, contaminated: false, spans: [] };
-    for (const known of this.input.others) {
-      const { measures } = this.compare(
+    for (const known of this.#input.others) {
+      const { measures } = this.#compare(
         known,
         thresholds,
-        Math.max(LOOKUP_TOKENS, this.input.config.minimumTokens),
+        Math.max(LOOKUP_TOKENS, this.#input.config.minimumTokens),
       );
       for (const measure of Object.values(measures)) {
         const value = measure.value / measure.threshold;
@@ -286,23 +293,23 @@ class Classifier {
     return best;
   }
 
-  private compare(known: PreparedKnown, thresholds: PairThresholds, minimumTokens: number): PairComparison {
-    const { output, testCase, commonness } = this.input;
+  #compare(known: PreparedKnown, thresholds: PairThresholds, minimumTokens: number): PairComparison {
+    const { output, testCase, commonness } = this.#input;
     const { kind } = known.text;
     const fraction =
       commonness === undefined || kind === 'prose'
         ? undefined
         : (template: string): number => commonness(templateFingerprint(kind, template));
-    this.starter ??= testCase.starter === undefined ? undefined : new PreparedText(testCase.starter);
+    this.#starter ??= testCase.starter === undefined ? undefined : new PreparedText(testCase.starter);
     return comparePair(output, known.text, {
       thresholds,
       minimumTokens,
-      starter: this.starter,
+      starter: this.#starter,
       commonness: fraction,
     });
   }
 
-  private starter: PreparedText | undefined;
+  #starter: PreparedText | undefined;
 }
 
 /** An equal text, or one above the binding similarity, leaves no doubt. */

@@ -24,24 +24,24 @@ const ROOM = 4_000_000;
 
 /** Readings of known solutions that were used lately, so that one that is asked for again is not read again. */
 class PreparedTexts {
-  private readonly cached = new Map<string, PreparedText>();
-  private used = 0;
+  readonly #cached = new Map<string, PreparedText>();
+  #used = 0;
 
   of(known: KnownSolution): PreparedText {
-    const cached = this.cached.get(known.hash);
+    const cached = this.#cached.get(known.hash);
     if (cached !== undefined && cached.original === known.solution) {
-      this.cached.delete(known.hash);
-      this.cached.set(known.hash, cached);
+      this.#cached.delete(known.hash);
+      this.#cached.set(known.hash, cached);
       return cached;
     }
     const text = new PreparedText(known.solution);
-    if (cached !== undefined) this.used -= cached.original.length;
-    this.cached.set(known.hash, text);
-    this.used += text.original.length;
-    for (const [hash, oldest] of this.cached) {
-      if (this.used <= ROOM || oldest === text) break;
-      this.cached.delete(hash);
-      this.used -= oldest.original.length;
+    if (cached !== undefined) this.#used -= cached.original.length;
+    this.#cached.set(known.hash, text);
+    this.#used += text.original.length;
+    for (const [hash, oldest] of this.#cached) {
+      if (this.#used <= ROOM || oldest === text) break;
+      this.#cached.delete(hash);
+      this.#used -= oldest.original.length;
     }
     return text;
   }
@@ -72,14 +72,14 @@ export interface KnownSource {
  */
 export class ContaminationDetector {
   readonly config: ContaminationConfig;
-  private readonly memory = new MemoryKnownSet();
-  private readonly source: KnownSource;
-  private readonly prepared = new PreparedTexts();
+  readonly #memory = new MemoryKnownSet();
+  readonly #source: KnownSource;
+  readonly #prepared = new PreparedTexts();
 
   /** @throws PayloadError for an unknown setting, or one out of its range */
   constructor(config: ContaminationConfigInput = {}, source?: KnownSource) {
     this.config = completeConfig(config);
-    this.source = source ?? { store: this.memory, index: this.memory.index };
+    this.#source = source ?? { store: this.#memory, index: this.#memory.index };
   }
 
   /**
@@ -89,7 +89,7 @@ export class ContaminationDetector {
    */
   loadTrainingSet(solutions: Iterable<KnownSolutionInput>): Promise<void> {
     try {
-      for (const solution of solutions) this.memory.add(completeKnownSolution(solution));
+      for (const solution of solutions) this.#memory.add(completeKnownSolution(solution));
       return Promise.resolve();
     } catch (error) {
       return Promise.reject(error);
@@ -98,26 +98,26 @@ export class ContaminationDetector {
 
   /** @throws PayloadError for an empty test case id or solution */
   addToTrainingSet(testCaseId: string, solution: string): void {
-    this.memory.add(completeKnownSolution({ testCaseId, solution }));
+    this.#memory.add(completeKnownSolution({ testCaseId, solution }));
   }
 
   /** Whether a text equals a known solution, apart from letter case and the length of white space. */
   isInTrainingSet(content: string): boolean {
-    return this.memory.has(contentHash(content));
+    return this.#memory.has(contentHash(content));
   }
 
   /** Takes a known solution out of a test case; false if it was not there. */
   removeFromTrainingSet(testCaseId: string, solution: string): boolean {
-    return this.memory.remove({ testCaseId, hash: contentHash(solution) });
+    return this.#memory.remove({ testCaseId, hash: contentHash(solution) });
   }
 
   clearTrainingSet(): void {
-    this.memory.clear();
+    this.#memory.clear();
   }
 
   /** Number of known solutions; the same text for two test cases is two. */
   getTrainingSetSize(): number {
-    return this.memory.size;
+    return this.#memory.size;
   }
 
   /**
@@ -129,7 +129,7 @@ export class ContaminationDetector {
   async checkContamination(
     output: string,
     testCase: TestCase,
-    { config: input, source = this.source }: CheckOptions = {},
+    { config: input, source = this.#source }: CheckOptions = {},
   ): Promise<ContaminationResult> {
     const config = input === undefined ? this.config : completeConfig(input);
     const { store, index } = source;
@@ -140,8 +140,8 @@ export class ContaminationDetector {
       output: text,
       testCase,
       config,
-      known: known.map((each) => this.prepare(each)),
-      others: others.map((each) => this.prepare(each)),
+      known: known.map((each) => this.#prepare(each)),
+      others: others.map((each) => this.#prepare(each)),
       setSize: Math.max(0, index.size - known.length),
       commonness: index.size >= ENOUGH_TO_LEARN ? (fingerprint) => index.commonness(fingerprint) : undefined,
     });
@@ -165,8 +165,8 @@ export class ContaminationDetector {
     return analyzeReasoning(thoughtChain, known === undefined ? [] : [new PreparedText(known)], this.config);
   }
 
-  private prepare(known: KnownSolution): PreparedKnown {
-    return { reference: { testCaseId: known.testCaseId, hash: known.hash }, text: this.prepared.of(known) };
+  #prepare(known: KnownSolution): PreparedKnown {
+    return { reference: { testCaseId: known.testCaseId, hash: known.hash }, text: this.#prepared.of(known) };
   }
 }
 

@@ -37,58 +37,58 @@ export function completeKnownSolution(input: KnownSolutionInput): KnownSolution 
 
 /** Known solutions in memory, with their index. */
 export class MemoryKnownSet implements KnownSolutionStore {
-  private readonly byTestCase = new Map<string, Map<string, KnownSolution>>();
-  private readonly hashes = new Map<string, number>();
+  readonly #byTestCase = new Map<string, Map<string, KnownSolution>>();
+  readonly #hashes = new Map<string, number>();
   readonly index: KnownSolutionIndex = new InvertedIndex();
-  private count = 0;
+  #count = 0;
 
   /** Number of known solutions; the same text for two test cases is two. */
   get size(): number {
-    return this.count;
+    return this.#count;
   }
 
   add(known: KnownSolution): void {
-    let solutions = this.byTestCase.get(known.testCaseId);
+    let solutions = this.#byTestCase.get(known.testCaseId);
     if (solutions === undefined) {
       solutions = new Map();
-      this.byTestCase.set(known.testCaseId, solutions);
+      this.#byTestCase.set(known.testCaseId, solutions);
     }
     if (solutions.has(known.hash)) return;
     solutions.set(known.hash, known);
-    this.hashes.set(known.hash, (this.hashes.get(known.hash) ?? 0) + 1);
-    this.count += 1;
+    this.#hashes.set(known.hash, (this.#hashes.get(known.hash) ?? 0) + 1);
+    this.#count += 1;
     this.index.add(known, fingerprintsOf(new PreparedText(known.solution)));
   }
 
   remove({ testCaseId, hash }: KnownReference): boolean {
-    const solutions = this.byTestCase.get(testCaseId);
+    const solutions = this.#byTestCase.get(testCaseId);
     if (solutions?.delete(hash) !== true) return false;
-    if (solutions.size === 0) this.byTestCase.delete(testCaseId);
-    const left = (this.hashes.get(hash) ?? 1) - 1;
-    if (left === 0) this.hashes.delete(hash);
-    else this.hashes.set(hash, left);
-    this.count -= 1;
+    if (solutions.size === 0) this.#byTestCase.delete(testCaseId);
+    const left = (this.#hashes.get(hash) ?? 1) - 1;
+    if (left === 0) this.#hashes.delete(hash);
+    else this.#hashes.set(hash, left);
+    this.#count -= 1;
     this.index.remove({ testCaseId, hash });
     return true;
   }
 
   clear(): void {
-    this.byTestCase.clear();
-    this.hashes.clear();
+    this.#byTestCase.clear();
+    this.#hashes.clear();
     this.index.clear();
-    this.count = 0;
+    this.#count = 0;
   }
 
   has(hash: string): boolean {
-    return this.hashes.has(hash);
+    return this.#hashes.has(hash);
   }
 
   ofTestCase(testCaseId: string): Promise<readonly KnownSolution[]> {
-    return Promise.resolve([...(this.byTestCase.get(testCaseId)?.values() ?? [])]);
+    return Promise.resolve([...(this.#byTestCase.get(testCaseId)?.values() ?? [])]);
   }
 
   byReference(references: readonly KnownReference[]): Promise<readonly KnownSolution[]> {
-    const found = references.map(({ testCaseId, hash }) => this.byTestCase.get(testCaseId)?.get(hash));
+    const found = references.map(({ testCaseId, hash }) => this.#byTestCase.get(testCaseId)?.get(hash));
     return Promise.resolve(found.filter((known) => known !== undefined));
   }
 }

@@ -7,50 +7,50 @@ import type { SpanPair } from './types.js';
 
 /** A text with what the checks read in it, each part worked out when first asked for. */
 export class PreparedText {
-  private seen: VisibleText | undefined;
-  private kindOfText: TextKind | undefined;
-  private readonly programs = new Map<CodeLanguage, Program>();
-  private viewed: { readonly text: string; readonly language: CodeLanguage } | undefined;
-  private readWordsOnce: Words | undefined;
+  #seen: VisibleText | undefined;
+  #kindOfText: TextKind | undefined;
+  readonly #programs = new Map<CodeLanguage, Program>();
+  #viewed: { readonly text: string; readonly language: CodeLanguage } | undefined;
+  #readWordsOnce: Words | undefined;
 
   constructor(readonly original: string) {}
 
   get visible(): VisibleText {
-    this.seen ??= visibleText(this.original);
-    return this.seen;
+    this.#seen ??= visibleText(this.original);
+    return this.#seen;
   }
 
   /** What the text is taken for when it is the known one: prose, or code of the language its lines are in. */
   get kind(): TextKind {
-    if (this.kindOfText === undefined) {
+    if (this.#kindOfText === undefined) {
       const { text } = this.visible;
       const kind = textKind(text);
       const hasFence = text.includes('```') || text.includes('~~~');
-      this.kindOfText =
+      this.#kindOfText =
         kind === 'prose' && hasFence && codeIsMost(this.view.text, text) ? this.view.language : kind;
     }
-    return this.kindOfText;
+    return this.#kindOfText;
   }
 
   /** Code in its place, all else blanked, with the language it seems to be in. */
   get view(): { readonly text: string; readonly language: CodeLanguage } {
-    this.viewed ??= codeView(this.visible.text);
-    return this.viewed;
+    this.#viewed ??= codeView(this.visible.text);
+    return this.#viewed;
   }
 
   /** The code of the text, read as the given language; offsets are those of the visible text. */
   program(language: CodeLanguage): Program {
-    let program = this.programs.get(language);
+    let program = this.#programs.get(language);
     if (program === undefined) {
       program = readProgram(this.view.text, language);
-      this.programs.set(language, program);
+      this.#programs.set(language, program);
     }
     return program;
   }
 
   get words(): Words {
-    this.readWordsOnce ??= readWords(this.visible.text);
-    return this.readWordsOnce;
+    this.#readWordsOnce ??= readWords(this.visible.text);
+    return this.#readWordsOnce;
   }
 }
 

@@ -75,14 +75,19 @@ export interface PayloadStore {
 
 /** A store in the fleet's Redis: content-addressed and compressed; it needs no other server. */
 export class RedisPayloadStore implements PayloadStore {
+  readonly #client: Redis;
+  readonly #prefix: string;
   readonly #offloadBytes: number;
   readonly #dataBytes: number;
 
   constructor(
-    private readonly client: Redis,
-    private readonly prefix: string,
+    client: Redis,
+    prefix: string,
     { offloadBytes = DEFAULT_OFFLOAD_BYTES, dataBytes = totalTextBytes() }: PayloadStoreOptions = {},
   ) {
+    this.#client = client;
+    this.#prefix = prefix;
+
     this.#offloadBytes = Math.max(offloadBytes, MIN_STORED_BYTES);
     this.#dataBytes = dataBytes;
   }
@@ -135,7 +140,7 @@ export class RedisPayloadStore implements PayloadStore {
     for (let start = 0; start < digests.length; start += READ_CHUNK) {
       const chunk = digests.slice(start, start + READ_CHUNK);
       const scores = await Promise.all(
-        chunk.map((digest) => this.client.zscore(payloadJobsKey(this.prefix, digest), jobKey)),
+        chunk.map((digest) => this.#client.zscore(payloadJobsKey(this.#prefix, digest), jobKey)),
       );
       for (const [at, digest] of chunk.entries()) if (scores[at] !== null) stored.add(digest);
     }
@@ -180,12 +185,13 @@ export class RedisPayloadStore implements PayloadStore {
     content: readonly (Buffer | string | number)[] = ['', 0, ''],
   ): Promise<boolean> {
     const keys = [
-      payloadKey(this.prefix, digest),
-      payloadJobsKey(this.prefix, digest),
-      payloadIndexKey(this.prefix),
+      payloadKey(this.#prefix, digest),
+      payloadJobsKey(this.#prefix, digest),
+      payloadIndexKey(this.#prefix),
     ];
     return (
-      (await runScript(this.client, ADD_REFERENCES, keys, [digest, Date.now(), ...content, ...jobKeys])) === 1
+      (await runScript(this.#client, ADD_REFERENCES, keys, [digest, Date.now(), ...content, ...jobKeys])) ===
+      1
     );
   }
 
@@ -197,8 +203,8 @@ export class RedisPayloadStore implements PayloadStore {
     // The size in a reference is not trusted: it only limits how far the stored bytes may expand.
     if (reference.bytes < 0 || reference.bytes > MAX_STORED_BYTES)
       return missing('claims an impossible size');
-    const [data, encoding] = await this.client.hmgetBuffer(
-      payloadKey(this.prefix, digest),
+    const [data, encoding] = await this.#client.hmgetBuffer(
+      payloadKey(this.#prefix, digest),
       'data',
       'encoding',
     );

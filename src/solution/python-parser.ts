@@ -43,15 +43,17 @@ export class PythonParser {
 
 /** Questions to one child. */
 class QuestionLine {
+  readonly #interpreter: string;
+  readonly #timeoutMs: number;
   readonly #waiting = new TenantQueue<Question>();
   #child: PythonChild | undefined;
   #isBusy = false;
   #unavailableUntil = 0;
 
-  constructor(
-    private readonly interpreter: string,
-    private readonly timeoutMs: number,
-  ) {}
+  constructor(interpreter: string, timeoutMs: number) {
+    this.#interpreter = interpreter;
+    this.#timeoutMs = timeoutMs;
+  }
 
   ask(text: string, tenant: string): Promise<PythonVerdict | NoVerdict> {
     return new Promise((answer) => {
@@ -77,9 +79,9 @@ class QuestionLine {
   }
 
   async #askChild(text: string): Promise<PythonVerdict | NoVerdict> {
-    if (!this.#child?.alive) this.#child = new PythonChild(this.interpreter, this.timeoutMs);
+    if (!this.#child?.alive) this.#child = new PythonChild(this.#interpreter, this.#timeoutMs);
     const child = this.#child;
-    const answer = await child.ask(text, this.timeoutMs);
+    const answer = await child.ask(text, this.#timeoutMs);
     if (answer !== 'died' || child.ready) return answer;
     this.#unavailableUntil = Date.now() + RETRY_INTERPRETER_MS;
     return 'unavailable';

@@ -13,17 +13,20 @@ const MAX_JOB_BYTES = 2 * 1024 * 1024;
  * job has ended.
  */
 export class JobFiles {
+  readonly #policy: WorkspacePolicy;
   readonly #opened = new Map<string, Promise<Workspace | null>>();
   #reads = 0;
   #bytes = 0;
 
-  constructor(private readonly policy: WorkspacePolicy) {}
+  constructor(policy: WorkspacePolicy) {
+    this.#policy = policy;
+  }
 
   /** The files for one question of the job; null where the workspace is no directory that may be read in. */
   async question(path: string): Promise<QuestionFiles | null> {
     let opening = this.#opened.get(path);
     if (opening === undefined) {
-      opening = Workspace.open(path, this.policy);
+      opening = Workspace.open(path, this.#policy);
       this.#opened.set(path, opening);
     }
     const workspace = await opening;
@@ -55,24 +58,27 @@ export class JobFiles {
 
 /** The same files for one question, which has a bound of its own. */
 export class QuestionFiles {
+  readonly #job: JobFiles;
   #bytes = 0;
 
   constructor(
     readonly workspace: Workspace,
-    private readonly job: JobFiles,
-  ) {}
+    job: JobFiles,
+  ) {
+    this.#job = job;
+  }
 
   /** Counts a read before it is done. @throws {WorkspaceRefusal} */
   beginRead(): void {
     if (this.#bytes >= MAX_QUESTION_BYTES) throw bytesUsedUp();
-    this.job.beginRead();
+    this.#job.beginRead();
   }
 
   /** Counts a text as it goes over the wire. @throws {WorkspaceRefusal} */
   handOut(text: string): void {
     const bytes = Buffer.byteLength(JSON.stringify(text));
     if (this.#bytes + bytes > MAX_QUESTION_BYTES) throw bytesUsedUp();
-    this.job.handOut(bytes);
+    this.#job.handOut(bytes);
     this.#bytes += bytes;
   }
 }

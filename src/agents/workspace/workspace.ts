@@ -64,12 +64,16 @@ const SYSTEM_FILE_SYSTEMS: ReadonlySet<number> = new Set([
  * this one. Its real path is compared with the roots when it is opened and again for every file.
  */
 export class Workspace {
-  private constructor(
-    private readonly directory: FileHandle,
-    /** Names by which absolute paths into it may begin. */
-    private readonly names: readonly string[],
-    private readonly policy: WorkspacePolicy,
-  ) {}
+  readonly #directory: FileHandle;
+  /** Names by which absolute paths into it may begin. */
+  readonly #names: readonly string[];
+  readonly #policy: WorkspacePolicy;
+
+  private constructor(directory: FileHandle, names: readonly string[], policy: WorkspacePolicy) {
+    this.#directory = directory;
+    this.#names = names;
+    this.#policy = policy;
+  }
 
   /** Opens a workspace; null where there is no such directory, or none that may be read in. */
   static async open(path: string, policy: WorkspacePolicy): Promise<Workspace | null> {
@@ -99,7 +103,7 @@ export class Workspace {
     const wanted = this.#relativePath(path);
     if (wanted === undefined) throw unreadable();
     const file = BY_DESCRIPTOR
-      ? await openBelow(this.directory, wanted, (target) => this.#relativePath(target))
+      ? await openBelow(this.#directory, wanted, (target) => this.#relativePath(target))
       : await openByName(await this.#path(), wanted);
     try {
       await this.#check(file, wanted);
@@ -111,20 +115,20 @@ export class Workspace {
   }
 
   close(): Promise<void> {
-    return this.directory.close();
+    return this.#directory.close();
   }
 
   /** The part of a path below the workspace; undefined for an absolute path to somewhere else. */
   #relativePath(path: string): string | undefined {
     if (!isAbsolute(path)) return path;
     const absolute = normalize(path);
-    for (const name of this.names) if (isWithin(absolute, name)) return absolute.slice(name.length);
+    for (const name of this.#names) if (isWithin(absolute, name)) return absolute.slice(name.length);
     return undefined;
   }
 
   /** Looks at a file once it is open. */
   async #check(file: FileHandle, wanted: string): Promise<void> {
-    const [stat, own] = await Promise.all([file.stat(), this.directory.stat()]);
+    const [stat, own] = await Promise.all([file.stat(), this.#directory.stat()]);
     if (!stat.isFile()) throw unreadable();
     const root = await this.#path();
     const path = await pathOf(file, resolve(root, wanted.replace(/^\/+/, '')));
@@ -133,18 +137,18 @@ export class Workspace {
     if (!(await this.#isAllowed()) || (await isSystemFile(file))) throw unreadable();
     // A hard link to another owner's file. A hard link to a file of the same owner cannot be recognized.
     if (stat.nlink > 1 && stat.uid !== own.uid) throw unreadable();
-    if (this.policy.allowSecrets !== true && namesSecret(relative(root, path))) {
+    if (this.#policy.allowSecrets !== true && namesSecret(relative(root, path))) {
       throw new WorkspaceRefusal('files that may hold secrets are not handed out');
     }
   }
 
   /** Where the directory is now. */
   #path(): Promise<string> {
-    return pathOf(this.directory, this.names[0] ?? '');
+    return pathOf(this.#directory, this.#names[0] ?? '');
   }
 
   async #isAllowed(): Promise<boolean> {
-    const { roots, allowSecrets } = this.policy;
+    const { roots, allowSecrets } = this.#policy;
     if (roots === 'any') return true;
     const path = await this.#path();
     for (const root of roots) {

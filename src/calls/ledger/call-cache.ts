@@ -38,20 +38,22 @@ return redis.call('ZREMRANGEBYRANK', KEYS[1], 0, surplus - 1)`);
  * answers are cached. A job that sends the same request twice needs another answer the second time, from the model.
  */
 export class CallCache implements CallInterceptor {
+  readonly #control: Pick<CallControl, 'client' | 'prefix' | 'clock'>;
+  readonly #maxAnswers: number;
   readonly name = 'cache';
   readonly #asked = new Set<string>();
 
-  constructor(
-    private readonly control: Pick<CallControl, 'client' | 'prefix' | 'clock'>,
-    private readonly maxAnswers = MAX_ANSWERS,
-  ) {}
+  constructor(control: Pick<CallControl, 'client' | 'prefix' | 'clock'>, maxAnswers = MAX_ANSWERS) {
+    this.#control = control;
+    this.#maxAnswers = maxAnswers;
+  }
 
   async admit({ digest }: PlannedCall): Promise<ReceivedMessage | undefined> {
     if (this.#asked.has(digest)) return undefined;
     this.#asked.add(digest);
-    const reply = await runScript(this.control.client, LOOK_UP, this.#keys(digest), [
+    const reply = await runScript(this.#control.client, LOOK_UP, this.#keys(digest), [
       digest,
-      this.control.clock.now(),
+      this.#control.clock.now(),
     ]);
     // If the entry cannot be understood, the call is sent again, and its answer replaces the entry.
     return Buffer.isBuffer(reply) ? unpackAnswer(reply).value : undefined;
@@ -61,17 +63,17 @@ export class CallCache implements CallInterceptor {
     if (outcome.class !== 'answered' || outcome.message === undefined) return;
     const answer = packAnswer(outcome.message);
     if (answer.length > MAX_ANSWER_BYTES) return;
-    await runScript(this.control.client, STORE, this.#keys(digest), [
+    await runScript(this.#control.client, STORE, this.#keys(digest), [
       digest,
-      this.control.clock.now(),
+      this.#control.clock.now(),
       answer,
       KEPT_MS,
-      this.maxAnswers,
+      this.#maxAnswers,
     ]);
   }
 
   #keys(digest: string): string[] {
-    const all = callCacheKey(this.control.prefix);
+    const all = callCacheKey(this.#control.prefix);
     return [all, `${all}:${digest}`];
   }
 }

@@ -32,6 +32,7 @@ const MAX_TIMEOUTS = 3;
  * was read when it began and what it wrote since is complete: looking up an answer takes no round trip.
  */
 export class JobLedger {
+  readonly #onBroken: (record: string, why: string) => void;
   readonly #entries = new Map<number, Entry>();
   /** Numbers of the calls that this attempt has used or sent: the same request made twice gets two answers. */
   readonly #used = new Set<number>();
@@ -43,8 +44,10 @@ export class JobLedger {
    */
   constructor(
     fields: readonly ScriptReply[],
-    private readonly onBroken: (record: string, why: string) => void = () => undefined,
+    onBroken: (record: string, why: string) => void = () => undefined,
   ) {
+    this.#onBroken = onBroken;
+
     for (let at = 0; at < fields.length; at += 4) {
       this.#last += 1;
       const sent = readRecord(SentCallSchema, replyText(fields[at]));
@@ -81,7 +84,7 @@ export class JobLedger {
       if (this.#used.has(entry.number)) continue;
       if (entry.state !== 'answered' && !(entry.state === 'unusable' && this.#wentOn(entry))) continue;
       const { value, broken } = unpackAnswer(entry.answer ?? Buffer.alloc(0));
-      if (value === undefined) this.onBroken(`${LEDGER_FIELD}:${entry.number}:answer`, broken);
+      if (value === undefined) this.#onBroken(`${LEDGER_FIELD}:${entry.number}:answer`, broken);
       if (value !== undefined || entry.state === 'unusable') this.#used.add(entry.number);
       else this.#entries.set(entry.number, { ...entry, state: 'in-doubt', answer: undefined });
       if (value !== undefined) return value;

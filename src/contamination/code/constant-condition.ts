@@ -29,61 +29,63 @@ export function constantValue(
 const truthy = (value: Value): boolean => value !== null && value !== false && value !== 0 && value !== '';
 
 class Reader {
-  private at = 0;
+  readonly #tokens: readonly Token[];
+  readonly #settled: ReadonlyMap<string, Value>;
+  #at = 0;
 
-  constructor(
-    private readonly tokens: readonly Token[],
-    private readonly settled: ReadonlyMap<string, Value>,
-  ) {}
+  constructor(tokens: readonly Token[], settled: ReadonlyMap<string, Value>) {
+    this.#tokens = tokens;
+    this.#settled = settled;
+  }
 
   get atEnd(): boolean {
-    return this.at === this.tokens.length;
+    return this.#at === this.#tokens.length;
   }
 
   disjunction(): Value | undefined {
-    return this.chain(
+    return this.#chain(
       ['||'],
-      () => this.conjunction(),
+      () => this.#conjunction(),
       (_, a, b) => (truthy(a) ? a : b),
     );
   }
 
-  private conjunction(): Value | undefined {
-    return this.chain(
+  #conjunction(): Value | undefined {
+    return this.#chain(
       ['&&'],
-      () => this.negation(),
+      () => this.#negation(),
       (_, a, b) => (truthy(a) ? b : a),
     );
   }
 
-  private negation(): Value | undefined {
-    if (!this.take('not') && !this.take('!')) return this.comparison();
-    const value = this.negation();
+  #negation(): Value | undefined {
+    if (!this.#take('not') && !this.#take('!')) return this.#comparison();
+    const value = this.#negation();
     return value === undefined ? undefined : !truthy(value);
   }
 
-  private comparison(): Value | undefined {
-    return this.chain(['<', '<=', '>', '>=', '==', '!='], () => this.sum(), compare);
+  #comparison(): Value | undefined {
+    return this.#chain(['<', '<=', '>', '>=', '==', '!='], () => this.#sum(), compare);
   }
 
-  private sum(): Value | undefined {
-    return this.chain(['+', '-'], () => this.product(), compute);
+  #sum(): Value | undefined {
+    return this.#chain(['+', '-'], () => this.#product(), compute);
   }
 
-  private product(): Value | undefined {
-    return this.chain(['*', '%'], () => this.operand(), compute);
+  #product(): Value | undefined {
+    return this.#chain(['*', '%'], () => this.#operand(), compute);
   }
 
-  private operand(): Value | undefined {
-    const token = this.tokens[this.at];
+  #operand(): Value | undefined {
+    const token = this.#tokens[this.#at];
     if (token === undefined) return undefined;
-    this.at += 1;
+    this.#at += 1;
     if (token.text === '(') {
       const value = this.disjunction();
-      return this.take(')') ? value : undefined;
+      return this.#take(')') ? value : undefined;
     }
     if (token.text === '-') {
-      const value = this.operand();
+      const value = this.#operand();
       return typeof value === 'number' ? -value : undefined;
     }
     if (token.kind === TokenKind.number) {
@@ -91,25 +93,25 @@ class Reader {
       return Number.isNaN(value) ? undefined : value;
     }
     if (token.kind === TokenKind.string) return token.text.slice(1, -1);
-    return WORDS.get(token.text) ?? (WORDS.has(token.text) ? null : this.settled.get(token.text));
+    return WORDS.get(token.text) ?? (WORDS.has(token.text) ? null : this.#settled.get(token.text));
   }
 
-  private take(text: string): boolean {
-    if (this.tokens[this.at]?.text !== text) return false;
-    this.at += 1;
+  #take(text: string): boolean {
+    if (this.#tokens[this.#at]?.text !== text) return false;
+    this.#at += 1;
     return true;
   }
 
-  private chain(
+  #chain(
     signs: readonly string[],
     part: () => Value | undefined,
     join: (sign: string, left: Value, right: Value) => Value | undefined,
   ): Value | undefined {
     let value = part();
     for (;;) {
-      const sign = this.tokens[this.at]?.text ?? '';
+      const sign = this.#tokens[this.#at]?.text ?? '';
       if (value === undefined || !signs.includes(sign)) return value;
-      this.at += 1;
+      this.#at += 1;
       const right = part();
       value = right === undefined ? undefined : join(sign, value, right);
     }

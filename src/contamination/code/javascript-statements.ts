@@ -57,81 +57,82 @@ export function javascriptStatements(tokens: readonly Token[]): Statement[] {
 }
 
 class JavaScriptSplitter {
-  private readonly statements: Statement[] = [];
-  private readonly frames: Frame[] = [{ kind: 'block', parent: TOP, scope: TOP }];
-  private line: Token[] = [];
+  readonly #statements: Statement[] = [];
+  readonly #frames: Frame[] = [{ kind: 'block', parent: TOP, scope: TOP }];
+  #line: Token[] = [];
   /** Header of a control statement whose body has not begun. */
-  private pending: number | undefined;
-  private forParts: Token[][] = [];
+  #pending: number | undefined;
+  #forParts: Token[][] = [];
   /** Steps of a counting loop whose body has not begun. */
-  private steps: readonly Token[][] = [];
+  #steps: readonly Token[][] = [];
 
   split(tokens: readonly Token[]): Statement[] {
-    for (const token of tokens) this.take(token);
-    this.flush();
-    return this.statements;
+    for (const token of tokens) this.#take(token);
+    this.#flush();
+    return this.#statements;
   }
 
-  private get frame(): Frame {
-    return this.frames[this.frames.length - 1] as Frame;
+  get #frame(): Frame {
+    return this.#frames[this.#frames.length - 1] as Frame;
   }
 
-  private take(token: Token): void {
-    if (token.atMargin === true && TOP_LEVEL_WORDS.has(token.text) && !this.inBlock()) this.giveUpBrackets();
-    if (this.endsBefore(token)) this.flush();
-    if (token.kind === TokenKind.keyword && this.line.length === 0) {
+  #take(token: Token): void {
+    if (token.atMargin === true && TOP_LEVEL_WORDS.has(token.text) && !this.#inBlock())
+      this.#giveUpBrackets();
+    if (this.#endsBefore(token)) this.#flush();
+    if (token.kind === TokenKind.keyword && this.#line.length === 0) {
       if (BARE_HEADERS.has(token.text) || JAVASCRIPT_MODIFIERS.has(token.text)) return;
     }
     const { text } = token;
-    if (token.kind === TokenKind.string) this.takeString(token);
-    else if (token.kind !== TokenKind.operator) this.line.push(token);
-    else if (text === '(' || text === '[') this.open(token);
-    else if (text === '{') this.openBrace(token);
-    else if (text === ')' || text === ']' || text === '}') this.close(token);
-    else if (text === ';') this.semicolon();
-    else if (text === ',' && this.inBlock() && DECLARATIONS.has(this.line[0]?.text ?? ''))
-      this.nextDeclarator();
+    if (token.kind === TokenKind.string) this.#takeString(token);
+    else if (token.kind !== TokenKind.operator) this.#line.push(token);
+    else if (text === '(' || text === '[') this.#open(token);
+    else if (text === '{') this.#openBrace(token);
+    else if (text === ')' || text === ']' || text === '}') this.#close(token);
+    else if (text === ';') this.#semicolon();
+    else if (text === ',' && this.#inBlock() && DECLARATIONS.has(this.#line[0]?.text ?? ''))
+      this.#nextDeclarator();
     else if (
       text === ':' &&
-      this.inBlock() &&
-      (this.line[0]?.text === 'case' || this.line[0]?.text === 'default')
+      this.#inBlock() &&
+      (this.#line[0]?.text === 'case' || this.#line[0]?.text === 'default')
     ) {
-      this.flush();
-    } else if (this.line.length > 0 || !LEFT_OVER.has(text)) this.line.push(token);
+      this.#flush();
+    } else if (this.#line.length > 0 || !LEFT_OVER.has(text)) this.#line.push(token);
   }
 
   /** The parts of a template string are around its expressions like brackets. */
-  private takeString(token: Token): void {
+  #takeString(token: Token): void {
     const opens = token.text.endsWith('${');
     const closes = token.text.startsWith('}');
-    if (closes && this.frames.length > 1 && !this.inBlock()) this.frames.pop();
-    this.line.push(token);
-    if (opens) this.push({ kind: 'paren' });
+    if (closes && this.#frames.length > 1 && !this.#inBlock()) this.#frames.pop();
+    this.#line.push(token);
+    if (opens) this.#push({ kind: 'paren' });
   }
 
   /** A declaration at the margin inside brackets: they were never closed (the text is cut off there). */
-  private giveUpBrackets(): void {
-    while (!this.inBlock()) this.frames.pop();
-    this.flush();
+  #giveUpBrackets(): void {
+    while (!this.#inBlock()) this.#frames.pop();
+    this.#flush();
   }
 
-  private inBlock(): boolean {
-    return this.frame.kind === 'block' || this.frame.kind === 'class';
+  #inBlock(): boolean {
+    return this.#frame.kind === 'block' || this.#frame.kind === 'class';
   }
 
-  private push(frame: { kind: FrameKind; control?: string | undefined }): void {
-    this.frames.push({ parent: this.parent(), scope: this.frame.scope, ...frame });
+  #push(frame: { kind: FrameKind; control?: string | undefined }): void {
+    this.#frames.push({ parent: this.#parent(), scope: this.#frame.scope, ...frame });
   }
 
-  private parent(): number {
-    return this.pending ?? this.frame.parent;
+  #parent(): number {
+    return this.#pending ?? this.#frame.parent;
   }
 
   /** Automatic semicolons: a break ends a statement that could end and cannot go on. */
-  private endsBefore(token: Token): boolean {
-    if (!token.afterBreak || this.line.length === 0 || !this.inBlock()) return false;
-    const last = this.line[this.line.length - 1] as Token;
-    if (token.text === '{' && this.opensBlock()) return false;
+  #endsBefore(token: Token): boolean {
+    if (!token.afterBreak || this.#line.length === 0 || !this.#inBlock()) return false;
+    const last = this.#line[this.#line.length - 1] as Token;
+    if (token.text === '{' && this.#opensBlock()) return false;
     if (token.kind === TokenKind.keyword && STARTING_WORDS.has(token.text))
       return last.text !== '=' && last.text !== '=>';
     if (token.kind === TokenKind.operator && OPENS_CONTINUATION.test(token.text)) return false;
@@ -141,163 +142,163 @@ class JavaScriptSplitter {
     return true;
   }
 
-  private open(token: Token): void {
-    const first = this.line[0]?.text;
+  #open(token: Token): void {
+    const first = this.#line[0]?.text;
     const isHeader =
       token.text === '(' &&
-      this.inBlock() &&
+      this.#inBlock() &&
       first !== undefined &&
       CONTROL.has(first) &&
-      (this.line.length === 1 || (this.line.length === 2 && this.line[1]?.text === 'await'));
+      (this.#line.length === 1 || (this.#line.length === 2 && this.#line[1]?.text === 'await'));
     if (isHeader) {
-      this.push({ kind: 'paren', control: first });
-      this.line = [];
-      this.forParts = [];
+      this.#push({ kind: 'paren', control: first });
+      this.#line = [];
+      this.#forParts = [];
       return;
     }
-    this.push({ kind: 'paren' });
-    this.line.push(token);
+    this.#push({ kind: 'paren' });
+    this.#line.push(token);
   }
 
-  private openBrace(token: Token): void {
-    if (this.line.length === 0 && this.inBlock()) {
-      const { steps } = this;
-      this.frames.push({ kind: 'block', parent: this.parent(), scope: this.frame.scope, steps });
-      this.pending = undefined;
-      this.steps = [];
+  #openBrace(token: Token): void {
+    if (this.#line.length === 0 && this.#inBlock()) {
+      const steps = this.#steps;
+      this.#frames.push({ kind: 'block', parent: this.#parent(), scope: this.#frame.scope, steps });
+      this.#pending = undefined;
+      this.#steps = [];
       return;
     }
-    if (!this.opensBlock()) {
-      this.push({ kind: 'object' });
-      this.line.push(token);
+    if (!this.#opensBlock()) {
+      this.#push({ kind: 'object' });
+      this.#line.push(token);
       return;
     }
-    const isClass = this.line.some(
+    const isClass = this.#line.some(
       (each) => each.kind === TokenKind.keyword && /^(?:class|interface|enum)$/.test(each.text),
     );
-    const before = this.statements.length;
-    this.flush(isClass ? 'class' : 'define');
-    const header = this.statements.length > before ? this.statements.length - 1 : this.parent();
-    this.frames.push({
+    const before = this.#statements.length;
+    this.#flush(isClass ? 'class' : 'define');
+    const header = this.#statements.length > before ? this.#statements.length - 1 : this.#parent();
+    this.#frames.push({
       kind: isClass ? 'class' : 'block',
       parent: header,
-      scope: isClass ? this.frame.scope : header,
+      scope: isClass ? this.#frame.scope : header,
     });
   }
 
-  private opensBlock(): boolean {
-    const last = this.line[this.line.length - 1];
+  #opensBlock(): boolean {
+    const last = this.#line[this.#line.length - 1];
     if (last?.text === '=>' || last?.text === ')') return true;
-    if (this.line.length > MAX_HEADER_LENGTH) return false;
-    const words = this.line.filter((token) => token.kind === TokenKind.keyword);
+    if (this.#line.length > MAX_HEADER_LENGTH) return false;
+    const words = this.#line.filter((token) => token.kind === TokenKind.keyword);
     const first = words[0]?.text;
     if (first === 'class' || first === 'interface' || first === 'enum' || first === 'namespace') return true;
     if (last?.text === 'class' || last?.text === 'static') return true;
     if (words.some((token) => token.text === 'class') && last?.kind === TokenKind.name) return true;
     // A return type between the parameters and the body: `function f(a): T {`, or a method with one.
-    const closed = this.line.some((token) => token.text === ')');
-    const returns = this.line.some((token, at) => token.text === ')' && this.line[at + 1]?.text === ':');
-    const isMethod = this.line[0]?.kind === TokenKind.name && !hasOutsideBrackets(this.line, ['?', '=']);
-    if (returns && this.inBlock() && isMethod) return true;
+    const closed = this.#line.some((token) => token.text === ')');
+    const returns = this.#line.some((token, at) => token.text === ')' && this.#line[at + 1]?.text === ':');
+    const isMethod = this.#line[0]?.kind === TokenKind.name && !hasOutsideBrackets(this.#line, ['?', '=']);
+    if (returns && this.#inBlock() && isMethod) return true;
     return (
       closed &&
-      this.inBlock() &&
-      (this.frame.kind === 'class' || words.some((token) => token.text === 'function'))
+      this.#inBlock() &&
+      (this.#frame.kind === 'class' || words.some((token) => token.text === 'function'))
     );
   }
 
-  private close(token: Token): void {
+  #close(token: Token): void {
     if (token.text === '}') {
       // Whatever bracket is still open inside the block was never closed.
-      let block = this.frames.length - 1;
-      if (!this.inBlock()) {
-        if (this.frame.kind === 'object') {
-          this.frames.pop();
-          if (this.line.length > 0) this.line.push(token);
+      let block = this.#frames.length - 1;
+      if (!this.#inBlock()) {
+        if (this.#frame.kind === 'object') {
+          this.#frames.pop();
+          if (this.#line.length > 0) this.#line.push(token);
           return;
         }
-        while (block > 0 && this.frames[block]?.kind === 'paren') block -= 1;
+        while (block > 0 && this.#frames[block]?.kind === 'paren') block -= 1;
         if (block === 0) return;
       }
-      this.flush();
-      for (const step of this.frames[block]?.steps ?? []) this.emit('plain', step);
-      if (block > 0) this.frames.length = block;
-      this.pending = undefined;
+      this.#flush();
+      for (const step of this.#frames[block]?.steps ?? []) this.#emit('plain', step);
+      if (block > 0) this.#frames.length = block;
+      this.#pending = undefined;
       return;
     }
-    const { frame } = this;
+    const frame = this.#frame;
     if (frame.kind !== 'paren') {
-      if (this.line.length > 0) this.line.push(token);
+      if (this.#line.length > 0) this.#line.push(token);
       return;
     }
-    this.frames.pop();
+    this.#frames.pop();
     if (frame.control === undefined) {
-      if (this.line.length > 0) this.line.push(token);
+      if (this.#line.length > 0) this.#line.push(token);
       return;
     }
-    this.endControl(frame.control);
+    this.#endControl(frame.control);
   }
 
-  private endControl(control: string): void {
-    const parts = [...this.forParts, this.line];
-    this.line = [];
-    this.forParts = [];
+  #endControl(control: string): void {
+    const parts = [...this.#forParts, this.#line];
+    this.#line = [];
+    this.#forParts = [];
     if (control === 'catch') return;
     if (control !== 'for' || parts.length === 1) {
       const of = parts[0]?.findIndex((token) => token.text === 'of' || token.text === 'in') ?? -1;
       const role = control === 'for' && of > 0 ? 'each' : (CONTROL.get(control) as StatementRole);
-      this.line = parts[0] ?? [];
-      this.header(role);
+      this.#line = parts[0] ?? [];
+      this.#header(role);
       return;
     }
     const [start = [], condition = [], step = []] = parts;
-    for (const declarator of declarators(start)) this.emit('plain', declarator);
-    this.line = condition;
-    this.header('loop');
-    if (this.pending !== undefined) this.steps = topLevelParts(step);
+    for (const declarator of declarators(start)) this.#emit('plain', declarator);
+    this.#line = condition;
+    this.#header('loop');
+    if (this.#pending !== undefined) this.#steps = topLevelParts(step);
   }
 
-  private header(role: StatementRole): void {
-    const before = this.statements.length;
-    this.flush(role);
-    if (this.statements.length > before) this.pending = this.statements.length - 1;
+  #header(role: StatementRole): void {
+    const before = this.#statements.length;
+    this.#flush(role);
+    if (this.#statements.length > before) this.#pending = this.#statements.length - 1;
   }
 
-  private semicolon(): void {
-    if (this.frame.control === 'for') {
-      this.forParts.push(this.line);
-      this.line = [];
+  #semicolon(): void {
+    if (this.#frame.control === 'for') {
+      this.#forParts.push(this.#line);
+      this.#line = [];
       return;
     }
-    if (!this.inBlock()) return;
-    this.flush();
-    this.pending = undefined;
+    if (!this.#inBlock()) return;
+    this.#flush();
+    this.#pending = undefined;
   }
 
-  private nextDeclarator(): void {
-    const [declaration] = this.line;
-    const { pending } = this;
-    this.flush();
-    this.pending = pending;
-    this.line = declaration === undefined ? [] : [declaration];
+  #nextDeclarator(): void {
+    const [declaration] = this.#line;
+    const pending = this.#pending;
+    this.#flush();
+    this.#pending = pending;
+    this.#line = declaration === undefined ? [] : [declaration];
   }
 
-  private flush(role?: StatementRole): void {
-    const { line } = this;
-    this.line = [];
+  #flush(role?: StatementRole): void {
+    const line = this.#line;
+    this.#line = [];
     if (line.length === 0) return;
-    const parent = this.parent();
-    const { steps } = this;
-    this.pending = undefined;
-    this.steps = [];
-    this.emit(role ?? roleOfSimple(line), line, parent);
-    for (const step of steps) this.emit('plain', step, parent);
+    const parent = this.#parent();
+    const steps = this.#steps;
+    this.#pending = undefined;
+    this.#steps = [];
+    this.#emit(role ?? roleOfSimple(line), line, parent);
+    for (const step of steps) this.#emit('plain', step, parent);
   }
 
-  private emit(role: StatementRole, line: readonly Token[], parent = this.parent()): void {
+  #emit(role: StatementRole, line: readonly Token[], parent = this.#parent()): void {
     const tokens = DECLARATIONS.has(line[0]?.text ?? '') ? line.slice(1) : line;
     if (tokens.length === 0 || saysNothing(role, tokens)) return;
-    this.statements.push({ role, tokens, parent, scope: this.frame.scope });
+    this.#statements.push({ role, tokens, parent, scope: this.#frame.scope });
   }
 }
 

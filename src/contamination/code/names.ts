@@ -24,20 +24,20 @@ const VOCABULARIES: Record<CodeLanguage, Vocabulary> = {
  * author's own are known by their name alone.
  */
 export class NameTable {
+  readonly #statements: readonly Statement[];
   /** Functions, methods and attributes of the program's own, whatever the language calls by that name. */
-  private readonly defined = new Set<string>();
-  private readonly bound = new Map<number, Set<string>>();
-  private readonly numbers = new Map<string, number>();
-  private readonly vocabulary: Vocabulary;
+  readonly #defined = new Set<string>();
+  readonly #bound = new Map<number, Set<string>>();
+  readonly #numbers = new Map<string, number>();
+  readonly #vocabulary: Vocabulary;
   readonly names: string[] = [];
 
-  constructor(
-    private readonly statements: readonly Statement[],
-    language: CodeLanguage,
-  ) {
-    this.vocabulary = VOCABULARIES[language];
+  constructor(statements: readonly Statement[], language: CodeLanguage) {
+    this.#statements = statements;
+
+    this.#vocabulary = VOCABULARIES[language];
     statements.forEach((statement, index) => {
-      this.bind(statement, index);
+      this.#bind(statement, index);
     });
   }
 
@@ -47,57 +47,57 @@ export class NameTable {
     const { text } = tokens[at] as Token;
     const before = tokens[at - 1]?.text;
     if (before === '.' || before === '?.') {
-      const isOwn = OBJECT_ITSELF.has(tokens[at - 2]?.text ?? '') || this.defined.has(text);
-      const isOfTheLanguage = this.vocabulary.attributes.has(text) && !isOwn;
-      return isOfTheLanguage ? undefined : this.number('.', text);
+      const isOwn = OBJECT_ITSELF.has(tokens[at - 2]?.text ?? '') || this.#defined.has(text);
+      const isOfTheLanguage = this.#vocabulary.attributes.has(text) && !isOwn;
+      return isOfTheLanguage ? undefined : this.#number('.', text);
     }
-    if (this.vocabulary.builtins.has(text) && !this.defined.has(text)) return undefined;
+    if (this.#vocabulary.builtins.has(text) && !this.#defined.has(text)) return undefined;
     const isKey = tokens[at + 1]?.text === ':' && (before === '{' || before === ',');
     const isArgumentName = tokens[at + 1]?.text === '=' && (before === '(' || before === ',') && at > 2;
-    if ((isKey || isArgumentName) && statement.role === 'plain') return this.number('.', text);
+    if ((isKey || isArgumentName) && statement.role === 'plain') return this.#number('.', text);
     const scope = isParameterPosition(statement, at) ? index : statement.scope;
-    return this.number(this.owner(scope, text), text);
+    return this.#number(this.#owner(scope, text), text);
   }
 
-  private number(owner: number | string, text: string): number {
+  #number(owner: number | string, text: string): number {
     const key = `${owner}:${text}`;
-    let number = this.numbers.get(key);
+    let number = this.#numbers.get(key);
     if (number === undefined) {
       number = this.names.length;
-      this.numbers.set(key, number);
+      this.#numbers.set(key, number);
       this.names.push(text);
     }
     return number;
   }
 
-  private owner(scope: number, text: string): number {
-    for (let at = scope; at !== TOP; at = this.statements[at]?.scope ?? TOP) {
-      if (this.bound.get(at)?.has(text) === true) return at;
+  #owner(scope: number, text: string): number {
+    for (let at = scope; at !== TOP; at = this.#statements[at]?.scope ?? TOP) {
+      if (this.#bound.get(at)?.has(text) === true) return at;
     }
     return TOP;
   }
 
-  private bind(statement: Statement, index: number): void {
+  #bind(statement: Statement, index: number): void {
     const { role, tokens, scope } = statement;
     if (role === 'define') {
       const name = definedName(statement);
-      if (name !== undefined && !NEVER_RENAMED.test(name)) this.defined.add(name);
+      if (name !== undefined && !NEVER_RENAMED.test(name)) this.#defined.add(name);
       tokens.forEach((token, at) => {
-        if (token.kind === TokenKind.name && isParameterPosition(statement, at)) this.add(index, token.text);
+        if (token.kind === TokenKind.name && isParameterPosition(statement, at)) this.#add(index, token.text);
       });
     }
     tokens.forEach((token, at) => {
       if (tokens[at - 1]?.text === '.' && OBJECT_ITSELF.has(tokens[at - 2]?.text ?? ''))
-        this.defined.add(token.text);
+        this.#defined.add(token.text);
     });
     for (const name of boundNames(statement)) {
-      if (this.owner(scope, name) === TOP) this.add(scope, name);
+      if (this.#owner(scope, name) === TOP) this.#add(scope, name);
     }
   }
 
-  private add(scope: number, name: string): void {
-    const names = this.bound.get(scope);
-    if (names === undefined) this.bound.set(scope, new Set([name]));
+  #add(scope: number, name: string): void {
+    const names = this.#bound.get(scope);
+    if (names === undefined) this.#bound.set(scope, new Set([name]));
     else names.add(name);
   }
 }

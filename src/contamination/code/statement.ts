@@ -8,16 +8,16 @@ export function made(text: string, like: Token, kind: TokenKind = TokenKind.oper
 /** Keeps `parent` and `scope` right while statements are put in. */
 export class Rebuilt<S extends Statement = Statement> {
   readonly statements: S[] = [];
-  private readonly moved: number[] = [];
+  readonly #moved: number[] = [];
 
   /** Index in the new list of a header of the old one. */
   at(old: number): number {
-    return old < 0 ? old : (this.moved[old] as number);
+    return old < 0 ? old : (this.#moved[old] as number);
   }
 
   /** Says that headers of the old list are at the statement added last. */
   maps(old: number): void {
-    this.moved[old] = this.statements.length - 1;
+    this.#moved[old] = this.statements.length - 1;
   }
 
   add(statement: S): void {

@@ -11,70 +11,70 @@ const MIN_COVERAGE = 0.2;
 
 /** `KnownSolutionIndex` in memory: an inverted index over fingerprints in typed arrays. */
 export class InvertedIndex implements KnownSolutionIndex {
-  private readonly numbers = new Map<string, number>();
-  private references: (KnownReference | undefined)[] = [];
+  readonly #numbers = new Map<string, number>();
+  #references: (KnownReference | undefined)[] = [];
   /** Fingerprints of each known solution. */
-  private counts: number[] = [];
-  private postings = new Postings();
-  private scores = new Float32Array(0);
-  private shared = new Uint16Array(0);
+  #counts: number[] = [];
+  #postings = new Postings();
+  #scores = new Float32Array(0);
+  #shared = new Uint16Array(0);
 
   get size(): number {
-    return this.numbers.size;
+    return this.#numbers.size;
   }
 
   add(reference: KnownReference, fingerprints: Int32Array): void {
     const key = keyOf(reference);
-    if (this.numbers.has(key)) return;
-    const number = this.references.length;
-    this.numbers.set(key, number);
-    this.references.push({ testCaseId: reference.testCaseId, hash: reference.hash });
-    this.counts.push(fingerprints.length);
-    for (const fingerprint of fingerprints) this.postings.add(fingerprint, number);
+    if (this.#numbers.has(key)) return;
+    const number = this.#references.length;
+    this.#numbers.set(key, number);
+    this.#references.push({ testCaseId: reference.testCaseId, hash: reference.hash });
+    this.#counts.push(fingerprints.length);
+    for (const fingerprint of fingerprints) this.#postings.add(fingerprint, number);
   }
 
   remove(reference: KnownReference): boolean {
     const key = keyOf(reference);
-    const number = this.numbers.get(key);
+    const number = this.#numbers.get(key);
     if (number === undefined) return false;
-    this.numbers.delete(key);
-    this.references[number] = undefined;
-    this.postings.remove(number);
+    this.#numbers.delete(key);
+    this.#references[number] = undefined;
+    this.#postings.remove(number);
     // Numbers of removed solutions stay in the lists until half of them are of that kind.
-    if (this.references.length > 1_000 && this.numbers.size * 2 < this.references.length) this.compact();
+    if (this.#references.length > 1_000 && this.#numbers.size * 2 < this.#references.length) this.#compact();
     return true;
   }
 
   clear(): void {
-    this.numbers.clear();
-    this.references = [];
-    this.counts = [];
-    this.postings = new Postings();
+    this.#numbers.clear();
+    this.#references = [];
+    this.#counts = [];
+    this.#postings = new Postings();
   }
 
   search(fingerprints: Int32Array, atMost: number, exceptTestCase?: string): Candidate[] {
-    this.makeRoom();
+    this.#makeRoom();
     const touched: number[] = [];
     const limit = Math.max(COMMON_COUNT, this.size * COMMON_FRACTION);
     for (const fingerprint of fingerprints) {
-      const count = this.postings.count(fingerprint);
+      const count = this.#postings.count(fingerprint);
       if (count === 0 || count > limit) continue;
       const weight = Math.log((this.size + 1) / count);
-      this.postings.each(fingerprint, (number) => {
-        if (this.shared[number] === 0) touched.push(number);
-        this.shared[number] = (this.shared[number] as number) + 1;
-        this.scores[number] = (this.scores[number] as number) + weight;
+      this.#postings.each(fingerprint, (number) => {
+        if (this.#shared[number] === 0) touched.push(number);
+        this.#shared[number] = (this.#shared[number] as number) + 1;
+        this.#scores[number] = (this.#scores[number] as number) + weight;
       });
     }
     const candidates: Candidate[] = [];
     for (const number of touched) {
-      const reference = this.references[number];
-      const score = this.scores[number] as number;
-      const shared = this.shared[number] as number;
-      this.scores[number] = 0;
-      this.shared[number] = 0;
+      const reference = this.#references[number];
+      const score = this.#scores[number] as number;
+      const shared = this.#shared[number] as number;
+      this.#scores[number] = 0;
+      this.#shared[number] = 0;
       if (reference === undefined || reference.testCaseId === exceptTestCase) continue;
-      if (shared < MIN_SHARED || shared < MIN_COVERAGE * (this.counts[number] as number)) continue;
+      if (shared < MIN_SHARED || shared < MIN_COVERAGE * (this.#counts[number] as number)) continue;
       candidates.push({ reference, score, shared });
     }
     candidates.sort((a, b) => b.score - a.score || b.shared - a.shared);
@@ -82,30 +82,30 @@ export class InvertedIndex implements KnownSolutionIndex {
   }
 
   commonness(fingerprint: number): number {
-    return this.size === 0 ? 0 : Math.min(1, this.postings.count(fingerprint) / this.size);
+    return this.size === 0 ? 0 : Math.min(1, this.#postings.count(fingerprint) / this.size);
   }
 
-  private makeRoom(): void {
-    if (this.scores.length >= this.references.length) return;
-    const room = Math.ceil(this.references.length * 1.5) + 64;
-    this.scores = new Float32Array(room);
-    this.shared = new Uint16Array(room);
+  #makeRoom(): void {
+    if (this.#scores.length >= this.#references.length) return;
+    const room = Math.ceil(this.#references.length * 1.5) + 64;
+    this.#scores = new Float32Array(room);
+    this.#shared = new Uint16Array(room);
   }
 
-  private compact(): void {
-    const moved = new Int32Array(this.references.length).fill(-1);
+  #compact(): void {
+    const moved = new Int32Array(this.#references.length).fill(-1);
     const kept: KnownReference[] = [];
     const counts: number[] = [];
-    this.references.forEach((reference, number) => {
+    this.#references.forEach((reference, number) => {
       if (reference === undefined) return;
       moved[number] = kept.length;
-      this.numbers.set(keyOf(reference), kept.length);
+      this.#numbers.set(keyOf(reference), kept.length);
       kept.push(reference);
-      counts.push(this.counts[number] as number);
+      counts.push(this.#counts[number] as number);
     });
-    this.references = kept;
-    this.counts = counts;
-    this.postings = this.postings.renumbered(moved);
+    this.#references = kept;
+    this.#counts = counts;
+    this.#postings = this.#postings.renumbered(moved);
   }
 }
 

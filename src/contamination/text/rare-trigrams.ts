@@ -14,8 +14,8 @@ const LAST_GENERATION = 2 ** 31 - GENERATION;
  * generation, and its slot is empty: so nothing has to be wiped between two pairs.
  */
 export class RareTrigrams {
-  private readonly reused = new Int32Array(2 * REUSED_SLOTS);
-  table = this.reused;
+  readonly #reused = new Int32Array(2 * REUSED_SLOTS);
+  table = this.#reused;
   /** Place of the last slot, which is also the mask for places. */
   lastSlot = 0;
   generation = 0;
@@ -24,12 +24,12 @@ export class RareTrigrams {
   /** Starts over for texts of so many units. */
   startPair(units: number): void {
     if (this.generation === LAST_GENERATION) {
-      this.reused.fill(0);
+      this.#reused.fill(0);
       this.generation = 0;
     }
     this.generation += GENERATION;
     this.taken = 0;
-    this.table = this.reused;
+    this.table = this.#reused;
     let slots = MIN_SLOTS;
     while (slots < REUSED_SLOTS && slots < ROOM * units) slots *= 2;
     this.lastSlot = 2 * (slots - 1);

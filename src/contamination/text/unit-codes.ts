@@ -61,23 +61,23 @@ export class UnitCodes {
   readonly commonUnits = new Uint16Array(NO_NUMBER);
   /** Whether the text that is read is in lower case already, so that no unit needs its context any more. */
   inLowerCase = false;
-  private readonly met = new Uint16Array(65_536);
-  private metCount = 0;
-  private commonCount = 0;
+  readonly #met = new Uint16Array(65_536);
+  #metCount = 0;
+  #commonCount = 0;
 
   constructor() {
     for (const character of ALWAYS_COMMON) this.meet(character.charCodeAt(0));
     for (let unit = 0; unit < 0x80; unit++) {
       if (ALWAYS_COMMON.includes(String.fromCharCode(foldedUnit(unit)))) this.meet(unit);
     }
-    this.metCount = 0;
+    this.#metCount = 0;
   }
 
   /** Forgets all units but those that are always common. */
   startPair(): void {
-    for (let i = 0; i < this.metCount; i++) this.codes[this.met[i] as number] = UNMET_CODE;
-    this.metCount = 0;
-    this.commonCount = ALWAYS_COMMON.length;
+    for (let i = 0; i < this.#metCount; i++) this.codes[this.#met[i] as number] = UNMET_CODE;
+    this.#metCount = 0;
+    this.#commonCount = ALWAYS_COMMON.length;
     this.inLowerCase = false;
   }
 
@@ -88,20 +88,20 @@ export class UnitCodes {
       if (!this.inLowerCase) return false;
       folded = unit;
     }
-    if (this.codes[folded] === UNMET_CODE) this.give(folded, folded, this.newCode(folded));
-    if (folded !== unit) this.give(unit, folded, this.codes[folded] as number);
+    if (this.codes[folded] === UNMET_CODE) this.#give(folded, folded, this.#newCode(folded));
+    if (folded !== unit) this.#give(unit, folded, this.codes[folded] as number);
     return true;
   }
 
-  private newCode(folded: number): number {
-    if (this.commonCount === NO_NUMBER) return RARE | NO_NUMBER;
-    this.commonUnits[this.commonCount] = folded;
-    return this.commonCount++;
+  #newCode(folded: number): number {
+    if (this.#commonCount === NO_NUMBER) return RARE | NO_NUMBER;
+    this.commonUnits[this.#commonCount] = folded;
+    return this.#commonCount++;
   }
 
-  private give(unit: number, folded: number, code: number): void {
+  #give(unit: number, folded: number, code: number): void {
     this.codes[unit] = code;
     this.folded[unit] = folded;
-    this.met[this.metCount++] = unit;
+    this.#met[this.#metCount++] = unit;
   }
 }

@@ -58,6 +58,7 @@ export interface Engine {
 
 /** The state of one analysis: what is known at the point of execution that is being looked at. */
 export class Interpreter {
+  readonly #engine: Engine;
   readonly store = new Store();
   readonly record = new ScoreRecord();
   readonly watchpoints: Watchpoints;
@@ -91,15 +92,15 @@ export class Interpreter {
 
   /** Steps of work done so far. */
   steps = 0;
-  private nesting = 0;
-  private readonly budget: number;
-  private readonly fits = new Map<string, FitEvent>();
-  private readonly partitions = new Map<string, Partition>();
-  private readonly sources = new Map<string, Region>();
-  private readonly loaders = new Map<string, { node: Expr; statement: Stmt }>();
+  #nesting = 0;
+  readonly #budget: number;
+  readonly #fits = new Map<string, FitEvent>();
+  readonly #partitions = new Map<string, Partition>();
+  readonly #sources = new Map<string, Region>();
+  readonly #loaders = new Map<string, { node: Expr; statement: Stmt }>();
   /** Where rows of these origins were last put together. */
-  private readonly joins = new Map<string, Stmt>();
-  private readonly ids = new Map<object, number>();
+  readonly #joins = new Map<string, Stmt>();
+  readonly #ids = new Map<object, number>();
 
   /** Modules whose names were imported by `*`. */
   readonly stars = new Set<string>();
@@ -112,13 +113,15 @@ export class Interpreter {
   /** `watch`, `earlier`: offsets of statements at which to record what variables hold. */
   constructor(
     readonly module: Module,
-    private readonly engine: Engine,
+    engine: Engine,
     watch = -1,
     earlier = -1,
   ) {
+    this.#engine = engine;
+
     this.watchpoints = new Watchpoints(watch, earlier);
     this.lineOf = lineIndex(module.source);
-    this.budget = 20_000 + module.size * STEPS_PER_NODE;
+    this.#budget = 20_000 + module.size * STEPS_PER_NODE;
     this.statement = module.body.statements[0] ?? {
       type: 'other',
       parts: [],
@@ -131,43 +134,43 @@ export class Interpreter {
   }
 
   evaluate(expression: Expr): Value {
-    return this.engine.evaluate(this, expression);
+    return this.#engine.evaluate(this, expression);
   }
 
   callValue(callee: Value, args: Arguments, call: Call): Value {
-    return this.engine.callValue(this, callee, args, call);
+    return this.#engine.callValue(this, callee, args, call);
   }
 
   callFunction(fn: FunctionOf, args: Arguments, call: Call): Value {
-    return this.engine.callFunction(this, fn, args, call);
+    return this.#engine.callFunction(this, fn, args, call);
   }
 
   runBody(body: Suite | Expr): void {
-    this.engine.runBody(this, body);
+    this.#engine.runBody(this, body);
   }
 
   /** Counts one step of work. False when the work allowed for a script of this size is used up. */
   step(): boolean {
     this.steps += 1;
-    return this.steps < this.budget;
+    return this.steps < this.#budget;
   }
 
   get exhausted(): boolean {
-    return this.steps >= this.budget;
+    return this.steps >= this.#budget;
   }
 
   /** Goes one level down, unless that is too deep; the caller returns with `leave`. */
   enter(span: Span): boolean {
-    if (this.nesting >= MAX_NESTING) {
+    if (this.#nesting >= MAX_NESTING) {
       this.skip(span, 'code that is nested too deeply');
       return false;
     }
-    this.nesting += 1;
+    this.#nesting += 1;
     return true;
   }
 
   leave(): void {
-    this.nesting -= 1;
+    this.#nesting -= 1;
   }
 
   mayCall(fn: FunctionOf): boolean {
@@ -201,10 +204,10 @@ export class Interpreter {
   }
 
   idOf(thing: object): number {
-    let id = this.ids.get(thing);
+    let id = this.#ids.get(thing);
     if (id === undefined) {
-      id = this.ids.size;
-      this.ids.set(thing, id);
+      id = this.#ids.size;
+      this.#ids.set(thing, id);
     }
     return id;
   }
@@ -225,7 +228,7 @@ export class Interpreter {
     columns?: readonly string[],
   ): FitEvent {
     const key = `${columns?.join() ?? ''}:${kind}:${node.start}:${node.end}:${rows.certain}:${this.rowsKey(rows.rows)}`;
-    let event = this.fits.get(key);
+    let event = this.#fits.get(key);
     if (event === undefined) {
       event = {
         kind,
@@ -234,17 +237,17 @@ export class Interpreter {
         certain: rows.certain,
         rowsText,
         ...(columns === undefined ? {} : { columns }),
-        ...(statement === undefined ? this.nodesOf(node) : { node, statement }),
+        ...(statement === undefined ? this.#nodesOf(node) : { node, statement }),
         joinedBy: this.joinOf(rows.rows),
       };
-      this.fits.set(key, event);
+      this.#fits.set(key, event);
     }
     return event;
   }
 
   /** The one partition made at this place (`key` tells several at one place, or one at several, apart). */
   partition(key: string, form: Partition['form'], node: Expr, pieces?: string): Partition {
-    let partition = this.partitions.get(key);
+    let partition = this.#partitions.get(key);
     if (partition === undefined) {
       partition = {
         key,
@@ -253,7 +256,7 @@ export class Interpreter {
         statement: this.statement,
         ...(pieces === undefined ? {} : { pieces }),
       };
-      this.partitions.set(key, partition);
+      this.#partitions.set(key, partition);
     }
     return partition;
   }
@@ -265,22 +268,22 @@ export class Interpreter {
   }
 
   source(key: string, label: string): Region {
-    let region = this.sources.get(key);
+    let region = this.#sources.get(key);
     if (region === undefined) {
       region = sourceRegion(label);
       const loop = this.loops.at(-1);
       if (loop !== undefined) region.loop = loop;
-      this.sources.set(key, region);
+      this.#sources.set(key, region);
     }
     return region;
   }
 
   /** What a value carries; rows of a source that the code only hands on are taken to be rows here. */
   dataOf(value: Value): Facts {
-    return this.partData(value, 0, new KnownFacts());
+    return this.#partData(value, 0, new KnownFacts());
   }
 
-  private partData(value: Value, depth: number, known: KnownFacts): Facts {
+  #partData(value: Value, depth: number, known: KnownFacts): Facts {
     if (value.type === 'opaque' && value.source !== undefined && value.facts.rows.length === 0) {
       const single = value.element === true;
       return { ...value.facts, rows: [value.source], ...(single ? { single } : {}) };
@@ -291,9 +294,9 @@ export class Interpreter {
         let facts = NO_FACTS;
         countWork(Math.min(items.length, MAX_PARTS));
         for (const item of items.slice(0, MAX_PARTS))
-          facts = joinFacts(facts, this.partData(item, depth + 1, known));
+          facts = joinFacts(facts, this.#partData(item, depth + 1, known));
         return wholeFacts(
-          rest === undefined ? facts : joinFacts(facts, this.partData(rest, depth + 1, known)),
+          rest === undefined ? facts : joinFacts(facts, this.#partData(rest, depth + 1, known)),
         );
       });
     }
@@ -303,7 +306,7 @@ export class Interpreter {
         for (const { value: held } of value.attributes.values()) {
           countWork(1);
           const isRows = held.type === 'table' || (held.type === 'opaque' && held.source !== undefined);
-          facts = joinFacts(facts, isRows ? this.partData(held, depth + 1, known) : factsOf(held));
+          facts = joinFacts(facts, isRows ? this.#partData(held, depth + 1, known) : factsOf(held));
         }
         return facts;
       });
@@ -315,7 +318,7 @@ export class Interpreter {
    * Where a computation is to be named: the `fit` method of a class in the script is right as it is, so the
    * leak is where it is called.
    */
-  private nodesOf(node: Expr): { node: Expr; statement: Stmt } {
+  #nodesOf(node: Expr): { node: Expr; statement: Stmt } {
     const caller = this.frames.find(
       ({ fn: { self, definition } }) =>
         self !== undefined && definition.type === 'function' && definition.name.startsWith('fit'),
@@ -327,24 +330,24 @@ export class Interpreter {
 
   /** A loader over these rows: training in batches is named by the loader, not by the step. */
   recordLoader(rows: readonly Region[], node: Expr): void {
-    this.loaders.set(this.rowsKey(rows), { node, statement: this.statement });
+    this.#loaders.set(this.rowsKey(rows), { node, statement: this.statement });
   }
 
   loaderOf(rows: readonly Region[]): { node: Expr; statement: Stmt } | undefined {
-    return this.loaders.get(this.rowsKey(rows));
+    return this.#loaders.get(this.rowsKey(rows));
   }
 
   recordJoin(rows: readonly Region[]): void {
     if (rows.length < 2) return;
     const key = this.rowsKey(rows);
-    const first = this.joins.get(key);
+    const first = this.#joins.get(key);
     // Features and labels are put together side by side: the first of the two begins the block.
     const isNear =
       first !== undefined && Math.abs(this.lineOf(first.start) - this.lineOf(this.statement.start)) <= 4;
-    if (!isNear) this.joins.set(key, this.statement);
+    if (!isNear) this.#joins.set(key, this.statement);
   }
 
   joinOf(rows: readonly Region[]): Stmt | undefined {
-    return rows.length > 1 ? this.joins.get(this.rowsKey(rows)) : undefined;
+    return rows.length > 1 ? this.#joins.get(this.rowsKey(rows)) : undefined;
   }
 }

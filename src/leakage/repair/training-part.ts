@@ -39,21 +39,24 @@ export function learnFromTrainingPart(context: RepairContext): Rewrite {
 
 /** Replaces divided tables by their training parts in one computation. */
 class TrainingNames {
+  readonly #context: RepairContext;
+  readonly #leak: Leak;
+  readonly #divisions: readonly Division[];
   /** A model trained on the scored rows, rather than a transformer or a statistic. */
-  private readonly trains: boolean;
+  readonly #trains: boolean;
 
-  constructor(
-    private readonly context: RepairContext,
-    private readonly leak: Leak,
-    private readonly divisions: readonly Division[],
-  ) {
-    this.trains = leak.kind === 'training-rows' || leak.kind === 'stacking';
+  constructor(context: RepairContext, leak: Leak, divisions: readonly Division[]) {
+    this.#context = context;
+    this.#leak = leak;
+    this.#divisions = divisions;
+
+    this.#trains = leak.kind === 'training-rows' || leak.kind === 'stacking';
   }
 
   inCall(node: Call): TextEdit[] {
     const name = calleeName(node);
-    if (this.trains || FITS.test(name)) {
-      const edits = rowArguments(node).map((argument) => this.within(argument.value));
+    if (this.#trains || FITS.test(name)) {
+      const edits = rowArguments(node).map((argument) => this.#within(argument.value));
       if (edits.every((found) => found.length === 0)) return [];
       if (edits.some((found) => found.length === 0))
         throw new NotDivided('features and labels are not divided by one split');
@@ -62,47 +65,48 @@ class TrainingNames {
     const reduces = STATISTIC_METHODS.has(name) && !GIVES_ROWS.test(name);
     if (!reduces || node.callee.type !== 'attribute')
       throw new NotDivided('what is computed over all rows gives a value for each row');
-    return this.within(node);
+    return this.#within(node);
   }
 
   /** The largest parts of an expression that are divided tables. */
-  private within(expression: Expr): TextEdit[] {
-    const { source } = this.context;
+  #within(expression: Expr): TextEdit[] {
+    const { source } = this.#context;
     const text = source.slice(expression.start, expression.end);
-    const division = this.divisions.find(
+    const division = this.#divisions.find(
       (other) =>
         (other.source.type === 'name' && sourceName(other) === text) || sourceText(source, other) === text,
     );
     if (division !== undefined && expression.type !== 'constant') {
-      const train = this.trainingPart(division);
+      const train = this.#trainingPart(division);
       return [{ start: expression.start, end: expression.end, text: train }];
     }
     if (expression.type === 'subscript') {
-      const picks = expression.indices.some((index) => index.type !== 'constant' && this.holdsRows(index));
+      const picks = expression.indices.some((index) => index.type !== 'constant' && this.#holdsRows(index));
       if (picks) throw new NotDivided('the rows are picked by a condition over all rows');
     }
-    return partsOf(expression).flatMap((part) => this.within(part));
+    return partsOf(expression).flatMap((part) => this.#within(part));
   }
 
   /** The training part, and where that was divided once more, the training part of it. */
-  private trainingPart(division: Division): string {
-    const { context, leak } = this;
+  #trainingPart(division: Division): string {
+    const context = this.#context;
+    const leak = this.#leak;
     const root = rootName(division.source);
     if (root === undefined || changesBetween(context, division, leak, root))
       throw new NotDivided(`\`${root ?? 'the table'}\` is changed between the split and this line`);
-    const next = this.divisions.find(
+    const next = this.#divisions.find(
       (other) => other.statement.start > division.statement.start && sourceName(other) === division.train,
     );
-    if (next !== undefined) return this.trainingPart(next);
+    if (next !== undefined) return this.#trainingPart(next);
     // A model goes with what became of both parts; a statistic has to see what it saw.
-    if (!this.trains && changesBetween(context, division, leak, division.train))
+    if (!this.#trains && changesBetween(context, division, leak, division.train))
       throw new NotDivided(`\`${division.train}\` is changed between the split and this line`);
     return division.train;
   }
 
-  private holdsRows(index: Expr): boolean {
+  #holdsRows(index: Expr): boolean {
     if (index.type === 'compare' || index.type === 'unary') return true;
-    return index.type === 'name' && (this.context.watched.get(index.id)?.length ?? 0) > 0;
+    return index.type === 'name' && (this.#context.watched.get(index.id)?.length ?? 0) > 0;
   }
 }
 

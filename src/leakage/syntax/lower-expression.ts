@@ -8,16 +8,18 @@ const NAMES: ReadonlySet<string> = new Set(['identifier', 'dotted_name', 'relati
 
 /** Turns raw syntax nodes into the small expression syntax of `ast.ts`. */
 export class ExpressionLowering {
-  private depth = 0;
+  readonly #source: string;
+  /** Takes the parts that are nested too deeply to be read. */
+  readonly #unread: Span[];
+  #depth = 0;
 
-  constructor(
-    private readonly source: string,
-    /** Takes the parts that are nested too deeply to be read. */
-    private readonly unread: Span[],
-  ) {}
+  constructor(source: string, unread: Span[]) {
+    this.#source = source;
+    this.#unread = unread;
+  }
 
   text(node: RawNode): string {
-    const text = this.source.slice(node.start, node.end);
+    const text = this.#source.slice(node.start, node.end);
     // Python takes names for the same that have the same normal form.
     return NAMES.has(node.type) ? text.normalize('NFKC') : text;
   }
@@ -25,33 +27,33 @@ export class ExpressionLowering {
   lower(node: RawNode | undefined, fallbackAt = 0): Expr {
     if (node === undefined) return { type: 'other', parts: [], start: fallbackAt, end: fallbackAt };
     const span = { start: node.start, end: node.end };
-    if (this.depth >= MAX_DEPTH) {
-      this.unread.push(span);
+    if (this.#depth >= MAX_DEPTH) {
+      this.#unread.push(span);
       return { type: 'other', parts: [], ...span };
     }
-    this.depth += 1;
-    const result = this.dispatch(node, span);
-    this.depth -= 1;
+    this.#depth += 1;
+    const result = this.#dispatch(node, span);
+    this.#depth -= 1;
     return result;
   }
 
-  private dispatch(node: RawNode, span: { start: number; end: number }): Expr {
+  #dispatch(node: RawNode, span: { start: number; end: number }): Expr {
     const named = namedChildren(node);
     switch (node.type) {
       case 'identifier':
         return { type: 'name', id: this.text(node), ...span };
       case 'integer':
       case 'float':
-        return this.number(node, span);
+        return this.#number(node, span);
       case 'true':
       case 'false':
         return { type: 'constant', value: node.type === 'true', ...span };
       case 'none':
         return { type: 'constant', value: null, ...span };
       case 'string':
-        return this.string(node, span);
+        return this.#string(node, span);
       case 'concatenated_string':
-        return this.joined(
+        return this.#joined(
           named.map((part) => this.lower(part)),
           span,
         );
@@ -76,7 +78,7 @@ export class ExpressionLowering {
         };
       }
       case 'slice':
-        return this.slice(node, span);
+        return this.#slice(node, span);
       case 'call':
         return {
           type: 'call',
@@ -148,7 +150,7 @@ export class ExpressionLowering {
       case 'set_comprehension':
       case 'generator_expression':
       case 'dictionary_comprehension':
-        return this.comprehension(node, span);
+        return this.#comprehension(node, span);
       case 'conditional_expression':
         return {
           type: 'conditional',
@@ -178,15 +180,15 @@ export class ExpressionLowering {
   }
 
   /** A number, where it is one here as well: not `1j`, and no integer beyond those that a double holds. */
-  private number(node: RawNode, span: Span): Expr {
+  #number(node: RawNode, span: Span): Expr {
     const value = Number(this.text(node).replaceAll('_', ''));
     const isKnown = !Number.isNaN(value) && (node.type === 'float' || Number.isSafeInteger(value));
     return isKnown ? { type: 'constant', value, ...span } : { type: 'other', parts: [], ...span };
   }
 
-  private string(node: RawNode, span: Span): Expr {
+  #string(node: RawNode, span: Span): Expr {
     const parts: Expr[] = [];
-    const prefix = /^[A-Za-z]*/.exec(this.source.slice(node.start, node.start + 3))?.[0].toLowerCase() ?? '';
+    const prefix = /^[A-Za-z]*/.exec(this.#source.slice(node.start, node.start + 3))?.[0].toLowerCase() ?? '';
     for (const child of node.children) {
       const at = { start: child.start, end: child.end };
       if (child.type === 'string_content') {
@@ -205,11 +207,11 @@ export class ExpressionLowering {
         );
       }
     }
-    return this.joined(parts, span);
+    return this.#joined(parts, span);
   }
 
   /** Parts of a string: one constant where all are constant. */
-  private joined(parts: Expr[], span: { start: number; end: number }): Expr {
+  #joined(parts: Expr[], span: { start: number; end: number }): Expr {
     let text = '';
     for (const part of parts) {
       if (part.type !== 'constant' || typeof part.value !== 'string') {
@@ -220,7 +222,7 @@ export class ExpressionLowering {
     return { type: 'constant', value: text, ...span };
   }
 
-  private slice(node: RawNode, span: { start: number; end: number }): Expr {
+  #slice(node: RawNode, span: { start: number; end: number }): Expr {
     const bounds: (Expr | undefined)[] = [undefined, undefined, undefined];
     let position = 0;
     for (const child of node.children) {
@@ -272,7 +274,7 @@ export class ExpressionLowering {
     return result;
   }
 
-  private comprehension(node: RawNode, span: { start: number; end: number }): Expr {
+  #comprehension(node: RawNode, span: { start: number; end: number }): Expr {
     const body = fieldOf(node, 'body');
     const clauses: ComprehensionClause[] = [];
     for (const child of node.children) {

@@ -6,29 +6,29 @@ const MAX_DEPTH = 60;
 
 /** Turns raw syntax nodes into the small statement syntax of `ast.ts`. */
 export class StatementLowering {
-  private readonly expressions: ExpressionLowering;
-  private depth = 0;
+  readonly #expressions: ExpressionLowering;
+  #depth = 0;
   /** Parts that were nested too deeply to be read. */
   readonly unread: Span[] = [];
 
   constructor(source: string) {
-    this.expressions = new ExpressionLowering(source, this.unread);
+    this.#expressions = new ExpressionLowering(source, this.unread);
   }
 
   suite(node: RawNode | undefined, owner: Stmt | undefined): Suite {
     const suite: Suite = { statements: [], owner };
     if (node === undefined) return suite;
-    if (this.depth >= MAX_DEPTH) {
+    if (this.#depth >= MAX_DEPTH) {
       this.unread.push({ start: node.start, end: node.end });
       return suite;
     }
-    this.depth += 1;
-    for (const child of namedChildren(node)) this.statement(child, suite);
-    this.depth -= 1;
+    this.#depth += 1;
+    for (const child of namedChildren(node)) this.#statement(child, suite);
+    this.#depth -= 1;
     return suite;
   }
 
-  private statement(node: RawNode, suite: Suite): void {
+  #statement(node: RawNode, suite: Suite): void {
     const at = { suite, start: node.start, end: node.end };
     const add = (statement: Stmt): void => {
       suite.statements.push(statement);
@@ -36,19 +36,19 @@ export class StatementLowering {
     const named = namedChildren(node);
     switch (node.type) {
       case 'expression_statement':
-        this.simple(node, suite);
+        this.#simple(node, suite);
         return;
       case 'if_statement': {
         const branches: { test?: Expr; body: Suite }[] = [];
         const statement: Stmt = { type: 'if', branches, ...at };
         branches.push({
-          test: this.expression(fieldOf(node, 'condition')),
+          test: this.#expression(fieldOf(node, 'condition')),
           body: this.suite(fieldOf(node, 'consequence'), statement),
         });
         for (const clause of fieldsOf(node, 'alternative')) {
           const test = fieldOf(clause, 'condition');
           const body = this.suite(fieldOf(clause, 'consequence') ?? fieldOf(clause, 'body'), statement);
-          branches.push(test === undefined ? { body } : { test: this.expression(test), body });
+          branches.push(test === undefined ? { body } : { test: this.#expression(test), body });
         }
         add(statement);
         return;
@@ -57,32 +57,32 @@ export class StatementLowering {
       case 'while_statement':
       case 'try_statement':
       case 'with_statement':
-        this.compound(node, suite);
+        this.#compound(node, suite);
         return;
       case 'decorated_definition': {
         const definition = fieldOf(node, 'definition');
         const decorators = named
           .filter((child) => child.type === 'decorator')
-          .map((child) => this.expression(namedChildren(child)[0]));
-        if (definition !== undefined) this.definition(definition, suite, decorators, node.start);
+          .map((child) => this.#expression(namedChildren(child)[0]));
+        if (definition !== undefined) this.#definition(definition, suite, decorators, node.start);
         return;
       }
       case 'function_definition':
       case 'class_definition':
-        this.definition(node, suite, [], node.start);
+        this.#definition(node, suite, [], node.start);
         return;
       case 'return_statement': {
         const value = named[0];
-        add({ type: 'return', ...(value === undefined ? {} : { value: this.expression(value) }), ...at });
+        add({ type: 'return', ...(value === undefined ? {} : { value: this.#expression(value) }), ...at });
         return;
       }
       case 'import_statement':
       case 'import_from_statement':
       case 'future_import_statement':
-        add(this.imports(node, suite));
+        add(this.#imports(node, suite));
         return;
       case 'delete_statement':
-        add({ type: 'delete', targets: this.flatten(this.expression(named[0])), ...at });
+        add({ type: 'delete', targets: this.#flatten(this.#expression(named[0])), ...at });
         return;
       case 'break_statement':
         add({ type: 'jump', keyword: 'break', ...at });
@@ -97,14 +97,14 @@ export class StatementLowering {
       case 'nonlocal_statement':
         add({
           type: 'global',
-          names: named.map((child) => this.expressions.text(child)),
+          names: named.map((child) => this.#expressions.text(child)),
           isOuter: node.type === 'nonlocal_statement',
           ...at,
         });
         return;
       case 'match_statement': {
         const suites: Suite[] = [];
-        const parts = fieldsOf(node, 'subject').map((child) => this.expression(child));
+        const parts = fieldsOf(node, 'subject').map((child) => this.#expression(child));
         const statement: Stmt = { type: 'other', parts, suites, error: false, ...at };
         const body = fieldOf(node, 'body') ?? node;
         for (const clause of namedChildren(body)) {
@@ -113,10 +113,10 @@ export class StatementLowering {
           // What a pattern binds is a part of what is matched, whichever.
           const at = { suite: inner, start: clause.start, end: clause.end };
           const value: Expr = { type: 'other', parts, start: node.start, end: node.start };
-          const bound = this.captured(clause);
+          const bound = this.#captured(clause);
           const guard = fieldOf(clause, 'guard');
           if (guard !== undefined) {
-            const test = this.expression(namedChildren(guard)[0]);
+            const test = this.#expression(namedChildren(guard)[0]);
             inner.statements.unshift({ type: 'expression', value: test, ...at });
           }
           if (bound.length > 0) inner.statements.unshift({ type: 'assign', targets: bound, value, ...at });
@@ -128,13 +128,13 @@ export class StatementLowering {
       case 'ERROR':
         add({ type: 'other', parts: [], suites: [], error: true, ...at });
         for (const child of named) {
-          if (/_statement$|_definition$/.test(child.type)) this.statement(child, suite);
+          if (/_statement$|_definition$/.test(child.type)) this.#statement(child, suite);
         }
         return;
       default:
         add({
           type: 'other',
-          parts: named.map((child) => this.expression(child)),
+          parts: named.map((child) => this.#expression(child)),
           suites: [],
           error: false,
           ...at,
@@ -143,17 +143,17 @@ export class StatementLowering {
   }
 
   /** Names that the patterns of a case bind, as far as patterns go before its guard and its code. */
-  private captured(clause: RawNode): Expr[] {
+  #captured(clause: RawNode): Expr[] {
     const names: Expr[] = [];
     const open = clause.children.filter((child) => child.type === 'case_pattern');
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (next.type === 'identifier') names.push(this.expression(next));
+      if (next.type === 'identifier') names.push(this.#expression(next));
       for (const child of next.children) open.push(child);
     }
     return names;
   }
 
-  private simple(node: RawNode, suite: Suite): void {
+  #simple(node: RawNode, suite: Suite): void {
     const at = { suite, start: node.start, end: node.end };
     const named = namedChildren(node);
     const only = named[0];
@@ -163,10 +163,10 @@ export class StatementLowering {
       for (;;) {
         const left = fieldOf(current, 'left');
         const right = fieldOf(current, 'right');
-        if (left !== undefined) targets.push(this.expression(left));
+        if (left !== undefined) targets.push(this.#expression(left));
         if (right === undefined) return;
         if (right.type !== 'assignment') {
-          suite.statements.push({ type: 'assign', targets, value: this.expression(right), ...at });
+          suite.statements.push({ type: 'assign', targets, value: this.#expression(right), ...at });
           return;
         }
         current = right;
@@ -176,19 +176,19 @@ export class StatementLowering {
       const operator = fieldOf(only, 'operator');
       suite.statements.push({
         type: 'augmented',
-        target: this.expression(fieldOf(only, 'left')),
-        operator: operator === undefined ? '' : this.expressions.text(operator).replace(/=$/, ''),
-        value: this.expression(fieldOf(only, 'right')),
+        target: this.#expression(fieldOf(only, 'left')),
+        operator: operator === undefined ? '' : this.#expressions.text(operator).replace(/=$/, ''),
+        value: this.#expression(fieldOf(only, 'right')),
         ...at,
       });
       return;
     }
     for (const child of named) {
-      suite.statements.push({ type: 'expression', value: this.expression(child), ...at });
+      suite.statements.push({ type: 'expression', value: this.#expression(child), ...at });
     }
   }
 
-  private compound(node: RawNode, suite: Suite): void {
+  #compound(node: RawNode, suite: Suite): void {
     const at = { suite, start: node.start, end: node.end };
     const clauseBody = (clause: RawNode): RawNode | undefined =>
       fieldOf(clause, 'body') ?? namedChildren(clause).findLast((child) => child.type === 'block');
@@ -207,8 +207,8 @@ export class StatementLowering {
     if (node.type === 'for_statement') {
       build((of) => ({
         type: 'for',
-        target: this.expression(fieldOf(node, 'left')),
-        iterable: this.expression(fieldOf(node, 'right')),
+        target: this.#expression(fieldOf(node, 'left')),
+        iterable: this.#expression(fieldOf(node, 'right')),
         body: of(fieldOf(node, 'body')),
         ...(orelse === undefined ? {} : { orelse: of(clauseBody(orelse)) }),
         ...at,
@@ -216,7 +216,7 @@ export class StatementLowering {
     } else if (node.type === 'while_statement') {
       build((of) => ({
         type: 'while',
-        test: this.expression(fieldOf(node, 'condition')),
+        test: this.#expression(fieldOf(node, 'condition')),
         body: of(fieldOf(node, 'body')),
         ...(orelse === undefined ? {} : { orelse: of(clauseBody(orelse)) }),
         ...at,
@@ -240,10 +240,10 @@ export class StatementLowering {
             const target = value?.type === 'as_pattern' ? fieldOf(value, 'alias') : undefined;
             items.push(
               target === undefined
-                ? { value: this.expression(value) }
+                ? { value: this.#expression(value) }
                 : {
-                    value: this.expression(value === undefined ? undefined : namedChildren(value)[0]),
-                    target: this.expression(target),
+                    value: this.#expression(value === undefined ? undefined : namedChildren(value)[0]),
+                    target: this.#expression(target),
                   },
             );
           } else if (child.type === 'with_clause') collect(child);
@@ -254,17 +254,17 @@ export class StatementLowering {
     }
   }
 
-  private definition(node: RawNode, suite: Suite, decorators: Expr[], start: number): void {
+  #definition(node: RawNode, suite: Suite, decorators: Expr[], start: number): void {
     const at = { suite, start, end: node.end };
     const nameNode = fieldOf(node, 'name');
-    const name = nameNode === undefined ? '' : this.expressions.text(nameNode);
+    const name = nameNode === undefined ? '' : this.#expressions.text(nameNode);
     const body = this.suite(fieldOf(node, 'body'), undefined);
     const statement: Stmt =
       node.type === 'class_definition'
         ? {
             type: 'class',
             name,
-            bases: this.expressions
+            bases: this.#expressions
               .arguments(fieldOf(node, 'superclasses'))
               .filter((argument) => argument.name === undefined)
               .map((argument) => argument.value),
@@ -275,7 +275,7 @@ export class StatementLowering {
         : {
             type: 'function',
             name,
-            params: this.expressions.parameters(fieldOf(node, 'parameters')),
+            params: this.#expressions.parameters(fieldOf(node, 'parameters')),
             body,
             decorators,
             ...at,
@@ -284,8 +284,8 @@ export class StatementLowering {
     suite.statements.push(statement);
   }
 
-  private imports(node: RawNode, suite: Suite): Import {
-    const text = (part: RawNode): string => this.expressions.text(part).replaceAll(/\s/g, '');
+  #imports(node: RawNode, suite: Suite): Import {
+    const text = (part: RawNode): string => this.#expressions.text(part).replaceAll(/\s/g, '');
     const moduleNode = fieldOf(node, 'module_name');
     const from = moduleNode === undefined ? undefined : text(moduleNode);
     const bindings: { name: string; path: string }[] = [];
@@ -312,11 +312,11 @@ export class StatementLowering {
     };
   }
 
-  private expression(node: RawNode | undefined): Expr {
-    return this.expressions.lower(node);
+  #expression(node: RawNode | undefined): Expr {
+    return this.#expressions.lower(node);
   }
 
-  private flatten(expression: Expr): Expr[] {
+  #flatten(expression: Expr): Expr[] {
     return expression.type === 'sequence' ? expression.items : [expression];
   }
 }

@@ -21,18 +21,18 @@ const MAX_JOIN_DEPTH = 8;
 
 /** One join: what pairs of parts became, since a part may be reached in many ways. */
 class Join {
-  private readonly joined = new Map<object, Map<object, Value>>();
+  readonly #joined = new Map<object, Map<object, Value>>();
 
   of(a: Value, b: Value, depth: number): Value {
     const whole = wholeJoin(a, b);
     if (whole !== undefined) return whole;
     if (depth >= MAX_JOIN_DEPTH) return opaque(joinFacts(factsOf(a), factsOf(b)));
     if (a.type === 'sequence' && b.type === 'sequence')
-      return this.once(a.cell, b.cell, () =>
+      return this.#once(a.cell, b.cell, () =>
         newSequence(joinSequences(a.cell.value, b.cell.value, this, depth)),
       );
     if (a.type === 'mapping' && b.type === 'mapping')
-      return this.once(a.cell, b.cell, () =>
+      return this.#once(a.cell, b.cell, () =>
         newMapping(joinMappings(a.cell.value, b.cell.value, this, depth)),
       );
     if (a.type === 'function' || a.type === 'class' || a.type === 'library' || a.type === 'instance')
@@ -41,12 +41,12 @@ class Join {
     return a.type === 'table' || b.type === 'table' ? newTable({ ...emptyTable(facts) }) : opaque(facts);
   }
 
-  private once(a: object, b: object, join: () => Value): Value {
-    const known = this.joined.get(a)?.get(b);
+  #once(a: object, b: object, join: () => Value): Value {
+    const known = this.#joined.get(a)?.get(b);
     if (known !== undefined) return known;
     const made = join();
-    const others = this.joined.get(a) ?? new Map<object, Value>();
-    this.joined.set(a, others.set(b, made));
+    const others = this.#joined.get(a) ?? new Map<object, Value>();
+    this.#joined.set(a, others.set(b, made));
     return made;
   }
 }

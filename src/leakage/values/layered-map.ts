@@ -4,14 +4,18 @@
  * longer than the next one, and an entry is copied when its layer joins one of its own length, about log₂(size) times.
  */
 export class LayeredMap<K, V> implements ReadonlyMap<K, V> {
+  /** Oldest first; a later layer's value of a key counts. */
+  #layers: readonly ReadonlyMap<K, V>[];
+
   private constructor(
-    /** Oldest first; a later layer's value of a key counts. */
-    private layers: readonly ReadonlyMap<K, V>[],
+    layers: readonly ReadonlyMap<K, V>[],
     readonly size: number,
-  ) {}
+  ) {
+    this.#layers = layers;
+  }
 
   static withEntry<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): LayeredMap<K, V> {
-    const layers = map instanceof LayeredMap ? [...(map as LayeredMap<K, V>).layers] : [map];
+    const layers = map instanceof LayeredMap ? [...(map as LayeredMap<K, V>).#layers] : [map];
     let last: ReadonlyMap<K, V> = new Map([[key, value]]);
     for (let older = layers.at(-1); older !== undefined && older.size <= last.size; older = layers.at(-1)) {
       last = joined([older, last]);
@@ -21,11 +25,11 @@ export class LayeredMap<K, V> implements ReadonlyMap<K, V> {
   }
 
   has(key: K): boolean {
-    return this.layers.some((layer) => layer.has(key));
+    return this.#layers.some((layer) => layer.has(key));
   }
 
   get(key: K): V | undefined {
-    return this.layers.findLast((layer) => layer.has(key))?.get(key);
+    return this.#layers.findLast((layer) => layer.has(key))?.get(key);
   }
 
   /** In the order in which the keys were first set, as in a `Map`. */
@@ -51,8 +55,8 @@ export class LayeredMap<K, V> implements ReadonlyMap<K, V> {
 
   /** All entries in one layer, which is kept: the layers are joined only once. */
   #whole(): ReadonlyMap<K, V> {
-    const whole = joined(this.layers);
-    this.layers = [whole];
+    const whole = joined(this.#layers);
+    this.#layers = [whole];
     return whole;
   }
 }

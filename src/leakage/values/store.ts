@@ -13,11 +13,11 @@ type Trail = Map<Cell<unknown>, unknown>;
 
 /** Writes to cells, with a record of what they held, so that branches can be tried one after another. */
 export class Store {
-  private readonly trails: Trail[] = [];
+  readonly #trails: Trail[] = [];
 
   write<T>(cell: Cell<T>, value: T): void {
     if (cell.value === value) return;
-    const trail = this.trails.at(-1);
+    const trail = this.#trails.at(-1);
     const key = cell as Cell<unknown>;
     if (trail !== undefined && !trail.has(key)) trail.set(key, cell.value);
     cell.value = value;
@@ -31,12 +31,12 @@ export class Store {
     const ends: { goesOn: boolean; after: Map<Cell<unknown>, unknown> }[] = [];
     for (const run of runs) {
       const trail: Trail = new Map();
-      this.trails.push(trail);
+      this.#trails.push(trail);
       let goesOn = true;
       try {
         goesOn = run();
       } finally {
-        this.trails.pop();
+        this.#trails.pop();
       }
       const after = new Map<Cell<unknown>, unknown>();
       for (const [cell, before] of trail) {

@@ -245,11 +245,11 @@ const factsOfTables = new WeakMap<TableState, Facts>();
 
 /** What parts of a value carry, by the depth they were found at: one part may be reached in many ways. */
 export class KnownFacts {
-  private readonly levels: Map<object, Facts>[] = [];
+  readonly #levels: Map<object, Facts>[] = [];
 
   of(part: object, depth: number, compute: () => Facts): Facts {
-    const level = this.levels[depth] ?? new Map<object, Facts>();
-    this.levels[depth] = level;
+    const level = this.#levels[depth] ?? new Map<object, Facts>();
+    this.#levels[depth] = level;
     const known = level.get(part);
     if (known !== undefined) return known;
     const facts = compute();

@@ -49,9 +49,12 @@ export function withinWorkLimit<T>(most: number, run: () => T): WorkDone<T> {
 
 /** Work that a task may do in several computations with waits between them. */
 export class WorkAllowance {
+  readonly #most: number;
   #spent = 0;
 
-  constructor(private readonly most: number) {}
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   get spent(): number {
     return this.#spent;
@@ -64,7 +67,7 @@ export class WorkAllowance {
   run<T>(compute: () => T): T {
     const outer = { ...meter };
     meter.spent = this.#spent;
-    meter.most = this.most;
+    meter.most = this.#most;
     try {
       return compute();
     } finally {

@@ -58,66 +58,70 @@ interface Restated {
 }
 
 class Choice {
-  private readonly part: SelectionPart;
-  private readonly predictions = new Map<string, string>();
-  private readonly functions = new Map<string, { readonly name: string; readonly text: string }>();
-  private readonly copied: Stmt[] = [];
-  private readonly later: readonly Stmt[];
+  readonly #context: RepairContext;
+  readonly #leak: Leak;
+  readonly #statements: readonly Stmt[];
+  readonly #first: Stmt;
+  readonly #part: SelectionPart;
+  readonly #predictions = new Map<string, string>();
+  readonly #functions = new Map<string, { readonly name: string; readonly text: string }>();
+  readonly #copied: Stmt[] = [];
+  readonly #later: readonly Stmt[];
 
-  constructor(
-    private readonly context: RepairContext,
-    private readonly leak: Leak,
-    private readonly statements: readonly Stmt[],
-    private readonly first: Stmt,
-  ) {
-    this.part = new SelectionPart(context, leak, first, context.block.end);
-    this.later = first.suite.statements;
+  constructor(context: RepairContext, leak: Leak, statements: readonly Stmt[], first: Stmt) {
+    this.#context = context;
+    this.#leak = leak;
+    this.#statements = statements;
+    this.#first = first;
+
+    this.#part = new SelectionPart(context, leak, first, context.block.end);
+    this.#later = first.suite.statements;
   }
 
   rewritten(): string {
-    const { source, block, lineEnding } = this.context;
-    const indent = this.indentOf(this.first);
-    const edits = this.statements.flatMap((statement) => this.substituted(statement));
+    const { source, block, lineEnding } = this.#context;
+    const indent = this.#indentOf(this.#first);
+    const edits = this.#statements.flatMap((statement) => this.#substituted(statement));
     if (edits.length === 0) throw new NotChosen('no scored rows are in the block');
-    const restated = this.restated();
-    const made = [...this.predictions].map(([name, variable]) => `${variable} = ${this.part.ofName(name)}`);
-    const functions = [...this.functions.values()].flatMap(({ text }) => [
+    const restated = this.#restated();
+    const made = [...this.#predictions].map(([name, variable]) => `${variable} = ${this.#part.ofName(name)}`);
+    const functions = [...this.#functions.values()].flatMap(({ text }) => [
       '',
       '',
       ...text.split(/\r?\n/),
       '',
       '',
     ]);
-    const before = [...this.part.lines(), ...made, ...functions];
+    const before = [...this.#part.lines(), ...made, ...functions];
     if (functions.length > 0 && indent !== '') throw new NotChosen('the choice is in a function of its own');
     const put = before.map((line) => `${line}${lineEnding}${indent}`).join('');
-    const keeps = restated.kept.length === 0 ? [] : [this.keeping(restated.kept)];
-    const text = edited(source, block, mergedAt(this.first.start, put, [...edits, ...keeps]));
+    const keeps = restated.kept.length === 0 ? [] : [this.#keeping(restated.kept)];
+    const text = edited(source, block, mergedAt(this.#first.start, put, [...edits, ...keeps]));
     return text + restated.lines.map((line) => `${lineEnding}${indent}${line}`).join('');
   }
 
   /** Everything over the rows of either part, said of the parts of the training rows. */
-  private substituted(statement: Stmt): TextEdit[] {
+  #substituted(statement: Stmt): TextEdit[] {
     const edits: TextEdit[] = [];
     const visit = (part: Expr, around: Call | undefined): void => {
-      const replacement = part.type === 'constant' ? undefined : this.part.replacementFor(part);
+      const replacement = part.type === 'constant' ? undefined : this.#part.replacementFor(part);
       if (replacement !== undefined) {
         // A model that gets the features predicts for them, and must not have seen these rows.
-        if (replacement === this.part.chooseX) this.needsOwnFit(modelOf(around));
+        if (replacement === this.#part.chooseX) this.#needsOwnFit(modelOf(around));
         edits.push({ start: part.start, end: part.end, text: replacement });
         return;
       }
-      const features = part.type === 'call' ? this.part.featuresOf(part) : undefined;
+      const features = part.type === 'call' ? this.#part.featuresOf(part) : undefined;
       if (part.type === 'call' && features !== undefined) {
         const [argument] = part.args;
-        this.needsOwnFit(modelOf(part));
+        this.#needsOwnFit(modelOf(part));
         if (argument !== undefined)
           edits.push({ start: argument.value.start, end: argument.value.end, text: features });
         for (const other of part.args.slice(1)) visit(other.value, part);
         return;
       }
-      if (part.type === 'name' && this.part.isScored(part) && !this.isMadeHere(part.id)) {
-        edits.push({ start: part.start, end: part.end, text: this.takenFor(part) });
+      if (part.type === 'name' && this.#part.isScored(part) && !this.#isMadeHere(part.id)) {
+        edits.push({ start: part.start, end: part.end, text: this.#takenFor(part) });
         return;
       }
       for (const inner of partsOf(part)) visit(inner, part.type === 'call' ? part : around);
@@ -131,28 +135,28 @@ class Choice {
   }
 
   /** A model that predicts in the block has to be trained there, on the rows that are left. */
-  private needsOwnFit(model: Expr | undefined): void {
+  #needsOwnFit(model: Expr | undefined): void {
     if (model === undefined) throw new NotChosen('which model predicts in the block is not known');
-    const text = this.text(model);
-    const isFitted = this.expressions().some(
+    const text = this.#text(model);
+    const isFitted = this.#expressions().some(
       (part) =>
         part.type === 'call' &&
         part.callee.type === 'attribute' &&
         part.callee.name === 'fit' &&
-        (this.text(part.callee.object) === text || part === model),
+        (this.#text(part.callee.object) === text || part === model),
     );
-    const isAssigned = this.all().some(
+    const isAssigned = this.#all().some(
       (inner) =>
         inner.type === 'assign' &&
-        inner.targets.some((target) => this.text(target) === text) &&
-        /\.fit\s*\(/.test(this.text(inner.value)),
+        inner.targets.some((target) => this.#text(target) === text) &&
+        /\.fit\s*\(/.test(this.#text(inner.value)),
     );
     if (!isFitted && !isAssigned)
       throw new NotChosen('a model that is trained before the block predicts in it');
   }
 
-  private isMadeHere(name: string): boolean {
-    return this.all().some(
+  #isMadeHere(name: string): boolean {
+    return this.#all().some(
       (inner) =>
         (inner.type === 'assign' &&
           inner.targets
@@ -163,50 +167,50 @@ class Choice {
   }
 
   /** What takes the place of a variable or a function that holds something of the scored rows. */
-  private takenFor({ id }: Name): string {
-    const defined = this.later.filter((statement) => statement.type === 'function' && statement.name === id);
+  #takenFor({ id }: Name): string {
+    const defined = this.#later.filter((statement) => statement.type === 'function' && statement.name === id);
     const [only, ...others] = defined;
-    if (only === undefined) return this.predictionsFor(id);
-    const known = this.functions.get(id);
+    if (only === undefined) return this.#predictionsFor(id);
+    const known = this.#functions.get(id);
     if (known !== undefined) return known.name;
-    if (others.length > 0 || only.start > this.first.start)
+    if (others.length > 0 || only.start > this.#first.start)
       throw new NotChosen(`\`${id}\` is not defined once before the choice`);
-    const name = freshName(this.context.source, `choose_${id}`);
-    this.copied.push(only);
-    this.functions.set(id, { name, text: '' });
-    const head = this.text(only).indexOf(id);
+    const name = freshName(this.#context.source, `choose_${id}`);
+    this.#copied.push(only);
+    this.#functions.set(id, { name, text: '' });
+    const head = this.#text(only).indexOf(id);
     const edits = [
-      ...this.substituted(only),
+      ...this.#substituted(only),
       { start: only.start + head, end: only.start + head + id.length, text: name },
     ];
-    this.functions.set(id, { name, text: edited(this.context.source, only, edits) });
+    this.#functions.set(id, { name, text: edited(this.#context.source, only, edits) });
     return name;
   }
 
-  private predictionsFor(name: string): string {
-    let variable = this.predictions.get(name);
+  #predictionsFor(name: string): string {
+    let variable = this.#predictions.get(name);
     if (variable === undefined) {
-      variable = freshName(this.context.source, `choose_${name}`);
-      this.predictions.set(name, variable);
+      variable = freshName(this.#context.source, `choose_${name}`);
+      this.#predictions.set(name, variable);
     }
     return variable;
   }
 
   /** The chosen candidate on the validation rows, where its score or its model is read later. */
-  private restated(): Restated {
-    if (this.leak.kind === 'stacking') return { lines: [], kept: [] };
-    this.rejectOtherBest();
-    const loop = this.statements.find((statement): statement is For => statement.type === 'for');
-    if (loop === undefined) return this.copied.length > 0 ? this.afterSearch() : this.withoutLoop();
-    const choice = this.leak.statement;
-    if (choice.type === 'if' && this.statements.length === 1) return this.afterBranch(loop, choice);
-    return this.afterLookUp(loop, choice);
+  #restated(): Restated {
+    if (this.#leak.kind === 'stacking') return { lines: [], kept: [] };
+    this.#rejectOtherBest();
+    const loop = this.#statements.find((statement): statement is For => statement.type === 'for');
+    if (loop === undefined) return this.#copied.length > 0 ? this.#afterSearch() : this.#withoutLoop();
+    const choice = this.#leak.statement;
+    if (choice.type === 'if' && this.#statements.length === 1) return this.#afterBranch(loop, choice);
+    return this.#afterLookUp(loop, choice);
   }
 
   /** Collected scores are those of the training part now, except for the chosen candidate: no best of them is read later. */
-  private rejectOtherBest(): void {
-    const rest = this.context.source.slice(this.context.block.end);
-    const collected = this.all().flatMap((inner) => {
+  #rejectOtherBest(): void {
+    const rest = this.#context.source.slice(this.#context.block.end);
+    const collected = this.#all().flatMap((inner) => {
       if (inner.type === 'assign')
         return inner.targets.flatMap((target) => (target.type === 'subscript' ? [rootName(target)] : []));
       const call = inner.type === 'expression' && inner.value.type === 'call' ? inner.value : undefined;
@@ -223,27 +227,27 @@ class Choice {
   }
 
   /** `best = grid[np.argmax(scores)]`: only the candidate itself may be read later, not its score. */
-  private withoutLoop(): Restated {
-    const choice = this.leak.statement;
-    const isPosition = this.expressions().some(
+  #withoutLoop(): Restated {
+    const choice = this.#leak.statement;
+    const isPosition = this.#expressions().some(
       (part) =>
         part.type === 'call' &&
         (/^(argmax|argmin|nanargmax|nanargmin)$/.test(lastWord(part)) ||
           (/^(max|min)$/.test(lastWord(part)) && part.args.some(({ name }) => name === 'key'))),
     );
-    if (!isPosition || choice !== this.statements.at(-1))
+    if (!isPosition || choice !== this.#statements.at(-1))
       throw new NotChosen('the score of what is chosen is kept beside it');
-    const made = new Set(this.statements.filter((one) => one !== choice).flatMap(assignedNames));
-    if (isReadAfter(this.context.module.body.statements, this.context.block.end, made))
+    const made = new Set(this.#statements.filter((one) => one !== choice).flatMap(assignedNames));
+    if (isReadAfter(this.#context.module.body.statements, this.#context.block.end, made))
       throw new NotChosen('the scores of the candidates are read again after the choice');
     return { lines: [], kept: [] };
   }
 
   /** `minimize(objective, …)`, `study.optimize(objective)`: what is found may be read later, not how good it was. */
-  private afterSearch(): Restated {
-    const rest = this.context.source.slice(this.context.block.end);
+  #afterSearch(): Restated {
+    const rest = this.#context.source.slice(this.#context.block.end);
     if (
-      this.statements.length > 1 ||
+      this.#statements.length > 1 ||
       /\.(fun|best_value|best_values|best_score_?|trials_dataframe)\b/.test(rest)
     )
       throw new NotChosen('the score of what is chosen is kept beside it');
@@ -251,7 +255,7 @@ class Choice {
   }
 
   /** `if score > best: best, best_t = score, t` in the loop. */
-  private afterBranch(outer: For, choice: If): Restated {
+  #afterBranch(outer: For, choice: If): Restated {
     const loops = [outer];
     let loop = outer;
     while (choice.suite !== loop.body) {
@@ -278,20 +282,20 @@ class Choice {
     const lines: string[] = [];
     for (const id of used) {
       const holder = keeps.map((statement) => holderOf(statement, id)).find((name) => name !== undefined);
-      const name = holder ?? freshName(this.context.source, `best_${id}`, new Set(kept));
+      const name = holder ?? freshName(this.#context.source, `best_${id}`, new Set(kept));
       if (holder === undefined) kept.push(`${name} = ${id}`);
       lines.push(`${id} = ${name}`);
     }
-    for (const statement of [...steps, ...keeps]) lines.push(this.oneLine(statement));
+    for (const statement of [...steps, ...keeps]) lines.push(this.#oneLine(statement));
     return { lines, kept };
   }
 
   /** `best = max(scores, key=scores.get)` after a loop that fills `scores`. */
-  private afterLookUp(loop: For, choice: Stmt): Restated {
+  #afterLookUp(loop: For, choice: Stmt): Restated {
     const [target] = choice.type === 'assign' ? choice.targets : [];
     const value = choice.type === 'assign' ? choice.value : undefined;
     const scores = value?.type === 'call' ? bestKeyOf(value) : undefined;
-    if (target?.type !== 'name' || scores === undefined || choice !== this.statements.at(-1))
+    if (target?.type !== 'name' || scores === undefined || choice !== this.#statements.at(-1))
       throw new NotChosen('how the best candidate is looked up is not known');
     const steps = loop.body.statements.filter((statement) => !isShown(statement) && !isSkip(statement));
     if (steps.some((statement) => suitesOf(statement).length > 0 || statement.type === 'jump'))
@@ -318,17 +322,17 @@ class Choice {
       if (table === undefined) throw new NotChosen('how the best candidate is looked up is not known');
       lines.push(`${model} = ${table}[${target.id}]`);
     }
-    for (const statement of steps) lines.push(this.oneLine(statement));
+    for (const statement of steps) lines.push(this.#oneLine(statement));
     return { lines, kept: [] };
   }
 
   /** Lines at the end of the branch that keeps the best. */
-  private keeping(lines: readonly string[]): TextEdit {
-    const choice = this.leak.statement;
+  #keeping(lines: readonly string[]): TextEdit {
+    const choice = this.#leak.statement;
     const last = choice.type === 'if' ? choice.branches[0]?.body.statements.at(-1) : undefined;
     if (last === undefined) throw new NotChosen('the choice has no branch');
-    const indent = this.indentOf(last);
-    const { lineEnding } = this.context;
+    const indent = this.#indentOf(last);
+    const { lineEnding } = this.#context;
     return {
       start: last.end,
       end: last.end,
@@ -336,38 +340,38 @@ class Choice {
     };
   }
 
-  private oneLine(statement: Stmt): string {
-    const text = this.text(statement);
+  #oneLine(statement: Stmt): string {
+    const text = this.#text(statement);
     if (/['"]{3}/.test(text)) throw new NotChosen('a candidate holds a text over several lines');
-    const own = this.indentOf(statement);
-    const outer = this.indentOf(this.first);
+    const own = this.#indentOf(statement);
+    const outer = this.#indentOf(this.#first);
     // Lines of one statement move together.
     return text
       .split(/\r?\n/)
       .map((line, at) => (at > 0 && line.startsWith(own) ? outer + line.slice(own.length) : line))
-      .join(this.context.lineEnding);
+      .join(this.#context.lineEnding);
   }
 
-  private indentOf(statement: Stmt): string {
-    const { source } = this.context;
+  #indentOf(statement: Stmt): string {
+    const { source } = this.#context;
     const indent = source.slice(source.lastIndexOf('\n', statement.start - 1) + 1, statement.start);
     if (/\S/.test(indent)) throw new NotChosen('two statements share a line');
     return indent;
   }
 
   /** Statements of the block, and of functions that are said once more for it. */
-  private all(): Stmt[] {
-    return [...this.statements, ...this.copied].flatMap((statement) => [...statementsIn(statement)]);
+  #all(): Stmt[] {
+    return [...this.#statements, ...this.#copied].flatMap((statement) => [...statementsIn(statement)]);
   }
 
-  private expressions(): Expr[] {
-    return this.all()
+  #expressions(): Expr[] {
+    return this.#all()
       .flatMap((inner) => ownExpressions(inner))
       .flatMap((own) => [...expressionsIn(own)]);
   }
 
-  private text({ start, end }: { start: number; end: number }): string {
-    return this.context.source.slice(start, end);
+  #text({ start, end }: { start: number; end: number }): string {
+    return this.#context.source.slice(start, end);
   }
 }
 

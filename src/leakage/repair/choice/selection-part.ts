@@ -21,44 +21,51 @@ const PREDICTS = /^(predict|predict_proba|decision_function|predict_log_proba|sc
 
 /** What the models of a script are trained on, and what divides it once more. */
 export class SelectionPart {
+  readonly #context: RepairContext;
+  readonly #leak: Leak;
+  /** Where the lines are put in. */
+  readonly #before: Stmt;
   readonly fitX: string;
   readonly chooseX: string;
   readonly fitY: string;
   readonly chooseY: string;
   /** Expressions over the scored rows by their texts, each with what takes its place. */
-  private readonly parts: readonly SplitPart[];
-  private readonly split: { statement: Stmt; call: Call };
-  private readonly trained: { x: Expr; y: Expr };
-  private readonly held: ReadonlySet<string>;
+  readonly #parts: readonly SplitPart[];
+  readonly #split: { statement: Stmt; call: Call };
+  readonly #trained: { x: Expr; y: Expr };
+  readonly #held: ReadonlySet<string>;
   /** Further tables of the training rows that are divided as well, each with its part. */
-  private readonly others = new Map<string, string>();
-  private usesClone = false;
+  readonly #others = new Map<string, string>();
+  #usesClone = false;
 
   constructor(
-    private readonly context: RepairContext,
-    private readonly leak: Leak,
-    /** Where the lines are put in. */
-    private readonly before: Stmt,
+    context: RepairContext,
+    leak: Leak,
+    before: Stmt,
     /** Where fits may be: in the script through here. */
     end: number,
   ) {
+    this.#context = context;
+    this.#leak = leak;
+    this.#before = before;
+
     const { source, module } = context;
     // Networks are not estimators to clone; neighbors that were made up are in both parts of a division.
     if (/\b(keras|tensorflow|torch|lgb\.train|xgb\.train|fit_resample)\b/.test(source))
       throw new NotChosen('which rows the choice is to be made on is a decision about the experiment');
     const split = splitBefore(context, before);
     if (split === undefined) throw new NotChosen('no division of the rows before the choice is known');
-    this.parts = split.parts;
-    this.split = split;
-    this.held = heldNames(
-      [...this.statementsBefore()],
+    this.#parts = split.parts;
+    this.#split = split;
+    this.#held = heldNames(
+      [...this.#statementsBefore()],
       split.parts.map(({ test }) => test),
     );
-    this.trained = trainingTables(context, split.statement.end, end, (expression) =>
+    this.#trained = trainingTables(context, split.statement.end, end, (expression) =>
       this.isScored(expression),
     );
-    const changed = [...namesOf(this.trained.x), ...namesOf(this.trained.y)].find((name) =>
-      isChangedBetween(module, this.trained.x.end, before.start, name),
+    const changed = [...namesOf(this.#trained.x), ...namesOf(this.#trained.y)].find((name) =>
+      isChangedBetween(module, this.#trained.x.end, before.start, name),
     );
     if (changed !== undefined) throw new NotChosen(`\`${changed}\` is changed before the choice`);
     this.fitX = freshName(source, 'fit_x');
@@ -69,45 +76,45 @@ export class SelectionPart {
 
   /** The lines that make the part, to be before what needs it. */
   lines(): string[] {
-    const { call } = this.split;
-    const { x, y } = this.trained;
+    const { call } = this.#split;
+    const { x, y } = this.#trained;
     const option = (name: string): Expr | undefined =>
       call.args.find((argument) => argument.name === name)?.value;
     const seed = option('random_state');
     const stratify = option('stratify');
     const isStratified = stratify !== undefined && !(stratify.type === 'constant' && stratify.value === null);
-    const callee = this.text(call.callee);
+    const callee = this.#text(call.callee);
     const options = [
       'test_size=0.2',
-      `random_state=${seed?.type === 'constant' || seed?.type === 'name' ? this.text(seed) : '0'}`,
-      ...(isStratified ? [`stratify=${this.text(y)}`] : []),
+      `random_state=${seed?.type === 'constant' || seed?.type === 'name' ? this.#text(seed) : '0'}`,
+      ...(isStratified ? [`stratify=${this.#text(y)}`] : []),
     ];
-    const further = [...this.others].map(([, part]) => `${part.replace('choose_', 'fit_')}, ${part}`);
+    const further = [...this.#others].map(([, part]) => `${part.replace('choose_', 'fit_')}, ${part}`);
     const names = [this.fitX, this.chooseX, this.fitY, this.chooseY, ...further].join(', ');
-    const tables = [this.text(x), this.text(y), ...this.others.keys()].join(', ');
-    const isImported = this.context.module.body.statements.some(
+    const tables = [this.#text(x), this.#text(y), ...this.#others.keys()].join(', ');
+    const isImported = this.#context.module.body.statements.some(
       (part) => part.type === 'import' && part.bindings.some(({ name }) => name === 'clone'),
     );
     return [
-      ...(this.usesClone && !isImported ? ['from sklearn.base import clone'] : []),
+      ...(this.#usesClone && !isImported ? ['from sklearn.base import clone'] : []),
       `${names} = ${callee}(${tables}, ${options.join(', ')})`,
     ];
   }
 
   /** What takes the place of an expression over the rows of either part; nothing where it is not known. */
   replacementFor(expression: Expr): string | undefined {
-    const text = this.text(expression);
-    if (text === this.text(this.trained.x)) return this.fitX;
-    if (text === this.text(this.trained.y)) return this.fitY;
-    const other = this.onTraining(expression);
-    if (other === this.text(this.trained.x)) return this.chooseX;
-    if (other === this.text(this.trained.y)) return this.chooseY;
+    const text = this.#text(expression);
+    if (text === this.#text(this.#trained.x)) return this.fitX;
+    if (text === this.#text(this.#trained.y)) return this.fitY;
+    const other = this.#onTraining(expression);
+    if (other === this.#text(this.#trained.x)) return this.chooseX;
+    if (other === this.#text(this.#trained.y)) return this.chooseY;
     // Labels in the scale of the score, where the models are trained on another one.
     if (other === undefined || expression.type !== 'name') return undefined;
-    let part = this.others.get(other);
+    let part = this.#others.get(other);
     if (part === undefined) {
-      part = freshName(this.context.source, `choose_${other}`, new Set(this.others.values()));
-      this.others.set(other, part);
+      part = freshName(this.#context.source, `choose_${other}`, new Set(this.#others.values()));
+      this.#others.set(other, part);
     }
     return part;
   }
@@ -131,7 +138,7 @@ export class SelectionPart {
         edits.push({
           start: part.callee.object.start,
           end: part.callee.object.end,
-          text: this.cloned(part.callee.object, bound),
+          text: this.#cloned(part.callee.object, bound),
         });
         if (features !== undefined)
           edits.push({ start: features.value.start, end: features.value.end, text: replacement });
@@ -141,7 +148,7 @@ export class SelectionPart {
         edits.push({ start: part.start, end: part.end, text: this.ofName(part.id, depth + 1) });
         return;
       }
-      if (this.isScored(part) && part.type === 'subscript' && this.onTraining(part) !== undefined)
+      if (this.isScored(part) && part.type === 'subscript' && this.#onTraining(part) !== undefined)
         throw new NotChosen('how the predictions are made is not known');
       for (const inner of partsOf(part)) visit(inner);
     };
@@ -150,47 +157,47 @@ export class SelectionPart {
     let text = '';
     let at = expression.start;
     for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
-      text += this.context.source.slice(at, edit.start) + edit.text;
+      text += this.#context.source.slice(at, edit.start) + edit.text;
       at = edit.end;
     }
-    return (text + this.context.source.slice(at, expression.end)).replaceAll(/\s+/g, onOneLine);
+    return (text + this.#context.source.slice(at, expression.end)).replaceAll(/\s+/g, onOneLine);
   }
 
   /** Predictions in a variable, made again from the only line that makes them. */
   ofName(name: string, depth = 0): string {
     if (depth > 6) throw new NotChosen('how the predictions are made is not known');
-    const made = this.assignmentsOf(name);
+    const made = this.#assignmentsOf(name);
     const values = made.filter((value) => !isEmptyList(value));
-    const appended = this.appendedTo(name);
+    const appended = this.#appendedTo(name);
     const [value, ...others] = values;
     if (value === undefined && appended !== undefined) return appended;
     if (value === undefined || others.length > 0) throw new NotChosen(`\`${name}\` is not made in one line`);
     const readsItself = [...expressionsIn(value)].some((part) => part.type === 'name' && part.id === name);
-    if (appended === undefined) return readsItself ? this.fail(name) : this.predictions(value, depth);
+    if (appended === undefined) return readsItself ? this.#fail(name) : this.predictions(value, depth);
     // `preds = np.column_stack(preds)` of what was appended in a loop.
-    if (!readsItself) return this.fail(name);
-    return this.replaced(value, name, appended);
+    if (!readsItself) return this.#fail(name);
+    return this.#replaced(value, name, appended);
   }
 
-  private fail(name: string): never {
+  #fail(name: string): never {
     throw new NotChosen(`\`${name}\` is not made in one line`);
   }
 
-  private replaced(value: Expr, name: string, text: string): string {
+  #replaced(value: Expr, name: string, text: string): string {
     let result = '';
     let at = value.start;
     for (const part of expressionsIn(value)) {
       if (part.type !== 'name' || part.id !== name) continue;
-      result += this.context.source.slice(at, part.start) + text;
+      result += this.#context.source.slice(at, part.start) + text;
       at = part.end;
     }
-    return result + this.context.source.slice(at, value.end);
+    return result + this.#context.source.slice(at, value.end);
   }
 
   /** `for model in models: model.fit(X, y); name.append(model.predict(X_val))`, as one list. */
-  private appendedTo(name: string): string | undefined {
+  #appendedTo(name: string): string | undefined {
     const found: { loop: Stmt; call: Call }[] = [];
-    for (const statement of this.statementsBefore()) {
+    for (const statement of this.#statementsBefore()) {
       if (statement.type !== 'expression' || statement.value.type !== 'call') continue;
       const { callee } = statement.value;
       const isAppend =
@@ -205,32 +212,32 @@ export class SelectionPart {
     if (only === undefined) return undefined;
     const { loop, call } = only;
     const value = call.args[0]?.value;
-    if (others.length > 0 || loop.type !== 'for' || value === undefined) return this.fail(name);
+    if (others.length > 0 || loop.type !== 'for' || value === undefined) return this.#fail(name);
     const turns = new Set(namesOf(loop.target));
-    return `[${this.predictions(value, 1, turns)} for ${this.text(loop.target)} in ${this.text(loop.iterable)}]`;
+    return `[${this.predictions(value, 1, turns)} for ${this.#text(loop.target)} in ${this.#text(loop.iterable)}]`;
   }
 
-  private cloned(model: Expr, bound: ReadonlySet<string>): string {
+  #cloned(model: Expr, bound: ReadonlySet<string>): string {
     const fit = `.fit(${this.fitX}, ${this.fitY})`;
     // `RandomForestClassifier().fit(X_train, y_train)` is trained on the other rows where it is.
     const isFit = model.type === 'call' && model.callee.type === 'attribute' && model.callee.name === 'fit';
     if (isFit && model.callee.type === 'attribute') {
-      this.usesClone = true;
-      return `clone(${this.text(model.callee.object)})${fit}`;
+      this.#usesClone = true;
+      return `clone(${this.#text(model.callee.object)})${fit}`;
     }
     if (model.type !== 'name') throw new NotChosen('the model that made the predictions has no name');
-    const { module } = this.context;
-    const isAgain = !bound.has(model.id) && isChangedBetween(module, model.end, this.before.start, model.id);
-    if (isAgain) return `${this.constructorOf(model)}${fit}`;
-    this.usesClone = true;
+    const { module } = this.#context;
+    const isAgain = !bound.has(model.id) && isChangedBetween(module, model.end, this.#before.start, model.id);
+    if (isAgain) return `${this.#constructorOf(model)}${fit}`;
+    this.#usesClone = true;
     return `clone(${model.id})${fit}`;
   }
 
   /** The model that a variable held where it predicted, where it holds another one now. */
-  private constructorOf(model: Name): string {
+  #constructorOf(model: Name): string {
     let made: Expr | undefined;
     let suite: Suite | undefined;
-    for (const statement of this.statementsBefore()) {
+    for (const statement of this.#statementsBefore()) {
       if (statement.type !== 'assign' || statement.end > model.start) continue;
       const [target, other] = statement.targets;
       if (other !== undefined || target?.type !== 'name' || target.id !== model.id) continue;
@@ -242,33 +249,33 @@ export class SelectionPart {
       isFit && made?.type === 'call' && made.callee.type === 'attribute' ? made.callee.object : made;
     if (
       constructed?.type !== 'call' ||
-      suite !== this.before.suite ||
-      /["']{3}|#/.test(this.text(constructed))
+      suite !== this.#before.suite ||
+      /["']{3}|#/.test(this.#text(constructed))
     )
       throw new NotChosen(`\`${model.id}\` is another model now`);
-    return this.text(constructed).replaceAll(/\s+/g, onOneLine);
+    return this.#text(constructed).replaceAll(/\s+/g, onOneLine);
   }
 
   /** The expression with the training part in the place of the scored one. */
-  private onTraining(expression: Expr): string | undefined {
+  #onTraining(expression: Expr): string | undefined {
     const root = rootName(expression);
-    const pair = this.parts.find(({ test }) => test === root);
-    return pair === undefined ? undefined : `${pair.train}${this.text(expression).slice(root?.length ?? 0)}`;
+    const pair = this.#parts.find(({ test }) => test === root);
+    return pair === undefined ? undefined : `${pair.train}${this.#text(expression).slice(root?.length ?? 0)}`;
   }
 
   /** Whether an expression holds something of the rows that are scored. */
   isScored(expression: Expr): boolean {
     const root = rootName(expression);
     if (root === undefined) return false;
-    if (this.held.has(root)) return true;
-    const rows = this.context.watchedEarlier.get(root);
-    return rows !== undefined && overlapOf(rows, this.leak.rows) === 'yes';
+    if (this.#held.has(root)) return true;
+    const rows = this.#context.watchedEarlier.get(root);
+    return rows !== undefined && overlapOf(rows, this.#leak.rows) === 'yes';
   }
 
-  private assignmentsOf(name: string): Expr[] {
+  #assignmentsOf(name: string): Expr[] {
     const values: Expr[] = [];
-    for (const statement of this.statementsBefore()) {
-      if (statement.type === 'augmented' && rootName(statement.target) === name) this.fail(name);
+    for (const statement of this.#statementsBefore()) {
+      if (statement.type === 'augmented' && rootName(statement.target) === name) this.#fail(name);
       if (statement.type !== 'assign') continue;
       for (const target of statement.targets) {
         if (target.type === 'name' && target.id === name) values.push(statement.value);
@@ -276,21 +283,21 @@ export class SelectionPart {
           const at = target.items.findIndex((item) => item.type === 'name' && item.id === name);
           const value = statement.value.type === 'sequence' ? statement.value.items[at] : undefined;
           if (at >= 0) values.push(value ?? statement.value);
-        } else if (rootName(target) === name) this.fail(name);
+        } else if (rootName(target) === name) this.#fail(name);
       }
     }
     return values;
   }
 
-  private *statementsBefore(): Generator<Stmt> {
-    for (const outer of this.before.suite.statements) {
-      if (outer.start >= this.before.start || outer.start <= this.split.statement.start) continue;
+  *#statementsBefore(): Generator<Stmt> {
+    for (const outer of this.#before.suite.statements) {
+      if (outer.start >= this.#before.start || outer.start <= this.#split.statement.start) continue;
       yield* statementsIn(outer);
     }
   }
 
-  private text({ start, end }: { start: number; end: number }): string {
-    return this.context.source.slice(start, end);
+  #text({ start, end }: { start: number; end: number }): string {
+    return this.#context.source.slice(start, end);
   }
 }
 

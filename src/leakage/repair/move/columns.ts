@@ -33,18 +33,17 @@ const CATEGORICAL_STEPS = /^(factorize|LabelEncoder|OrdinalEncoder|OneHotEncoder
 
 /** What is known about the columns that an index selects. */
 export class ColumnResolver {
-  private readonly numeric = new Set<Stmt>();
-  private readonly kinds = new Map<string, Columns['kind']>();
+  readonly #lists: ReadonlyMap<string, readonly string[]>;
+  readonly #numeric = new Set<Stmt>();
+  readonly #kinds = new Map<string, Columns['kind']>();
 
-  constructor(
-    module: Module,
-    private readonly lists: ReadonlyMap<string, readonly string[]>,
-    leaks: readonly Leak[],
-  ) {
+  constructor(module: Module, lists: ReadonlyMap<string, readonly string[]>, leaks: readonly Leak[]) {
+    this.#lists = lists;
+
     const categories = /most_frequent|constant/.test(module.source);
     for (const { kind, statement } of leaks) {
       const isNumeric = kind === 'scaling' || kind === 'projection' || (kind === 'imputation' && !categories);
-      if (isNumeric) this.numeric.add(statement);
+      if (isNumeric) this.#numeric.add(statement);
     }
     for (const outer of module.body.statements) {
       for (const statement of statementsIn(outer)) {
@@ -55,21 +54,21 @@ export class ColumnResolver {
           : NUMERIC_TYPES.test(text)
             ? 'numeric'
             : undefined;
-        if (kind !== undefined) this.kinds.set(statement.targets[0].id, kind);
+        if (kind !== undefined) this.#kinds.set(statement.targets[0].id, kind);
       }
     }
   }
 
   /** Columns of an index, as read in one statement of a loop over columns or outside of any. */
   of(index: Expr | undefined, statement: Stmt): Columns {
-    const known = this.read(index, statement);
+    const known = this.#read(index, statement);
     if (known.kind !== undefined) return known;
-    const kind = this.numeric.has(statement) ? 'numeric' : kindBySteps(statement);
+    const kind = this.#numeric.has(statement) ? 'numeric' : kindBySteps(statement);
     // A step on some column of a statement says nothing about another column that is named.
     return known.names === undefined || kind === 'numeric' ? { ...known, kind } : known;
   }
 
-  private read(index: Expr | undefined, statement: Stmt): Columns {
+  #read(index: Expr | undefined, statement: Stmt): Columns {
     if (index === undefined) return ANY_COLUMNS;
     if (index.type === 'constant') {
       return typeof index.value === 'string'
@@ -78,25 +77,25 @@ export class ColumnResolver {
     }
     if (index.type === 'sequence') {
       return index.items
-        .map((item) => this.read(item, statement))
+        .map((item) => this.#read(item, statement))
         .reduce(joinColumns, { names: new Set(), kind: undefined });
     }
     if (index.type === 'binary' && index.operator === '+') {
-      return joinColumns(this.read(index.left, statement), this.read(index.right, statement));
+      return joinColumns(this.#read(index.left, statement), this.#read(index.right, statement));
     }
     if (index.type === 'call' && rootName(index.callee) === 'list')
-      return this.read(index.args[0]?.value, statement);
+      return this.#read(index.args[0]?.value, statement);
     if (index.type !== 'name') return ANY_COLUMNS;
-    const list = this.lists.get(index.id);
-    if (list !== undefined) return { names: new Set(list), kind: this.kinds.get(index.id) };
-    const kind = this.kinds.get(index.id);
+    const list = this.#lists.get(index.id);
+    if (list !== undefined) return { names: new Set(list), kind: this.#kinds.get(index.id) };
+    const kind = this.#kinds.get(index.id);
     if (kind !== undefined) return { names: undefined, kind };
     let owner: Stmt | undefined = statement;
     while (owner !== undefined) {
       if (owner.type === 'for' && owner.target.type === 'name' && owner.target.id === index.id) {
         return owner.iterable.type === 'name' && owner.iterable.id === index.id
           ? ANY_COLUMNS
-          : this.read(owner.iterable, owner);
+          : this.#read(owner.iterable, owner);
       }
       owner = owner.suite.owner;
     }

@@ -26,55 +26,64 @@ export class NotReplayable extends Error {}
 
 /** Says moved statements again after the split: once for the training part, then for the other. */
 export class Replay {
-  private readonly taken = new Set<string>();
+  readonly #context: RepairContext;
+  readonly #leaks: readonly Leak[];
+  readonly #mapping: Mapping;
+  readonly #isRows: (name: string) => boolean;
+  readonly #taken = new Set<string>();
   /** Whether the statement that is being said goes to another depth. */
-  private isShifted = false;
+  #isShifted = false;
 
   constructor(
-    private readonly context: RepairContext,
-    private readonly leaks: readonly Leak[],
-    private readonly mapping: Mapping,
-    private readonly isRows: (name: string) => boolean,
-  ) {}
+    context: RepairContext,
+    leaks: readonly Leak[],
+    mapping: Mapping,
+    isRows: (name: string) => boolean,
+  ) {
+    this.#context = context;
+    this.#leaks = leaks;
+    this.#mapping = mapping;
+    this.#isRows = isRows;
+  }
 
   /** Lines of one statement that is put at a depth, without the indentation of the first. */
   say(statement: Stmt, indent: string): string[] {
-    this.isShifted = this.indentOf(statement) !== indent;
-    return this.lines(statement);
+    this.#isShifted = this.#indentOf(statement) !== indent;
+    return this.#lines(statement);
   }
 
-  private lines(statement: Stmt): string[] {
+  #lines(statement: Stmt): string[] {
     // Lines of a suite that goes elsewhere are indented one by one.
-    const isSuite = this.isShifted && suitesOf(statement).length > 0;
-    if (!this.touchesParts(statement) && !isSuite) {
-      const isLeaky = this.leaks.some(
+    const isSuite = this.#isShifted && suitesOf(statement).length > 0;
+    if (!this.#touchesParts(statement) && !isSuite) {
+      const isLeaky = this.#leaks.some(
         ({ node }) => node.start >= statement.start && node.end <= statement.end,
       );
       if (isLeaky) throw new NotReplayable('the fit works on a table that the split does not divide');
-      return [this.text(statement)];
+      return [this.#text(statement)];
     }
-    if (suitesOf(statement).length > 0) return this.compound(statement);
-    const dummies = this.dummies(statement);
+    if (suitesOf(statement).length > 0) return this.#compound(statement);
+    const dummies = this.#dummies(statement);
     if (dummies !== undefined) return dummies;
     if (!worksRowByRow(statement))
       throw new NotReplayable('a step between the fit and the split works on all rows together');
-    if (this.givesNoRows(statement)) return [this.on('train', statement, new Map())];
-    const byGroup = this.groupTransform(statement);
+    if (this.#givesNoRows(statement)) return [this.on('train', statement, new Map())];
+    const byGroup = this.#groupTransform(statement);
     if (byGroup !== undefined) return byGroup;
     const lines: string[] = [];
     const named = new Map<Expr, string>();
-    for (const node of this.statisticsIn(statement)) {
-      const name = this.statisticName(node);
+    for (const node of this.#statisticsIn(statement)) {
+      const name = this.#statisticName(node);
       named.set(node, name);
       lines.push(`${name} = ${this.on('train', node, new Map())}`);
     }
     for (const constructed of constructedFits(statement)) {
-      const name = this.fresh(objectName(constructed));
+      const name = this.#fresh(objectName(constructed));
       named.set(constructed, name);
-      lines.push(`${name} = ${this.text(constructed)}`);
+      lines.push(`${name} = ${this.#text(constructed)}`);
     }
     lines.push(this.on('train', statement, named), this.on('test', statement, named));
-    for (const piece of this.mapping.pieces) lines.push(this.on({ piece }, statement, named));
+    for (const piece of this.#mapping.pieces) lines.push(this.on({ piece }, statement, named));
     return lines;
   }
 
@@ -83,20 +92,20 @@ export class Replay {
     const edits: TextEdit[] = [...named].map(([node, text]) => ({ start: node.start, end: node.end, text }));
     const covered = (part: Span): boolean =>
       edits.some((edit) => part.start < edit.end && edit.start < part.end);
-    for (const part of this.expressionsOf(span)) {
+    for (const part of this.#expressionsOf(span)) {
       if (covered(part)) continue;
-      const whole = this.mapping.expressions.get(this.text(part));
-      const parts = part.type === 'name' ? this.mapping.names.get(part.id) : undefined;
+      const whole = this.#mapping.expressions.get(this.#text(part));
+      const parts = part.type === 'name' ? this.#mapping.names.get(part.id) : undefined;
       if (whole !== undefined && part.type !== 'constant')
         edits.push({ start: part.start, end: part.end, text: partFor(whole, side) });
       else if (parts !== undefined)
         edits.push({ start: part.start, end: part.end, text: partFor(parts, side) });
     }
-    if (side !== 'train') edits.push(...this.transforms(span, covered));
-    return edited(this.context.source, span, edits);
+    if (side !== 'train') edits.push(...this.#transforms(span, covered));
+    return edited(this.#context.source, span, edits);
   }
 
-  private *expressionsOf(span: Expr | Stmt): Generator<Expr> {
+  *#expressionsOf(span: Expr | Stmt): Generator<Expr> {
     if (!('suite' in span)) {
       yield* expressionsIn(span);
       return;
@@ -106,20 +115,20 @@ export class Replay {
     }
   }
 
-  private text(span: Span): string {
-    return this.context.source.slice(span.start, span.end);
+  #text(span: Span): string {
+    return this.#context.source.slice(span.start, span.end);
   }
 
-  private touchesParts(statement: Stmt): boolean {
-    for (const part of this.expressionsOf(statement)) {
-      if (part.type === 'name' && this.mapping.names.has(part.id)) return true;
-      if (this.mapping.expressions.has(this.text(part))) return true;
+  #touchesParts(statement: Stmt): boolean {
+    for (const part of this.#expressionsOf(statement)) {
+      if (part.type === 'name' && this.#mapping.names.has(part.id)) return true;
+      if (this.#mapping.expressions.has(this.#text(part))) return true;
     }
     return false;
   }
 
   /** A fit alone, or an assignment of numbers: learned from the training part, for both. */
-  private givesNoRows(statement: Stmt): boolean {
+  #givesNoRows(statement: Stmt): boolean {
     const value =
       statement.type === 'expression' || statement.type === 'assign' ? statement.value : undefined;
     if (value === undefined) return false;
@@ -134,7 +143,7 @@ export class Replay {
       target.type === 'sequence' ? target.items : [target],
     );
     return targets.every(
-      (target) => target.type === 'name' && !this.mapping.names.has(target.id) && !this.isRows(target.id),
+      (target) => target.type === 'name' && !this.#mapping.names.has(target.id) && !this.#isRows(target.id),
     );
   }
 
@@ -142,14 +151,14 @@ export class Replay {
    * `X = pd.get_dummies(frame)`: each part by itself, with the columns of the training part. `drop_first` would drop
    * another category where a part lacks the first one.
    */
-  private dummies(statement: Stmt): string[] | undefined {
+  #dummies(statement: Stmt): string[] | undefined {
     const [target, other] = statement.type === 'assign' ? statement.targets : [];
     if (statement.type !== 'assign' || target?.type !== 'name' || other !== undefined) return undefined;
     const { value } = statement;
-    if (value.type !== 'call' || !/^(\w+\.)?get_dummies$/.test(this.text(value.callee))) return undefined;
+    if (value.type !== 'call' || !/^(\w+\.)?get_dummies$/.test(this.#text(value.callee))) return undefined;
     if (value.args.some(({ name, star }) => name === 'drop_first' || star !== '')) return undefined;
     const same = `.reindex(columns=${this.on('train', target, new Map())}.columns, fill_value=0)`;
-    const sides: Side[] = ['test', ...this.mapping.pieces.map((piece) => ({ piece }))];
+    const sides: Side[] = ['test', ...this.#mapping.pieces.map((piece) => ({ piece }))];
     return [
       this.on('train', statement, new Map()),
       ...sides.map((side) => `${this.on(side, statement, new Map())}${same}`),
@@ -157,9 +166,9 @@ export class Replay {
   }
 
   /** Computations over all rows inside a statement, outermost first. */
-  private statisticsIn(statement: Stmt): Expr[] {
+  #statisticsIn(statement: Stmt): Expr[] {
     const nodes: Expr[] = [];
-    for (const node of this.leaks.flatMap(({ nodes: all }) => [...all])) {
+    for (const node of this.#leaks.flatMap(({ nodes: all }) => [...all])) {
       if (node.start < statement.start || node.end > statement.end || node.type !== 'call') continue;
       const name = node.callee.type === 'attribute' ? node.callee.name : '';
       if (FIT_METHODS.has(name)) continue;
@@ -176,19 +185,19 @@ export class Replay {
   }
 
   /** A statistic per group, computed on the training part and looked up by the group of each row. */
-  private groupTransform(statement: Stmt): string[] | undefined {
+  #groupTransform(statement: Stmt): string[] | undefined {
     const found = groupTransformIn(statement);
-    const parts = found === undefined ? undefined : this.mapping.names.get(found.frame);
+    const parts = found === undefined ? undefined : this.#mapping.names.get(found.frame);
     if (found === undefined || parts === undefined) return undefined;
-    const inside = this.leaks.every(
+    const inside = this.#leaks.every(
       ({ node }) =>
         node.start < statement.start ||
         node.end > statement.end ||
         (node.start >= found.node.start && node.end <= found.node.end),
     );
     if (!inside) return undefined;
-    const [key, column] = [this.text(found.key), this.text(found.column)];
-    const name = this.fresh(
+    const [key, column] = [this.#text(found.key), this.#text(found.column)];
+    const name = this.#fresh(
       `${String(found.column.type === 'constant' ? found.column.value : 'group')}_by_${found.key.type === 'constant' ? found.key.value : 'group'}`,
     );
     const looked = (part: string): string => {
@@ -199,91 +208,91 @@ export class Replay {
       `${name} = ${parts.train}.groupby(${key})[${column}].${found.statistic}()`,
       this.on('train', statement, new Map([[found.node, looked(parts.train)]])),
       this.on('test', statement, new Map([[found.node, looked(parts.test)]])),
-      ...this.mapping.pieces.map((piece) =>
+      ...this.#mapping.pieces.map((piece) =>
         this.on({ piece }, statement, new Map([[found.node, looked(piece)]])),
       ),
     ];
   }
 
-  private compound(statement: Stmt): string[] {
-    const own = this.indentOf(statement);
+  #compound(statement: Stmt): string[] {
+    const own = this.#indentOf(statement);
     if (statement.type === 'for') {
       if (statement.orelse !== undefined) throw new NotReplayable('the fit is in a loop with an `else`');
-      const header = `for ${this.text(statement.target)} in ${this.turns(statement.iterable)}:`;
-      return [header, ...this.suite(statement.start, statement.body, own)];
+      const header = `for ${this.#text(statement.target)} in ${this.#turns(statement.iterable)}:`;
+      return [header, ...this.#suite(statement.start, statement.body, own)];
     }
     if (statement.type !== 'if') throw new NotReplayable('the fit is in a compound statement');
     let from = statement.start;
     return statement.branches.flatMap(({ test, body }, at) => {
       const word =
-        test === undefined ? 'else' : `${at === 0 ? 'if' : 'elif'} ${this.condition(test, statement)}`;
-      const lines = [`${word}:`, ...this.suite(from, body, own)];
+        test === undefined ? 'else' : `${at === 0 ? 'if' : 'elif'} ${this.#condition(test, statement)}`;
+      const lines = [`${word}:`, ...this.#suite(from, body, own)];
       from = body.statements.at(-1)?.end ?? from;
       return lines;
     });
   }
 
   /** White space before a statement on its line. */
-  private indentOf({ start }: Stmt): string {
-    const line = this.context.source.slice(this.context.source.lastIndexOf('\n', start - 1) + 1, start);
+  #indentOf({ start }: Stmt): string {
+    const line = this.#context.source.slice(this.#context.source.lastIndexOf('\n', start - 1) + 1, start);
     return /^\s*/.exec(line)?.[0] ?? '';
   }
 
   /** What a loop goes over: columns and what was learned are those of the training part, tables are all parts. */
-  private turns(iterable: Expr): string {
+  #turns(iterable: Expr): string {
     if (iterable.type !== 'sequence') {
-      if (this.goesOverRows(iterable)) throw new NotReplayable('the fit is in a loop over rows');
+      if (this.#goesOverRows(iterable)) throw new NotReplayable('the fit is in a loop over rows');
       return this.on('train', iterable, new Map());
     }
     const items = iterable.items.flatMap((item) => {
-      const parts = item.type === 'name' ? this.mapping.names.get(item.id) : undefined;
+      const parts = item.type === 'name' ? this.#mapping.names.get(item.id) : undefined;
       if (parts !== undefined) return [parts.train, parts.test];
-      if (this.goesOverRows(item)) throw new NotReplayable('the fit is in a loop over tables');
+      if (this.#goesOverRows(item)) throw new NotReplayable('the fit is in a loop over tables');
       return [this.on('train', item, new Map())];
     });
-    const pieces = items.length > iterable.items.length ? this.mapping.pieces : [];
+    const pieces = items.length > iterable.items.length ? this.#mapping.pieces : [];
     const all = [...items, ...pieces.filter((piece) => !items.includes(piece))].join(', ');
     return iterable.form === 'list' ? `[${all}]` : `(${all}${items.length === 1 ? ',' : ''})`;
   }
 
   /** Whether a divided table is used for more than its columns, types, distinct values or statistics. */
-  private goesOverRows(expression: Expr): boolean {
+  #goesOverRows(expression: Expr): boolean {
     if (expression.type === 'attribute' && /^(columns|dtypes|shape)$/.test(expression.name)) return false;
     if (expression.type === 'call' && expression.callee.type === 'attribute') {
       const { name } = expression.callee;
       if (/^(select_dtypes|unique|keys|value_counts)$/.test(name) || isReduction(expression)) return false;
     }
-    if (expression.type === 'name') return this.mapping.names.has(expression.id);
-    if (expression.type !== 'constant' && this.mapping.expressions.has(this.text(expression))) return true;
-    return partsOf(expression).some((part) => this.goesOverRows(part));
+    if (expression.type === 'name') return this.#mapping.names.has(expression.id);
+    if (expression.type !== 'constant' && this.#mapping.expressions.has(this.#text(expression))) return true;
+    return partsOf(expression).some((part) => this.#goesOverRows(part));
   }
 
   /** The statements of a suite, as deep below the header as they were; `from` is where the header begins. */
-  private suite(from: number, { statements }: Suite, indent: string): string[] {
+  #suite(from: number, { statements }: Suite, indent: string): string[] {
     const [first] = statements;
     if (first === undefined) throw new NotReplayable('the fit is in a branch without statements');
-    const header = this.text({ start: from, end: first.start });
+    const header = this.#text({ start: from, end: first.start });
     if (!header.includes('\n') || header.includes('#'))
       throw new NotReplayable('the fit is in a compound statement on one line');
     const inner = header.slice(header.lastIndexOf('\n') + 1);
     if (!inner.startsWith(indent)) throw new NotReplayable('tabs and spaces are mixed in the indentation');
     return statements.flatMap((part) =>
-      this.lines(part).map((line) => `${inner.slice(indent.length)}${line}`),
+      this.#lines(part).map((line) => `${inner.slice(indent.length)}${line}`),
     );
   }
 
   /** A branch is taken for both parts together: by what they have in common, or where either of them asks for it. */
-  private condition(test: Expr, { branches }: If): string {
+  #condition(test: Expr, { branches }: If): string {
     const [train, other] = [this.on('train', test, new Map()), this.on('test', test, new Map())];
-    if (train === other || ON_TYPES.test(this.text(test))) return train;
+    if (train === other || ON_TYPES.test(this.#text(test))) return train;
     if (branches.length > 1) throw new NotReplayable('the fit is in a branch that depends on the rows');
     return `${train} or ${other}`;
   }
 
   /** `fit_transform(X, y)` on the training part is `transform(X)` on the other. */
-  private transforms(span: Expr | Stmt, covered: (part: Span) => boolean): TextEdit[] {
+  #transforms(span: Expr | Stmt, covered: (part: Span) => boolean): TextEdit[] {
     const edits: TextEdit[] = [];
-    for (const part of this.expressionsOf(span)) {
+    for (const part of this.#expressionsOf(span)) {
       if (part.type !== 'call' || part.callee.type !== 'attribute') continue;
       const { name, end } = part.callee;
       if (name !== 'fit_transform' && name !== 'fit_predict') continue;
@@ -297,13 +306,13 @@ export class Replay {
     return edits;
   }
 
-  private fresh(wanted: string): string {
-    const name = freshName(this.context.source, wanted, this.taken);
-    this.taken.add(name);
+  #fresh(wanted: string): string {
+    const name = freshName(this.#context.source, wanted, this.#taken);
+    this.#taken.add(name);
     return name;
   }
 
-  private statisticName(node: Expr): string {
+  #statisticName(node: Expr): string {
     const call = [...expressionsIn(node)].find(
       (part): part is Call => part.type === 'call' && part.callee.type === 'attribute',
     );
@@ -317,7 +326,7 @@ export class Replay {
           : callee?.object.type === 'attribute'
             ? callee.object.name
             : 'train';
-    return this.fresh(`${subject}_${callee?.name ?? 'statistic'}`);
+    return this.#fresh(`${subject}_${callee?.name ?? 'statistic'}`);
   }
 }
 

@@ -143,30 +143,39 @@ function hasRows(context: RepairContext, leak: Leak, name: string): boolean {
 
 /** Says the computations of the block for some rows. */
 export class Saying {
+  readonly #context: RepairContext;
+  readonly #leak: Leak;
+  readonly #anchor: Stmt;
+  readonly #earlier: Pick<EarlierDivision, 'ofFrame' | 'ofArray'>;
   /** Lines to put in before a statement. */
-  private readonly lines = new Map<Stmt, readonly string[]>();
-  private readonly taken = new Set<string>();
+  readonly #lines = new Map<Stmt, readonly string[]>();
+  readonly #taken = new Set<string>();
 
   constructor(
-    private readonly context: RepairContext,
-    private readonly leak: Leak,
-    private readonly anchor: Stmt,
-    private readonly earlier: Pick<EarlierDivision, 'ofFrame' | 'ofArray'>,
-  ) {}
+    context: RepairContext,
+    leak: Leak,
+    anchor: Stmt,
+    earlier: Pick<EarlierDivision, 'ofFrame' | 'ofArray'>,
+  ) {
+    this.#context = context;
+    this.#leak = leak;
+    this.#anchor = anchor;
+    this.#earlier = earlier;
+  }
 
   edits(): TextEdit[] {
     const edits: TextEdit[] = [];
     const said: Expr[] = [];
-    for (const leak of this.context.leaks) {
+    for (const leak of this.#context.leaks) {
       for (const node of new Set([leak.node, ...leak.nodes])) {
-        const around = this.groupwiseAround(leak.statement, node);
+        const around = this.#groupwiseAround(leak.statement, node);
         const whole = around ?? node;
         if (said.some((other) => other.start <= whole.start && whole.end <= other.end)) continue;
-        edits.push(...(around === undefined ? this.onRows(leak, node) : this.groupwise(leak, around)));
+        edits.push(...(around === undefined ? this.#onRows(leak, node) : this.#groupwise(leak, around)));
         said.push(whole);
       }
     }
-    const fallbacks = withFallbacks(this.context, this.context.leaks, this.earlier.ofFrame);
+    const fallbacks = withFallbacks(this.#context, this.#context.leaks, this.#earlier.ofFrame);
     if (typeof fallbacks === 'string') throw new NotSaid(fallbacks);
     // Several statistics of one loop over groups ask for the same edit.
     const isFirst = (edit: TextEdit, at: number): boolean =>
@@ -179,12 +188,12 @@ export class Saying {
   /** The edits, with the lines that have to be before their statements; the division comes before the anchor. */
   withLines(edits: readonly TextEdit[], division?: string): TextEdit[] {
     const first = division === undefined ? [] : [division];
-    this.lines.set(this.anchor, [...first, ...(this.lines.get(this.anchor) ?? [])]);
+    this.#lines.set(this.#anchor, [...first, ...(this.#lines.get(this.#anchor) ?? [])]);
     const all = [...edits];
-    for (const [{ start }, lines] of this.lines) {
-      const indent = this.context.source.slice(this.context.source.lastIndexOf('\n', start - 1) + 1, start);
+    for (const [{ start }, lines] of this.#lines) {
+      const indent = this.#context.source.slice(this.#context.source.lastIndexOf('\n', start - 1) + 1, start);
       if (/\S/.test(indent)) throw new NotSaid('the fit shares its line');
-      const put = lines.map((line) => `${line}${this.context.lineEnding}${indent}`).join('');
+      const put = lines.map((line) => `${line}${this.#context.lineEnding}${indent}`).join('');
       // Lines put in before a statement join an edit at its very start.
       const at = all.findIndex((edit) => edit.start === start);
       const [first] = at < 0 ? [] : all.splice(at, 1);
@@ -194,82 +203,82 @@ export class Saying {
   }
 
   /** The `transform` by groups that a computation is, or whose function it is in. */
-  private groupwiseAround(statement: Stmt, node: Expr): Call | undefined {
+  #groupwiseAround(statement: Stmt, node: Expr): Call | undefined {
     for (const own of ownExpressions(statement)) {
       for (const part of expressionsIn(own)) {
         if (part.type !== 'call' || calleeName(part) !== 'transform') continue;
-        if (part.start <= node.start && part.end >= node.end && /groupby/.test(this.text(part.callee)))
+        if (part.start <= node.start && part.end >= node.end && /groupby/.test(this.#text(part.callee)))
           return part;
       }
     }
     return undefined;
   }
 
-  private groupwise(leak: Leak, node: Call): TextEdit[] {
-    const values = readGroupwise(this.context.source, node);
-    if (values === undefined || !hasRows(this.context, this.leak, values.frame))
+  #groupwise(leak: Leak, node: Call): TextEdit[] {
+    const values = readGroupwise(this.#context.source, node);
+    if (values === undefined || !hasRows(this.#context, this.#leak, values.frame))
       throw new NotSaid('the statistic is computed inside a lambda, group by group');
-    this.check(values.frame);
-    const { lines, text } = sayGroupwise(this.context.source, values, this.earlier.ofFrame, (wanted) =>
-      this.fresh(wanted),
+    this.#check(values.frame);
+    const { lines, text } = sayGroupwise(this.#context.source, values, this.#earlier.ofFrame, (wanted) =>
+      this.#fresh(wanted),
     );
-    this.lines.set(leak.statement, [...(this.lines.get(leak.statement) ?? []), ...lines]);
+    this.#lines.set(leak.statement, [...(this.#lines.get(leak.statement) ?? []), ...lines]);
     return [{ start: node.start, end: node.end, text }];
   }
 
-  private onRows(leak: Leak, node: Expr): TextEdit[] {
+  #onRows(leak: Leak, node: Expr): TextEdit[] {
     if (node.type !== 'call') throw new NotSaid('no fit and no statistic in this block');
     const name = calleeName(node);
-    const groups = this.groupLoop(leak, node);
+    const groups = this.#groupLoop(leak, node);
     if (groups !== undefined) return groups;
-    const bins = readQuantileBins(this.context.source, node);
-    if (bins !== undefined) return this.quantileBins(leak, node, bins);
-    if (node.callee.type === 'attribute' && FIT_METHODS.has(name)) return this.fit(leak, node, node.callee);
+    const bins = readQuantileBins(this.#context.source, node);
+    if (bins !== undefined) return this.#quantileBins(leak, node, bins);
+    if (node.callee.type === 'attribute' && FIT_METHODS.has(name)) return this.#fit(leak, node, node.callee);
     if (node.callee.type === 'attribute' && STATISTIC_METHODS.has(name) && !isModule(node.callee.object)) {
       if (insideLambda(leak.statement, node)) throw new NotSaid('the statistic is computed inside a lambda');
-      return this.pick(node);
+      return this.#pick(node);
     }
     if (FUNCTIONS.test(name))
-      return node.args.filter(isPositional).flatMap(({ value }) => this.pick(value, true));
+      return node.args.filter(isPositional).flatMap(({ value }) => this.#pick(value, true));
     throw new NotSaid('what is computed over all rows gives a value for each row');
   }
 
   /** Statistics of one group after another: the loop goes over the groups of the training rows. */
-  private groupLoop(leak: Leak, node: Call): TextEdit[] | undefined {
+  #groupLoop(leak: Leak, node: Call): TextEdit[] | undefined {
     const loop = groupLoopAround(leak.statement, node);
-    if (loop === undefined || !hasRows(this.context, this.leak, loop.frame.id)) return undefined;
-    const nodes = this.context.leaks.flatMap((other) => [...other.nodes, other.node]);
+    if (loop === undefined || !hasRows(this.#context, this.#leak, loop.frame.id)) return undefined;
+    const nodes = this.#context.leaks.flatMap((other) => [...other.nodes, other.node]);
     const isOnlyLearned = loop.uses.every((use) =>
       nodes.some((other) => use.start >= other.start && use.end <= other.end),
     );
     if (!isOnlyLearned) throw new NotSaid('the loop over groups does more than to learn from them');
-    if (this.check(loop.frame.id) !== 'frame') throw new NotSaid('the groups are not those of a frame');
-    const { module, block } = this.context;
+    if (this.#check(loop.frame.id) !== 'frame') throw new NotSaid('the groups are not those of a frame');
+    const { module, block } = this.#context;
     const lookups = lookupsWithFallback(module, block, leak.statement);
     if (lookups === undefined) throw new NotSaid('a group that the training rows lack would have no value');
     const { end } = loop.frame;
-    return [{ start: end, end, text: this.earlier.ofFrame }, ...lookups];
+    return [{ start: end, end, text: this.#earlier.ofFrame }, ...lookups];
   }
 
-  private quantileBins(leak: Leak, node: Call, bins: QuantileBins): TextEdit[] {
+  #quantileBins(leak: Leak, node: Call, bins: QuantileBins): TextEdit[] {
     const { column } = bins;
     const table = rootName(column);
-    if (table === undefined || !hasRows(this.context, this.leak, table) || this.check(table) !== 'frame')
+    if (table === undefined || !hasRows(this.#context, this.#leak, table) || this.#check(table) !== 'frame')
       throw new NotSaid('the rows of the bins have no name before them');
     if (insideLambda(leak.statement, node)) throw new NotSaid('the statistic is computed inside a lambda');
     const index = column.type === 'subscript' ? column.indices[0] : undefined;
     const label = index?.type === 'constant' ? `${index.value}` : index?.type === 'name' ? index.id : 'bin';
     const { line, text } = sayQuantileBins(
-      this.context.source,
+      this.#context.source,
       bins,
-      this.earlier.ofFrame,
-      this.fresh(`${label}_edges`),
+      this.#earlier.ofFrame,
+      this.#fresh(`${label}_edges`),
     );
-    this.lines.set(leak.statement, [...(this.lines.get(leak.statement) ?? []), line]);
+    this.#lines.set(leak.statement, [...(this.#lines.get(leak.statement) ?? []), line]);
     return [{ start: node.start, end: node.end, text }];
   }
 
-  private fit(leak: Leak, node: Call, callee: Expr & { type: 'attribute' }): TextEdit[] {
+  #fit(leak: Leak, node: Call, callee: Expr & { type: 'attribute' }): TextEdit[] {
     const { name, object, end } = callee;
     const isModel = leak.kind === 'training-rows';
     const args = node.args.filter(
@@ -279,18 +288,18 @@ export class Saying {
       throw new NotSaid('the fit takes more values for each row than features and labels');
     const [rows] = args;
     if (rows === undefined) throw new NotSaid('the fit has no rows');
-    const made = this.constructorText(object);
+    const made = this.#constructorText(object);
     if (!isModel && NOT_APPLIED.test(made))
       throw new NotSaid('what is fitted cannot be applied to other rows');
     if (/(OneHot|Ordinal)Encoder/.test(made) && !/handle_unknown/.test(made))
       throw new NotSaid('the encoder would refuse a category that the training part lacks');
     const picked = args.flatMap(({ value }) => {
-      const edits = this.pick(value);
+      const edits = this.#pick(value);
       if (edits.length === 0) throw new NotSaid('features and labels are not divided by one split');
       return edits;
     });
     if (name === 'fit') {
-      const clusters = clustersOfAllRows(this.context, node, object, rows.value, PREDICTS.test(made));
+      const clusters = clustersOfAllRows(this.#context, node, object, rows.value, PREDICTS.test(made));
       if (clusters === undefined) throw new NotSaid('what is fitted says nothing about other rows');
       return [...picked, ...clusters];
     }
@@ -300,17 +309,17 @@ export class Saying {
     return [
       { start: end - name.length, end, text: 'fit' },
       ...picked,
-      { start: node.end, end: node.end, text: `.${second}(${this.text(rows.value)})` },
+      { start: node.end, end: node.end, text: `.${second}(${this.#text(rows.value)})` },
     ];
   }
 
   /** The rows of the training part instead of all, wherever a table is in an expression. */
-  private pick(expression: Expr, optional = false): TextEdit[] {
+  #pick(expression: Expr, optional = false): TextEdit[] {
     const edits: TextEdit[] = [];
     const visit = (part: Expr, parents: readonly Expr[]): void => {
       if (part.type === 'name') {
-        if (hasRows(this.context, this.leak, part.id) && !isLength(parents))
-          edits.push(this.pickName(part, parents));
+        if (hasRows(this.#context, this.#leak, part.id) && !isLength(parents))
+          edits.push(this.#pickName(part, parents));
         return;
       }
       if (part.type === 'lambda') throw new NotSaid('the statistic is computed inside a lambda');
@@ -321,55 +330,55 @@ export class Saying {
     return edits;
   }
 
-  private pickName(name: Expr & { type: 'name' }, parents: readonly Expr[]): TextEdit {
-    const kind = this.check(name.id);
-    if (kind === 'array') return { start: name.end, end: name.end, text: this.earlier.ofArray };
+  #pickName(name: Expr & { type: 'name' }, parents: readonly Expr[]): TextEdit {
+    const kind = this.#check(name.id);
+    if (kind === 'array') return { start: name.end, end: name.end, text: this.#earlier.ofArray };
     // `frame["column"].iloc[rows]` reads better than `frame.iloc[rows]["column"]`.
     const [parent] = parents;
     const [index, other] = parent?.type === 'subscript' && parent.object === name ? parent.indices : [];
-    const isColumn = other === undefined && this.isColumn(index);
+    const isColumn = other === undefined && this.#isColumn(index);
     const { end } = isColumn && parent !== undefined ? parent : name;
-    return { start: end, end, text: this.earlier.ofFrame };
+    return { start: end, end, text: this.#earlier.ofFrame };
   }
 
-  private isColumn(index: Expr | undefined): boolean {
-    if (index?.type === 'name') return !this.context.watchedEarlier.has(index.id);
+  #isColumn(index: Expr | undefined): boolean {
+    if (index?.type === 'name') return !this.#context.watchedEarlier.has(index.id);
     return index?.type === 'constant' || index?.type === 'sequence';
   }
 
   /** How rows of a table are taken; it has to hold the same rows throughout the anchor. */
-  private check(name: string): 'frame' | 'array' {
-    for (const inner of statementsIn(this.anchor)) {
+  #check(name: string): 'frame' | 'array' {
+    for (const inner of statementsIn(this.#anchor)) {
       const isAgain =
-        inner !== this.anchor &&
+        inner !== this.#anchor &&
         ((inner.type === 'assign' &&
           inner.targets.some((target) => target.type === 'name' && target.id === name)) ||
           (inner.type === 'for' && rootName(inner.target) === name));
       if (isAgain) throw new NotSaid(`\`${name}\` is assigned again beside the fit`);
     }
-    const kind = tableKind(this.context.module, name, this.anchor);
+    const kind = tableKind(this.#context.module, name, this.#anchor);
     if (kind === undefined) throw new NotSaid(`whether \`${name}\` is a frame or an array is not known`);
     return kind;
   }
 
-  private constructorText(object: Expr): string {
-    if (object.type !== 'name') return this.text(object);
+  #constructorText(object: Expr): string {
+    if (object.type !== 'name') return this.#text(object);
     const made = [
-      ...this.context.source.matchAll(
+      ...this.#context.source.matchAll(
         new RegExp(`(?<![\\w.])${object.id}\\s*=(?!=)([^\\n]*(?:\\n[ \\t]+[^\\n]*)*)`, 'g'),
       ),
     ];
     return made.map(([text]) => text).join('\n');
   }
 
-  private fresh(wanted: string): string {
-    const name = freshName(this.context.source, wanted, this.taken);
-    this.taken.add(name);
+  #fresh(wanted: string): string {
+    const name = freshName(this.#context.source, wanted, this.#taken);
+    this.#taken.add(name);
     return name;
   }
 
-  private text({ start, end }: Expr): string {
-    return this.context.source.slice(start, end);
+  #text({ start, end }: Expr): string {
+    return this.#context.source.slice(start, end);
   }
 }
 
