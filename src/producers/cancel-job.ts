@@ -23,12 +23,10 @@ export async function cancelJob(fleet: FleetClient, id: string, queueName?: stri
     });
   }
   await announce(fleet, queue, id);
-  const state = await job.getState();
   // A worker ends a cancelled job when it takes it, so a delayed job is made due now.
-  if (state === 'delayed') await job.promote();
-  if (state === 'waiting-children') {
-    await cancelChildren(fleet, queue.toKey(id));
-  }
+  if ((await job.getState()) === 'delayed') await job.promote();
+  // In any state: a job that starts children may be about to wait for them, and its worker may be killed.
+  await cancelChildren(fleet, queue.toKey(id));
 }
 
 /** Cancels the children that have not ended; `jobKey` is the key of their parent's hash. */

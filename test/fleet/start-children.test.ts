@@ -121,6 +121,15 @@ describe('a job that starts children', () => {
     expect(await waiting()).toBe(2);
   });
 
+  it('takes them along if it is cancelled before it waits, even if its worker is killed then', async () => {
+    const parent = await newParent();
+    await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
+    const [child] = await fleet.queue('solution-check').getPrioritized();
+    await cancelJob(fleet, parent.id, 'parents');
+    const key = fleet.jobKey('solution-check', child?.id ?? '');
+    expect((await readJobFlags(fleet.client, key)).cancelled).toBe(true);
+  });
+
   it('adds all that it starts together, one by one or at once, before it waits', async () => {
     const parent = await newParent();
     const jobs = attempt(parent);
