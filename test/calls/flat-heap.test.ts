@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { leaks } from '../support/agent-answers.js';
 import { startMessagesApi } from '../support/messages-api.js';
+import { testProgram } from '../support/programs.js';
 import { redisOfFile } from '../support/redis.js';
 import { heapOfWorker } from './heap-of-a-worker.js';
 
@@ -14,7 +15,8 @@ it('a worker that has made hundreds of calls holds no more than after the first 
     await fleet.close();
     await api.close();
   });
-  const { bytes, warnings } = await heapOfWorker(fleet, redis.url, api.url, [100, 500]);
+  const program = [testProgram('test/calls/counting-worker')];
+  const { bytes, warnings } = await heapOfWorker(program, fleet, redis.url, api.url, [100, 500]);
   const [early = 0, late = 0] = bytes;
   expect(early).toBeGreaterThan(0);
   // 400 more calls: a kept message, signal or listener of each would be several kilobytes.

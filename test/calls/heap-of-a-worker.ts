@@ -3,9 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { addJobs } from '../../src/producers/add-jobs.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
-import { testProgram } from '../support/programs.js';
-
-const PROGRAM = testProgram('test/calls/counting-worker');
 
 export interface WorkerHeap {
   /** Bytes of live heap after each number of jobs. */
@@ -13,8 +10,12 @@ export interface WorkerHeap {
   readonly warnings: readonly string[];
 }
 
-/** Runs jobs in one worker process and measures its live heap after each of the ascending numbers. */
+/**
+ * Runs jobs in one worker process and measures its live heap after each of the ascending numbers.
+ * @param program Arguments with which Node starts `counting-worker.ts`.
+ */
 export async function heapOfWorker(
+  program: readonly string[],
   fleet: FleetClient,
   redisUrl: string,
   apiUrl: string,
@@ -30,7 +31,7 @@ export async function heapOfWorker(
   );
   const child = spawn(
     process.execPath,
-    ['--expose-gc', PROGRAM, redisUrl, fleet.prefix, apiUrl, numbers.join(',')],
+    ['--expose-gc', ...program, redisUrl, fleet.prefix, apiUrl, numbers.join(',')],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const exited = once(child, 'exit');

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { AgentRunner, RunContext } from '../../../src/agents/agent-runner.js';
 import { createOfflineRunner } from '../../../src/agents/offline-runner.js';
 import { addJobs } from '../../../src/producers/add-jobs.js';
@@ -11,6 +12,12 @@ import { startPipelineWorker } from '../../../test/support/evaluation-worker.js'
 import { startTestFleet } from '../../../test/support/fleet.js';
 import { errorReply, startMessagesApi } from '../../../test/support/messages-api.js';
 import { hold, type SoakCase, script, seconds, until } from '../soak-case.js';
+
+const COUNTING_WORKER = [
+  '--import',
+  'tsx',
+  fileURLToPath(new URL('../../../test/calls/counting-worker.ts', import.meta.url)),
+];
 
 const checks = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
@@ -155,7 +162,13 @@ export const SCALE_CASES: readonly SoakCase[] = [
       environment.onClose(() => api.close());
       const fleet = await FleetClient.open({ redisUrl: environment.redis.url, prefix: environment.name });
       environment.onClose(() => fleet.close());
-      const { bytes, warnings } = await heapOfWorker(fleet, environment.redis.url, api.url, [1_000, 5_000]);
+      const { bytes, warnings } = await heapOfWorker(
+        COUNTING_WORKER,
+        fleet,
+        environment.redis.url,
+        api.url,
+        [1_000, 5_000],
+      );
       const [early = 0, late = 0] = bytes;
       const grown = (late - early) / 2 ** 20;
       hold(grown < 5, `it grew by ${grown.toFixed(1)} MB`);
