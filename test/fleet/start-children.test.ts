@@ -121,6 +121,22 @@ describe('a job that starts children', () => {
     expect(await waiting()).toBe(2);
   });
 
+  it('goes on where a full Redis stopped it, with a new child and one that has failed', async () => {
+    const parent = await newParent();
+    await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
+    const [child] = await fleet.queue('solution-check').getPrioritized();
+    await failChild(child?.id ?? '', '[bad-request] x');
+    await fleet.client.hset(parent.key, 'finishedOn', Date.now());
+    await forgetChildren(fleet.client, parent.key);
+    const both = [request('a'), request('b')];
+    await fleet.client.config('SET', 'maxmemory', '1');
+    await expect(attempt(parent).children(both)).rejects.toThrow('OOM');
+    await fleet.client.config('SET', 'maxmemory', '0');
+    await expect(attempt(parent).children(both)).rejects.toThrow(WaitForChildren);
+    expect(await waiting()).toBe(2);
+    expect(await fleet.client.scard(`${parent.key}:dependencies`)).toBe(2);
+  });
+
   it('takes them along if it is cancelled before it waits, even if its worker is killed then', async () => {
     const parent = await newParent();
     await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
