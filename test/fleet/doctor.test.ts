@@ -54,6 +54,25 @@ describe('the doctor', () => {
     expect(await fleet.client.exists(`${fleet.prefix}:summarize:${summarize.id}`)).toBe(0);
   });
 
+  it('tells a job that reads the failures of its children about one that failed unnoticed', async () => {
+    const { fleet } = await startFleet();
+    const { job, children: [child] = [] } = await fleet.flows.add({
+      name: 'parent',
+      queueName: 'select',
+      children: [{ name: 'child', queueName: 'evaluate', opts: { ignoreDependencyOnFailure: true } }],
+    });
+    const key = `${fleet.prefix}:evaluate:${child?.job.id}`;
+    await fleet.client.lrem(`${fleet.prefix}:evaluate:wait`, 0, child?.job.id ?? '');
+    await fleet.client.hset(key, { finishedOn: 1, failedReason: 'why' });
+    for (const orphan of await findOrphanedParents(fleet.client, fleet.prefix)) {
+      await freeOrphanedParent(fleet.client, fleet.prefix, orphan);
+    }
+    expect(await job.getState()).toBe('waiting');
+    expect(await job.getIgnoredChildrenFailures()).toEqual({ [key]: 'why' });
+    expect(await fleet.client.hget(`${fleet.prefix}:select:${job.id}`, 'defa')).toBeNull();
+    await fleet.client.zadd(`${fleet.prefix}:evaluate:failed`, 1, child?.job.id ?? '');
+  });
+
   it('releases jobs in pipeline queues too, and leaves existing children alone', async () => {
     const { fleet, worker } = await startFleet();
     const candidates = [0, 1].map((index) => ({ solution: { content: `x = ${index}\n` } }));

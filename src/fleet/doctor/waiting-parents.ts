@@ -91,7 +91,11 @@ const NOTIFY_PARENT = script(`
 if redis.call('HEXISTS', KEYS[2], 'finishedOn') == 0 then return 0 end
 if redis.call('SREM', KEYS[1] .. ':dependencies', KEYS[2]) == 0 then return 0 end
 local failed = redis.call('HGET', KEYS[2], 'failedReason')
-if failed then
+-- BullMQ's name for ignoreDependencyOnFailure in a child's link to its parent.
+local isRead, link = pcall(cjson.decode, redis.call('HGET', KEYS[2], 'parent') or '')
+if failed and isRead and type(link) == 'table' and link.idof then
+  redis.call('HSET', KEYS[1] .. ':failed', KEYS[2], failed)
+elseif failed then
   redis.call('ZADD', KEYS[1] .. ':unsuccessful', redis.call('HGET', KEYS[2], 'finishedOn'), KEYS[2])
   redis.call('HSET', KEYS[1], 'defa', 'child ' .. KEYS[2] .. ' failed')
 else redis.call('HSET', KEYS[1] .. ':processed', KEYS[2], redis.call('HGET', KEYS[2], 'returnvalue') or 'null') end
