@@ -1,0 +1,295 @@
+import type { Leak } from '../../findings/find-leaks.js';
+import { FIT_METHODS, STATISTIC_METHODS } from '../../library-models/methods.js';
+import type { Call, Expr, Stmt } from '../../syntax/ast.js';
+import { expressionsIn, ownExpressions, partsOf, rootName, statementsIn } from '../../syntax/walk.js';
+import { overlapOf } from '../../values/region.js';
+import { freshName, type RepairContext, type TextEdit } from '../context.js';
+import { isRowValue } from '../row-values.js';
+import {
+  clustersOfAllRows,
+  type QuantileBins,
+  readQuantileBins,
+  sayQuantileBins,
+} from './clusters-and-bins.js';
+import { groupLoopAround, lookupsWithFallback, readGroupwise, sayGroupwise } from './group-lookup.js';
+import type { EarlierDivision } from './later-split.js';
+import { withFallbacks } from './mapped-groups.js';
+import { calleeName } from './row-order.js';
+import { tableKind } from './table-kind.js';
+
+/** Fitted objects that cannot be applied to other rows, or apply themselves to their own in another way. */
+const NOT_APPLIED =
+  /TSNE|MDS|SpectralEmbedding|LabelEncoder|DBSCAN|Agglomerative|SpectralClustering|TargetEncoder|LeaveOneOut|CatBoostEncoder|JamesStein|MEstimate|WOE|OPTICS/;
+const PREDICTS = /KMeans|GaussianMixture|Birch|MeanShift|AffinityPropagation|IsolationForest/;
+const FUNCTIONS =
+  /^(nan)?(mean|median|std|var|min|max|percentile|quantile|sum|ptp|amin|amax|average)$|^(mutual_info_(classif|regression)|f_(classif|regression)|chi2)$/;
+
+/** Thrown where a computation cannot be said for some rows; the message says why. */
+export class NotSaid extends Error {}
+
+/** Says the computations of the block for some rows. */
+export class Saying {
+  readonly #context: RepairContext;
+  readonly #leak: Leak;
+  readonly #anchor: Stmt;
+  readonly #earlier: Pick<EarlierDivision, 'ofFrame' | 'ofArray'>;
+  /** Lines to put in before a statement. */
+  readonly #lines = new Map<Stmt, readonly string[]>();
+  readonly #taken = new Set<string>();
+
+  constructor(
+    context: RepairContext,
+    leak: Leak,
+    anchor: Stmt,
+    earlier: Pick<EarlierDivision, 'ofFrame' | 'ofArray'>,
+  ) {
+    this.#context = context;
+    this.#leak = leak;
+    this.#anchor = anchor;
+    this.#earlier = earlier;
+  }
+
+  edits(): TextEdit[] {
+    const edits: TextEdit[] = [];
+    const said: Expr[] = [];
+    for (const leak of this.#context.leaks) {
+      for (const node of new Set([leak.node, ...leak.nodes])) {
+        const around = this.#groupwiseAround(leak.statement, node);
+        const whole = around ?? node;
+        if (said.some((other) => other.start <= whole.start && whole.end <= other.end)) continue;
+        edits.push(...(around === undefined ? this.#onRows(leak, node) : this.#groupwise(leak, around)));
+        said.push(whole);
+      }
+    }
+    const fallbacks = withFallbacks(this.#context, this.#context.leaks, this.#earlier.ofFrame);
+    if (typeof fallbacks === 'string') throw new NotSaid(fallbacks);
+    // Several statistics of one loop over groups ask for the same edit.
+    const isFirst = (edit: TextEdit, at: number): boolean =>
+      edits.findIndex(
+        ({ start, end, text }) => start === edit.start && end === edit.end && text === edit.text,
+      ) === at;
+    return [...edits.filter(isFirst), ...fallbacks];
+  }
+
+  /** The edits, with the lines that have to be before their statements; the division comes before the anchor. */
+  withLines(edits: readonly TextEdit[], division?: string): TextEdit[] {
+    const first = division === undefined ? [] : [division];
+    this.#lines.set(this.#anchor, [...first, ...(this.#lines.get(this.#anchor) ?? [])]);
+    const all = [...edits];
+    for (const [{ start }, lines] of this.#lines) {
+      const indent = this.#context.source.slice(this.#context.source.lastIndexOf('\n', start - 1) + 1, start);
+      if (/\S/.test(indent)) throw new NotSaid('the fit shares its line');
+      const put = lines.map((line) => `${line}${this.#context.lineEnding}${indent}`).join('');
+      // Lines put in before a statement join an edit at its very start.
+      const at = all.findIndex((edit) => edit.start === start);
+      const [first] = at < 0 ? [] : all.splice(at, 1);
+      all.push({ start, end: first?.end ?? start, text: put + (first?.text ?? '') });
+    }
+    return all;
+  }
+
+  /** The `transform` by groups that a computation is, or whose function it is in. */
+  #groupwiseAround(statement: Stmt, node: Expr): Call | undefined {
+    for (const own of ownExpressions(statement)) {
+      for (const part of expressionsIn(own)) {
+        if (part.type !== 'call' || calleeName(part) !== 'transform') continue;
+        if (part.start <= node.start && part.end >= node.end && /groupby/.test(this.#text(part.callee)))
+          return part;
+      }
+    }
+    return undefined;
+  }
+
+  #groupwise(leak: Leak, node: Call): TextEdit[] {
+    const values = readGroupwise(this.#context.source, node);
+    if (values === undefined || !hasRows(this.#context, this.#leak, values.frame))
+      throw new NotSaid('the statistic is computed inside a lambda, group by group');
+    this.#check(values.frame);
+    const { lines, text } = sayGroupwise(this.#context.source, values, this.#earlier.ofFrame, (wanted) =>
+      this.#fresh(wanted),
+    );
+    this.#lines.set(leak.statement, [...(this.#lines.get(leak.statement) ?? []), ...lines]);
+    return [{ start: node.start, end: node.end, text }];
+  }
+
+  #onRows(leak: Leak, node: Expr): TextEdit[] {
+    if (node.type !== 'call') throw new NotSaid('no fit and no statistic in this block');
+    const name = calleeName(node);
+    const groups = this.#groupLoop(leak, node);
+    if (groups !== undefined) return groups;
+    const bins = readQuantileBins(this.#context.source, node);
+    if (bins !== undefined) return this.#quantileBins(leak, node, bins);
+    if (node.callee.type === 'attribute' && FIT_METHODS.has(name)) return this.#fit(leak, node, node.callee);
+    if (node.callee.type === 'attribute' && STATISTIC_METHODS.has(name) && !isModule(node.callee.object)) {
+      if (insideLambda(leak.statement, node)) throw new NotSaid('the statistic is computed inside a lambda');
+      return this.#pick(node);
+    }
+    if (FUNCTIONS.test(name))
+      return node.args.filter(isPositional).flatMap(({ value }) => this.#pick(value, true));
+    throw new NotSaid('what is computed over all rows gives a value for each row');
+  }
+
+  /** Statistics of one group after another: the loop goes over the groups of the training rows. */
+  #groupLoop(leak: Leak, node: Call): TextEdit[] | undefined {
+    const loop = groupLoopAround(leak.statement, node);
+    if (loop === undefined || !hasRows(this.#context, this.#leak, loop.frame.id)) return undefined;
+    const nodes = this.#context.leaks.flatMap((other) => [...other.nodes, other.node]);
+    const isOnlyLearned = loop.uses.every((use) =>
+      nodes.some((other) => use.start >= other.start && use.end <= other.end),
+    );
+    if (!isOnlyLearned) throw new NotSaid('the loop over groups does more than to learn from them');
+    if (this.#check(loop.frame.id) !== 'frame') throw new NotSaid('the groups are not those of a frame');
+    const { module, block } = this.#context;
+    const lookups = lookupsWithFallback(module, block, leak.statement);
+    if (lookups === undefined) throw new NotSaid('a group that the training rows lack would have no value');
+    const { end } = loop.frame;
+    return [{ start: end, end, text: this.#earlier.ofFrame }, ...lookups];
+  }
+
+  #quantileBins(leak: Leak, node: Call, bins: QuantileBins): TextEdit[] {
+    const { column } = bins;
+    const table = rootName(column);
+    if (table === undefined || !hasRows(this.#context, this.#leak, table) || this.#check(table) !== 'frame')
+      throw new NotSaid('the rows of the bins have no name before them');
+    if (insideLambda(leak.statement, node)) throw new NotSaid('the statistic is computed inside a lambda');
+    const index = column.type === 'subscript' ? column.indices[0] : undefined;
+    const label = index?.type === 'constant' ? `${index.value}` : index?.type === 'name' ? index.id : 'bin';
+    const { line, text } = sayQuantileBins(
+      this.#context.source,
+      bins,
+      this.#earlier.ofFrame,
+      this.#fresh(`${label}_edges`),
+    );
+    this.#lines.set(leak.statement, [...(this.#lines.get(leak.statement) ?? []), line]);
+    return [{ start: node.start, end: node.end, text }];
+  }
+
+  #fit(leak: Leak, node: Call, callee: Expr & { type: 'attribute' }): TextEdit[] {
+    const { name, object, end } = callee;
+    const isModel = leak.kind === 'training-rows';
+    const args = node.args.filter(
+      (argument) => isPositional(argument) || /^(X|y)$/.test(argument.name ?? ''),
+    );
+    if (node.args.some((argument) => argument.star !== '' || isRowValue(argument.name)) || args.length > 2)
+      throw new NotSaid('the fit takes more values for each row than features and labels');
+    const [rows] = args;
+    if (rows === undefined) throw new NotSaid('the fit has no rows');
+    const made = this.#constructorText(object);
+    if (!isModel && NOT_APPLIED.test(made))
+      throw new NotSaid('what is fitted cannot be applied to other rows');
+    if (/(OneHot|Ordinal)Encoder/.test(made) && !/handle_unknown/.test(made))
+      throw new NotSaid('the encoder would refuse a category that the training part lacks');
+    const picked = args.flatMap(({ value }) => {
+      const edits = this.#pick(value);
+      if (edits.length === 0) throw new NotSaid('features and labels are not divided by one split');
+      return edits;
+    });
+    if (name === 'fit') {
+      const clusters = clustersOfAllRows(this.#context, node, object, rows.value, PREDICTS.test(made));
+      if (clusters === undefined) throw new NotSaid('what is fitted says nothing about other rows');
+      return [...picked, ...clusters];
+    }
+    const second = name === 'fit_transform' ? 'transform' : name === 'fit_predict' ? 'predict' : undefined;
+    if (second === undefined || (second === 'predict' && !PREDICTS.test(made)))
+      throw new NotSaid('what is fitted cannot be applied to other rows');
+    return [
+      { start: end - name.length, end, text: 'fit' },
+      ...picked,
+      { start: node.end, end: node.end, text: `.${second}(${this.#text(rows.value)})` },
+    ];
+  }
+
+  /** The rows of the training part instead of all, wherever a table is in an expression. */
+  #pick(expression: Expr, optional = false): TextEdit[] {
+    const edits: TextEdit[] = [];
+    const visit = (part: Expr, parents: readonly Expr[]): void => {
+      if (part.type === 'name') {
+        if (hasRows(this.#context, this.#leak, part.id) && !isLength(parents))
+          edits.push(this.#pickName(part, parents));
+        return;
+      }
+      if (part.type === 'lambda') throw new NotSaid('the statistic is computed inside a lambda');
+      for (const inner of partsOf(part)) visit(inner, [part, ...parents]);
+    };
+    visit(expression, []);
+    if (edits.length === 0 && !optional) throw new NotSaid('the rows of the fit have no name before it');
+    return edits;
+  }
+
+  #pickName(name: Expr & { type: 'name' }, parents: readonly Expr[]): TextEdit {
+    const kind = this.#check(name.id);
+    if (kind === 'array') return { start: name.end, end: name.end, text: this.#earlier.ofArray };
+    // `frame["column"].iloc[rows]` reads better than `frame.iloc[rows]["column"]`.
+    const [parent] = parents;
+    const [index, other] = parent?.type === 'subscript' && parent.object === name ? parent.indices : [];
+    const isColumn = other === undefined && this.#isColumn(index);
+    const { end } = isColumn && parent !== undefined ? parent : name;
+    return { start: end, end, text: this.#earlier.ofFrame };
+  }
+
+  #isColumn(index: Expr | undefined): boolean {
+    if (index?.type === 'name') return !this.#context.watchedEarlier.has(index.id);
+    return index?.type === 'constant' || index?.type === 'sequence';
+  }
+
+  /** How rows of a table are taken; it has to hold the same rows throughout the anchor. */
+  #check(name: string): 'frame' | 'array' {
+    for (const inner of statementsIn(this.#anchor)) {
+      const isAgain =
+        inner !== this.#anchor &&
+        ((inner.type === 'assign' &&
+          inner.targets.some((target) => target.type === 'name' && target.id === name)) ||
+          (inner.type === 'for' && rootName(inner.target) === name));
+      if (isAgain) throw new NotSaid(`\`${name}\` is assigned again beside the fit`);
+    }
+    const kind = tableKind(this.#context.module, name, this.#anchor);
+    if (kind === undefined) throw new NotSaid(`whether \`${name}\` is a frame or an array is not known`);
+    return kind;
+  }
+
+  #constructorText(object: Expr): string {
+    if (object.type !== 'name') return this.#text(object);
+    const made = [
+      ...this.#context.source.matchAll(
+        new RegExp(`(?<![\\w.])${object.id}\\s*=(?!=)([^\\n]*(?:\\n[ \\t]+[^\\n]*)*)`, 'g'),
+      ),
+    ];
+    return made.map(([text]) => text).join('\n');
+  }
+
+  #fresh(wanted: string): string {
+    const name = freshName(this.#context.source, wanted, this.#taken);
+    this.#taken.add(name);
+    return name;
+  }
+
+  #text({ start, end }: Expr): string {
+    return this.#context.source.slice(start, end);
+  }
+}
+
+export function isPositional({ name, star }: { name?: string; star: string }): boolean {
+  return name === undefined && star === '';
+}
+
+function isModule(object: Expr): boolean {
+  return object.type === 'name' && /^(np|numpy|torch|pd|scipy|stats)$/.test(object.id);
+}
+
+/** `len(frame)` and `frame.shape`: numbers of all rows, which say nothing about them. */
+function isLength([parent, around]: readonly Expr[]): boolean {
+  if (parent?.type === 'attribute')
+    return /^(shape|columns|index|dtypes)$/.test(parent.name) && around?.type !== 'call';
+  return parent?.type === 'call' && calleeName(parent) === 'len';
+}
+
+function insideLambda(statement: Stmt, node: Expr): boolean {
+  return [...ownExpressions(statement)]
+    .flatMap((own) => [...expressionsIn(own)])
+    .some((part) => part.type === 'lambda' && part.start <= node.start && part.end >= node.end);
+}
+
+export function hasRows(context: RepairContext, leak: Leak, name: string): boolean {
+  const rows = context.watchedEarlier.get(name);
+  return rows !== undefined && overlapOf(rows, leak.rows) === 'yes';
+}
