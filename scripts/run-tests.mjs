@@ -39,22 +39,25 @@ function runVitest(args) {
 }
 
 const outcomesOf = (files) => files.flatMap((file) => file.assertionResults.map(({ status }) => status));
+/** A test that was not run to its end is 'pending' in a file that counts as passed: the process of the file has died. */
+const isFailure = (status) => status === 'failed' || status === 'pending';
+const hasFailed = (file) => file.status === 'failed' || outcomesOf([file]).some(isFailure);
 /** A test file that could not even be loaded. */
-const isUnloadable = (file) => file.status === 'failed' && !outcomesOf([file]).includes('failed');
+const isUnloadable = (file) => file.status === 'failed' && !outcomesOf([file]).some(isFailure);
 
 function count(files) {
   const outcomes = outcomesOf(files);
   return {
     passed: outcomes.filter((status) => status === 'passed').length,
-    failed: outcomes.filter((status) => status === 'failed').length + files.filter(isUnloadable).length,
-    skipped: outcomes.filter((status) => status !== 'passed' && status !== 'failed').length,
+    failed: outcomes.filter(isFailure).length + files.filter(isUnloadable).length,
+    skipped: outcomes.filter((status) => status !== 'passed' && !isFailure(status)).length,
   };
 }
 
 function failuresOf(file) {
   const name = relative(root, file.name);
   if (isUnloadable(file)) return [name];
-  const failed = file.assertionResults.filter(({ status }) => status === 'failed');
+  const failed = file.assertionResults.filter(({ status }) => isFailure(status));
   return failed.map(({ fullName }) => `${name} > ${fullName}`);
 }
 
@@ -99,7 +102,7 @@ const loops = busy ? startBusyLoops() : undefined;
 const first = runVitest(args);
 let { status, files } = first;
 const runs = [first];
-const failedFiles = files.filter((file) => file.status === 'failed');
+const failedFiles = files.filter(hasFailed);
 // With arguments, somebody looks at single tests and wants to see each run as it was.
 const mayRunAgain = args.length === 0 && !busy;
 if (mayRunAgain && failedFiles.length > 0 && failedFiles.length <= MAX_FILES_RUN_AGAIN) {

@@ -57,6 +57,12 @@ describe('npm test ends with one line of counts and an exit status that agrees w
       1,
       '1 passed, 1 failed',
     ],
+    [
+      'the process of the tests dies',
+      "it('a', () => process.kill(process.pid, 'SIGKILL')); it('b', () => undefined);",
+      1,
+      '0 passed, 2 failed',
+    ],
     ['every test is skipped', "it.skip('a', () => undefined);", 1, '0 passed, 0 failed, 1 skipped'],
   ])('%s', (_, text, status, last) => {
     // With an argument, nothing is run again.
