@@ -33,15 +33,3 @@ export async function interruptible<T>(action: (interrupted: AbortSignal) => Pro
     for (const remove of listeners) remove();
   }
 }
-
-/** What a promise comes to, or the rejection with the reason as soon as the signal is aborted. */
-export function unlessInterrupted<T>(interrupted: AbortSignal, working: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(interrupted.reason);
-    if (interrupted.aborted) return onAbort();
-    interrupted.addEventListener('abort', onAbort, { once: true });
-    working()
-      .then(resolve, reject)
-      .finally(() => interrupted.removeEventListener('abort', onAbort));
-  });
-}

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chooseRunner } from '../agents/select-runner.js';
+import { abortable } from '../async.js';
 import { isSet } from '../config/load-config.js';
 import type { Config } from '../config/settings.js';
 import { RedisError } from '../errors.js';
@@ -10,7 +11,7 @@ import { FleetClient } from '../producers/fleet-client.js';
 import type { MemoryLimits } from '../producers/memory-admission.js';
 import { asRedisError } from '../queues/connection.js';
 import { type CommandRedis, isSupervised, openRedis } from './command-redis.js';
-import { interruptible, unlessInterrupted } from './interruption.js';
+import { interruptible } from './interruption.js';
 import { ephemeralPrefix, holdPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
@@ -105,7 +106,7 @@ async function openSession(
   try {
     // A worker that starts waits for a Redis that is away.
     const stop = redis.lost === undefined ? interrupted : AbortSignal.any([interrupted, redis.lost]);
-    const fleet = await unlessInterrupted(stop, open);
+    const fleet = await unlessAborted(stop, open);
     return { fleet, failureOf, close, ...(redis.lost === undefined ? {} : { lost: redis.lost }) };
   } catch (thrown) {
     const failure = await failureOf(thrown);
@@ -137,7 +138,7 @@ async function closeSession(
   const limit = interrupted.aborted ? AbortSignal.timeout(MAX_INTERRUPTED_MS) : undefined;
   const giveUp = lost === undefined ? limit : AbortSignal.any([lost, interrupted]);
   try {
-    await (giveUp === undefined ? inOrder() : unlessInterrupted(giveUp, inOrder));
+    await (giveUp === undefined ? inOrder() : unlessAborted(giveUp, inOrder));
   } catch (thrown) {
     if (giveUp?.aborted !== true) throw thrown;
     setTimeout(() => process.exit(), LAST_WORD_MS).unref();
@@ -181,8 +182,8 @@ export function withSession<T>(
     const submissions = new Submissions(interrupted);
     try {
       const { fleet, failureOf, lost } = session;
-      const work = () => unlessInterrupted(interrupted, () => action(fleet, submissions, failureOf));
-      return await (lost === undefined ? work() : unlessInterrupted(lost, work));
+      const work = () => unlessAborted(interrupted, () => action(fleet, submissions, failureOf));
+      return await (lost === undefined ? work() : unlessAborted(lost, work));
     } catch (thrown) {
       throw await session.failureOf(thrown);
     } finally {
@@ -191,4 +192,10 @@ export function withSession<T>(
       });
     }
   });
+}
+
+/** Does work unless the signal is aborted, or until it is. @throws the signal's reason. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  return abortable(work(), signal);
 }

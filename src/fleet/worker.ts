@@ -2,6 +2,7 @@ import type { Worker as QueueWorker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { AgentRunner } from '../agents/agent-runner.js';
 import { NO_WORKSPACES, type WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
+import { succeedsWithin } from '../async.js';
 import { type CallControlOptions, callControl } from '../calls/call-control.js';
 import { messageOf } from '../errors.js';
 import { RedisPayloadStore } from '../payloads/payload-store.js';
@@ -93,19 +94,6 @@ interface WorkerParts {
   readonly watchdog: Watchdog;
   readonly isolatedProcess: IsolatedProcess | undefined;
   readonly full: FullRedis;
-}
-
-/** Whether a promise settles in time. */
-async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A running worker: takes jobs of its kinds until it is stopped. */
@@ -302,10 +290,10 @@ export class FleetWorker {
     const maxWaitMs = running.size === 0 ? 0 : drainMs + SHUTDOWN_GRACE_MS;
     if (await untilConnected(workers, [durableClient], Math.max(maxWaitMs, SHUTDOWN_GRACE_MS))) {
       const closed = Promise.all(workers.map((worker) => worker.close()));
-      if (await endsWithin(closed, drainMs + SHUTDOWN_GRACE_MS)) return;
+      if (await succeedsWithin(closed, drainMs + SHUTDOWN_GRACE_MS)) return;
     }
     logger.error('the worker could not stop cleanly: its running jobs stall and another worker takes them');
-    await endsWithin(Promise.all(workers.map((worker) => worker.close(true))), SHUTDOWN_GRACE_MS);
+    await succeedsWithin(Promise.all(workers.map((worker) => worker.close(true))), SHUTDOWN_GRACE_MS);
   }
 
   async #listenForCancellations(prefix: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { succeedsWithin } from '../async.js';
 import { ConfigurationError, messageOf, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
 import { Admission } from './admission/admission.js';
@@ -80,18 +81,11 @@ export class FleetLink {
   async #askRedis(): Promise<boolean> {
     const client = this.#gateway?.fleet.client;
     if (client === undefined || client.status !== 'ready') return false;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), HEALTH_MS);
-    });
-    const answered = client.ping().then(
-      () => true,
-      () => false,
-    );
     try {
-      return await Promise.race([answered, late]);
-    } finally {
-      clearTimeout(timer);
+      return await succeedsWithin(client.ping(), HEALTH_MS);
+    } catch {
+      // A Redis that answers with an error is not healthy either.
+      return false;
     }
   }
 

@@ -1,6 +1,6 @@
+import { abortable } from '../async.js';
 import { PayloadError } from '../errors.js';
 import type { ContaminationJobResult } from '../queues/contamination.js';
-import { abortable } from './abortable.js';
 import type { Processor } from './processor.js';
 
 /**

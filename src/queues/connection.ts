@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { succeedsWithin } from '../async.js';
 import { messageOf, RedisError } from '../errors.js';
 import { type RedisConnectionOptions, redisAddress, redisOptionsFrom } from './redis-address.js';
 import { isRedirection } from './redis-cluster.js';
@@ -98,20 +99,16 @@ export async function connectWithin(
   client.on('error', (error) => {
     reason = error;
   });
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    if (timeoutMs === undefined) return;
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
   try {
-    await Promise.race([client.connect(), late]);
+    const connecting = client.connect();
+    if (timeoutMs === undefined) await connecting;
+    else if (!(await succeedsWithin(connecting, timeoutMs)))
+      throw new Error(`no answer within ${timeoutMs} ms`);
     connected = true;
     return client;
   } catch (thrown) {
     client.disconnect();
     throw connectionError(reason ?? thrown, redisAddress(options));
-  } finally {
-    clearTimeout(timer);
   }
 }
 

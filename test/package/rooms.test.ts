@@ -11,6 +11,7 @@ const LEAVES = [
   'config',
   'tenant-queue',
   'event-loop',
+  'async',
   'open-descriptor',
   'link-boundary',
 ];
@@ -22,6 +23,7 @@ const ALLOWED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'error-table': [],
   'tenant-queue': [],
   'event-loop': [],
+  async: [],
   'open-descriptor': [],
   'link-boundary': [],
   // Types only: an agent's error carries what its calls used.

@@ -1,7 +1,7 @@
+import { abortable } from '../../async.js';
 import { JobInterceptor } from '../../calls/job-interceptor.js';
 import { lostJob } from '../../calls/refusals.js';
 import { JobError, messageOf } from '../../errors.js';
-import { abortable } from '../../processors/abortable.js';
 import type { KindName, PayloadOf, ResultOf } from '../../queues/registry.js';
 import { clearCrashMarker, resetCrashCount, writeCrashMarker } from '../crash-markers.js';
 import { type ProcessedJob, type ProcessingLog, type ProcessingParts, processJob } from '../process-job.js';
