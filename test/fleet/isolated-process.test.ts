@@ -41,11 +41,18 @@ const startWorker = (options: Partial<WorkerOptions> = {}) =>
 const submit = (content: string) => addSolutionCheck(test.fleet, { solution: { content } });
 const keyOf = ({ id }: JobHandle<'solution-check'>) => test.fleet.queue('solution-check').toKey(id);
 
-/** A job in whose attempts so many workers have crashed. */
-async function submitWithCrashes(content: string, crashes = 1): Promise<JobHandle<'solution-check'>> {
-  const handle = await submit(content);
+/** A job in whose attempts so many workers have crashed. No worker takes it before it has its crashes. */
+async function submitWithCrashes(
+  content: string,
+  crashes = 1,
+  settings: { verify?: 'agent' } = {},
+): Promise<JobHandle<'solution-check'>> {
+  const queue = test.fleet.queue('solution-check');
+  await queue.pause();
+  const handle = await addSolutionCheck(test.fleet, { solution: { content }, ...settings });
   const runs = Array.from({ length: crashes }, (_, index) => `run-${index}@0`);
   await test.fleet.client.hset(keyOf(handle), 'fleet:crashes', runs.join(' '));
+  await queue.resume();
   return handle;
 }
 
@@ -96,9 +103,7 @@ describe('a job in whose attempt a worker crashed', () => {
       if (!text.includes('fit(all)')) return leaks();
       return body.output_config === undefined ? correction('a = fit(train)') : leaks('a = fit(all)');
     };
-    const payload = { solution: { content: 'a = fit(all)\nprint(a)\n' }, verify: 'agent' as const };
-    const handle = await addSolutionCheck(test.fleet, payload);
-    await test.fleet.client.hset(keyOf(handle), 'fleet:crashes', 'run-0@0');
+    const handle = await submitWithCrashes('a = fit(all)\nprint(a)\n', 1, { verify: 'agent' });
     await startWorker({ concurrency: 1 });
     expect((await handle.result()).notes).toContain(
       'the agent checked the corrected script again and found no leakage',
