@@ -5,7 +5,7 @@ import { CHILDREN_FIELD } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { virtualTimeKey } from '../queues/redis-keys.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
-import { startedChildren } from './children/child-script.js';
+import { type StartedChild, startedChildren } from './children/child-script.js';
 
 /**
  * Starts attempts of jobs of one queue. If the stalled count has grown since the last attempt started, that attempt crashed.
@@ -59,8 +59,8 @@ export interface StartedAttempt {
   readonly crashes: number;
   /** Whether the job has calls of earlier attempts in its ledger. */
   readonly hasLedger: boolean;
-  /** Names of the children that earlier attempts started. */
-  readonly startedChildren: readonly string[];
+  /** The children that earlier attempts started. */
+  readonly startedChildren: readonly StartedChild[];
 }
 
 /** An attempt that is about to start. */

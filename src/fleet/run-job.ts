@@ -7,6 +7,7 @@ import { writeUsage } from '../queues/job-flags.js';
 import type { JobKind } from '../queues/kind.js';
 import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
 import { UsageSchema } from '../queues/usage.js';
+import type { StartedChild } from './children/child-script.js';
 import { clearCrashMarker, resetCrashCount } from './crash-markers.js';
 import { hasLostLock } from './failure-decision.js';
 import { runIsolated } from './isolation/run-isolated.js';
@@ -73,7 +74,7 @@ interface StartedJob {
   readonly running: RunningJob;
   /** Whether the job has calls of earlier attempts in its ledger. */
   readonly hasLedger: boolean;
-  readonly startedChildren: readonly string[];
+  readonly startedChildren: readonly StartedChild[];
 }
 
 /**

@@ -2,12 +2,13 @@ import { UnrecoverableError, Worker } from 'bullmq';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { ChildJobs, type ParentJob } from '../../src/fleet/children/child-jobs.js';
-import { MAX_CHILDREN } from '../../src/fleet/children/child-script.js';
+import { MAX_CHILDREN, startedChildren } from '../../src/fleet/children/child-script.js';
 import { childProducer } from '../../src/fleet/children/child-submission.js';
 import { WaitForChildren } from '../../src/fleet/children/wait-for-children.js';
 import { MAX_CHILD_DEPTH } from '../../src/producers/add-child.js';
-import { cancelChildren, cancelJob } from '../../src/producers/cancel-job.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
+import { CONTRACT_VERSION } from '../../src/queues/common.js';
 import { CHILDREN_FIELD, forgetChildren, readJobFlags } from '../../src/queues/job-flags.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
@@ -245,11 +246,17 @@ describe('a job that starts children', () => {
     });
   });
 
-  it('is left to a newer worker that started a child which this one does not know', async () => {
-    const parent = { ...(await newParent()), startedChildren: ['a', 'new'] };
-    const jobs = attempt(parent);
-    await expect(jobs.children([request('a')])).rejects.toThrow(WaitForChildren);
-    await cancelChildren(fleet, parent.key);
-    await expect(attempt(parent).assertAllStarted()).rejects.toMatchObject({ code: 'newer-contract' });
+  it.each([
+    ['is left to a newer worker that started it', CONTRACT_VERSION + 1, 'newer-contract'],
+    ['fails where this version started it before', CONTRACT_VERSION, 'child-changed'],
+  ])('and does not start one of an earlier attempt: it %s', async (_name, version, code) => {
+    const parent = await newParent();
+    await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
+    const [a = { name: '', version: 0 }] = startedChildren(
+      (await fleet.client.hget(parent.key, CHILDREN_FIELD)) ?? undefined,
+    );
+    expect(a).toEqual({ name: 'a', version: CONTRACT_VERSION });
+    const later = attempt({ ...parent, startedChildren: [{ name: 'other', version }] });
+    await expect(later.assertAllStarted()).rejects.toMatchObject({ code });
   });
 });

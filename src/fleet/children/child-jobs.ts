@@ -4,9 +4,10 @@ import { JobError, PayloadError } from '../../errors.js';
 import type { ChildOptions, ChildRequest, ChildWork } from '../../processors/processor.js';
 import type { ChildHeritage } from '../../producers/add-child.js';
 import { failureOf } from '../../queues/child-failure.js';
+import { CONTRACT_VERSION } from '../../queues/common.js';
 import type { JobKind } from '../../queues/kind.js';
 import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from '../../queues/registry.js';
-import { beginChildren, type ChildState, type RequestedChild } from './child-script.js';
+import { beginChildren, type ChildState, type RequestedChild, type StartedChild } from './child-script.js';
 import type { ChildProducer } from './child-submission.js';
 import { WaitForChildren } from './wait-for-children.js';
 
@@ -17,7 +18,7 @@ export interface ParentJob {
   readonly token: string;
   readonly id: string;
   /** Names of the children that earlier attempts started. */
-  readonly startedChildren: readonly string[];
+  readonly startedChildren: readonly StartedChild[];
   readonly heritage: ChildHeritage;
 }
 
@@ -76,16 +77,20 @@ export class ChildJobs implements ChildWork {
 
   /**
    * Call it after the processor has returned.
-   * @throws WaitForChildren if the processor caught the wait; PayloadError `newer-contract` if an earlier attempt, in a newer
-   *   worker, started a child that this one did not.
+   * @throws WaitForChildren if the processor caught the wait. If an earlier attempt started a child that this one did not:
+   *   PayloadError `newer-contract` if a newer worker did, else JobError `child-changed`.
    */
   async assertAllStarted(): Promise<void> {
     if (await this.isWaiting()) throw new WaitForChildren();
-    const unknown = this.parent.startedChildren.find((name) => !this.#requested.has(name));
+    const unknown = this.parent.startedChildren.find(({ name }) => !this.#requested.has(name));
     if (unknown === undefined) return;
     const { id } = this.parent;
-    const message = `job ${id} has a child "${unknown}", which this worker's version does not start`;
-    throw new PayloadError('newer-contract', message, { jobId: id });
+    if (unknown.version > CONTRACT_VERSION) {
+      const message = `a newer worker started the child "${unknown.name}" of job ${id}, which this version does not start`;
+      throw new PayloadError('newer-contract', message, { jobId: id });
+    }
+    const message = `an earlier attempt started the child "${unknown.name}", and this one did not; a retry begins without children`;
+    throw new JobError('child-changed', message, { jobId: id, field: unknown.name });
   }
 
   async #handle(requests: readonly ChildRequest[]): Promise<unknown[]> {

@@ -1,14 +1,23 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { JobError } from '../../errors.js';
+import { CONTRACT_VERSION } from '../../queues/common.js';
 import { CHILDREN_FIELD } from '../../queues/job-flags.js';
 import { readRecord } from '../../queues/read-record.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
 
-/** Names of the children that a job has started; none if its record cannot be read, which `beginChildren` reports. */
-export function startedChildren(record: string | undefined): string[] {
+/** A child that an earlier attempt started. */
+export interface StartedChild {
+  readonly name: string;
+  /** Contract version of the worker that started it. */
+  readonly version: number;
+}
+
+/** The children that a job has started; none if its record cannot be read, which `beginChildren` reports. */
+export function startedChildren(record: string | undefined): StartedChild[] {
   if (record === undefined || record === '') return [];
-  return Object.keys(readRecord(z.record(z.string(), z.string()), record)?.value ?? {});
+  const children = readRecord(z.record(z.string(), z.string()), record)?.value ?? {};
+  return Object.entries(children).map(([name, value]) => ({ name, version: Number.parseInt(value, 10) }));
 }
 
 /** Maximum number of children of one job. */
@@ -32,7 +41,8 @@ export type ChildState =
 /**
  * Records the children that a job starts, before they are added, and reads their states. The job waits only for children
  * that have not ended: a child of an earlier job with the same key may have ended before it became a child of this one.
- * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 maximum number of children, then name, digest and key of each.
+ * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 maximum number of children,
+ * 4 contract version, then name, digest and key of each.
  * Returns 'lost', 'broken', 'changed' or 'limit' and a name, or a state and a value for each child.
  */
 const BEGIN_CHILDREN = script(`
@@ -41,10 +51,10 @@ local isRead, children = pcall(cjson.decode, redis.call('HGET', KEYS[1], ARGV[2]
 if not isRead or type(children) ~= 'table' then return {'broken', ''} end
 local count, isNew, reply = 0, false, {}
 for _ in pairs(children) do count = count + 1 end
-for at = 4, #ARGV, 3 do
+for at = 5, #ARGV, 3 do
   local name, digest, key = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local before = children[name]
-  if before and before ~= digest then return {'changed', name} end
+  if before and string.match(before, ':(.*)$') ~= digest then return {'changed', name} end
   local state, value = 'missing', ''
   local result = redis.call('HGET', KEYS[1] .. ':processed', key)
   local reason = redis.call('HGET', KEYS[1] .. ':failed', key)
@@ -54,7 +64,7 @@ for at = 4, #ARGV, 3 do
     if redis.call('EXISTS', key) == 1 and redis.call('HEXISTS', key, 'finishedOn') == 0 then state = 'pending' end
   end
   if not before then
-    count, isNew, children[name] = count + 1, true, digest
+    count, isNew, children[name] = count + 1, true, ARGV[4] .. ':' .. digest
     if count > tonumber(ARGV[3]) then return {'limit', name} end
   end
   reply[#reply + 1], reply[#reply + 2] = state, value
@@ -78,7 +88,7 @@ export async function beginChildren(
       client,
       BEGIN_CHILDREN,
       [job.key, `${job.key}:lock`],
-      [job.token, CHILDREN_FIELD, MAX_CHILDREN, ...args],
+      [job.token, CHILDREN_FIELD, MAX_CHILDREN, CONTRACT_VERSION, ...args],
     ),
   );
   const [first, name] = [replyText(reply[0]), replyText(reply[1]) ?? ''];
