@@ -5,7 +5,7 @@ import { forgetChildren } from '../queues/job-flags.js';
 import { isKindName } from '../queues/registry.js';
 import type { FleetJobOptions } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
-import { scheduleSubmitted } from './schedule-submitted.js';
+import { schedule } from './schedule-submitted.js';
 
 /**
  * Runs a failed job again with a fresh set of attempts. It gets a new start tag: with their old tags, thousands of failed
@@ -21,9 +21,10 @@ export async function requeueWithNewPriority(
   const id = job.id ?? '';
   const fleetOptions = (job.opts as FleetJobOptions).fleet;
   if (isKindName(queueName)) {
-    await forgetChildren(fleet.client, fleet.jobKey(queueName, id));
     await job.changePriority({ priority: UNSCHEDULED });
-    await scheduleSubmitted(fleet, [{ queue: queueName, id, data: job.data, ...fleetOptions }]);
+    // A full Redis takes the scripts around this one. It refuses this one, and so the retry.
+    await schedule(fleet, [{ queue: queueName, id, data: job.data, ...fleetOptions }]);
+    await forgetChildren(fleet.client, fleet.jobKey(queueName, id));
   }
   try {
     await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });

@@ -18,13 +18,11 @@ export interface SubmittedJob {
 }
 
 /**
- * Gives jobs that were just added their start tags. Delayed jobs get theirs from the workers when they become due, and
- * jobs in pipeline queues have none.
- *
- * The jobs are accepted by now, so it never fails: a job that could not be scheduled runs after all others until a
- * worker schedules it, usually within two seconds.
+ * Gives jobs that were added as `UNSCHEDULED` their start tags. Delayed jobs get theirs from the workers when they become
+ * due, and jobs of pipeline queues have none.
+ * @throws what Redis refuses.
  */
-export async function scheduleSubmitted(fleet: FleetClient, jobs: readonly SubmittedJob[]): Promise<void> {
+export async function schedule(fleet: FleetClient, jobs: readonly SubmittedJob[]): Promise<void> {
   const requests = new Map<string, SchedulingRequest[]>();
   for (const { queue, id, data, tenant, submitter, priority, delayMs } of jobs) {
     if (!isKindName(queue) || (delayMs ?? 0) > 0) continue;
@@ -37,7 +35,16 @@ export async function scheduleSubmitted(fleet: FleetClient, jobs: readonly Submi
       priority: priority ?? 0,
     });
   }
-  await Promise.allSettled(
-    [...requests].map(([queue, ofQueue]) => scheduleJobs(fleet.client, fleet.prefix, queue, ofQueue)),
+  const scheduled = [...requests].map(([queue, ofQueue]) =>
+    scheduleJobs(fleet.client, fleet.prefix, queue, ofQueue),
   );
+  await Promise.all(scheduled);
+}
+
+/**
+ * The same for jobs that were just submitted. They are accepted, so this never fails: a job that could not be scheduled runs
+ * after all others until a worker schedules it, usually within two seconds.
+ */
+export async function scheduleSubmitted(fleet: FleetClient, jobs: readonly SubmittedJob[]): Promise<void> {
+  await Promise.allSettled([schedule(fleet, jobs)]);
 }
