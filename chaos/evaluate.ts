@@ -206,7 +206,9 @@ async function childOf(fleet: FleetClient, job: Accepted): Promise<Accepted> {
   const key = fleet.jobKey(job.queue, job.id);
   const started = await fleet.client.hget(key, CHILDREN_FIELD);
   const { verify = '' } = JSON.parse(started ?? '{}') as Record<string, string>;
-  return { ...job, id: childId(key, job.queue, 'verify', verify), role: 'verify' };
+  // The contract version comes before the digest.
+  const digest = verify.slice(verify.indexOf(':') + 1);
+  return { ...job, id: childId(key, job.queue, 'verify', digest), role: 'verify' };
 }
 
 async function outcomeOf(fleet: FleetClient, job: Accepted): Promise<Outcome> {

@@ -94,7 +94,7 @@ export async function addChild(
     if (!/Missing key for parent job/.test(messageOf(thrown))) throw thrown;
     throw new JobError('lock-lost', `job ${parent.id} was removed while it ran`, { jobId: parent.id });
   }
-  await scheduleSubmitted(fleet, [{ queue, id, data, ...inherited }]);
+  scheduleSubmitted(fleet, [{ queue, id, data, ...inherited }]);
   await runFailedAgain(fleet, queue, id);
 }
 

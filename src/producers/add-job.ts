@@ -127,7 +127,7 @@ export async function addJob<K extends KindName>(
     const stored = await storedData(fleet, submission);
     const jobOpts = jobOptions(fleet, kind, submission.id, options, separateBytes(data, stored));
     await fleet.queue(kind).add(kind, stored, withTags(jobOpts, data));
-    await scheduleSubmitted(fleet, [{ ...submission, ...options }]);
+    scheduleSubmitted(fleet, [{ ...submission, ...options }]);
   };
   const outcome =
     options.key === undefined ? 'created' : await submitByKey(fleet, submission, options, create);

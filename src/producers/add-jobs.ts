@@ -163,7 +163,7 @@ class Batch {
           .addBulk(ready.filter(({ job }) => job.kind === kind).map((one) => bulkJob(fleet, kind, one))),
       ),
     );
-    await scheduleSubmitted(
+    scheduleSubmitted(
       fleet,
       ready.map(({ job: { queue, id, data, options } }) => ({ queue, id, data, ...options })),
     );

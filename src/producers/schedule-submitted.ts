@@ -42,9 +42,10 @@ export async function schedule(fleet: FleetClient, jobs: readonly SubmittedJob[]
 }
 
 /**
- * The same for jobs that were just submitted. They are accepted, so this never fails: a job that could not be scheduled runs
- * after all others until a worker schedules it, usually within two seconds.
+ * The same for jobs that were just submitted. They are accepted, so nobody waits for it: Redis runs it before any later command
+ * of this connection. A job that could not be scheduled runs after all others until a worker schedules it, usually within
+ * two seconds.
  */
-export async function scheduleSubmitted(fleet: FleetClient, jobs: readonly SubmittedJob[]): Promise<void> {
-  await Promise.allSettled([schedule(fleet, jobs)]);
+export function scheduleSubmitted(fleet: FleetClient, jobs: readonly SubmittedJob[]): void {
+  schedule(fleet, jobs).catch(() => undefined);
 }

@@ -15,6 +15,9 @@ let id: string;
 beforeEach(async () => {
   ({ test, gateway } = await gatewayOfTest(redis, 'board'));
   id = (await gateway.send('POST', '/v1/jobs/solution-check', CHECK)).json.id;
+  const { client } = test.fleet;
+  // The gateway does not wait until the job is scheduled.
+  await expect.poll(() => client.hget(test.fleet.jobKey('solution-check', id), 'priority')).toBe('1');
 });
 afterEach(async () => {
   await gateway.send('PUT', `${QUEUE}/resume`);
@@ -26,7 +29,12 @@ async function state(): Promise<string> {
   const keys = (await client.keys(`${prefix}:*`))
     .filter((key) => !/:(events|stalled-check)$/.test(key))
     .sort();
-  const values = await Promise.all(keys.map(async (key) => [key, (await client.dump(key)) ?? '']));
+  // Redis may change the order of a hash's fields by itself, and dumps them in that order.
+  const contentOf = async (key: string) =>
+    (await client.type(key)) === 'hash'
+      ? Object.entries(await client.hgetall(key)).sort()
+      : ((await client.dump(key)) ?? '');
+  const values = await Promise.all(keys.map(async (key) => [key, await contentOf(key)]));
   return JSON.stringify(values);
 }
 

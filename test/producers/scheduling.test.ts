@@ -114,7 +114,8 @@ describe('a new job gets its position among the others', () => {
     await addSolutionCheck(fleet, script('before'));
     await fleet.client.script('FLUSH');
     const { id } = await addSolutionCheck(fleet, script('after'));
-    expect(await priorityOf('solution-check', id)).toEqual({ stored: 2, waiting: 2 });
+    // Redis is sent the text of the script in a second command.
+    await expect.poll(() => priorityOf('solution-check', id)).toEqual({ stored: 2, waiting: 2 });
   });
 
   it('by a worker, if its producer ended before it was scheduled', async () => {

@@ -1,18 +1,13 @@
 import { AgentConfig } from '../../agents/agent-config.js';
-import type { AgentRunner, RunContext } from '../../agents/agent-runner.js';
 import { AgentType } from '../../agents/agent-type.js';
 import type { ScriptAnalyst } from '../../agents/script-analyst.js';
 import type { LocatedBlock } from '../../solution/index.js';
 import { isUnusableAnswer } from '../unusable-answer.js';
-import type { UsageMeter } from '../usage-meter.js';
 import type { CorrectedScript } from './corrected-script.js';
+import type { DetectionContext } from './detect-leakage.js';
 import { type CorrectionResult, validateCorrection } from './validate-correction.js';
 
-export interface CorrectionContext extends RunContext {
-  readonly runner: AgentRunner;
-  readonly meter: UsageMeter;
-  readonly workspace?: string;
-  readonly model?: string;
+export interface CorrectionContext extends DetectionContext {
   readonly analyst: ScriptAnalyst;
   /** Whether the script was valid Python before any correction. */
   readonly parsedBefore: boolean;

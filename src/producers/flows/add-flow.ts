@@ -66,7 +66,7 @@ export async function addFlowJobs(
   const { tenant, submitter } = by;
   await indexRuns(fleet, roots.map(allOf));
   await fleet.flows.addBulk(await toFlowJobs(fleet, roots, by));
-  await scheduleSubmitted(
+  scheduleSubmitted(
     fleet,
     roots.flatMap(allOf).map(({ queue, id, data }) => ({ queue, id, data, tenant, submitter })),
   );

@@ -87,10 +87,12 @@ export async function scheduleJobs(
   rebaseAt = REBASE_AT,
 ): Promise<void> {
   const ordered = inOrder(requests);
+  const runs: Promise<unknown>[] = [];
   for (let start = 0, end = 0; start < ordered.length; start = end) {
     end = endOfRun(ordered, start);
     const groups = groupArguments(ordered.slice(start, end));
     const args = [`${prefix}:${queue}:`, TENANT_KEPT_SECONDS, rebaseAt, ...groups];
-    await runScript(client, SCHEDULE_JOBS, [fairBase(prefix, queue)], args);
+    runs.push(runScript(client, SCHEDULE_JOBS, [fairBase(prefix, queue)], args));
   }
+  await Promise.all(runs);
 }
