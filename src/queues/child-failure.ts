@@ -38,14 +38,19 @@ export async function failureOf(
   if (childKey === undefined || depth === MAX_DEPTH || !(await isChild(client, jobKey, childKey))) {
     return decodeFailure(reason);
   }
+  const childReason = (await client.hget(childKey, 'failedReason')) ?? undefined;
+  return failureForChild(client, childKey, childReason, depth + 1);
+}
+
+/** What a job fails with because a child failed. @param reason The child's; undefined if the child was removed. */
+export async function failureForChild(
+  client: Redis,
+  childKey: string,
+  reason = 'the child job was removed, and its reason with it',
+  depth = 0,
+): Promise<JobFailure> {
   const { queue, id } = parseJobKey(childKey);
-  const childReason = await client.hget(childKey, 'failedReason');
-  const why = await failureOf(
-    client,
-    childKey,
-    childReason ?? 'the child job was removed, and its reason with it',
-    depth + 1,
-  );
+  const why = await failureOf(client, childKey, reason, depth);
   return {
     code: 'child-failed',
     message: `the ${queue} job ${id} that this job waits for failed: ${why.message} (${why.code})`,

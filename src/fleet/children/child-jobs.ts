@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { JobError, PayloadError } from '../../errors.js';
 import type { ChildOptions, ChildRequest, ChildWork } from '../../processors/processor.js';
 import type { ChildHeritage } from '../../producers/add-child.js';
-import { failureOf } from '../../queues/child-failure.js';
+import { failureForChild } from '../../queues/child-failure.js';
 import { CONTRACT_VERSION } from '../../queues/common.js';
 import type { JobKind } from '../../queues/kind.js';
 import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from '../../queues/registry.js';
@@ -148,14 +148,9 @@ export class ChildJobs implements ChildWork {
       );
     }
     if ('orElse' in options) return options.orElse;
-    const reason =
-      state?.state === 'failed' ? state.reason : 'the child job was removed, and its reason with it';
-    const failure = await failureOf(this.client, key, reason);
-    throw new JobError(
-      'child-failed',
-      `the ${queue} job ${id} that this job waits for failed: ${failure.message} (${failure.code})`,
-      { jobId: this.parent.id },
-    );
+    const reason = state?.state === 'failed' ? state.reason : undefined;
+    const { code, message } = await failureForChild(this.client, key, reason);
+    throw new JobError(code, message, { jobId: this.parent.id });
   }
 }
 
