@@ -75,7 +75,7 @@ async function main(): Promise<void> {
         if (before === 'exact') evidence.set(key, before);
       }
     } else if (short === undefined)
-      objections.push(`${one.places.join(', ')}\n  ${key}\n  ${verdict.objection}`);
+      objections.push(`${one.locations.join(', ')}\n  ${key}\n  ${verdict.objection}`);
     else needed.add(short);
   }
   for (const { start } of args.includes('--all') ? SHORT_TEXTS : []) {

@@ -24,7 +24,7 @@ export interface EvaluatedOutput {
   readonly summary: string;
 }
 
-/** Which of the names a sentence says first; longer names win where two start at the same place. */
+/** Which of the names a sentence says first; longer names win where two start at the same offset. */
 function firstNamed(sentence: string, names: readonly string[]): string | undefined {
   const text = sentence.toLowerCase();
   const found = names

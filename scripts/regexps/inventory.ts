@@ -6,13 +6,13 @@ import { type Node, parse } from 'acorn';
 export interface FoundExpression {
   readonly source: string;
   readonly flags: string;
-  /** File and line of the compiled code, for each place that uses the expression. */
-  readonly places: string[];
+  /** File and line of the compiled code, for each location that uses the expression. */
+  readonly locations: string[];
 }
 
 export interface Inventory {
   readonly expressions: readonly FoundExpression[];
-  /** Places that build an expression in a way that this inventory cannot follow. */
+  /** Locations that build an expression in a way that this inventory cannot follow. */
   readonly undeclared: readonly string[];
 }
 
@@ -61,7 +61,7 @@ function formOf(source: SyntaxNode): string | undefined {
   return quasis.map((quasi) => quasi.value.cooked).join('name');
 }
 
-/** The expressions that these modules build while they are loaded, by the place that builds them. */
+/** The expressions that these modules build while they are loaded, by the location that builds them. */
 async function builtAtLoading(folder: string, files: Iterable<string>): Promise<Map<string, RegExp[]>> {
   const built = new Map<string, RegExp[]>();
   const Real = globalThis.RegExp;
@@ -69,9 +69,9 @@ async function builtAtLoading(folder: string, files: Iterable<string>): Promise<
     construct(target, args, newTarget): object {
       const expression = Reflect.construct(target, args, newTarget);
       const frame = new Error().stack?.split('\n').find((line) => line.includes(pathToFileURL(folder).href));
-      const place = /([^/\s(]+(?:\/[^/\s(]+)*\.js:\d+):\d+\)?$/.exec(frame ?? '')?.[1];
-      if (place !== undefined) {
-        const key = place.slice(place.indexOf('/dist/') === -1 ? 0 : place.indexOf('/dist/') + 6);
+      const location = /([^/\s(]+(?:\/[^/\s(]+)*\.js:\d+):\d+\)?$/.exec(frame ?? '')?.[1];
+      if (location !== undefined) {
+        const key = location.slice(location.indexOf('/dist/') === -1 ? 0 : location.indexOf('/dist/') + 6);
         built.set(key, [...(built.get(key) ?? []), expression]);
       }
       return expression;
@@ -88,10 +88,10 @@ async function builtAtLoading(folder: string, files: Iterable<string>): Promise<
 /** Every regular expression of the compiled code below `folder`. */
 export async function regularExpressionsIn(folder: string): Promise<Inventory> {
   const found = new Map<string, FoundExpression>();
-  const add = (source: string, flags: string, place: string): void => {
+  const add = (source: string, flags: string, location: string): void => {
     const known = found.get(`${flags}/${source}`);
-    if (known === undefined) found.set(`${flags}/${source}`, { source, flags, places: [place] });
-    else known.places.push(place);
+    if (known === undefined) found.set(`${flags}/${source}`, { source, flags, locations: [location] });
+    else known.locations.push(location);
   };
   const sites: Site[] = [];
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -119,11 +119,11 @@ export async function regularExpressionsIn(folder: string): Promise<Inventory> {
   const loaded = await builtAtLoading(folder, new Set(sites.map((site) => site.file)));
   const undeclared: string[] = [];
   for (const site of sites) {
-    const place = `${site.file}:${site.line}`;
-    const built = loaded.get(place);
-    for (const expression of built ?? []) add(expression.source, expression.flags, place);
-    if (built === undefined && site.form !== undefined) add(new RegExp(site.form).source, '', place);
-    if (built === undefined && site.form === undefined) undeclared.push(`${place} RegExp(${site.text})`);
+    const location = `${site.file}:${site.line}`;
+    const built = loaded.get(location);
+    for (const expression of built ?? []) add(expression.source, expression.flags, location);
+    if (built === undefined && site.form !== undefined) add(new RegExp(site.form).source, '', location);
+    if (built === undefined && site.form === undefined) undeclared.push(`${location} RegExp(${site.text})`);
   }
   return { expressions: [...found.values()], undeclared };
 }

@@ -6,7 +6,7 @@ import { SetupError } from './failure.mjs';
 
 /**
  * Path of the lock for something in a checkout, or on the whole machine. It is in a folder of this user alone, not in
- * the checkout: a link that is there in its place would lead anywhere.
+ * the checkout: a link of that name would lead anywhere.
  *
  * @param {string} name
  * @param {string} [root]
@@ -23,6 +23,6 @@ export function lockPath(name, root) {
   if (!found.isDirectory() || found.uid !== user || (found.mode & 0o022) !== 0) {
     throw new SetupError(`${folder} is not a folder of this user alone; remove it, or set TMPDIR.`);
   }
-  const place = root === undefined ? '' : `-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
-  return join(folder, `${name}${place}.lock`);
+  const suffix = root === undefined ? '' : `-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
+  return join(folder, `${name}${suffix}.lock`);
 }

@@ -79,7 +79,7 @@ function digest() {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** A bundled module asks for its own place to find modules and files: it gets the place that it would have unbundled. */
+/** A bundled module reads its own location to find modules and files: it gets the location that it would have unbundled. */
 function locationPlugin(target) {
   return {
     name: 'locations',

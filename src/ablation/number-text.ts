@@ -30,7 +30,7 @@ function isPartOfSomethingElse(text: string, start: number, end: number): boolea
   return /[:/]/.test(before) && /\d/.test(text[start - 2] ?? '');
 }
 
-/** Value of a printed number; a comma is read as decimal sign or thousands separator by its place. */
+/** Value of a printed number; a comma is read as decimal sign or thousands separator by its position. */
 export function parseNumber(printed: string, commaIsDecimal = false): number {
   let text = printed.replace(/\s?%$/, '').replace(/[−–]/g, '-').trim();
   if (text.includes(',')) {

@@ -6,7 +6,7 @@ export interface ScoreEntry {
   readonly metric: string;
   /** The score or the change; NaN where the run gave none. */
   readonly value: number;
-  /** The number, or the word in its place, as printed. */
+  /** The number, or the word printed instead of it. */
   readonly text: string;
   readonly kind: 'score' | 'change';
   /** Scores of single runs (folds, seeds) that are in place of one score. */

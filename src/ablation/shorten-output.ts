@@ -32,7 +32,7 @@ function endCut(text: string, position: number): number {
 }
 
 /**
- * Cuts the middle out of an output that is too long for a prompt, and says in its place how much is missing.
+ * Cuts the middle out of an output that is too long for a prompt, and says there how much is missing.
  *
  * @param maxCharacters most characters of the answer, the mark included. Where that leaves no room for the
  *   mark, the end of the output is given alone, after an ellipsis.

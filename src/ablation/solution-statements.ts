@@ -60,7 +60,7 @@ export interface SolutionStatement {
   readonly fits: readonly string[];
   readonly isDefinition: boolean;
   readonly isPrint: boolean;
-  /** Statements of one block of code have the same number, and follow each other by `place`. */
+  /** Statements of one block of code have the same number, and follow each other by `position`. */
   readonly block: number;
   readonly position: number;
 }

@@ -12,7 +12,7 @@ export interface VariantScores {
   readonly certainty: 0 | 1 | 2;
   readonly marked: boolean;
   readonly entries: ScoreEntry[];
-  /** Place among the printed variants. */
+  /** Position among the printed variants. */
   readonly order: number;
 }
 

@@ -33,7 +33,7 @@ export async function readRegularFile(file: string, limit: ReadLimit): Promise<B
     const descriptor = namedDescriptor(file);
     if (descriptor !== undefined) return await collect(file, readDescriptor(descriptor), limit);
     assertRegularFile(file, await stat(file));
-    // Where something else has taken its place by now, opening it must not wait.
+    // If something else has replaced it by now, opening it must not block.
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await handle.stat();
     assertRegularFile(file, found);
@@ -57,7 +57,7 @@ export async function readRegularFile(file: string, limit: ReadLimit): Promise<B
 }
 
 /**
- * Refuses a name with the character that stands for bytes that are not UTF-8: Node.js gives arguments with it in their place,
+ * Refuses a name with the character that replaces bytes that are not UTF-8: Node.js passes arguments with it instead of them,
  * and a file whose name really has it would be read, and written, instead of the one that was named.
  * @throws UsageError `unreadable-input`.
  */

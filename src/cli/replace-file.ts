@@ -13,7 +13,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'it or its folder is gone',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
-  ELOOP: 'a symbolic link took its place',
+  ELOOP: 'a symbolic link has replaced it',
 };
 
 const { O_RDONLY, O_RDWR, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -57,7 +57,7 @@ export async function writeOutput(file: string, text: string): Promise<void> {
   if ((await lstat(file).catch(() => undefined)) !== undefined) return replaceFile(file, text);
   const folder = await targetOf(dirname(file), file);
   try {
-    await inFolder(folder, (at) => moveIntoPlace(at, basename(resolve(file)), text));
+    await inFolder(folder, (at) => replaceAtomically(at, basename(resolve(file)), text));
   } catch (cause) {
     throw notWritten(file, cause);
   }
@@ -82,7 +82,7 @@ async function targetOf(path: string, file = path): Promise<string> {
 }
 
 /**
- * Does something in a folder that stays open meanwhile, so that a link that takes the folder's place leads nowhere. Where the
+ * Does something in a folder that stays open meanwhile, so that a link that replaces the folder leads nowhere. Where the
  * system has no names for open folders, its path is used.
  * @param action gets the path of a name in the folder.
  */
@@ -112,14 +112,14 @@ async function replace(at: (name: string) => string, name: string, text: string)
   try {
     const found = await handle.stat();
     if (!found.isFile()) throw new Error('it is not a regular file');
-    await moveIntoPlace(at, name, text, found);
+    await replaceAtomically(at, name, text, found);
   } finally {
     await handle.close();
   }
 }
 
 /** The text is on the disk before its name is: a crash of the machine must not leave an empty file. */
-async function moveIntoPlace(
+async function replaceAtomically(
   at: (name: string) => string,
   name: string,
   text: string,

@@ -37,13 +37,13 @@ export function shownAddress(input: string): string {
   const end = rest.search(/[?#]/);
   const hosts = end === -1 ? rest : rest.slice(0, end);
   const unixPath = scheme.toLowerCase() === 'unix://' && /^\/[\w./-]*$/.test(hosts);
-  // A word alone may be a password that was put in the place of the address.
+  // A word alone may be a password that was put here instead of the address.
   const isWord = scheme === '' && login === undefined && !PORT.test(hosts);
   if (isWord || (!unixPath && !HOSTS.test(hosts))) return `${scheme}${HIDDEN}`;
   return `${scheme}${login === undefined ? '' : `${shownLogin(login)}@`}${hosts}${shownEnd(rest.slice(hosts.length))}`;
 }
 
-/** A plain name of a user is shown where a password follows; alone it may be a password that was put in its place. */
+/** A plain name of a user is shown where a password follows; alone it may be a password that was put here instead. */
 function shownLogin(login: string): string {
   const [, user] = /^([\w.-]+):./s.exec(login) ?? [];
   if (user !== undefined) return `${user}:${HIDDEN}`;

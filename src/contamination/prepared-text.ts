@@ -32,7 +32,7 @@ export class PreparedText {
     return this.#kindOfText;
   }
 
-  /** Code in its place, all else blanked, with the language it seems to be in. */
+  /** Code at its offsets, all else blanked, with the language it seems to be in. */
   get view(): { readonly text: string; readonly language: CodeLanguage } {
     this.#viewed ??= codeView(this.visible.text);
     return this.#viewed;

@@ -66,7 +66,7 @@ export function analyzeReasoning(
 
 interface Thought {
   readonly text: string;
-  /** Its first place in the chain. */
+  /** Its first position in the chain. */
   readonly index: number;
 }
 

@@ -21,7 +21,7 @@ export interface CorrectionScope {
   readonly notes: readonly string[];
 }
 
-/** From this fraction of a script's statements on, a block is more than a leaky place, which is worth a word. */
+/** From this fraction of a script's statements on, a block is more than a leaky location, which is worth a note. */
 const LARGE_FRACTION = 0.4;
 /** Scripts of fewer statements are too small for that fraction to say anything. */
 const MIN_STATEMENTS = 8;
@@ -119,7 +119,7 @@ function textProblem(before: CodeProfile, after: CodeProfile): string | undefine
     return 'the correction evaluates a text with query that is not a plain condition; use an index instead';
   const replaced = [...after.assigned].filter((name) => STEPS.has(name) && !before.assigned.has(name));
   if (replaced.length > 0)
-    return `the correction puts something else in the place of ${listed(replaced)}; leave methods as they are`;
+    return `the correction replaces ${listed(replaced)} with something else; leave methods as they are`;
   return undefined;
 }
 

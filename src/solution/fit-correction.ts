@@ -132,7 +132,7 @@ function keepStrings(lines: readonly CorrectionLine[], shifted: (string | null)[
 }
 
 /**
- * Fits an agent's correction to the place of the block that it replaces, before it is put in:
+ * Fits an agent's correction to the position of the block that it replaces, before it is put in:
  * line breaks become those of the solution; a correction whose indentation differs uniformly from the block's
  * (the first code line decides) gets the block's, the inside of strings kept; blank lines at both ends and
  * the line break at the end become those of the block. A block that begins after the indentation of its

@@ -4,8 +4,8 @@ export interface Magic {
   readonly start: number;
   readonly end: number;
   readonly code: boolean;
-  /** The magic is in the place of a statement, or of the value of an assignment. */
-  readonly place: 'statement' | 'value';
+  /** Whether the magic is there instead of a statement, or of the value of an assignment. */
+  readonly replaces: 'statement' | 'value';
   /** Name of a cell magic (`bash` for `%%bash`). */
   readonly cell?: string;
 }
@@ -45,11 +45,11 @@ function opensMagic(line: string, at: number): boolean {
   return /^(?:!(?!=)|%%?[a-z_]|%%!)/i.test(line.slice(at, at + 3));
 }
 
-function magicAt(line: string, start: number, place: Magic['place']): Magic {
+function magicAt(line: string, start: number, replaces: Magic['replaces']): Magic {
   const code = codeOf(line, start);
-  if (code !== -1) return { start, end: code, code: true, place };
+  if (code !== -1) return { start, end: code, code: true, replaces };
   const cell = /^%%(\w+|!)/.exec(line.slice(start, start + 40))?.[1];
-  return { start, end: line.length, code: false, place, ...(cell === undefined ? {} : { cell }) };
+  return { start, end: line.length, code: false, replaces, ...(cell === undefined ? {} : { cell }) };
 }
 
 /**
@@ -65,7 +65,7 @@ export function magicIn(line: string): Magic | null {
   if (opensMagic(line, start) || first === '?') return magicAt(line, start, 'statement');
   const trimmed = line.trimEnd();
   if (trimmed.endsWith('?') && HELP.test(trimmed.slice(start))) {
-    return { start, end: line.length, code: false, place: 'statement' };
+    return { start, end: line.length, code: false, replaces: 'statement' };
   }
   const equals = line.indexOf('=');
   if (equals === -1) return null;

@@ -76,7 +76,7 @@ function lineBreakLength(text: string, end: number): number {
 /**
  * The one block locator of the project (REQ-P2O-018.1, REQ-SF-021). First the exact substring; where there is
  * none, the whole lines of both texts are compared without their trailing whitespace (a carriage return is
- * trailing whitespace). Indentation always has to be equal. Of several places the first one is taken.
+ * trailing whitespace). Indentation always has to be equal. Of several occurrences the first one is taken.
  *
  * In the second step the span begins at the beginning of a line and ends at the end of one. It holds the
  * line break after its last line where the block ends with one and the script has it.

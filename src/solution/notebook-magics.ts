@@ -13,7 +13,7 @@ const RUNS_CODE =
   /%(run|load|loadpy|rerun|recall|rep|macro|store|autocall|edit|ed|hist|pycat|notebook|alias_magic|ipython)\b/;
 const CELL_MARKER = /^# ?(?:%%|In ?\[)/;
 
-/** A form feed restarts the count of indentation, so the statement may keep its place in the line. */
+/** A form feed restarts the count of indentation, so the statement may stay where it is in the line. */
 function statementInPlace(indentation: string, magicLength: number): string {
   return `${' '.repeat(magicLength - 1)}\f${indentation}`;
 }
@@ -25,7 +25,7 @@ function neutralizedLine(line: string): string | null {
   const length = magic.end - magic.start;
   if (!magic.code) return `${before}0${' '.repeat(length - 1)}`;
   const code = line.slice(magic.end);
-  return magic.place === 'value'
+  return magic.replaces === 'value'
     ? before + ' '.repeat(length) + code
     : statementInPlace(before, length) + code;
 }
@@ -54,7 +54,7 @@ export interface CodeOfMagics {
   readonly reason: string;
 }
 
-/** The text as `neutralizeMagics` gives it, with the places where it leaves out more than a command. */
+/** The text as `neutralizeMagics` gives it, and the positions where it leaves out more than a command. */
 export function readMagics(text: string): { text: string; hidden: CodeOfMagics[] } {
   const hidden: CodeOfMagics[] = [];
   if (!maybeMagic(text)) return { text, hidden };

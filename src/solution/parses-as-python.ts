@@ -52,7 +52,7 @@ export interface ParseOptions {
   readonly tenant?: string;
   /** The first error by the syntax tree: in a thread where that must not block the caller. */
   readonly syntaxError?: typeof firstSyntaxError;
-  /** Puts Python in the place of a notebook's commands: the same. */
+  /** Puts Python instead of a notebook's commands: the same. */
   readonly neutralize?: (text: string) => Promise<string>;
 }
 

@@ -170,7 +170,7 @@ const MISSING: Readonly<Record<Strength, (removed: number, added: number) => boo
 };
 
 /**
- * True where a new block says "the rest is unchanged", `...`, `pass  # TODO` or the like in a place where
+ * True where a new block says "the rest is unchanged", `...`, `pass  # TODO` or the like at a position where
  * the old block had code. Placeholders that the old block had already, comments that describe the code beside
  * them, and `...` as an index are none. Where a placeholder is between code that is complete, nothing was
  * swapped for it.
@@ -197,10 +197,10 @@ export function introducesPlaceholder(oldBlock: string, newBlock: string): boole
     lines.filter(({ kind }) => kind === 'code').map(({ text }) => text);
   const newCode = code(newLines);
   const all = stretches(code(oldLines), newCode);
-  return added.some(({ gap: place, strength }) => {
-    const exchanged = exchangedAt(place, all);
+  return added.some(({ gap, strength }) => {
+    const exchanged = exchangedAt(gap, all);
     if (exchanged === null) return false;
-    const codeFollows = place < newCode.length;
+    const codeFollows = gap < newCode.length;
     return codeFollows ? MISSING[strength](exchanged.removed, exchanged.added) : exchanged.removed > 0;
   });
 }

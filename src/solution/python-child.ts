@@ -62,7 +62,7 @@ def check(text):
     except SyntaxError as error:
         return {"ok": False, "line": error.lineno, "column": error.offset, "message": error.msg}
     except ValueError as error:
-        # Before 3.11.4 a zero byte is not a syntax error but this, without a place.
+        # Before 3.11.4 a zero byte is not a syntax error but this, without a position.
         before = text[:text.find("\\0")].replace("\\r\\n", "\\n").replace("\\r", "\\n")
         line, column = before.count("\\n") + 1, len(before) - before.rfind("\\n")
         return {"ok": False, "line": line, "column": column, "message": str(error)}

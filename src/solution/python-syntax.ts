@@ -110,7 +110,7 @@ export interface SyntaxNode {
   walk(): SyntaxCursor;
 }
 
-/** A place in a tree that can be moved, which costs less than a node for each. */
+/** A cursor in a tree, which costs less than a node for each. */
 export interface SyntaxCursor {
   readonly currentNode: SyntaxNode;
   readonly currentFieldName: string | null;

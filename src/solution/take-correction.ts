@@ -60,7 +60,7 @@ const FENCE = /^ {0,3}(?:`{3}|~{3})/m;
 
 /**
  * Takes the text for a block out of the answer of a correction agent, and checks it as text: the fenced block, without what
- * is around it in the script, fitted to its place. It is refused where it is empty, unchanged, a diff, a placeholder
+ * is around it in the script, fitted to its position. It is refused where it is empty, unchanged, a diff, a placeholder
  * or a change of other lines.
  *
  * @param isPython Whether the script is: in another one nothing but a fence tells code from prose.

@@ -3,7 +3,7 @@ import { physicalLines } from './lines.js';
 
 /** What an answer that was asked for a block is, seen against the whole script. */
 export type WholeScriptAnswer =
-  /** The whole script, unchanged outside of the block; `block` is what is in the block's place. */
+  /** The whole script, unchanged outside of the block; `block` is what the block became. */
   | { readonly kind: 'block'; readonly block: string }
   /** The script, or a long part of it, with changes outside of the block. */
   | { readonly kind: 'changes-more' }

@@ -102,7 +102,7 @@ describe('replacing a file', () => {
     }
   });
 
-  it('changes nothing of a file to which a link leads that takes the place of the new text', async () => {
+  it('changes nothing of a file to which a link leads that replaces the new text', async () => {
     // Another user, who may write to the folder, waits for the new file.
     const victim = join(folder, 'victim');
     const shared = join(folder, 'shared');

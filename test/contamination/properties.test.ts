@@ -25,14 +25,14 @@ describe('SPEC-SIL-009: the checks of a pair', () => {
   });
 
   it('SPEC-SIL-009: adding other code to a copied part never makes it contain less', () => {
-    const place = fc.nat(2);
+    const position = fc.nat(2);
     fc.assert(
       fc.property(
         program,
         program,
         program,
         fc.double({ min: 0.4, max: 1, noNaN: true }),
-        place,
+        position,
         (known, before, after, share, at) => {
           fc.pre(known.language === before.language && known.language === after.language);
           const lines = known.text.split('\n');

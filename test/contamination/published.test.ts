@@ -193,7 +193,7 @@ describe('SPEC-SIL-009: reasoning', () => {
     );
   });
 
-  it('SPEC-SIL-009: the solution late in a long chain is not a jump, and its place is told', () => {
+  it('SPEC-SIL-009: the solution late in a long chain is not a jump, and its position is reported', () => {
     const solution = 'sort the numbers, then walk from both ends toward the middle';
     const chain = [...Array.from({ length: 8 }, (_, i) => `thought ${i} about something`), solution];
     const result = detector.analyzeReasoning(chain, solution);

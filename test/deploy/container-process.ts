@@ -78,9 +78,9 @@ export function imageTree(): string {
   for (const { sources, target } of IMAGE.copies) {
     for (const path of sources.flatMap((source) => (source === 'node_modules' ? packages : [source]))) {
       const isFolder = target === './' || path.includes('node_modules/');
-      const place = join(tree, isFolder ? path : target);
-      mkdirSync(dirname(place), { recursive: true });
-      run('cp', ['-a', packagePath(path), place]);
+      const destination = join(tree, isFolder ? path : target);
+      mkdirSync(dirname(destination), { recursive: true });
+      run('cp', ['-a', packagePath(path), destination]);
     }
   }
   return tree;

@@ -56,11 +56,11 @@ export class RedisProcess {
 
   async start(): Promise<void> {
     const keep = ['--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'];
-    const place = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
+    const location = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
     const isSentinel = this.args.includes('--sentinel');
     const child = spawn(
       findRedisServer(),
-      [join(this.folder, 'redis.conf'), ...place, ...(isSentinel ? [] : keep), ...this.args],
+      [join(this.folder, 'redis.conf'), ...location, ...(isSentinel ? [] : keep), ...this.args],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     this.#child = child;

@@ -80,8 +80,13 @@ export const OLD_WORDS: readonly OldWord[] = [
   },
   { old: 'refuse (?:[a-z]+ )*[a-z]+', use: 'assert, reject', in: 'names' },
   { old: 'given', use: 'input, args', in: 'names' },
-  { old: 'places? of', use: 'location of, occurrences of', in: 'names' },
-  { old: 'place key', use: 'site key', in: 'names' },
+  { old: '(?<!\\bin )places?', use: 'location, position, occurrence, slot', in: 'names' },
+  { old: '(?<!\\bin )places?', use: 'location, position, occurrence, slot', in: 'prose', at: 'src/' },
+  {
+    old: 'in (?:its|their|the) places?|takes? (?:its|their|the) places?|places? (?:free|of the)',
+    use: 'instead of, replaces, slots',
+    in: 'prose',
+  },
   { old: 'but for', use: 'except for', in: 'prose' },
   { old: 'anew', use: 'again' },
   { old: 'reckon\\w*', use: 'compute' },
@@ -131,6 +136,7 @@ export interface Allowed {
 
 export const ALLOWED: readonly Allowed[] = [
   { at: 'docs/requirements.md', found: 'normalised', reason: 'the id of a labeled script' },
+  { at: 'docs/requirements.md', found: 'neighbours', reason: 'the id of a labeled script' },
   { at: 'src/gateway/pages/', found: 'labelledby', reason: 'the attribute aria-labelledby of HTML' },
   { at: 'scripts/regexps/growth.ts', found: 'analyse', reason: 'a function of the package scslre' },
 ];

@@ -115,7 +115,7 @@ describe('docs/typescript-api', () => {
   });
 });
 
-/** An example with the sources in the place of the package, and the servers of this test. */
+/** An example with the sources instead of the package, and the servers of this test. */
 function runnable(code: string): string {
   const imported = Object.entries(ENTRY_POINTS).reduce(
     (text, [name, file]) => text.replaceAll(`from '${name}'`, `from '${packagePath(file)}'`),

@@ -45,11 +45,11 @@ describe('POST /v1/jobs/{kind}', () => {
       state: 'waiting',
       outcome: 'created',
     });
-    const place = accepted.headers.get('location') ?? '';
-    expect(place).toBe(`/v1/jobs/${accepted.json.id}`);
-    expect((await gateway.send('GET', place)).json.state).toBe('waiting');
+    const location = accepted.headers.get('location') ?? '';
+    expect(location).toBe(`/v1/jobs/${accepted.json.id}`);
+    expect((await gateway.send('GET', location)).json.state).toBe('waiting');
     await test.worker(createOfflineRunner());
-    const ended = await gateway.send('GET', `${place}?wait=30s`);
+    const ended = await gateway.send('GET', `${location}?wait=30s`);
     expect(ended.status).toBe(200);
     expect(ended.json).toMatchObject({
       state: 'completed',

@@ -99,7 +99,7 @@ const ODD: readonly unknown[] = [
   { constructor: null, toString: 1 },
 ];
 
-/** Every value in every place takes a minute on a busy machine: `TEST_ATTEMPTS=10000` tries them all. */
+/** Every value in every field takes a minute on a busy machine: `TEST_ATTEMPTS=10000` tries them all. */
 const SHARE = attempts(3) === 3 ? 3 : 1;
 let positions = 0;
 

@@ -22,7 +22,7 @@ afterEach(() => {
   else process.env.FLEET_PYTHON = environment;
 });
 
-/** A program that takes the interpreter's place. */
+/** A program that replaces the interpreter. */
 async function interpreter(name: string, script: string): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, `#!/bin/sh\n${script}\n`);

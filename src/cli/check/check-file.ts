@@ -96,7 +96,7 @@ export async function writeCorrection(
 ): Promise<boolean> {
   const { file, text, script, result } = checked;
   if (result.solution.content === script) return false;
-  // One that is gone, or no file any more, is refused by its name, like one that cannot be read in the first place.
+  // One that is gone, or no file any more, is refused by its name, like one that could never be read.
   if ((await readText(file, limit)) !== text) {
     throw new UsageError('unreadable-input', `${file} was changed while it was checked; nothing was written`);
   }

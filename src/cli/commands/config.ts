@@ -55,7 +55,7 @@ function shownValue(variable: string, value: unknown): unknown {
   );
 }
 
-/** Where the embedded Redis of a project keeps its data, or why it has no place. */
+/** Where the embedded Redis of a project stores its data, or why there is no such folder. */
 function dataLocation(project: string): string {
   try {
     return projectStatePath(project);

@@ -24,7 +24,7 @@ interface Constant {
   readonly literal: Token;
 }
 
-/** A counter whose steps were cut off looks like a constant too; so a constant is one by place or by name. */
+/** A counter whose steps were cut off looks like a constant too; so a constant is one by its scope or by its name. */
 const CAPITALS = /^[A-Z][A-Z\d_]+$/;
 
 function namedConstants(statements: readonly Statement[]): Map<string, Constant> {
@@ -62,7 +62,7 @@ function isAttribute(tokens: readonly Token[], at: number): boolean {
 
 const MAY_FOLLOW_VALUE = /^(?:[-+*/%&|^]=|\/\/=|\*\*=|<<=|>>=|\?\?=|\|\|=|&&=|\+\+|--)$/;
 
-/** Whether the name at this place may take another value: assigned, a parameter, a loop's target. */
+/** Whether the name at this position may take another value: assigned, a parameter, a loop's target. */
 export function isTarget({ role, tokens }: Statement, at: number, end: number): boolean {
   if (role === 'define' || role === 'import') return true;
   const after = tokens[at + 1]?.text;

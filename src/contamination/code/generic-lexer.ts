@@ -23,7 +23,7 @@ export function lexGeneric(source: string): Token[] {
     const start = TOKEN.lastIndex;
     const match = TOKEN.exec(source);
     if (match === null) {
-      // A lone surrogate half at the very end: the only place where no alternative matches.
+      // A lone surrogate half at the very end: the only position where no alternative matches.
       TOKEN.lastIndex = start + 1;
       continue;
     }

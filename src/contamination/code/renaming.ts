@@ -18,7 +18,7 @@ const ROUNDS = 3;
  *
  * With names as they are: nothing renamed is a renaming too, and the right one where other code in the output
  * outvotes it. And under the one-to-one renaming under which most statements fit: statements with the same
- * template vote for the pairs of names in their slots, weighted by what they say and by how few places they
+ * template vote for the pairs of names in their slots, weighted by what they say and by how few occurrences they
  * could go to; the renaming takes the pairs in the order of their votes as long as they contradict none before.
  *
  * @param region the part of the output to look at; all of it where left out

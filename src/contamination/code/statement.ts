@@ -1,6 +1,6 @@
 import { type Token, TokenKind } from './token.js';
 
-/** A token that is not in the text; it points to the place of the one it was made from. */
+/** A token that is not in the text; it points to the position of the one it was made from. */
 export function made(text: string, like: Token, kind: TokenKind = TokenKind.operator): Token {
   return { kind, text, start: like.start, end: like.end, afterBreak: false };
 }

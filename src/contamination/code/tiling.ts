@@ -5,8 +5,8 @@ export interface Tile {
   readonly length: number;
 }
 
-/** How many places of one repeated stretch are tried. */
-const MAX_PLACES = 16;
+/** How many occurrences of one repeated stretch are tried. */
+const MAX_OCCURRENCES = 16;
 /** Comparisons for every token of both sides; more than texts that people write ever need. */
 const WORK_A_TOKEN = 200;
 
@@ -82,7 +82,7 @@ function seedPositions(tokens: Int32Array, length: number): Map<number, number[]
     const hash = seedHash(tokens, at, length);
     const list = positions.get(hash);
     if (list === undefined) positions.set(hash, [at]);
-    else if (list.length < MAX_PLACES) list.push(at);
+    else if (list.length < MAX_OCCURRENCES) list.push(at);
   }
   return positions;
 }

@@ -13,7 +13,7 @@ interface Mark {
   readonly pair: number;
 }
 
-/** Source text with the marked stretches colored; where marks overlap, the earlier one keeps its place. */
+/** Source text with the marked spans colored; where spans overlap, the earlier one wins. */
 function markedSource(text: string, marks: readonly Mark[]): string {
   const shown = text.slice(0, MAX_CHARACTERS);
   const inOrder = [...marks].sort((a, b) => a.span[0] - b.span[0] || b.span[1] - a.span[1]);

@@ -6,8 +6,8 @@ export const MIN_REGION_LENGTH = 50;
 const WINDOW = 24;
 /** A region of 50 characters always holds a whole window that starts at a multiple of this. */
 const STRIDE = MIN_REGION_LENGTH - WINDOW + 1;
-/** How many places of one repeated window are tried; bounds the work on a text like "aaaa…". */
-const MAX_PLACES = 8;
+/** How many occurrences of one repeated window are tried; bounds the work on a text like "aaaa…". */
+const MAX_OCCURRENCES = 8;
 const BASE = 0x01000193;
 
 /** A text with its white space squeezed and its case folded, and where each unit stood. */
@@ -92,7 +92,7 @@ function windowPositions(units: Uint16Array): Map<number, number[]> {
     const hash = windowHash(units, from);
     const list = positions.get(hash);
     if (list === undefined) positions.set(hash, [from]);
-    else if (list.length < MAX_PLACES) list.push(from);
+    else if (list.length < MAX_OCCURRENCES) list.push(from);
   }
   return positions;
 }

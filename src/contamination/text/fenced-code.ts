@@ -56,7 +56,7 @@ function afterBreak(text: string, lineEnd: number): number {
   return text[lineEnd] === '\r' && text[lineEnd + 1] === '\n' ? lineEnd + 2 : lineEnd + 1;
 }
 
-/** The text with everything outside the given ranges blanked: what remains keeps its place. */
+/** The text with everything outside the given ranges blanked: what remains keeps its offsets. */
 export function keepOnly(
   text: string,
   ranges: readonly { readonly start: number; readonly end: number }[],

@@ -82,7 +82,7 @@ export function isProseLine(line: string): boolean {
     : words > 7 && signs === 0;
 }
 
-/** The code of an answer in its place, all else blanked: the fenced blocks, or the lines that are not prose. */
+/** The code of an answer at its offsets, all else blanked: the fenced blocks, or the lines that are not prose. */
 export function codeView(text: string): { readonly text: string; readonly language: CodeLanguage } {
   const blocks = fencedBlocks(text).filter((block) => !PROSE_TAGS.has(block.tag) && block.end > block.start);
   if (blocks.length > 0) {

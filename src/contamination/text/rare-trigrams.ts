@@ -16,7 +16,7 @@ const LAST_GENERATION = 2 ** 31 - GENERATION;
 export class RareTrigrams {
   readonly #reused = new Int32Array(2 * REUSED_SLOTS);
   table = this.#reused;
-  /** Place of the last slot, which is also the mask for places. */
+  /** Index of the last slot, which is also the mask for indexes. */
   lastSlot = 0;
   generation = 0;
   taken = 0;
@@ -65,7 +65,7 @@ export function markOf(entry: number, generation: number): number {
   return entry & MARK & ~((entry - generation) >> 31);
 }
 
-/** Place of the slot where a trigram is, or where it is to be if it is new. */
+/** Index of the slot where a trigram is, or where it is to be if it is new. */
 export function slotOf(
   table: Int32Array,
   lastSlot: number,

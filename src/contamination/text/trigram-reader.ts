@@ -69,7 +69,7 @@ export function readTrigrams(trimmed: string, mark: Mark): TrigramCounts {
     bytes.write(piece, 'utf16le');
     const read = readPiece(piece.length, mark);
     if (read < piece.length) {
-      // All before this unit has one unit for each of its own in lower case as well, so the place stays the same.
+      // All before this unit has one unit for each of its own in lower case as well, so the position stays the same.
       text = text.toLowerCase();
       unitCodes.inLowerCase = true;
     }
@@ -78,7 +78,7 @@ export function readTrigrams(trimmed: string, mark: Mark): TrigramCounts {
   return { distinct: state.markedCount - markedBefore + state.rareDistinct, shared: state.shared };
 }
 
-/** Reads `units`; gives the place of the first one that cannot be folded without its context, else the length. */
+/** Reads `units`; returns the position of the first one that cannot be folded without its context, else the length. */
 function readPiece(length: number, mark: Mark): number {
   let at = readCommon(0, length, mark);
   while (at < length) {
@@ -94,7 +94,7 @@ function readPiece(length: number, mark: Mark): number {
 
 /**
  * Reads on as long as three common units follow each other. Whether a trigram is new cannot be foretold, so there is no
- * branch for it: a place of `marked` is written again and again until the trigram was new.
+ * branch for it: a cell of `marked` is written again and again until the trigram was new.
  */
 function readCommon(from: number, length: number, mark: Mark): number {
   const ownBit = mark - 1;

@@ -28,7 +28,7 @@ export interface Leak {
   /** All computations of this kind in the statement. */
   readonly nodes: readonly Expr[];
   readonly statement: Stmt;
-  /** What divides the scored rows from the others, where there is such a place. */
+  /** What divides the scored rows from the others, if anything does. */
   readonly split: Split | undefined;
   /** The statement that put rows of several origins together for this. */
   readonly joinedBy: Stmt | undefined;

@@ -223,7 +223,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
   }
 }
 
-/** A list of which nobody knows any more what is at which place. */
+/** A list whose elements are no longer known by index. */
 function unorder(interp: Interpreter, { cell }: SequenceOf, added: Value): void {
   const { items, rest, ...state } = cell.value;
   countWork(items.length);
@@ -235,7 +235,7 @@ export function isFullSlice(index: Expr | undefined): boolean {
   return index?.type === 'slice' && index.lower === undefined && index.upper === undefined;
 }
 
-/** Puts values into unknown places of a table: they add to what it was made with. */
+/** Puts values into unknown cells of a table: they add to what it was made with. */
 function fill(interp: Interpreter, table: Table, facts: Facts, isFrame: boolean): void {
   const state = table.cell.value;
   const rows = isFrame || state.rows.length > 0 ? state.rows : wholeRows(facts.rows);

@@ -252,7 +252,7 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
   return newSequence({ items: [], rest: common, tuple: false });
 }
 
-/** `{level: place for place, level in enumerate(order)}`: the value depends on what the keys were computed from. */
+/** `{level: index for index, level in enumerate(order)}`: the value depends on what the keys were computed from. */
 function keyed(key: Value, value: Value): Value {
   const { fits } = factsOf(key);
   const isPlain = value.type === 'constant' || (value.type === 'opaque' && value.source === undefined);

@@ -42,7 +42,7 @@ const MAX_CALL_DEPTH = 24;
  */
 const MAX_NESTING = 400;
 
-/** Most places of code that is not followed. */
+/** Maximum number of locations of code that is not followed. */
 const MAX_NOT_FOLLOWED = 50;
 /** Most of them that have the same reason. */
 const MAX_LINES_OF_A_REASON = 20;
@@ -84,7 +84,7 @@ export class Interpreter {
   statement: Stmt;
   readonly lineOf: (offset: number) => number;
 
-  /** Ends of the calls that were run; no two calls end at the same place. */
+  /** Ends of the calls that were run; no two calls end at the same offset. */
   readonly reachedCalls = new Set<number>();
 
   /** Files by their name, or by the text that names them, with the end of the call that reads or writes them first. */
@@ -217,7 +217,7 @@ export class Interpreter {
     return rows.map((region) => this.idOf(region)).join(',');
   }
 
-  /** The one event for a computation over these rows at this place. */
+  /** The one event for a computation over these rows at this location. */
   fit(
     kind: LeakKind,
     subject: string,
@@ -245,7 +245,7 @@ export class Interpreter {
     return event;
   }
 
-  /** The one partition made at this place (`key` tells several at one place, or one at several, apart). */
+  /** The one partition made at this location (`key` distinguishes several at one location, or one at several). */
   partition(key: string, form: Partition['form'], node: Expr, pieces?: string): Partition {
     let partition = this.#partitions.get(key);
     if (partition === undefined) {
@@ -261,7 +261,7 @@ export class Interpreter {
     return partition;
   }
 
-  /** Key of a place in the code as it is reached through the current calls. */
+  /** Key of a location in the code as it is reached through the current calls. */
   siteKey(node: Span): string {
     const calls = this.frames.map((frame) => frame.site).join('.');
     return `${node.start}-${node.end}@${calls}`;

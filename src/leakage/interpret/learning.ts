@@ -51,7 +51,7 @@ export function learnedKind(state: EstimatorState, seen = new Set<object>()): Le
   if (state.role === 'transformer' || state.role === 'sampler') return estimatorFamily(state.path)?.kind;
   if (state.role !== 'pipeline') return undefined;
   for (const step of state.steps) {
-    // One pipeline may be in many places of another; each is looked through once.
+    // One pipeline may occur many times in another; each is looked through once.
     if (step.type !== 'estimator' || seen.has(step.cell) || seen.size >= MAX_PARTS) continue;
     seen.add(step.cell);
     const inner = learnedKind(step.cell.value, seen);
@@ -147,7 +147,7 @@ function stopsEarly(option: (name: string) => Value | undefined): boolean {
 function isStopper(value: Value, seen = new Set<object>()): boolean {
   countWork(1);
   if (value.type === 'sequence') {
-    // A list may hold itself, or one list in many places.
+    // A list may hold itself, or one list many times.
     if (seen.has(value.cell) || seen.size >= MAX_PARTS) return false;
     seen.add(value.cell);
     const { items, rest } = value.cell.value;

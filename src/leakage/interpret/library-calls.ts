@@ -139,7 +139,7 @@ function construct(path: string, role: EstimatorRole, args: Arguments): Value {
   const steps: Value[] = [];
   const collected = new Set<object>();
   const collect = (value: Value | undefined): void => {
-    // A list may hold itself, or one list in many places.
+    // A list may hold itself, or one list many times.
     if (value?.type === 'sequence') {
       if (collected.has(value.cell)) return;
       collected.add(value.cell);

@@ -279,7 +279,7 @@ function nameChanges(interp: Interpreter, handler: Suite): void {
   if (trains || changes) interp.skip(first, 'what is trained or changed where an error is handled');
 }
 
-/** Whether a call that trains is between two places; such calls are in the order of the script. */
+/** Whether a call that trains is between two positions; such calls are in the order of the script. */
 function hasTraining(interp: Interpreter, start: number, end: number): boolean {
   const { trainings } = interp.module.landmarks;
   let [low, high] = [0, trainings.length];
@@ -312,7 +312,7 @@ function runTry(interp: Interpreter, statement: Try): Flow {
         },
         ...statement.handlers.map((handler) => (): Flow => {
           runSuite(interp, handler);
-          // What a handler puts in place of data that could not be read must not blur the normal way through;
+          // What a handler uses instead of data that could not be read must not blur the normal way through;
           // names that only the handler binds stay bound.
           return 'raise';
         }),

@@ -117,12 +117,12 @@ export function changesBetween(
   return false;
 }
 
-/** Whether a statement between two places of the script changes a variable. */
+/** Whether a statement between two offsets of the script changes a variable. */
 export function isChangedBetween(module: Module, start: number, end: number, name: string): boolean {
   return !changesIn(module, start, end, name).next().done;
 }
 
-/** Changes of a variable between two places of the script. */
+/** Changes of a variable between two offsets of the script. */
 export function* changesIn(module: Module, start: number, end: number, name: string): Generator<Change> {
   for (const statement of module.body.statements) {
     for (const inner of statementsIn(statement)) {

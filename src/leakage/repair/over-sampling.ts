@@ -54,7 +54,7 @@ export function sampleTrainingRows(context: RepairContext): Rewrite {
     { start: statement.start, end: statement.end, text: splitText },
     { start: split.statement.start, end: split.statement.end, text: moved },
   ]);
-  // Lines between the two keep their place; they do not read what moved.
+  // Lines between the two stay where they are; they do not read what moved.
   return /\S/.test(indent)
     ? declined('the over-sampling shares its line')
     : { text: text.replaceAll(/\r?\n/g, lineEnding) };

@@ -169,7 +169,7 @@ export function fitOnRowsPickedOnce(context: RepairContext): Rewrite {
     const name = [...namesIn(other)].find(({ id }) => id === made.id || id === input);
     if (name !== undefined) return declined(`\`${name.id}\` is used between the fit and the split`);
   }
-  if (made.id === root) return declined(`\`${root}\` takes the place of what it is made from`);
+  if (made.id === root) return declined(`\`${root}\` replaces what it is made from`);
   const isFrame = context.watchedFrames.has(root) && !/\.(values|to_numpy)\b/.test(text(rows.value));
   const picked = isFrame ? `${input}.iloc[${train}]` : `${input}[${train}]`;
   const { object } = call.callee;

@@ -28,7 +28,7 @@ import { anchorOf, learnOnRowsOfLaterSplit } from './rows-first/learn-on-later-s
 import { learnOnceForTables } from './rows-first/tables-in-turn.js';
 import { learnFromTrainingPart } from './training-part.js';
 
-/** The text that takes the place of exactly the block, or why there is no certain one. */
+/** The text that replaces exactly the block, or why there is no certain one. */
 export type Repair =
   | { readonly ok: true; readonly replacement: string }
   | { readonly ok: false; readonly reason: string };
@@ -51,7 +51,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   'group-overlap': 'how to divide the groups is a decision about the experiment',
   'shuffled-time': 'how to divide the time is a decision about the experiment',
   'label-in-features': 'which columns are features is a decision about the experiment',
-  'future-values': 'which past values take the place of the future ones is a decision about the experiment',
+  'future-values': 'which past values replace the future ones is a decision about the experiment',
 };
 const OTHERWISE: readonly Strategy[] = [
   moveAfterSplit,

@@ -15,7 +15,7 @@ class NotDivided extends Error {}
 
 /**
  * `model.fit(X, y)`, `scaler.fit(X)` or `frame['age'].median()` on everything, after it was divided: the training
- * parts take the places of the whole tables.
+ * parts replace the whole tables.
  */
 export function learnFromTrainingPart(context: RepairContext): Rewrite {
   const edits = new Map<number, TextEdit>();

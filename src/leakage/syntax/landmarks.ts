@@ -2,7 +2,7 @@ import { FIT_METHODS, PREDICT_METHODS } from '../library-models/methods.js';
 import type { Span } from './ast.js';
 import { fieldOf, namedChildren, type RawNode } from './raw-tree.js';
 
-/** Places of a script by which data can go ways that the analysis does not follow. They are read from the whole syntax tree. */
+/** Locations in a script where data can take paths that the analysis does not follow. They are read from the whole syntax tree. */
 export interface Landmarks {
   /** Calls that train something, and calls of functions of the script that do. */
   readonly trainings: readonly Span[];

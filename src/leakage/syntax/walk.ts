@@ -119,7 +119,7 @@ export function* statementsIn(statement: Stmt): Generator<Stmt> {
   }
 }
 
-/** Every name that is in a statement, with its place. */
+/** Every name that is in a statement, with its location. */
 export function* namesIn(statement: Stmt): Generator<Name> {
   for (const inner of statementsIn(statement)) {
     for (const own of ownExpressions(inner)) yield* namesInExpression(own);

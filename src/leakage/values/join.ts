@@ -96,7 +96,7 @@ export function newMapping(state: MappingState): Value & { type: 'mapping' } {
 /** The state of a list or tuple: over the bound its elements are no longer told apart. Counts the elements as work. */
 export function boundedSequence(state: SequenceState): SequenceState {
   const { items, rest, tuple } = state;
-  // An object of its own, and a place for each element.
+  // An object of its own, and a cell for each element.
   countWork(16 + items.length);
   if (items.length <= MAX_ELEMENTS) return state;
   return { items: [], rest: opaque(factsOfAll(rest === undefined ? items : [...items, rest])), tuple };

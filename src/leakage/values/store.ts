@@ -1,10 +1,10 @@
 import type { Value } from './value.js';
 import { countWork } from './work.js';
 
-/** A place that holds a value which can change: a variable, the state of a table or of an estimator. */
+/** A cell that holds a value which can change: a variable, the state of a table or of an estimator. */
 export interface Cell<T> {
   value: T;
-  /** What the place holds when two ways through the code meet. */
+  /** What the cell holds when two paths through the code meet. */
   readonly join: (a: T, b: T) => T;
 }
 

@@ -96,7 +96,7 @@ export interface Step {
 /** Positions of rows: applied to a table it gives a part of it. No steps: all rows, in whatever order. */
 export interface Positions {
   readonly type: 'positions';
-  /** Labels of these rows, as in `train.index`; a place in whatever table it is applied to where there are none. */
+  /** Labels of these rows, as in `train.index`; without them, positions in whatever table it is applied to. */
   readonly of?: readonly Region[];
   readonly steps: readonly Step[];
 }

@@ -9,7 +9,7 @@ export class WorkLimitError extends Error {}
 const meter = { spent: 0, most: Number.POSITIVE_INFINITY };
 
 /**
- * Counts work that grows with a value, not with the code: each place that builds or walks one says how long it is.
+ * Counts work that grows with a value, not with the code: code that builds or walks one says how long it is.
  * @throws WorkLimitError where it is too much, inside of `withinWorkLimit` or a `WorkAllowance` only.
  */
 export function countWork(units: number): void {

@@ -22,7 +22,7 @@ export interface Change {
   readonly name: string;
   /** What changes: a column by its text, `*` for the whole. */
   readonly what: string;
-  /** Names in the index of the place that changes. */
+  /** Names in the index of what changes. */
   readonly index: ReadonlySet<string>;
   /** The variable takes a new value that is made without the old one. */
   readonly replaces: boolean;
@@ -47,11 +47,11 @@ export function* statementsInBlock({ module, block }: Version): Generator<Stmt> 
 
 /** Statements that hold no others and that the rewrite put in, changed, or moved into a loop. */
 export function newStatements({ before, after }: ScriptChange): Stmt[] {
-  const place = ({ module }: Version, statement: Stmt): string =>
+  const locationKey = ({ module }: Version, statement: Stmt): string =>
     `${loopsAround(statement).length} ${plainText(module, statement)}`;
-  const known = new Set([...statementsInBlock(before)].map((statement) => place(before, statement)));
+  const known = new Set([...statementsInBlock(before)].map((statement) => locationKey(before, statement)));
   return [...statementsInBlock(after)].filter(
-    (statement) => suitesOf(statement).length === 0 && !known.has(place(after, statement)),
+    (statement) => suitesOf(statement).length === 0 && !known.has(locationKey(after, statement)),
   );
 }
 

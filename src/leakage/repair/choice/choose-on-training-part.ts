@@ -166,7 +166,7 @@ class Choice {
     );
   }
 
-  /** What takes the place of a variable or a function that holds something of the scored rows. */
+  /** What replaces a variable or a function that holds something of the scored rows. */
   #takenFor({ id }: Name): string {
     const defined = this.#later.filter((statement) => statement.type === 'function' && statement.name === id);
     const [only, ...others] = defined;
@@ -375,7 +375,7 @@ class Choice {
   }
 }
 
-/** Lines put in at a place come before an edit that begins there. */
+/** Lines inserted at an offset come before an edit that begins there. */
 function mergedAt(start: number, put: string, edits: readonly TextEdit[]): TextEdit[] {
   const first = edits.find((edit) => edit.start === start);
   if (first === undefined) return [{ start, end: start, text: put }, ...edits];

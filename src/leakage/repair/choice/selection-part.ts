@@ -29,7 +29,7 @@ export class SelectionPart {
   readonly chooseX: string;
   readonly fitY: string;
   readonly chooseY: string;
-  /** Expressions over the scored rows by their texts, each with what takes its place. */
+  /** Expressions over the scored rows by their texts, each with what replaces it. */
   readonly #parts: readonly SplitPart[];
   readonly #split: { statement: Stmt; call: Call };
   readonly #trained: { x: Expr; y: Expr };
@@ -101,7 +101,7 @@ export class SelectionPart {
     ];
   }
 
-  /** What takes the place of an expression over the rows of either part; nothing where it is not known. */
+  /** What replaces an expression over the rows of either part; nothing where it is not known. */
   replacementFor(expression: Expr): string | undefined {
     const text = this.#text(expression);
     if (text === this.#text(this.#trained.x)) return this.fitX;
@@ -256,7 +256,7 @@ export class SelectionPart {
     return this.#text(constructed).replaceAll(/\s+/g, onOneLine);
   }
 
-  /** The expression with the training part in the place of the scored one. */
+  /** The expression with the training part instead of the scored one. */
   #onTraining(expression: Expr): string | undefined {
     const root = rootName(expression);
     const pair = this.#parts.find(({ test }) => test === root);
@@ -372,7 +372,7 @@ function trainingTables(
   return found;
 }
 
-/** Whether any of these variables is anywhere after a place. */
+/** Whether any of these variables occurs after an offset. */
 export function isReadAfter(statements: readonly Stmt[], after: number, names: ReadonlySet<string>): boolean {
   for (const statement of statements) {
     for (const { id, start } of namesIn(statement)) if (start >= after && names.has(id)) return true;

@@ -143,7 +143,7 @@ function calleeName({ callee }: Call): string {
   return callee.type === 'attribute' ? callee.name : callee.type === 'name' ? callee.id : '';
 }
 
-/** The place of a statement without what it does. */
+/** The position of a statement without what it does. */
 function withoutSteps(statement: Stmt): Stmt {
   const { suite, start, end } = statement;
   return { type: 'global', names: [], suite, start, end };

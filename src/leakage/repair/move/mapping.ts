@@ -84,7 +84,7 @@ export function mapParts(
   const [rowsOfSplit] = divides.filter((rows) => rows !== undefined);
   for (const base of bases) {
     const rows = context.watched.get(base);
-    // A table with more rows than what is split cannot take its place.
+    // A table with more rows than what is split cannot replace it.
     if (rows !== undefined && rowsOfSplit !== undefined && !sameRows(rows, rowsOfSplit)) {
       return `\`${base}\` holds other rows than what is split`;
     }

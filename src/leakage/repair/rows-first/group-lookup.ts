@@ -152,7 +152,7 @@ function looked(source: string, frame: string, keys: readonly string[], name: st
 /** `for key, part in frame.groupby("key")`: a loop that takes one group of rows after another. */
 export interface GroupLoop {
   readonly frame: Name;
-  /** Every place in the loop where the group is read. */
+  /** Every location in the loop where the group is read. */
   readonly uses: readonly Name[];
 }
 

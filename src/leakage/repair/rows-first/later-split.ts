@@ -28,7 +28,7 @@ const OPTIONS = /^(test_size|train_size|random_state|shuffle|stratify)$/;
 
 /**
  * The division of a later split for a table as it is at an earlier statement. It is the same where the seed is fixed
- * and no row leaves its place between the two; a text says why it may not be.
+ * and no row moves between the two; a text says why it may not be.
  */
 export function divideEarlier(
   context: RepairContext,
@@ -135,7 +135,7 @@ function upperBound(piece: Expr): Expr | undefined {
 }
 
 interface Route {
-  /** What runs between the two places. */
+  /** What runs between the two locations. */
   readonly spans: readonly (readonly [number, number])[];
   /** The call in the scope of the split through which the fit is reached, where it is in another scope. */
   readonly entry: Stmt | undefined;
@@ -157,7 +157,7 @@ function routeTo(module: Module, anchor: Stmt, split: Stmt): Route | string {
     const calls = callsOf(module, around.name);
     const [only] = calls;
     if (only === undefined || calls.length > 1 || !runsForOneTable(only, around.name))
-      return `\`${around.name}\` is not called in exactly one place`;
+      return `\`${around.name}\` is not called exactly once`;
     spans.push([from.start, around.end]);
     from = only;
   }

@@ -6,8 +6,8 @@ const CHANGING =
   /^(sort_values|sort_index|sort|sample|drop_duplicates|dropna|query|filter|explode|append|reindex|nlargest|nsmallest|melt|stack|unstack|pivot|pivot_table|resample|shuffle|permutation|fit_resample|head|tail)$/;
 
 /**
- * A line between two places after which a table may have other rows or another order, looking into the functions that
- * are called on the way; nothing where every table keeps its rows in their places.
+ * A line between two offsets after which a table may have other rows or another order, looking into the functions that
+ * are called on the way; nothing where every table keeps its rows and their order.
  */
 export function rowChangeBetween(
   module: Module,
@@ -35,7 +35,7 @@ export function rowChangeBetween(
   return undefined;
 }
 
-/** Statements between two places, without the bodies of functions that are only defined there. */
+/** Statements between two offsets, without the bodies of functions that are only defined there. */
 function* statementsOutsideFunctions(within: readonly Stmt[], from: number, to: number): Generator<Stmt> {
   for (const outer of within) {
     const holdsPosition = outer.start < from && outer.end > from;
