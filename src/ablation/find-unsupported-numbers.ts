@@ -9,6 +9,8 @@ export interface UnsupportedNumbers {
   readonly unsupported: string[];
   /** Whether the summary ranks components although the output holds no score. */
   readonly rankingWithoutScores: boolean;
+  /** Whether the output has the score of any variant. */
+  readonly hasScores: boolean;
 }
 
 const ANY_NUMBER =
@@ -182,10 +184,14 @@ export function findUnsupportedNumbers(input: {
     });
     if (!isSupported) unsupported.add(token.text.trim());
   }
-  const hasScore = gatherVariants(entries, () => undefined).some((variant) =>
+  const hasScores = gatherVariants(entries, () => undefined).some((variant) =>
     variant.entries.some(
       (entry) => Number.isFinite(entry.value) || (entry.runs ?? []).some((run) => Number.isFinite(run.value)),
     ),
   );
-  return { unsupported: [...unsupported], rankingWithoutScores: !hasScore && ranks(input.summary) };
+  return {
+    unsupported: [...unsupported],
+    rankingWithoutScores: !hasScores && ranks(input.summary),
+    hasScores,
+  };
 }

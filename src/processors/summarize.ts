@@ -39,30 +39,31 @@ export const processSummarize: Processor<'summarize'> = async ({ ablationCode, r
     ),
   );
   const summary = withoutControls(answer.output);
-  const numbers = await numberNotes(summary, rawOutput, ablationCode, work.analyst).catch(
+  const { numbers, hasScores } = await checkNumbers(summary, rawOutput, ablationCode, work.analyst).catch(
     (thrown: unknown) => {
       // The summary exists and may be paid for: it is returned with a note that its numbers were not checked.
       if (!isAnalysisLimit(thrown)) throw thrown;
-      return [`the numbers of the summary were not checked: ${thrown.message}`];
+      return { numbers: [`the numbers of the summary were not checked: ${thrown.message}`], hasScores: true };
     },
   );
   for (const note of numbers) work.log.warn(note);
   return {
     summary,
+    ...(hasScores ? {} : { withoutScores: true }),
     usage: meter.total,
     agent: agentProvenance(work.runner, answer),
     ...withNotes([...notes, ...(answer.notes ?? []), ...numbers]),
   };
 };
 
-/** Notes on what the printed output does not support in the summary. */
-async function numberNotes(
+/** Notes on what the printed output does not support in the summary, and whether the output has scores. */
+async function checkNumbers(
   summary: string,
   rawOutput: string,
   ablationCode: string,
   analyst: Work['analyst'],
-): Promise<string[]> {
-  const { unsupported, rankingWithoutScores } = await analyst.findUnsupportedNumbers({
+): Promise<{ numbers: string[]; hasScores: boolean }> {
+  const { unsupported, rankingWithoutScores, hasScores } = await analyst.findUnsupportedNumbers({
     summary,
     rawOutput,
     ablationCode,
@@ -74,5 +75,5 @@ async function numberNotes(
     );
   }
   if (rankingWithoutScores) notes.push('the summary ranks components, but the output contains no score');
-  return notes;
+  return { numbers: notes, hasScores };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentResultBase, modelField, payloadBase, SolutionSchema, workspaceField } from './common.js';
 import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
-import { summarize } from './summarize.js';
+import { type SummarizeResult, summarize } from './summarize.js';
 import { UsageSchema } from './usage.js';
 
 /** Maximum number of blocks of earlier steps in one payload. */
@@ -15,6 +15,10 @@ export const ExtractPayloadSchema = z.strictObject({
     .min(1, 'the ablation summary is empty')
     .optional()
     .describe('Summary of the ablation study; left out if a summarize child supplies it.'),
+  withoutScores: z
+    .literal(true)
+    .optional()
+    .describe('The ablation printed no score: the job is skipped without a call. A summarize child sets it.'),
   previousBlocks: z
     .array(z.string())
     .max(MAX_PREVIOUS_BLOCKS)
@@ -30,7 +34,8 @@ export const ExtractResultSchema = z.strictObject({
   plan: z.string().optional(),
   matched: z.enum(['exact', 'whitespace']).optional(),
   planIndex: z.int().nonnegative().optional(),
-  attempts: z.int().positive(),
+  reason: z.string().optional().describe('Why no block was selected.'),
+  attempts: z.int().nonnegative().describe('Number of requests; 0 if the ablation printed no score.'),
   plans: z.array(z.strictObject({ codeBlock: z.string(), plan: z.string(), valid: z.boolean() })),
   solutionDigest: z.string().describe('SHA-256 of the script that the block was taken from.'),
   usage: UsageSchema,
@@ -38,9 +43,8 @@ export const ExtractResultSchema = z.strictObject({
 });
 export type ExtractResult = z.infer<typeof ExtractResultSchema>;
 
-/** The summary of a summarize child. */
-function summaryOf({ kind, result }: ChildResult): string | undefined {
-  return kind === summarize.name ? summarize.result.safeParse(result).data?.summary : undefined;
+function summarizedBy({ kind, result }: ChildResult): SummarizeResult | undefined {
+  return kind === summarize.name ? summarize.result.safeParse(result).data : undefined;
 }
 
 export const extract = defineKind({
@@ -49,6 +53,8 @@ export const extract = defineKind({
   payload: ExtractPayloadSchema,
   result: ExtractResultSchema,
   largeTexts: [],
-  suppliedByChild: { summary: summaryOf },
+  suppliedByChild: { summary: (child) => summarizedBy(child)?.summary },
+  setByChild: { withoutScores: (child) => summarizedBy(child)?.withoutScores },
   defaults: DEFAULT_JOB,
+  fieldsSince: { withoutScores: 2 },
 });

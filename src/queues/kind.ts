@@ -15,7 +15,7 @@ export interface ChildResult {
 }
 
 /** Takes the value of a payload field from a child's result; undefined if that child does not supply it. */
-type SupplyFromChild = (child: ChildResult) => string | undefined;
+type SupplyFromChild = (child: ChildResult) => string | true | undefined;
 
 /**
  * A job kind: one name for a queue, its contract, its producer and its processor.
@@ -36,6 +36,8 @@ export interface JobKind<
   readonly largeTexts: readonly string[];
   /** Payload fields that a child's result may supply, and how; a payload may leave them out. */
   readonly suppliedByChild: Readonly<Record<string, SupplyFromChild>>;
+  /** Optional payload fields that a child's result may set as well. */
+  readonly setByChild?: Readonly<Record<string, SupplyFromChild>>;
   readonly defaults: JobDefaults;
   /** Contract version that introduced a payload field, for fields that version 1 does not have. */
   readonly fieldsSince?: Readonly<Record<string, number>>;

@@ -13,6 +13,10 @@ export type SummarizePayload = z.infer<typeof SummarizePayloadSchema>;
 
 export const SummarizeResultSchema = z.strictObject({
   summary: z.string().min(1),
+  withoutScores: z
+    .literal(true)
+    .optional()
+    .describe('The ablation printed no score, so no block can be chosen; absent if it printed one.'),
   usage: UsageSchema,
   ...agentResultBase,
 });

@@ -75,7 +75,7 @@ export function parsePayload<K extends KindName>(kindName: K, data: unknown): Pa
 }
 
 /**
- * A payload with every field: missing fields are taken from the results of the job's children.
+ * A payload with every field: missing fields are taken from the results of the job's children, which may set optional ones too.
  * @throws PayloadError naming the field that neither the payload nor a child supplies.
  */
 export function completePayload<K extends KindName>(
@@ -92,6 +92,10 @@ export function completePayload<K extends KindName>(
     const value = children.map(supply).find((candidate) => candidate !== undefined);
     if (value === undefined) rejectPayload(kind, field, 'is missing, and no child job supplies it');
     complete[field] = value;
+  }
+  for (const [field, supply] of Object.entries(kind.setByChild ?? {})) {
+    const value = children.map(supply).find((candidate) => candidate !== undefined);
+    if (value !== undefined) complete[field] = value;
   }
   return parsePayload(kindName, complete);
 }

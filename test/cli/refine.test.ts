@@ -49,10 +49,11 @@ describe('fleet refine', () => {
     expect(JSON.parse(stdout).codeBlock).not.toContain('encoder = OneHotEncoder');
   });
 
-  it('empty output is not an error', async () => {
-    const { exitCode, stdout } = await fleetCommand([...ARGS, '--json'], { cwd: project('') });
-    expect([0, 1]).toContain(exitCode);
-    expect(JSON.parse(stdout).summary).not.toMatch(/most impactful/i);
+  it('REQ-P2O-018: asks for no block if the output has no score, and says so', async () => {
+    const { exitCode, stdout } = await fleetCommand(ARGS, { cwd: project('') });
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toMatch(/most impactful/i);
+    expect(stdout).toContain('no block was selected: the ablation printed no score');
   });
 
   it('a missing file is named', async () => {

@@ -171,10 +171,12 @@ step = fleet.refinement_step(ablation_code="print(1)", raw_output="baseline: 0.8
     solution=script, previous_blocks=[], tags={"run": "r", "step": "1"}, key="step 1")
 result = step.extract.result(timeout=30)
 say(block=result["codeBlock"], inside=result["codeBlock"] in script, plan=len(result["plan"]) > 20,
-    summary=step.summarize.result()["summary"], tags=step.extract.job()["tags"])
+    summary=step.summarize.result()["summary"], tags=step.extract.job()["tags"],
+    skipped=fleet.refinement_step(ablation_code="print(1)", raw_output="", solution=script, previous_blocks=[]).extract.result()["reason"])
 `,
     );
     expect(said).toMatchObject({ inside: true, plan: true, tags: { run: 'r', step: '1' } });
+    expect(said.skipped).toContain('printed no score');
     expect(said.block).toContain('OneHotEncoder');
     expect(said.summary).toContain('OneHotEncoder');
   });

@@ -44,6 +44,17 @@ describe('flows over HTTP', () => {
     expect(run.json.jobs[0]).toMatchObject({ id: json.extract.id, children: [{ id: json.summarize.id }] });
   });
 
+  it('REQ-P2O-018: a step whose ablation printed no score is skipped, with the reason and without a request', async () => {
+    await test.worker(createOfflineRunner());
+    const step = { ...STEP, rawOutput: 'KeyError: x\n' };
+    const { json } = await gateway.send('POST', '/v1/flows/refinement?wait', step);
+    expect(json.result).toMatchObject({
+      outcome: 'skipped',
+      reason: expect.stringContaining('printed no score'),
+      attempts: 0,
+    });
+  });
+
   it('a flow with a key is one flow, however often it is submitted', async () => {
     const first = await gateway.send('POST', '/v1/flows/refinement', { ...STEP, key: 'step 1' });
     const second = await gateway.send('POST', '/v1/flows/refinement', STEP, { 'idempotency-key': 'step 1' });

@@ -85,6 +85,21 @@ describe('addRefinementStep', () => {
     expect((await extract.view()).tags).toEqual({ run: 'r' });
   });
 
+  it.each([
+    ['a traceback', 'Traceback (most recent call last):\nValueError: Input X contains NaN.\n'],
+    ['nothing', ''],
+    ['scores that are no numbers', 'Baseline: nan\nNo scaler: nan\n'],
+  ])('REQ-P2O-018: pays for no block if the ablation printed %s', async (_what, rawOutput) => {
+    const { fleet, worker, runner, api: server } = await startFleet(reply);
+    await worker(runner);
+    const { extract, summarize } = await addRefinementStep(fleet, { ...STEP, rawOutput });
+    const { outcome, reason, attempts, usage } = await extract.result();
+    expect([outcome, reason]).toEqual(['skipped', expect.stringContaining('printed no score')]);
+    expect([attempts, usage.calls, usage.costUsd]).toEqual([0, 0, 0]);
+    expect((await summarize.result()).withoutScores).toBe(true);
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('a summary that fails permanently fails the step, which names the child and its reason', async () => {
     const { fleet, worker, runner } = await startFleet(() => errorReply(401, 'invalid x-api-key'));
     await worker(runner);

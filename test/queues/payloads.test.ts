@@ -109,6 +109,13 @@ describe('fields that a child supplies', () => {
     const payload = parsePayload('extract', withoutSummary);
     const complete = completePayload('extract', payload, [{ kind: 'summarize', result: summarized }]);
     expect(complete.summary).toBe('the scaler matters');
+    expect(complete).not.toHaveProperty('withoutScores');
+  });
+
+  it('extract takes from it too that the ablation printed no score', () => {
+    const payload = parsePayload('extract', withoutSummary);
+    const result = { ...summarized, withoutScores: true };
+    expect(completePayload('extract', payload, [{ kind: 'summarize', result }]).withoutScores).toBe(true);
   });
 
   it('a field of the payload is not replaced', () => {

@@ -14,7 +14,8 @@ export function renderRefinement(
 ): string {
   const parts = [colors.bold('summary'), ...wrapped(escapeControlChars(summary.trimEnd()), '', width), ''];
   if (extracted.codeBlock === undefined) {
-    parts.push(`${colors.yellow('no block could be singled out')} after ${extracted.attempts} answers`);
+    const why = extracted.reason === undefined ? '' : `: ${escapeControlChars(extracted.reason)}`;
+    parts.push(`${colors.yellow('no block was selected')}${why}`);
     return parts.join('\n');
   }
   const lines = linesOfBlock(extracted.codeBlock, script);

@@ -6,6 +6,7 @@ import { PromptRegistry } from '../../agents/prompt-registry.js';
 import { AgentError, InternalError, PayloadError } from '../../errors.js';
 import { digestOf } from '../../queues/common.js';
 import type { ExtractPayload, ExtractResult } from '../../queues/extract.js';
+import { NO_USAGE } from '../../queues/usage.js';
 import { agentProvenance, withNotes } from '../agent-provenance.js';
 import type { Work } from '../processor.js';
 import { UsageMeter } from '../usage-meter.js';
@@ -19,18 +20,22 @@ interface LocatedAnswer {
   readonly located: readonly (ValidPlan | null)[];
 }
 
+const NO_SCORE = 'the ablation printed no score, so no block can be chosen';
+const NO_BLOCK = 'no plan of any answer names a block of the solution';
+
 /**
- * Picks the block with the most impact and the plan to refine it (REQ-P2O-012 … 018): the first plan, exact or by the
- * whitespace rule; otherwise it retries, at most twice; otherwise the first valid plan of any answer, the latest answer
+ * Picks the block with the most impact and the plan to refine it (REQ-P2O-012 … 018). Without a score in the ablation's
+ * output it asks nothing and is `skipped`. Otherwise it takes the first plan, exact or by the whitespace rule; otherwise it retries, at most twice; otherwise the first valid plan of any answer, the latest answer
  * first; otherwise `skipped`.
  *
  * @throws PayloadError without a summary; AgentError if the first answer cannot be used or a call failed.
  */
 export async function extractBlock(payload: ExtractPayload, work: Work): Promise<ExtractResult> {
-  const { solution, summary, previousBlocks } = payload;
+  const { solution, summary, withoutScores, previousBlocks } = payload;
   if (summary === undefined) {
     throw new PayloadError('invalid-payload', 'extract: summary: is missing', { field: 'summary' });
   }
+  if (withoutScores) return skippedWithoutScores(payload, work);
   const meter = new UsageMeter();
   const answers: LocatedAnswer[] = [];
   const notes: string[] = [];
@@ -93,6 +98,19 @@ function retryAddition(rejectedBlock: string): string {
   return PromptRegistry.render('extractor', 're-ask', { code_block: rejectedBlock });
 }
 
+function skippedWithoutScores({ solution }: ExtractPayload, work: Work): ExtractResult {
+  work.log.warn(NO_SCORE);
+  return {
+    outcome: 'skipped',
+    reason: NO_SCORE,
+    attempts: 0,
+    plans: [],
+    solutionDigest: digestOf(solution.content),
+    usage: NO_USAGE,
+    agent: { runner: work.runner.name },
+  };
+}
+
 /** A refinement of the whole solution leaves no part of it unchanged. */
 function wholeScriptNotes(content: string, plan: ValidPlan | undefined): string[] {
   return plan !== undefined && plan.located.text.trim() === content.trim()
@@ -111,7 +129,7 @@ function result(
 ): ExtractResult {
   return {
     ...(plan === undefined
-      ? { outcome: 'skipped' }
+      ? { outcome: 'skipped', reason: NO_BLOCK }
       : {
           outcome: 'selected',
           codeBlock: plan.located.text,

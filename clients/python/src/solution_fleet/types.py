@@ -44,7 +44,12 @@ class SummarizePayload(_CommonPayload):
     rawOutput: str
 
 
-class ExtractPayload(_InWorkspace):
+class _ExtractOptions(_InWorkspace, total=False):
+    #: The ablation printed no score: the job is skipped without a call.
+    withoutScores: Literal[True]
+
+
+class ExtractPayload(_ExtractOptions):
     solution: Solution
     summary: str
     previousBlocks: list[str]
@@ -131,7 +136,12 @@ class SolutionCheckResult(_CheckExtras):
     agent: dict[str, str]
 
 
-class SummarizeResult(_AgentResult):
+class _SummarizeExtras(_AgentResult, total=False):
+    #: The ablation printed no score, so no block can be chosen.
+    withoutScores: Literal[True]
+
+
+class SummarizeResult(_SummarizeExtras):
     summary: str
     usage: Usage
     agent: dict[str, str]
@@ -143,6 +153,8 @@ class _ExtractExtras(_AgentResult, total=False):
     plan: str
     matched: Literal["exact", "whitespace"]
     planIndex: int
+    #: Why no block was selected.
+    reason: str
 
 
 class ExtractResult(_ExtractExtras):
