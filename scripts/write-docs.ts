@@ -5,7 +5,7 @@
 import { commandsByName, createProgram } from '../src/cli/program.js';
 import { SETTINGS } from '../src/config/settings.js';
 import { ERROR_TABLE } from '../src/errors.js';
-import { markdownRows, writeTable } from './marked-table.js';
+import { markdownRows, writeTable } from './markdown-tables.js';
 
 async function flagRows(): Promise<string[][]> {
   return [...commandsByName(await createProgram())].flatMap(([name, { options }]) =>

@@ -8,7 +8,7 @@ const DESCRIPTOR = /^\/(?:dev|proc\/self)\/fd\/(\d{1,6})$/;
 const FIRST_PASSED_ON = 3;
 
 /** O_CLOEXEC and O_NONBLOCK, as `fdinfo` shows them. */
-const MARKS_OF_OWN = 0o2004000;
+const OWN_DESCRIPTOR_FLAGS = 0o2004000;
 
 const taken = new Set<number>();
 
@@ -34,7 +34,7 @@ export function namedDescriptor(name: string): number | undefined {
 function isOwn(descriptor: number): boolean {
   if (process.platform !== 'linux') return false;
   const { pipe, flags } = lookAt(String(descriptor));
-  if ((flags & MARKS_OF_OWN) === MARKS_OF_OWN) return true;
+  if ((flags & OWN_DESCRIPTOR_FLAGS) === OWN_DESCRIPTOR_FLAGS) return true;
   return readdirSync('/proc/self/fd').some((name) => {
     const other = lookAt(name);
     return other.pipe === pipe && (other.flags & constants.O_WRONLY) !== 0;

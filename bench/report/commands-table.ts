@@ -1,4 +1,4 @@
-import { markdownTable } from '../../scripts/marked-table.js';
+import { markdownTable } from '../../scripts/markdown-tables.js';
 import type { MeasuredRow } from '../harness/measurement.js';
 import { numberOf } from './figures.js';
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { markdownTable, writeTable } from '../../scripts/marked-table.js';
+import { markdownTable, writeTable } from '../../scripts/markdown-tables.js';
 import { packagePath } from '../../src/package-root.js';
 import type { MeasuredRow } from '../harness/measurement.js';
 import { rowText } from '../harness/table.js';

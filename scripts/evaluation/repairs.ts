@@ -4,7 +4,7 @@
  * The files are those of test/leakage/cases, all of them where none is named. Each leaky script that is rewritten
  * runs as it was and as rewritten on the same small made-up tables. A rewritten script that fails, prints no score or
  * writes other rows where the original ran is wrong. EVAL_PYTHON names another Python. Boosting libraries that it
- * lacks are stood in for by scikit-learn's; scripts that import other modules that it lacks are counted, not run.
+ * lacks are replaced by scikit-learn's; scripts that import other modules that it lacks are counted, not run.
  */
 import { readdirSync } from 'node:fs';
 import { neutralizeMagics } from '../../src/solution/index.js';

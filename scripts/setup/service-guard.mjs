@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 
 const POLICY = '/usr/sbin/policy-rc.d';
-const MARK = '# Written by the set-up of solution-fleet for the time of one apt-get install.';
+const HEADER = '# Written by the set-up of solution-fleet for the time of one apt-get install.';
 
 /**
  * Runs an apt installation without letting it start a system service: Debian asks `policy-rc.d` first, and
@@ -16,7 +16,7 @@ const MARK = '# Written by the set-up of solution-fleet for the time of one apt-
  */
 export function withoutServiceStart(asRoot, install) {
   // One that an earlier run left behind when it was killed counts as ours.
-  if (existsSync(POLICY) && !readFileSync(POLICY, 'utf8').includes(MARK)) return install();
+  if (existsSync(POLICY) && !readFileSync(POLICY, 'utf8').includes(HEADER)) return install();
   writePolicy(asRoot);
   const remove = () => removePolicy(asRoot);
   process.once('exit', remove);
@@ -29,7 +29,7 @@ export function withoutServiceStart(asRoot, install) {
 }
 
 function writePolicy(asRoot) {
-  const text = `#!/bin/sh\n${MARK}\nexit 101\n`;
+  const text = `#!/bin/sh\n${HEADER}\nexit 101\n`;
   if (asRoot.length === 0) {
     writeFileSync(POLICY, text, { mode: 0o755 });
     return;

@@ -41,7 +41,7 @@ export interface AblationVariant {
 export interface FailedVariant {
   readonly component: string;
   readonly label: string;
-  /** What stood in place of a score, as in `nan`. */
+  /** What was printed instead of a score, as in `nan`. */
   readonly reason: string;
 }
 

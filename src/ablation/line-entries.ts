@@ -276,7 +276,7 @@ export function lineEntries(
   ) {
     // `Baseline 0.8196`: no sign, but nothing else on the line.
     const key = readKey(line.slice(0, last.start));
-    if (!/[|;]|\d\.\d/.test(key.label) && (readLabel(key.label).marked || key.namesMetric))
+    if (!/[|;]|\d\.\d/.test(key.label) && (readLabel(key.label).isExplicit || key.namesMetric))
       pieces = [{ key, candidate: last, runs: [] }];
   }
   if (pieces.length === 0 && !isCell) {

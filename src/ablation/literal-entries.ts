@@ -169,7 +169,7 @@ class LiteralWalk {
   #text(value: string, path: readonly string[]): void {
     const printed = /^[-+]?\d+\.\d+%?$/.exec(value.trim())?.[0];
     if (printed !== undefined) this.#add(path, Number(printed.replace('%', '')), printed);
-    else if (missingScore(value) !== undefined && readLabel(path.at(-1) ?? '').marked) {
+    else if (missingScore(value) !== undefined && readLabel(path.at(-1) ?? '').isExplicit) {
       this.#add(path, Number.NaN, value.slice(0, 60));
     }
   }
@@ -218,7 +218,7 @@ class LiteralWalk {
       isNoScoreColumn(last) &&
       !/[=\d]/.test(last) &&
       metricIn(last) === undefined &&
-      !readLabel(last).marked
+      !readLabel(last).isExplicit
     )
       return;
     const named = path
@@ -229,7 +229,7 @@ class LiteralWalk {
     const metric = joined(named.map(({ part, key }) => (key === undefined ? part : key.metric)));
     const isChange = named.some(
       ({ part, key }) =>
-        key?.isChange === true || (key !== undefined && speaksOfChange(part) && !readLabel(part).marked),
+        key?.isChange === true || (key !== undefined && speaksOfChange(part) && !readLabel(part).isExplicit),
     );
     this.entries.push({
       label,

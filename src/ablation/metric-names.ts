@@ -3,7 +3,7 @@ import type { Direction } from './ablation-reading.js';
 interface MetricName {
   readonly name: string;
   readonly direction: Exclude<Direction, 'unknown'>;
-  /** Also an ordinary word of component names, as in "focal loss": counts only where it stands apart. */
+  /** Also an ordinary word of component names, as in "focal loss": counts only where it is separate. */
   readonly ordinary: boolean;
 }
 
@@ -268,7 +268,7 @@ export function metricAtEnd(text: string): MetricPhrase | undefined {
   if (match === null) return undefined;
   const ordinary = match[1] !== undefined && BY_NAME.get(canonical(match[1]))?.ordinary === true;
   if (ordinary && canonical(match[0]) === canonical(match[1] ?? '')) {
-    // "No focal loss": the word belongs to the component unless something sets it apart.
+    // "No focal loss": the word belongs to the component unless something separates it.
     const before = window.slice(0, match.index);
     if (before.trim() !== '' && !/(?:[:)\]},|'"=]|\s-)\s*$|\s{2}$/.test(before)) return undefined;
   }

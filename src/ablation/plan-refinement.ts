@@ -56,12 +56,12 @@ function reasonFor(component: NamedComponent | undefined, kind: ComponentKind | 
     ];
   }
   const name = spoken(component.name === '' ? `the ${component.kind?.id ?? 'component'}` : component.name);
-  const standing = {
+  const rankReason = {
     most: 'has the most impact in the ablation study, so it is refined first',
     between: 'changes the score in the ablation study',
     least: 'has the least impact in the ablation study, so this block comes last',
   };
-  const reason = [`This block makes ${name}, which ${standing[component.rank]}.`];
+  const reason = [`This block makes ${name}, which ${rankReason[component.rank]}.`];
   if (component.harmful)
     reason.push(
       'Since the score improved without it, first try a simpler form of it, and leave it out if that scores better.',

@@ -55,7 +55,7 @@ function metricsOf(variants: readonly VariantScores[]): Map<string, string> {
   return new Map([...printed].filter(([key]) => often.has(key)).map(([key, { metric }]) => [key, metric]));
 }
 
-/** The baseline among the variants that say of themselves that they are one, or the one unmarked name. */
+/** The baseline among the variants whose label says that they are one, or the one name that does not say what it is. */
 function chooseBaseline(
   variants: readonly VariantScores[],
   outcomes: ReadonlyMap<string, Outcome>,
@@ -75,10 +75,10 @@ function chooseBaseline(
       full !== undefined && scoreIn(outcomes.get(full.id))?.value !== scoreIn(outcomes.get(first.id))?.value;
     return full !== undefined && differs && removals.length > 0 && first.certainty === 2 ? full : first;
   }
-  const marked = present.filter((variant) => variant.marked);
-  const unmarked = present.filter((variant) => !variant.marked);
-  const [only] = unmarked;
-  if (only !== undefined && unmarked.length === 1 && marked.length > 0) return only;
+  const explicit = present.filter((variant) => variant.isExplicit);
+  const implicit = present.filter((variant) => !variant.isExplicit);
+  const [only] = implicit;
+  if (only !== undefined && implicit.length === 1 && explicit.length > 0) return only;
   // The one row without a change, where the others have one.
   const unchanged = present.filter((variant) => (changeOf(variant)?.value ?? 0) === 0);
   return unchanged.length === 1 && present.length > 2 ? unchanged[0] : undefined;
@@ -87,7 +87,7 @@ function chooseBaseline(
 /** Lines between two variants of one study. */
 const NEAR = 3;
 
-/** Variants of the study: those marked as such, and others that are beside them in the same layout. */
+/** Variants of the study: those whose label says so, and others that are beside them in the same layout. */
 function membersOf(
   variants: readonly VariantScores[],
   baseline: VariantScores | undefined,
@@ -97,7 +97,7 @@ function membersOf(
     (variant) =>
       variant !== baseline && (outcomes.get(variant.id) !== undefined || changeOf(variant) !== undefined),
   );
-  const members = new Set(present.filter((variant) => variant.marked && variant.role !== 'baseline'));
+  const members = new Set(present.filter((variant) => variant.isExplicit && variant.role !== 'baseline'));
   const inOrder = [...present, ...(baseline === undefined ? [] : [baseline])].flatMap((variant) =>
     variant.entries.map((entry) => ({ variant, entry })),
   );

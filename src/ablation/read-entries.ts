@@ -63,7 +63,7 @@ const VAIN_CHARACTERS = 2 * 1024 * 1024;
 const SECTION_WORDS =
   /(?:^|\s)(?:study|studies|results?|summary|analysis|report|conclusions?|comparison|overview|contributions?|performance|scores?|ranking|details|evaluation|experiments?|résultats?|ergebnisse|resultados|risultati|结果|結果)\s*$/iu;
 
-/** Whether rules, a sign for a heading or bold letters set a line apart. */
+/** Whether rules, a sign for a heading or bold letters make a line stand out. */
 function isDecorated(line: string): boolean {
   const before = /^\W*/u.exec(line)?.[0] ?? '';
   const after = /(?<!\W)\W+$/u.exec(line)?.[0] ?? '';
@@ -118,7 +118,11 @@ class EntryReader {
       return undefined;
     }
     const label = readKey(before.replace(/(?:dict|ordereddict)\s*\(?$/i, '')).label;
-    const prefix = readLabel(label).marked ? label : readLabel(this.#heading).marked ? this.#heading : '';
+    const prefix = readLabel(label).isExplicit
+      ? label
+      : readLabel(this.#heading).isExplicit
+        ? this.#heading
+        : '';
     const line = this.#lines[position]?.index ?? 0;
     const entries = literalEntries(found.value, prefix, line, this.#joined.slice(start, found.end));
     for (const entry of entries) this.entries.push(entry);
@@ -181,7 +185,7 @@ class EntryReader {
     if (failed === undefined) return undefined;
     const { label } = failed;
     const reading = readLabel(label);
-    if (!reading.marked && !failed.isQuoted) return undefined;
+    if (!reading.isExplicit && !failed.isQuoted) return undefined;
     return {
       label,
       metric: '',
@@ -221,7 +225,7 @@ class EntryReader {
     const decorated = isDecorated(text.trim());
     const opens = /(?::|\.{3}|…)$/.test(text.trim());
     const reading = readLabel(plain);
-    this.#inChanges = speaksOfChange(plain) && (opens || decorated) && !reading.marked;
+    this.#inChanges = speaksOfChange(plain) && (opens || decorated) && !reading.isExplicit;
     if (SECTION_WORDS.test(plain) && reading.role !== 'removed' && reading.number === undefined) {
       if (decorated || opens) this.#heading = '';
       return;
@@ -231,7 +235,7 @@ class EntryReader {
       /^\W*(?:now |starting |\[?\d+\s*\/\s*\d+\]?\W*)?(?:running|evaluating|training|testing|variant|config\w*|experiment|scenario|setting|model|name|ablation)\b/i.test(
         text,
       );
-    if ((reading.marked || decorated || opens || announced) && !isMetricPhrase(plain) && !this.#inChanges)
+    if ((reading.isExplicit || decorated || opens || announced) && !isMetricPhrase(plain) && !this.#inChanges)
       this.#heading = plain;
   }
 }

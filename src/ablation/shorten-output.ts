@@ -4,7 +4,7 @@ export interface ShortenedOutput {
   readonly removed: number;
 }
 
-const markOf = (removed: number): string =>
+const omissionNote = (removed: number): string =>
   `\n\n[... ${removed} characters in the middle of the output were left out here ...]\n\n`;
 
 /** Fraction of the room that the start gets; the scores of a study are at the end. */
@@ -34,8 +34,8 @@ function endCut(text: string, position: number): number {
 /**
  * Cuts the middle out of an output that is too long for a prompt, and says there how much is missing.
  *
- * @param maxCharacters most characters of the answer, the mark included. Where that leaves no room for the
- *   mark, the end of the output is given alone, after an ellipsis.
+ * @param maxCharacters maximum number of characters of the answer, the note included. Where that leaves no room for the
+ *   note, the answer is the end of the output, after an ellipsis.
  * @throws RangeError if `maxCharacters` is not a whole number of at least 0.
  */
 export function shortenOutput(rawOutput: string, maxCharacters: number): ShortenedOutput {
@@ -45,7 +45,7 @@ export function shortenOutput(rawOutput: string, maxCharacters: number): Shorten
     );
   }
   if (rawOutput.length <= maxCharacters) return { text: rawOutput, removed: 0 };
-  const room = maxCharacters - markOf(rawOutput.length).length;
+  const room = maxCharacters - omissionNote(rawOutput.length).length;
   if (room < 40) {
     if (maxCharacters === 0) return { text: '', removed: rawOutput.length };
     const from = besideSurrogates(rawOutput, rawOutput.length - maxCharacters + 1, 1);
@@ -54,5 +54,5 @@ export function shortenOutput(rawOutput: string, maxCharacters: number): Shorten
   const start = startCut(rawOutput, Math.floor(room * START_FRACTION));
   const end = endCut(rawOutput, rawOutput.length - (room - start));
   const removed = end - start;
-  return { text: rawOutput.slice(0, start) + markOf(removed) + rawOutput.slice(end), removed };
+  return { text: rawOutput.slice(0, start) + omissionNote(removed) + rawOutput.slice(end), removed };
 }

@@ -30,7 +30,7 @@ const ACTION =
   /^(?:the |a |an )?(?:removal|removing|ablation|ablating|absence|elimination|eliminating|exclusion|excluding|disabling|dropping|lack|omission|omitting|replacing|taking out|without|use|using|impact|effect|contribution|case) (?:of |out )?(?:the |a |an )?/i;
 /** How the offline summary names what a lone variant leaves out. */
 const EXCEPT = /^everything except (.+)$/i;
-const MARKED_NAME =
+const QUOTED_NAME =
   /`([^`\n]{2,80})`|\*\*([^*\n]{2,80})\*\*|"([^"\n]{2,80})"|“([^”\n]{2,80})”|(?<![\p{L}])'([^'\n]{2,80})'(?![\p{L}])/u;
 
 function kindOf(text: string): ComponentKind | undefined {
@@ -63,8 +63,8 @@ const NO_NAME =
 const SUBJECT_FIRST =
   /(?:\b(?:is|was|are|were|be|being|has|had|have|shows?|showed|causes?|caused|leads? to|led to|makes?|made|with|remains?|proved|as|exerts?|exerted)\s+(?:by far\s+)?(?:the\s+|an?\s+)?)$/i;
 
-function markedIn(text: string): string | undefined {
-  return MARKED_NAME.exec(text)
+function quotedNameIn(text: string): string | undefined {
+  return QUOTED_NAME.exec(text)
     ?.slice(1)
     .find((group) => group !== undefined);
 }
@@ -80,13 +80,13 @@ function nameIn(phrase: string, superlative: RegExp): string {
   const before = BEFORE_VERB.exec(sentence)?.[1];
   for (const phrase of subjectFirst ? [before, after] : [after, before]) {
     if (phrase === undefined) continue;
-    const marked = markedIn(phrase);
-    // "the target encoding of `city`": the words around the mark say what it is.
-    const isWhole = marked === undefined || (kindOf(marked) === undefined && kindOf(phrase) !== undefined);
-    const name = cleanName(isWhole ? phrase : marked);
+    const quoted = quotedNameIn(phrase);
+    // "the target encoding of `city`": the words around the quotation say what it is.
+    const isWhole = quoted === undefined || (kindOf(quoted) === undefined && kindOf(phrase) !== undefined);
+    const name = cleanName(isWhole ? phrase : quoted);
     if (name.length > 1 && !NO_NAME.test(name)) return name;
   }
-  return cleanName(markedIn(sentence) ?? '');
+  return cleanName(quotedNameIn(sentence) ?? '');
 }
 
 const MAX_SUMMARY_LENGTH = 100_000;

@@ -42,7 +42,7 @@ function numberOf(cell: string, commaIsDecimal: boolean): { value: number; text:
   const [first] = numbersIn(text, commaIsDecimal);
   if (first !== undefined) {
     const rest = `${text.slice(0, first.start)}${text.slice(first.end)}`;
-    // A cell holds one number, perhaps with a deviation, a unit or a mark beside it.
+    // A cell holds one number, perhaps with a deviation, a unit or a sign next to it.
     if (/\p{L}{3,}/u.test(rest.replace(/\b(?:std|pts?|points?|pp|best|mean)\b/giu, ''))) return undefined;
     return { value: first.value, text: first.text };
   }
@@ -141,7 +141,7 @@ function upright(table: Table): Table {
   const metricRows = table.rows.filter(
     (row) => isMetricPhrase(clean(row[0] ?? '')) || metricIn(row[0] ?? '') !== undefined,
   ).length;
-  const variants = named.filter((label) => label.marked).length;
+  const variants = named.filter((label) => label.isExplicit).length;
   if (variants < 2 || metricRows < table.rows.length / 2 || !named.some((label) => label.role === 'baseline'))
     return table;
   if (header.slice(1).some((title) => speaksOfChange(title) || WITHOUT_COLUMN.test(clean(title))))
@@ -162,7 +162,7 @@ function rowName(
   switches: readonly number[],
 ): { label: string; metric: string } | undefined {
   const cell = clean(row[columns.name] ?? '');
-  if (columns.name === -1 || (switches.length > 0 && !readLabel(cell).marked)) {
+  if (columns.name === -1 || (switches.length > 0 && !readLabel(cell).isExplicit)) {
     return { label: labelOfSwitches(table, row, switches), metric: '' };
   }
   if (columns.labelIsComponent && NOTHING.test(cell)) return { label: 'baseline', metric: '' };

@@ -44,8 +44,8 @@ export interface LabelReading {
   readonly number?: string;
   /** Whether the label names one fold, seed or repetition. */
   readonly isRun: boolean;
-  /** Whether the label says of itself that it is a variant or the baseline. */
-  readonly marked: boolean;
+  /** Whether the label itself says that it is a variant or the baseline. */
+  readonly isExplicit: boolean;
 }
 
 const ARTICLE =
@@ -271,7 +271,7 @@ function roleOf(text: string): Role {
 export function readLabel(label: string): LabelReading {
   let text = plainLabel(label.slice(0, 400));
   let isRun = false;
-  let marked = false;
+  let isExplicit = false;
   let number: string | undefined;
   const run = /fold|split|seed|rep|pli|durchlauf/i.test(text) ? RUN.exec(text) : null;
   if (run !== null) {
@@ -284,12 +284,12 @@ export function readLabel(label: string): LabelReading {
     const numbered = NUMBERED.exec(text);
     if (numbered !== null && number === undefined) {
       number = `ablation ${numbered[1]?.toLowerCase() ?? ''}`;
-      marked = true;
+      isExplicit = true;
       text = text.slice(numbered[0].length);
     } else {
       const bare = BARE_ABLATION.exec(text);
       if (bare !== null && bare[0].length < text.length) {
-        marked = true;
+        isExplicit = true;
         text = text.slice(bare[0].length);
       }
     }
@@ -305,7 +305,7 @@ export function readLabel(label: string): LabelReading {
     text,
     certainty: role.certainty ?? 0,
     isRun,
-    marked: marked || role.role !== 'plain',
+    isExplicit: isExplicit || role.role !== 'plain',
     ...(number === undefined ? {} : { number }),
   };
 }

@@ -10,7 +10,7 @@ export interface VariantScores {
   readonly role: 'baseline' | VariantKind | 'plain';
   readonly component: string;
   readonly certainty: 0 | 1 | 2;
-  readonly marked: boolean;
+  readonly isExplicit: boolean;
   readonly entries: ScoreEntry[];
   /** Position among the printed variants. */
   readonly order: number;
@@ -39,7 +39,7 @@ function withLabel(entry: ScoreEntry, names: (number: string) => string | undefi
     const name = names(reading.number);
     if (name !== undefined) {
       const inner = readLabel(name);
-      reading = { ...inner, number: reading.number, marked: true, isRun: reading.isRun };
+      reading = { ...inner, number: reading.number, isExplicit: true, isRun: reading.isRun };
       return { entry: { ...entry, label: `${entry.label.trim()} (${name})` }, reading };
     }
   }
@@ -51,7 +51,7 @@ function withLabel(entry: ScoreEntry, names: (number: string) => string | undefi
       entry: { ...entry, metric },
       reading: {
         ...inner,
-        marked: reading.marked || inner.marked,
+        isExplicit: reading.isExplicit || inner.isExplicit,
         ...(reading.number === undefined ? {} : { number: reading.number }),
       },
     };
@@ -73,7 +73,7 @@ export function gatherVariants(
     const isComponent = entry.labelIsComponent && reading.role === 'plain';
     const role = isComponent
       ? 'removed'
-      : reading.role === 'plain' && reading.marked
+      : reading.role === 'plain' && reading.isExplicit
         ? 'changed'
         : reading.role;
     if (role === 'plain' && NO_VARIANT.test(text)) continue;
@@ -94,7 +94,7 @@ export function gatherVariants(
       role,
       component: reading.component === '' ? text : reading.component,
       certainty: reading.certainty,
-      marked: reading.marked || entry.labelIsComponent,
+      isExplicit: reading.isExplicit || entry.labelIsComponent,
       entries: [entry],
       order: byId.size,
     });

@@ -39,7 +39,7 @@ export interface SessionOptions {
    * Whether its jobs are for its own worker alone: another worker of the same embedded Redis may have other agents, and
    * would send them where they must not go. Where nothing is paid either, it also has a Redis of its own.
    */
-  readonly apart?: boolean;
+  readonly isolated?: boolean;
   /** The workspace that the command names. Where its jobs are for its own worker, that worker reads in it alone. */
   readonly workspace?: string | undefined;
 }
@@ -60,15 +60,15 @@ interface Session {
  */
 async function openSession(
   config: Config,
-  { work, apart = false, workspace }: SessionOptions,
+  { work, isolated = false, workspace }: SessionOptions,
   interrupted: AbortSignal,
 ): Promise<Session> {
   const ownWorker = work && isSupervised(config);
-  const throwaway = ownWorker && apart && isEphemeral(config);
+  const throwaway = ownWorker && isolated && isEphemeral(config);
   const redis: CommandRedis = throwaway ? await acquireThrowawayRedis() : await openRedis(config);
   const closers: (() => Promise<void>)[] = [];
   const close = (before: () => Promise<void>) => closeSession(redis, [...closers, before], interrupted);
-  const prefix = ownWorker && apart && !throwaway ? ephemeralPrefix(config.prefix) : config.prefix;
+  const prefix = ownWorker && isolated && !throwaway ? ephemeralPrefix(config.prefix) : config.prefix;
   const failureOf = (thrown: unknown) => failureIn(redis, thrown);
   const open = async () => {
     const fleet = await FleetClient.open({
@@ -97,7 +97,7 @@ async function openSession(
       const logger = createLogger(isSet('logLevel') ? config.logLevel : 'fatal');
       const worker = await startWorker(config, redis.url, logger, {
         prefix,
-        ...(apart ? { workspaceRoots: workspace === undefined ? [] : [workspace] } : {}),
+        ...(isolated ? { workspaceRoots: workspace === undefined ? [] : [workspace] } : {}),
       });
       closers.push(() => stopWorker(worker, config.drainSeconds * 1_000, [interrupted, redis.lost]));
     }

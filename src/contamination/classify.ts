@@ -30,7 +30,7 @@ function copyProbability(margin: number): number {
 const SLOPE = 16;
 const MIDDLE = 1;
 
-/** A pair that is told apart beyond doubt still leaves room for a mislabeled or an unheard-of one. */
+/** A pair that is classified beyond doubt still leaves room for a mislabeled or an unknown one. */
 const LARGEST = 0.995;
 /** Nothing was compared, or too little to tell: neither verdict is more likely. */
 const UNKNOWN = 0.5;
@@ -219,7 +219,7 @@ class Classifier {
     if (equal === undefined) return;
     this.#weigh(SURE);
     this.#reasons.push(
-      'Output is the known solution, apart from letter case, white space and invisible characters',
+      'Output is the known solution, except for letter case, white space and invisible characters',
     );
   }
 

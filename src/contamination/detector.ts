@@ -101,7 +101,7 @@ export class ContaminationDetector {
     this.#memory.add(completeKnownSolution({ testCaseId, solution }));
   }
 
-  /** Whether a text equals a known solution, apart from letter case and the length of white space. */
+  /** Whether a text equals a known solution, except for letter case and the length of white space. */
   isInTrainingSet(content: string): boolean {
     return this.#memory.has(contentHash(content));
   }

@@ -29,7 +29,7 @@ export interface ReasoningSettings {
 }
 
 /**
- * How a chain of thoughts came to its answer (SPEC-SIL-009, R3). A thought that is said again, apart from
+ * How a chain of thoughts came to its answer (SPEC-SIL-009, R3). A thought that is said again, except for
  * letter case and white space, says nothing new: each distinct thought counts once. The chain jumps to the
  * solution if a known solution is in the first third of the thoughts, at least the first two: as a thought
  * that is similar to it, or as code or text inside a longer thought.

@@ -1,5 +1,5 @@
 /**
- * The kinds of leak that the analysis tells apart, most harmful first, with the severity each has and what a
+ * The kinds of leak that the analysis distinguishes, most harmful first, with the severity each has and what a
  * reader can do about it. `high`: rows or labels are shared with the scored rows, or something was chosen on
  * them; `medium`: statistics of the label or of groups, choice of features; `low`: statistics without the label.
  */

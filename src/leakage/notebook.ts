@@ -10,9 +10,9 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
  * write `1.0` as `1`. The function finds numbers as strings, and must leave them as they are.
  */
 function withExactNumbers(json: string, change: (json: string) => string): string {
-  const mark = randomUUID();
-  const marked = eachNumber(json, (number) => `"${mark}${number}"`);
-  return change(marked).replaceAll(new RegExp(`"${mark}([^"]+)"`, 'g'), '$1');
+  const prefix = randomUUID();
+  const quoted = eachNumber(json, (number) => `"${prefix}${number}"`);
+  return change(quoted).replaceAll(new RegExp(`"${prefix}([^"]+)"`, 'g'), '$1');
 }
 
 function eachNumber(json: string, replacement: (number: string) => string): string {

@@ -78,7 +78,7 @@ function commandProblem(old: string, block: string): string | undefined {
 
 /**
  * Characters that show a reader other code than Python reads: control characters except for white space, separators of lines
- * that are none in Python, and marks that change the direction of what follows.
+ * that are none in Python, and characters that change the direction of what follows.
  */
 const MISLEADING = /[^\P{Cc}\t\n\f\r]|[\u2028-\u202e\u2066-\u2069]/gu;
 

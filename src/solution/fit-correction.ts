@@ -26,7 +26,7 @@ function surroundingsOf({ start, end, text }: Span, content: string): Surroundin
   const trailing = text.slice(text.trimEnd().length);
   const lineBreak = trailing.search(/[\r\n]/);
   const endsLine = end === content.length || content[end] === '\n' || content[end] === '\r';
-  // Whitespace at the end of a line is dropped; in the middle of one it keeps two words apart.
+  // Whitespace at the end of a line is dropped; in the middle of one it separates two words.
   const tail = lineBreak !== -1 ? trailing.slice(lineBreak) : endsLine ? '' : trailing;
   if (head !== '') return { head, indentation: inside, outside: '', tail };
   const before = content.slice(0, start);

@@ -59,7 +59,7 @@ export function readMagics(text: string): { text: string; hidden: CodeOfMagics[]
   const hidden: CodeOfMagics[] = [];
   if (!maybeMagic(text)) return { text, hidden };
   const lines = pythonLines(text);
-  const marked = lines.some(
+  const hasCellMarkers = lines.some(
     (line) => line.context === 'code' && CELL_MARKER.test(text.slice(line.start, line.start + 6)),
   );
   let result = '';
@@ -69,7 +69,7 @@ export function readMagics(text: string): { text: string; hidden: CodeOfMagics[]
     const original = text.slice(line.start, line.end);
     let replaced = original;
     if (foreign && (CELL_MARKER.test(original) || original.startsWith('%%'))) foreign = false;
-    if (foreign && !marked && original.trim() === '') foreign = false;
+    if (foreign && !hasCellMarkers && original.trim() === '') foreign = false;
     if (foreign) replaced = asComment(original);
     else if (continued) {
       continued = original.endsWith('\\');

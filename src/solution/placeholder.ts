@@ -2,10 +2,10 @@ import { diffArrays } from 'diff';
 import { type PythonLine, pythonLines } from './lines.js';
 
 /**
- * How sure it is that a comment stands for code that was left out. `marked`: its words say so, and marks of
+ * How sure it is that a comment stands for code that was left out. `explicit`: its words say so, and signs of
  * omission (`...`, brackets) do. `plain`: its words do. `likely`: it may as well describe the code below it.
  */
-type PlaceholderStrength = 'marked' | 'plain' | 'likely';
+type PlaceholderStrength = 'explicit' | 'plain' | 'likely';
 
 const ELLIPSIS = /\.{3}|…/;
 const CODE =
@@ -55,7 +55,7 @@ const PHRASES: readonly { readonly pattern: RegExp; readonly strength: Placehold
   },
 ];
 
-/** Checks the text of a comment by its words and marks alone; null for one that only describes something. */
+/** Checks the text of a comment by its words and signs alone; null for one that only describes something. */
 function placeholderStrength(comment: string): PlaceholderStrength | null {
   // Longer than any placeholder; and the patterns need not be tried on it.
   if (comment.length > 100) return null;
@@ -66,10 +66,10 @@ function placeholderStrength(comment: string): PlaceholderStrength | null {
     .replace(/[^\p{L}\p{N}_']+/gu, ' ')
     .replace(REQUEST, '')
     .replace(ORIGIN, '');
-  if (words === '') return ELLIPSIS.test(text) ? 'marked' : null;
+  if (words === '') return ELLIPSIS.test(text) ? 'explicit' : null;
   const phrase = PHRASES.find(({ pattern }) => pattern.test(words));
-  const isMarked = ELLIPSIS.test(text) || /^[([{<].*[)\]}>]$/.test(text);
-  if (phrase !== undefined) return isMarked ? 'marked' : phrase.strength;
+  const isExplicit = ELLIPSIS.test(text) || /^[([{<].*[)\]}>]$/.test(text);
+  if (phrase !== undefined) return isExplicit ? 'explicit' : phrase.strength;
   // "... load the data ..." leaves something out; "Loading the data..." does not.
   if (!/^(?:\.{3}|…)/.test(text)) return null;
   return /(?:\.{3}|…)$/.test(text) ? 'plain' : 'likely';
@@ -164,7 +164,7 @@ function exchangedAt(gap: number, all: readonly Stretch[]): Stretch | null {
 /** Whether code is missing where code follows a placeholder: its words may be the heading of that code. */
 const MISSING: Readonly<Record<Strength, (removed: number, added: number) => boolean>> = {
   statement: (removed) => removed > 0,
-  marked: (removed, added) => removed > 1 || removed > added,
+  explicit: (removed, added) => removed > 1 || removed > added,
   plain: (removed, added) => removed > added,
   likely: (removed, added) => removed > added + 1,
 };

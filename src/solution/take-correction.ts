@@ -49,7 +49,7 @@ function withoutSurroundings(
   return rest.slice(below).reverse().join('\n');
 }
 
-/** The text that may stand for a block, or what is wrong with the answer in words that a second try can use. */
+/** The text that may replace a block, or what is wrong with the answer in words that a second try can use. */
 export type TakenCorrection =
   | { readonly ok: true; readonly block: string }
   | { readonly ok: false; readonly problem: string };
@@ -88,7 +88,7 @@ function extractAnswer(answer: string, isPython: boolean): TakenCorrection {
   }
 }
 
-/** The part of an answer's code that stands for the block, checked as text. */
+/** The part of an answer's code that replaces the block, checked as text. */
 function takeBlock(code: string, located: Span, content: string): TakenCorrection {
   const whole = blockFromWholeScript(content, located, code);
   if (whole.kind === 'changes-more') {

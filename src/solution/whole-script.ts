@@ -96,7 +96,7 @@ const REPEATED_LINES = 3;
 
 /**
  * Recognizes an answer that is the whole script although a block was asked for, and gives the part of it that
- * is where the block stood. Outside of the block only trailing whitespace, line breaks and blank lines
+ * is where the block was. Outside of the block only trailing whitespace, line breaks and blank lines
  * may differ. An answer that repeats the script up to the block or from it on, without the other side, also
  * `changes-more`: put in as a block it would double these lines. Linear in the length of all texts.
  */

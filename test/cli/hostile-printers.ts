@@ -7,8 +7,8 @@ import { jobLine, printJob } from '../../src/cli/print-job.js';
 import { colorsFor } from '../../src/cli/terminal/colors.js';
 import { escapeControlChars, escapeControlCharsInLine } from '../../src/cli/terminal/escape-control-chars.js';
 import { print, printJson, printNote, printUsageError } from '../../src/cli/terminal/print.js';
+import { renderContamination } from '../../src/cli/terminal/render-contamination.js';
 import { renderRefinement } from '../../src/cli/terminal/render-refinement.js';
-import { renderVerdicts } from '../../src/cli/terminal/render-verdicts.js';
 import { UsageError } from '../../src/errors.js';
 import type { JobView } from '../../src/producers/job-view.js';
 import { HOSTILE_TEXT as TEXT } from '../support/hostile-text.js';
@@ -81,7 +81,7 @@ const PRINTERS: Readonly<Record<string, () => unknown>> = {
         40,
       ),
     ),
-  verdicts: () => print(renderVerdicts([{ file: TEXT, result: verdict as never }], colors)),
+  verdicts: () => print(renderContamination([{ file: TEXT, result: verdict as never }], colors)),
   ...Object.fromEntries(
     FORMATS.map((format) => [
       `check as ${format}`,

@@ -6,7 +6,7 @@ import { packagePath } from '../../src/package-root.js';
 
 const text = readFileSync(packagePath('docs', 'configuration.md'), 'utf8');
 
-/** Cells of the rows between the marks of a table. */
+/** Cells of the rows between the markers of a table. */
 function documented(table: string): string[][] {
   const from = text.indexOf(`<!-- table: ${table} -->`);
   const to = text.indexOf(`<!-- end of table: ${table} -->`);

@@ -87,6 +87,15 @@ export const OLD_WORDS: readonly OldWord[] = [
     use: 'instead of, replaces, slots',
     in: 'prose',
   },
+  { old: '(?<!water )(?:un)?mark(?:s|ed)?', use: 'tag, flag, prefix, marker', in: 'names' },
+  { old: 'apart', use: 'isolated, disjoint, separate', in: 'names' },
+  {
+    old: '(?:told|tells?|taken?|taking|sets?|pulls?|stands?) (?:[a-z]+ )?apart|apart from',
+    use: 'distinguished, unpacked, separate, except for',
+    in: 'prose',
+  },
+  { old: '(?:stands?|stood|standing)', use: 'is, represents', in: 'names' },
+  { old: '(?:stands?|stood)(?! (?:for|in|out))', use: 'is, occurs, was', in: 'prose' },
   { old: 'but for', use: 'except for', in: 'prose' },
   { old: 'anew', use: 'again' },
   { old: 'reckon\\w*', use: 'compute' },
@@ -135,6 +144,8 @@ export interface Allowed {
 }
 
 export const ALLOWED: readonly Allowed[] = [
+  { at: 'bench/report/', found: 'mark', reason: 'a mark of the package @observablehq/plot' },
+  { at: 'bench/report/', found: 'marks', reason: 'the marks of a plot of that package' },
   { at: 'docs/requirements.md', found: 'normalised', reason: 'the id of a labeled script' },
   { at: 'docs/requirements.md', found: 'neighbours', reason: 'the id of a labeled script' },
   { at: 'src/gateway/pages/', found: 'labelledby', reason: 'the attribute aria-labelledby of HTML' },

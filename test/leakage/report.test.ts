@@ -21,8 +21,8 @@ const finding = findings[0];
 if (finding === undefined) throw new Error('the sample script is expected to leak');
 
 /**
- * The published schema of SARIF 2.1.0. Of JSON Schema draft 4 it uses nothing that draft 7 reads otherwise, apart
- * from the `id` and `$schema` at its top.
+ * The published schema of SARIF 2.1.0. Of JSON Schema draft 4 it uses nothing that draft 7 reads otherwise, except for
+ * the `id` and `$schema` at its top.
  */
 function sarifValidator(): ValidateFunction {
   const file = packagePath('node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json');

@@ -102,8 +102,8 @@ describe('the check of a rewrite', () => {
       'X_tr, X_va = scaled[:len(train)], scaled[len(train):]',
     );
     expect(await verdict(sliced, block, rewrite)).toMatch(/picks rows by position/);
-    const apart = lines('X_tr, X_va = scaler.transform(train), scaler.transform(valid)');
-    expect(await verdict(apart, block, rewrite)).toBeUndefined();
+    const separately = lines('X_tr, X_va = scaler.transform(train), scaler.transform(valid)');
+    expect(await verdict(separately, block, rewrite)).toBeUndefined();
     const written = lines(
       'both.to_csv("submission.csv")',
       'X_tr, X_va = scaler.transform(train), scaler.transform(valid)',

@@ -66,8 +66,8 @@ describe('extractCodeBlock', () => {
         prose,
         fc.constantFrom('`', '~'),
         fc.constantFrom('', 'python', ' py x'),
-        (x, before, mark, tag) => {
-          const fence = mark.repeat(6);
+        (x, before, character, tag) => {
+          const fence = character.repeat(6);
           expect(extractCodeBlock(`${before}${fence}${tag}\n${x}\n${fence}\n${before}`)).toBe(x);
         },
       ),

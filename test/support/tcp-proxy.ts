@@ -62,7 +62,7 @@ export class TcpProxy {
     return this.#pairs.size;
   }
 
-  /** Resets every standing connection, as a crashed router would; new ones are treated as `mode` says. */
+  /** Resets every open connection, as a crashed router would; new ones are treated as `mode` says. */
   cut(): void {
     for (const { client, upstream } of this.#pairs) {
       client.resetAndDestroy();

@@ -81,7 +81,7 @@ async function checkAll(
   try {
     return await withSession(
       config,
-      { work: true, apart: true, workspace: options.workspace },
+      { work: true, isolated: true, workspace: options.workspace },
       async (fleet, submissions, failureOf) => {
         await warnWithoutWorker(fleet, config, 'solution-check');
         progress.show(`checked 0 of ${files.length}`);

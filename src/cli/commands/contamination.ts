@@ -16,7 +16,7 @@ import { writeOutput } from '../replace-file.js';
 import { colorsFor } from '../terminal/colors.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson, printNote } from '../terminal/print.js';
-import { renderVerdicts } from '../terminal/render-verdicts.js';
+import { renderContamination } from '../terminal/render-contamination.js';
 
 interface ContaminationOptions {
   readonly known: string;
@@ -149,5 +149,5 @@ function printOutcomes(outcomes: readonly Outcome[], json: boolean): void {
   }
   for (const outcome of outcomes) if ('error' in outcome) printError(outcome.error, outcome.file);
   const checked = outcomes.flatMap((outcome) => ('error' in outcome ? [] : [outcome]));
-  if (checked.length > 0) print(renderVerdicts(checked, colorsFor(process.stdout)));
+  if (checked.length > 0) print(renderContamination(checked, colorsFor(process.stdout)));
 }

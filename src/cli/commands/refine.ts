@@ -47,7 +47,7 @@ async function refine(options: RefineOptions): Promise<number> {
   };
   const { summary, extracted } = await withSession(
     config,
-    { work: true, apart: true },
+    { work: true, isolated: true },
     async (fleet, submissions) => {
       await warnWithoutWorker(fleet, config, 'extract');
       const handles = await submissions.add(

@@ -50,17 +50,17 @@ function jsonText(value: unknown, indentation?: number): string {
         .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
         .join(''),
     )
-    .replace(COMMAND_MARK, '#\\u0023');
+    .replace(COMMAND_MARKER, '#\\u0023');
 }
 
 /** What `JSON.stringify` leaves: DEL and C1 controls, format characters, line separators. Line feeds are its own. */
 const UNSAFE_IN_JSON = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}](?<!\n)/gu;
 
 /** `##[`, `##vso[` and `##teamcity[` begin a command of GitHub Actions, Azure Pipelines and TeamCity anywhere in a line. */
-const COMMAND_MARK = /##(?=\w*\[)/g;
+const COMMAND_MARKER = /##(?=\w*\[)/g;
 /** `::` begins a command of GitHub Actions at the beginning of a line, after white space that ends no line. */
 const COMMAND_START = new RegExp(`^((?:[^\\S\\n\\r\\u2028\\u2029]|${COLOR})*):(?=:)`, 'gm');
 
 function withoutCommands(text: string): string {
-  return text.replace(COMMAND_MARK, '#\\x23').replace(COMMAND_START, '$1\\x3a');
+  return text.replace(COMMAND_MARKER, '#\\x23').replace(COMMAND_START, '$1\\x3a');
 }

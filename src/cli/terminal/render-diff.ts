@@ -23,14 +23,14 @@ function changedWhole(before: readonly string[], after: readonly string[]): Hunk
   let end = 0;
   while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   const from = Math.max(0, start - CONTEXT);
-  const marked = (sign: string, lines: readonly string[]): string[] => lines.map((line) => sign + line);
+  const prefixed = (sign: string, lines: readonly string[]): string[] => lines.map((line) => sign + line);
   return {
     oldStart: from + 1,
     lines: [
-      marked(' ', before.slice(from, start)),
-      marked('-', before.slice(start, before.length - end)),
-      marked('+', after.slice(start, after.length - end)),
-      marked(' ', before.slice(before.length - end).slice(0, CONTEXT)),
+      prefixed(' ', before.slice(from, start)),
+      prefixed('-', before.slice(start, before.length - end)),
+      prefixed('+', after.slice(start, after.length - end)),
+      prefixed(' ', before.slice(before.length - end).slice(0, CONTEXT)),
     ].flat(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Text in lines that fit a width, each after an indentation; words that are longer stand alone on theirs. Without a
+ * Text in lines that fit a width, each after an indentation; words that are longer get a line of their own. Without a
  * width the lines stay as they are: into a file or a pipe nothing is broken that somebody may search for.
  */
 export function wrapped(text: string, indentation: string, width: number | undefined): string[] {

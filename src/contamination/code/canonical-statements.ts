@@ -77,8 +77,8 @@ export function canonicalStatements(statements: readonly Statement[]): Canonical
   const plain = loops.map((statement) => ({ ...statement, tokens: plainTokens(statement) }));
   const walked = indexedLoops(plain);
   const dead = deadStatements(walked);
-  const marked = walked.map((statement, index) => ({ ...statement, dead: dead.has(index) }));
-  return splitLongStatements(withoutNamedConstants(marked));
+  const flagged = walked.map((statement, index) => ({ ...statement, dead: dead.has(index) }));
+  return splitLongStatements(withoutNamedConstants(flagged));
 }
 
 function plainTokens(statement: Statement): readonly Token[] {

@@ -77,7 +77,7 @@ function countsNothing({ role, tokens }: Statement, before: Statement, settled: 
   return from !== undefined && constantValue(tokens, new Map([[counter.text, from]])) === false;
 }
 
-/** A Python string that holds expressions; what they are is not told apart from its text. */
+/** A Python string that holds expressions; they are not distinguished from its text. */
 const FORMATTED = /^[rR]?[fFtT][rR]?["']/;
 
 /** Names that are anywhere but as the target of an assignment. */

@@ -156,7 +156,7 @@ function assignmentAt(tokens: readonly Token[]): number {
   return 0;
 }
 
-/** Names that stand alone: not an attribute, not called, not indexed. */
+/** Names on their own: not an attribute, not called, not indexed. */
 function simpleNames(tokens: readonly Token[]): string[] {
   const names: string[] = [];
   tokens.forEach((token, at) => {

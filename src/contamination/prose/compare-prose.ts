@@ -2,7 +2,7 @@ import { type Tile, tile } from '../code/tiling.js';
 import type { SpanPair } from '../types.js';
 import type { Words } from './words.js';
 
-/** A stretch of words that both texts have, apart from single words put in place of others. */
+/** A stretch of words that both texts have, except for single words replaced by others. */
 interface Passage {
   readonly output: readonly [from: number, to: number];
   readonly known: readonly [from: number, to: number];

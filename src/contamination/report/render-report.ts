@@ -8,15 +8,15 @@ const COLORS = 8;
 const MAX_CHARACTERS = 200_000;
 
 /** A stretch to be colored, and by which pair: both sides of a pair have the same color. */
-interface Mark {
+interface ColoredSpan {
   readonly span: Span;
   readonly pair: number;
 }
 
 /** Source text with the marked spans colored; where spans overlap, the earlier one wins. */
-function markedSource(text: string, marks: readonly Mark[]): string {
+function coloredSource(text: string, spans: readonly ColoredSpan[]): string {
   const shown = text.slice(0, MAX_CHARACTERS);
-  const inOrder = [...marks].sort((a, b) => a.span[0] - b.span[0] || b.span[1] - a.span[1]);
+  const inOrder = [...spans].sort((a, b) => a.span[0] - b.span[0] || b.span[1] - a.span[1]);
   const parts: string[] = [];
   let at = 0;
   for (const { span, pair } of inOrder) {
@@ -211,15 +211,16 @@ function sides({ output, result, known }: ReportEntry): string {
     shown === undefined ? true : each.hash === shown.known.hash && each.testCaseId === shown.known.testCaseId,
   );
   const spans = other === undefined ? [] : (shown?.spans ?? []);
-  const marks = (side: 'output' | 'known'): Mark[] => spans.map((span, pair) => ({ span: span[side], pair }));
+  const colored = (side: 'output' | 'known'): ColoredSpan[] =>
+    spans.map((span, pair) => ({ span: span[side], pair }));
   const left =
     other === undefined
       ? '<p class="soft">no known solution to show</p>'
-      : `<pre>${markedSource(other.solution, marks('known'))}</pre>`;
+      : `<pre>${coloredSource(other.solution, colored('known'))}</pre>`;
   const title =
     shown === undefined || other === undefined ? '' : ` <span class="soft">(colored: ${shown.check})</span>`;
   return `<div class="sides"><div><p>Known solution${other === undefined ? '' : ` of ${escapeSource(other.testCaseId)}`}${title}</p>${left}</div>
-<div><p>Output</p><pre>${markedSource(output, marks('output'))}</pre></div></div>`;
+<div><p>Output</p><pre>${coloredSource(output, colored('output'))}</pre></div></div>`;
 }
 
 function number(value: number): string {

@@ -10,7 +10,7 @@ const STRIDE = MIN_REGION_LENGTH - WINDOW + 1;
 const MAX_OCCURRENCES = 8;
 const BASE = 0x01000193;
 
-/** A text with its white space squeezed and its case folded, and where each unit stood. */
+/** A text with its white space squeezed and its case folded, and where each unit was. */
 interface SqueezedText {
   readonly units: Uint16Array;
   /** offsets[i] is the position of unit i in the original text; one more entry closes the last unit. */
@@ -47,9 +47,9 @@ interface UnitMatch {
 }
 
 function overlaps(x: UnitMatch, y: UnitMatch): boolean {
-  const apartInA = x.a + x.length <= y.a || y.a + y.length <= x.a;
-  const apartInB = x.b + x.length <= y.b || y.b + y.length <= x.b;
-  return !(apartInA && apartInB);
+  const disjointInA = x.a + x.length <= y.a || y.a + y.length <= x.a;
+  const disjointInB = x.b + x.length <= y.b || y.b + y.length <= x.b;
+  return !(disjointInA && disjointInB);
 }
 
 function squeeze(text: string): SqueezedText {

@@ -4,13 +4,13 @@ const MIN_SLOTS = 2 ** 10;
 const REUSED_SLOTS = 2 ** 18;
 /** Slots for each trigram that may come. */
 const ROOM = 5 / 4;
-const MARK = 3;
+const TAG_BITS = 3;
 const GENERATION = 2 ** 18;
 const LAST_GENERATION = 2 ** 31 - GENERATION;
 
 /**
  * A hash table with open addressing for trigrams of any units. A slot is two numbers: the first two units, and an entry
- * made of the generation, the third unit and the trigram's mark. What an earlier pair of texts left is of an earlier
+ * made of the generation, the third unit and the trigram's tag. What an earlier pair of texts left is of an earlier
  * generation, and its slot is empty: so nothing has to be wiped between two pairs.
  */
 export class RareTrigrams {
@@ -48,21 +48,21 @@ export class RareTrigrams {
       const start = table[from] as number;
       const entry = table[from + 1] as number;
       if (entry < generation) continue;
-      const slot = slotOf(this.table, this.lastSlot, generation, start, entry & ~MARK);
+      const slot = slotOf(this.table, this.lastSlot, generation, start, entry & ~TAG_BITS);
       this.table[slot] = start;
       this.table[slot + 1] = entry;
     }
   }
 }
 
-/** An entry without a mark. */
+/** An entry without a tag. */
 export function entryOf(generation: number, third: number): number {
   return generation | (third << 2);
 }
 
-/** The mark of an entry, 0 if it is of an earlier generation. */
-export function markOf(entry: number, generation: number): number {
-  return entry & MARK & ~((entry - generation) >> 31);
+/** The tag of an entry, 0 if it is of an earlier generation. */
+export function tagOf(entry: number, generation: number): number {
+  return entry & TAG_BITS & ~((entry - generation) >> 31);
 }
 
 /** Index of the slot where a trigram is, or where it is to be if it is new. */
@@ -71,14 +71,14 @@ export function slotOf(
   lastSlot: number,
   generation: number,
   start: number,
-  unmarked: number,
+  untagged: number,
 ): number {
-  const hash = Math.imul(Math.imul(start, 0x9e3779b1) ^ unmarked, 0x85ebca6b);
+  const hash = Math.imul(Math.imul(start, 0x9e3779b1) ^ untagged, 0x85ebca6b);
   let slot = ((hash ^ (hash >>> 15)) << 1) & lastSlot;
   for (;;) {
     const entry = table[slot + 1] as number;
     // One branch for "empty or the same", which is mostly so; which of the two it is could not be foretold.
-    const differs = ((entry ^ unmarked) & ~MARK) | ((table[slot] as number) ^ start);
+    const differs = ((entry ^ untagged) & ~TAG_BITS) | ((table[slot] as number) ^ start);
     const isTaken = ~((entry - generation) >> 31);
     if ((differs & isTaken) === 0) return slot;
     slot = (slot + 2) & lastSlot;

@@ -1,11 +1,11 @@
-import { entryOf, markOf, RareTrigrams, slotOf } from './rare-trigrams.js';
+import { entryOf, RareTrigrams, slotOf, tagOf } from './rare-trigrams.js';
 import { NUMBER_BITS, RARE, UNMET, UnitCodes } from './unit-codes.js';
 
-/** Mark of a trigram that is in the first text only so far. */
+/** Tag of a trigram that is in the first text only so far. */
 export const IN_FIRST = 1;
-/** Mark of a trigram that is in the second text, whether in the first or not. */
+/** Tag of a trigram that is in the second text, whether in the first or not. */
 export const IN_SECOND = 2;
-type Mark = typeof IN_FIRST | typeof IN_SECOND;
+type Tag = typeof IN_FIRST | typeof IN_SECOND;
 
 /** The different trigrams of one text. */
 export interface TrigramCounts {
@@ -35,30 +35,30 @@ const { codes, folded, commonUnits } = unitCodes;
 const rare = new RareTrigrams();
 const units = new Uint16Array(PIECE);
 const bytes = Buffer.from(units.buffer);
-/** Mark of each trigram of common units. */
-const marks = new Uint8Array(LAST_COMMON + 1);
-/** The trigrams with a mark, those of the second text again. */
-const marked = new Int32Array(2 * marks.length + 1);
+/** Tag of each trigram of common units. */
+const tags = new Uint8Array(LAST_COMMON + 1);
+/** The trigrams with a tag, those of the second text again. */
+const tagged = new Int32Array(2 * tags.length + 1);
 
 /**
  * Where the reading is. `window` holds the last three units: the numbers of common ones side by side, and above them
  * for each of the three a bit that says whether it is rare. So one comparison tells trigrams of common units from the
  * others. `second` and `last` are the last two units themselves, right only where these are rare.
  */
-const state = { window: 0, second: NO_UNIT, last: NO_UNIT, markedCount: 0, rareDistinct: 0, shared: 0 };
+const state = { window: 0, second: NO_UNIT, last: NO_UNIT, taggedCount: 0, rareDistinct: 0, shared: 0 };
 
 /** Forgets the last pair; two texts of so many units together are to be read. */
 export function startPair(length: number): void {
-  for (let i = 0; i < state.markedCount; i++) marks[marked[i] as number] = 0;
-  state.markedCount = 0;
+  for (let i = 0; i < state.taggedCount; i++) tags[tagged[i] as number] = 0;
+  state.taggedCount = 0;
   unitCodes.startPair();
   rare.startPair(length);
 }
 
-/** Marks the trigrams of a text that has no white space at its ends: the first one of a pair, then the second. */
-export function readTrigrams(trimmed: string, mark: Mark): TrigramCounts {
+/** Tags the trigrams of a text that has no white space at its ends: the first one of a pair, then the second. */
+export function readTrigrams(trimmed: string, tag: Tag): TrigramCounts {
   let text = unitCodes.inLowerCase ? trimmed.toLowerCase() : trimmed;
-  const markedBefore = state.markedCount;
+  const taggedBefore = state.taggedCount;
   state.window = LAST_IS_RARE | SECOND_IS_RARE;
   state.second = NO_UNIT;
   state.last = NO_UNIT;
@@ -67,7 +67,7 @@ export function readTrigrams(trimmed: string, mark: Mark): TrigramCounts {
   for (let start = 0; start < text.length; ) {
     const piece = text.substring(start, start + PIECE);
     bytes.write(piece, 'utf16le');
-    const read = readPiece(piece.length, mark);
+    const read = readPiece(piece.length, tag);
     if (read < piece.length) {
       // All before this unit has one unit for each of its own in lower case as well, so the position stays the same.
       text = text.toLowerCase();
@@ -75,30 +75,30 @@ export function readTrigrams(trimmed: string, mark: Mark): TrigramCounts {
     }
     start += read;
   }
-  return { distinct: state.markedCount - markedBefore + state.rareDistinct, shared: state.shared };
+  return { distinct: state.taggedCount - taggedBefore + state.rareDistinct, shared: state.shared };
 }
 
 /** Reads `units`; returns the position of the first one that cannot be folded without its context, else the length. */
-function readPiece(length: number, mark: Mark): number {
-  let at = readCommon(0, length, mark);
+function readPiece(length: number, tag: Tag): number {
+  let at = readCommon(0, length, tag);
   while (at < length) {
     const unit = units[at] as number;
     if (((codes[unit] as number) & IS_UNMET) === 0) {
       rare.reserve(length - at);
-      at = readRare(at, length, mark);
+      at = readRare(at, length, tag);
     } else if (!unitCodes.meet(unit)) return at;
-    at = readCommon(at, length, mark);
+    at = readCommon(at, length, tag);
   }
   return length;
 }
 
 /**
  * Reads on as long as three common units follow each other. Whether a trigram is new cannot be foretold, so there is no
- * branch for it: a cell of `marked` is written again and again until the trigram was new.
+ * branch for it: a cell of `tagged` is written again and again until the trigram was new.
  */
-function readCommon(from: number, length: number, mark: Mark): number {
-  const ownBit = mark - 1;
-  let { window, markedCount } = state;
+function readCommon(from: number, length: number, tag: Tag): number {
+  const ownBit = tag - 1;
+  let { window, taggedCount } = state;
   let shared = 0;
   let i = from;
   for (; i < length; i++) {
@@ -106,22 +106,22 @@ function readCommon(from: number, length: number, mark: Mark): number {
     if ((next & LAST_TWO) === 0) continue; // a space after a space
     if (next > LAST_COMMON) break;
     window = next;
-    const had = marks[next] as number;
-    marks[next] = mark;
-    marked[markedCount] = next;
-    markedCount = (markedCount + 1 - (had >>> ownBit)) | 0;
+    const had = tags[next] as number;
+    tags[next] = tag;
+    tagged[taggedCount] = next;
+    taggedCount = (taggedCount + 1 - (had >>> ownBit)) | 0;
     shared = (shared + (had & ONLY_IN_FIRST)) | 0;
   }
   state.window = window;
-  state.markedCount = markedCount;
+  state.taggedCount = taggedCount;
   state.shared += shared;
   return i;
 }
 
 /** Reads on as long as one of the last three units is rare (or, at the start of a text, missing). */
-function readRare(from: number, length: number, mark: Mark): number {
+function readRare(from: number, length: number, tag: Tag): number {
   const { table, lastSlot, generation } = rare;
-  const ownBit = mark - 1;
+  const ownBit = tag - 1;
   let { window } = state;
   let second = (window & SECOND_IS_RARE) === 0 ? common(window >> BITS) : state.second;
   let last = (window & LAST_IS_RARE) === 0 ? common(window) : state.last;
@@ -145,11 +145,11 @@ function readRare(from: number, length: number, mark: Mark): number {
     last = folded[unit] as number;
     if (first === NO_UNIT || second === NO_UNIT) continue;
     const start = (first << 16) | second;
-    const unmarked = entryOf(generation, last);
-    const slot = slotOf(table, lastSlot, generation, start, unmarked);
-    const had = markOf(table[slot + 1] as number, generation);
+    const untagged = entryOf(generation, last);
+    const slot = slotOf(table, lastSlot, generation, start, untagged);
+    const had = tagOf(table[slot + 1] as number, generation);
     table[slot] = start;
-    table[slot + 1] = unmarked | mark;
+    table[slot + 1] = untagged | tag;
     distinct += 1 - (had >>> ownBit);
     shared += had & ONLY_IN_FIRST;
   }
@@ -158,7 +158,7 @@ function readRare(from: number, length: number, mark: Mark): number {
   state.last = last;
   state.rareDistinct += distinct;
   state.shared += shared;
-  rare.taken += mark === IN_SECOND ? distinct - shared : distinct;
+  rare.taken += tag === IN_SECOND ? distinct - shared : distinct;
   return i;
 }
 

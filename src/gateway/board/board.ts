@@ -126,7 +126,7 @@ interface Room {
   left: number;
 }
 
-/** A value cut to what a page can show: a megabyte of script or ten thousand items make a board unusable. The cut is marked. */
+/** A value cut to what a page can show: a megabyte of script or ten thousand items make a board unusable. The cut is shown. */
 function shorten(value: unknown): unknown {
   return shortenWithin(value, DEEPEST, { left: MAX_VALUE_LENGTH });
 }

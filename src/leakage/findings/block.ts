@@ -40,7 +40,7 @@ export function statementsBetween(first: Stmt, last: Stmt): readonly Stmt[] | un
 
 /**
  * The block to report: whole lines from the leaky statement through the division of the rows, which it has to
- * move after; the leaky statement alone where the two are not in one suite or lie far apart.
+ * move after; the leaky statement alone where the two are not in one suite or are far apart.
  */
 function blockOf(source: string, leaky: Stmt, split: Stmt | undefined, joinedBy?: Stmt): Span {
   const joined = joinedBy === undefined ? undefined : spanOf(source, statementsBetween(joinedBy, leaky));

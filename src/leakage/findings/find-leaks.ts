@@ -43,7 +43,7 @@ export interface Leak {
 interface Split {
   readonly partition: Partition;
   readonly node: Expr;
-  /** The statement after which the scored rows are apart from the others. */
+  /** The statement after which the scored rows are separate from the others. */
   readonly statement: Stmt;
 }
 
@@ -51,7 +51,7 @@ interface Split {
 function splitBetween(rows: readonly Region[], scored: readonly Region[]): Split | undefined {
   for (const part of scored) {
     let current: Region | undefined = part;
-    // Taking rows apart divides nothing: the division below it does.
+    // Splitting each row into several divides nothing: the division below it does.
     let division = part;
     while (current?.parent !== undefined) {
       const parent: Region = current.parent;
@@ -226,8 +226,8 @@ function atShuffle(leak: Leak, rows: readonly Region[]): Leak {
   const part = rows.map(randomPart).find((found) => found !== undefined);
   const split = part === undefined ? undefined : splitAt(part);
   if (split === undefined) return leak;
-  const isApart = statementsBetween(leak.statement, split.statement) === undefined;
-  return { ...leak, split, statement: isApart ? split.statement : leak.statement };
+  const haveNoCommonSuite = statementsBetween(leak.statement, split.statement) === undefined;
+  return { ...leak, split, statement: haveNoCommonSuite ? split.statement : leak.statement };
 }
 
 /** Whether a lag of the label, or an overlapping window, is a feature while rows are dealt out at random. */
@@ -344,7 +344,7 @@ function ignoredGroups(rows: readonly Region[]): IgnoredGroups | undefined {
       }
       if (partition.random === true && partition.keepsGroups !== true) shuffled = current;
       if (pieces === undefined || shuffled?.partition === undefined) continue;
-      // Rows were taken apart before they were dealt out.
+      // Rows were split into several before they were dealt out.
       const split = shuffled.madeBy ?? shuffled.partition.statement;
       return {
         subject: `which rows ${pieces} made of one`,

@@ -12,7 +12,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { countWork } from '../values/work.js';
-import { markChosen } from './choices.js';
+import { withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { unpack } from './iterate.js';
 import { columnNames, wholeRows } from './rows-and-columns.js';
@@ -21,7 +21,7 @@ import { columnNames, wholeRows } from './rows-and-columns.js';
 export function assign(interp: Interpreter, target: Expr, value: Value, from: Expr): void {
   switch (target.type) {
     case 'name':
-      bind(interp, target.id, markChosen(value, interp.choices));
+      bind(interp, target.id, withChoices(value, interp.choices));
       return;
     case 'sequence': {
       const nested = target.items.map((item) => item.type === 'sequence');
@@ -43,7 +43,7 @@ export function assign(interp: Interpreter, target: Expr, value: Value, from: Ex
       const object = interp.evaluate(target.object);
       if (object.type === 'instance') {
         const cell = object.attributes.get(target.name);
-        const kept = markChosen(value, interp.choices);
+        const kept = withChoices(value, interp.choices);
         if (cell === undefined) object.attributes.set(target.name, newCell(kept));
         else interp.store.write(cell, kept);
       } else if (object.type === 'estimator' && value.type !== 'constant' && target.name.endsWith('_')) {
@@ -167,7 +167,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
   if (object.type === 'mapping') {
     const key = target.indices[0] === undefined ? UNKNOWN : interp.evaluate(target.indices[0]);
     const state = object.cell.value;
-    const kept = markChosen(value, interp.choices);
+    const kept = withChoices(value, interp.choices);
     if (key.type === 'constant') {
       const entries = LayeredMap.withEntry(state.entries, String(key.value), kept);
       countWork(16);

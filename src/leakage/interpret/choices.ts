@@ -77,7 +77,7 @@ export function noteRowTest(interp: Interpreter, condition: Value): void {
 }
 
 /** A value that was kept because of a choice carries the choice. */
-export function markChosen(value: Value, choices: readonly FitEvent[]): Value {
+export function withChoices(value: Value, choices: readonly FitEvent[]): Value {
   if (choices.length === 0) return value;
   switch (value.type) {
     case 'constant':

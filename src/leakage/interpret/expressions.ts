@@ -11,7 +11,7 @@ import { assign } from './assign.js';
 import { columnOrAttribute } from './attributes.js';
 import { boundedText } from './bounds.js';
 import { evaluateCall, makeFunction } from './calls.js';
-import { markChosen, noteRowTest, selectionFits } from './choices.js';
+import { noteRowTest, selectionFits, withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { elementsOf } from './iterate.js';
 import { binaryValue, compareValue, unaryValue } from './operators.js';
@@ -246,7 +246,7 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
   const [first, ...others] = values;
   if (first === undefined) return list([]);
   const all = others.reduce((a, b) => newCell(a).join(a, b), first);
-  const common = kept.length === 0 ? all : markChosen(all, [...new Set(kept)]);
+  const common = kept.length === 0 ? all : withChoices(all, [...new Set(kept)]);
   const rows = perRow(interp, expression, iterables, common, tests);
   if (rows !== undefined) return rows;
   return newSequence({ items: [], rest: common, tuple: false });
@@ -256,7 +256,7 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
 function keyed(key: Value, value: Value): Value {
   const { fits } = factsOf(key);
   const isPlain = value.type === 'constant' || (value.type === 'opaque' && value.source === undefined);
-  return isPlain ? markChosen(value, fits) : value;
+  return isPlain ? withChoices(value, fits) : value;
 }
 
 /** `[f(text) for text in frame['text']]`: one element for each row. */

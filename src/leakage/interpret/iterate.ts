@@ -52,7 +52,7 @@ export function elementsOf(interp: Interpreter, value: Value, span: Span): Eleme
   }
 }
 
-/** The parts of a value that is taken apart into `count` targets. */
+/** The parts of a value that is unpacked into `count` targets. */
 export function unpack(
   interp: Interpreter,
   value: Value,

@@ -24,7 +24,7 @@ import {
 import { countWork } from '../values/work.js';
 import { type Arguments, argument } from './arguments.js';
 import { choose, report } from './builtins.js';
-import { markChosen } from './choices.js';
+import { withChoices } from './choices.js';
 import { expressionMethod } from './column-expressions.js';
 import type { Interpreter } from './interpreter.js';
 import { learnFromLoss } from './learning.js';
@@ -61,7 +61,7 @@ function sequenceMethod(
     case 'append':
     case 'add': {
       if (first === undefined) return UNKNOWN;
-      const value = markChosen(collected(interp, first), interp.choices);
+      const value = withChoices(collected(interp, first), interp.choices);
       // In a loop the number of items is not known any more; two rounds show what they look like.
       const items = [...state.items, value];
       const isNext = interp.loops.length === 0 && state.written === state.items.length;

@@ -100,7 +100,7 @@ export function namedGroups(interp: Interpreter, rows: readonly Region[]): strin
   });
 }
 
-/** Groups that a random division of this value pulls apart. */
+/** Groups that a random division of this value splits. */
 export function groupsOf(interp: Interpreter, divided: Value | undefined): string | undefined {
   if (divided === undefined) return undefined;
   return namedGroups(interp, interp.dataOf(divided).rows) ?? interp.counted.of(divided);

@@ -15,7 +15,7 @@ import {
 import { countWork } from '../values/work.js';
 import { isFullSlice } from './assign.js';
 import { afterSteps } from './bounds.js';
-import { markChosen } from './choices.js';
+import { withChoices } from './choices.js';
 import type { Interpreter } from './interpreter.js';
 import { textStep } from './operators.js';
 import { slidingWindow } from './row-events.js';
@@ -111,7 +111,7 @@ function picksRows(interp: Interpreter, { indices }: Subscript): boolean {
 
 /** `scores[best]`: what is looked up was chosen as its key was. */
 function pickedBy(key: Value, value: Value): Value {
-  return markChosen(
+  return withChoices(
     value,
     factsOf(key).fits.filter(({ kind }) => kind === 'selection'),
   );

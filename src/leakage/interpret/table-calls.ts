@@ -245,7 +245,7 @@ export function sideBySide(interp: Interpreter, args: Arguments): Value {
   const result = { ...base, certain: (rows?.certain ?? true) && certain };
   const tables = values.flatMap((value) => (value.type === 'table' ? [value.cell.value] : []));
   if (frame === undefined || tables.length !== values.length) return newTable(result);
-  // Frames side by side keep their columns apart.
+  // Frames side by side keep their columns separate.
   const columns = new Map<string, Column>();
   for (const table of tables) {
     countWork(8 * table.columns.size);

@@ -308,7 +308,7 @@ function merged({ interp, state, args, call }: TableCall): Value {
 
 /** A function applied to rows, columns or elements. */
 function applied({ interp, table, state, name, args, call }: TableCall, fn: FunctionOf): Value {
-  // Elements of a column and rows of a frame stand alone; whole columns do not.
+  // Elements of a column and rows of a frame are single values; whole columns are not.
   const alone =
     (name !== 'transform' && name !== 'pipe' && state.shape === 'column') ||
     isRowWise(args, 1) ||

@@ -57,7 +57,7 @@ interface Pattern {
 const exact = new Map<string, FunctionFamily>();
 const patterns: Pattern[] = [];
 
-/** Whether a path has the parts between the stars of a pattern, in order and apart. */
+/** Whether a path has the parts between the stars of a pattern, in order and without overlap. */
 function wildcard(pattern: string): (path: string) => boolean {
   const [start = '', ...others] = pattern.split('*');
   const end = others.pop() ?? '';

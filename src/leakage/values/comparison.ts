@@ -2,7 +2,7 @@ import type { ConstantValue } from '../syntax/ast.js';
 
 /**
  * Sides of a partition by comparison, as text: `!` negates, then the operator, then the bound. Two sides over
- * the same quantity are told apart by their bounds.
+ * the same quantity are distinguished by their bounds.
  */
 export function comparisonSide(
   operator: string,

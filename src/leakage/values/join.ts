@@ -93,7 +93,7 @@ export function newMapping(state: MappingState): Value & { type: 'mapping' } {
   return { type: 'mapping', cell: { value: boundedMapping(state), join: joinMappingStates } };
 }
 
-/** The state of a list or tuple: over the bound its elements are no longer told apart. Counts the elements as work. */
+/** The state of a list or tuple: over the bound its elements are no longer distinguished. Counts the elements as work. */
 export function boundedSequence(state: SequenceState): SequenceState {
   const { items, rest, tuple } = state;
   // An object of its own, and a cell for each element.

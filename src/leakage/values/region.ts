@@ -11,7 +11,7 @@ export interface Partition {
   readonly statement: Stmt;
   /** Rows are dealt out at random, not in their order. */
   random?: boolean;
-  /** No division: each row was taken apart into several, as by `explode`. */
+  /** No division: each row was split into several, as by `explode`. */
   readonly pieces?: string;
   /** The splitter was made to keep groups of rows together. */
   keepsGroups?: boolean;

@@ -5,7 +5,7 @@ import { renameWords } from './renaming.js';
 
 const indentOf = (line: string): string => /^\s*/.exec(line)?.[0] ?? '';
 
-/** Lines that stand alone: not inside brackets or a docstring. */
+/** Whole lines: not inside brackets or a docstring. */
 function plainLines(text: string): { line: string; whole: boolean }[] {
   let depth = 0;
   let quoted = false;

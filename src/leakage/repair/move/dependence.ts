@@ -104,8 +104,8 @@ function dependenceAt(
       return grouping(parents, columns, resolver, statement);
     if (parent.name === 'dropna' && around?.type === 'call') {
       const subset = around.args.find((argument) => argument.name === 'subset')?.value;
-      const apart = subset !== undefined && !mayOverlap(resolver.of(subset, statement), columns);
-      return apart ? takenBy(statement, around) : COMPUTES;
+      const isDisjoint = subset !== undefined && !mayOverlap(resolver.of(subset, statement), columns);
+      return isDisjoint ? takenBy(statement, around) : COMPUTES;
     }
     if (/^(iloc|loc)$/.test(parent.name) && around?.type === 'subscript') return rowPiece(around, statement);
     const isCall = around?.type === 'call' && around.callee === parent;

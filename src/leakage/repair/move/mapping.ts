@@ -105,7 +105,7 @@ export function mapParts(
   if (bases.length === 0 || bases.length > lost.length)
     return 'the tables that would have to be split are not clear';
   const targets = split.statement.type === 'assign' ? split.statement.targets[0] : undefined;
-  if (targets?.type !== 'sequence') return 'the split is not taken apart into names';
+  if (targets?.type !== 'sequence') return 'the split is not unpacked into names';
   const bounds = split.parts.map(({ source }) => source.end);
   lost.forEach(({ at, value, parts }, index) => {
     const base = bases[index];

@@ -106,13 +106,13 @@ function usedLater(
   const { suite } = split.statement;
   const targets = new Set(split.parts.flatMap(({ train, test }) => [train, test]));
   // A table of other rows is changed once, as before, only later.
-  const isApart = (name: string): boolean =>
+  const holdsOtherRows = (name: string): boolean =>
     plan.changed.get(name)?.root === name &&
     !mapping.names.has(name) &&
     context.watched.has(name) &&
     !isRows(name);
   const gone = new Set([
-    ...[...plan.changed.keys()].filter((name) => !mapping.pieces.includes(name) && !isApart(name)),
+    ...[...plan.changed.keys()].filter((name) => !mapping.pieces.includes(name) && !holdsOtherRows(name)),
     ...[...plan.created.keys()].filter((name) => mapping.names.has(name)),
   ]);
   const later = suite.statements.slice(suite.statements.indexOf(split.statement) + 1);

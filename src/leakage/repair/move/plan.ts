@@ -24,7 +24,7 @@ export interface Plan {
   readonly newColumns: ReadonlySet<string>;
 }
 
-/** Sorts the statements before the split; a text says why they cannot be taken apart. */
+/** Sorts the statements before the split; a text says why they cannot be separated. */
 export function planMoves(
   statements: readonly Stmt[],
   leaks: readonly Leak[],

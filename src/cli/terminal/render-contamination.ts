@@ -4,7 +4,7 @@ import type { ContaminationChecks, ContaminationResult, EvasionCheck } from '../
 import type { Colors } from './colors.js';
 import { escapeControlCharsInLine } from './escape-control-chars.js';
 
-interface Verdict {
+interface FileResult {
   readonly file: string;
   readonly result: ContaminationResult;
 }
@@ -22,23 +22,23 @@ function evasionLine(name: string, check: EvasionCheck, colors: Colors): string 
 /** A line for each check that ran, with its number and its threshold. */
 function checkLines(checks: ContaminationChecks, colors: Colors): string[] {
   const { similarity, timing, reasoning } = checks;
-  const mark = (flagged: boolean, line: string) => (flagged ? colors.red(line) : line);
+  const redIf = (flagged: boolean, line: string) => (flagged ? colors.red(line) : line);
   return [
     ...(similarity === undefined
       ? []
       : [
-          mark(
+          redIf(
             similarity.contaminated,
             `similarity ${fraction(similarity.similarity)} of ${fraction(similarity.threshold)}`,
           ),
         ]),
     ...(timing === undefined
       ? []
-      : [mark(timing.contaminated, `timing ${fraction(timing.ratio)} of the expected time`)]),
+      : [redIf(timing.contaminated, `timing ${fraction(timing.ratio)} of the expected time`)]),
     ...(reasoning === undefined
       ? []
       : [
-          mark(
+          redIf(
             reasoning.jumpsToSolution,
             `reasoning: ${reasoning.jumpsToSolution ? 'jumps to the solution' : 'no jump'}`,
           ),
@@ -51,12 +51,12 @@ function checkLines(checks: ContaminationChecks, colors: Colors): string[] {
 }
 
 /** A table of verdicts for people. */
-export function renderVerdicts(verdicts: readonly Verdict[], colors: Colors): string {
+export function renderContamination(results: readonly FileResult[], colors: Colors): string {
   const table = new Table({
     head: ['output', 'verdict', 'confidence', 'checks'],
     style: { head: [], border: [] },
   });
-  for (const { file, result } of verdicts) {
+  for (const { file, result } of results) {
     table.push([
       escapeControlCharsInLine(file),
       result.contaminated ? colors.red('contaminated') : colors.green('clean'),

@@ -11,7 +11,7 @@ export function markdownTable(head: readonly string[], cells: readonly (readonly
   return [markdownRows([head]), `|${'---|'.repeat(head.length)}`, markdownRows(cells)].join('\n');
 }
 
-/** Puts content between the two marks of a table in a document of `docs/`, and leaves the rest of it. */
+/** Puts content between the two markers of a table in a document of `docs/`, and leaves the rest of it. */
 export function writeTable(file: string, table: string, content: string): void {
   const path = packagePath('docs', file);
   const text = readFileSync(path, 'utf8');
@@ -19,6 +19,6 @@ export function writeTable(file: string, table: string, content: string): void {
   const end = `\n<!-- end of table: ${table} -->`;
   const from = text.indexOf(start);
   const to = text.indexOf(end);
-  if (from === -1 || to === -1) throw new Error(`${file} has no marks for the table "${table}"`);
+  if (from === -1 || to === -1) throw new Error(`${file} has no markers for the table "${table}"`);
   writeFileSync(path, `${text.slice(0, from + start.length)}${content}${text.slice(to)}`);
 }
