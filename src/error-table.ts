@@ -44,6 +44,7 @@ const analysisLimit = entriesOf('AnalysisLimitError');
 const callRefused = entriesOf('CallRefusedError');
 const job = entriesOf('JobError');
 const uncheckedSolution = entriesOf('UncheckedSolutionError');
+const refusedSolution = entriesOf('RefusedSolutionError');
 const internal = entriesOf('InternalError');
 const request = entriesOf('RequestError');
 const gateway = entriesOf('GatewayError');
@@ -161,6 +162,10 @@ export const ERROR_TABLE = {
   'unchecked-solution': uncheckedSolution.permanent(
     409,
     'Create evaluation jobs with addGuardedEvaluation, and take the script from checkedSolution alone.',
+  ),
+  'solution-refused': refusedSolution.permanent(
+    409,
+    'Read the verdict in the message: hand in another script, or require less of it (`require`, `onUncorrected`).',
   ),
   'wait-timeout': job.retryable(504, 'The job continues: wait longer, or ask later with its id.'),
   internal: internal.retryable(500, 'This is a defect of solution-fleet; report it with the message.'),

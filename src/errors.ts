@@ -83,9 +83,23 @@ export class RequestError extends FleetError {}
  * one by which BullMQ knows that another try cannot help, and the code comes before the message, as on every failed job.
  */
 export class UncheckedSolutionError extends FleetError {
-  constructor(message: string, details?: ErrorDetails) {
-    super('unchecked-solution', `[unchecked-solution] ${message}`, details);
+  constructor(
+    message: string,
+    details?: ErrorDetails,
+    code: 'unchecked-solution' | 'solution-refused' = 'unchecked-solution',
+  ) {
+    super(code, `[${code}] ${message}`, details);
     this.name = 'UnrecoverableError';
+  }
+}
+/** Thrown on the evaluating side: the script was checked, and a verdict is not one that its evaluation requires. */
+export class RefusedSolutionError extends UncheckedSolutionError {
+  /** The verdict: a status of the leakage check, or a verdict of the contamination check. */
+  readonly verdict: string;
+
+  constructor(verdict: string, message: string, details?: ErrorDetails) {
+    super(message, details, 'solution-refused');
+    this.verdict = verdict;
   }
 }
 /** Thrown by the HTTP client: no gateway answers, or what answers is none. */

@@ -57,6 +57,7 @@ export {
   type CandidateBatch,
 } from './producers/flows/candidate-batch.js';
 export { type CheckedSolution, checkedSolution } from './producers/flows/checked-solution.js';
+export type { RequiredVerdicts } from './producers/flows/evaluation-guard.js';
 export { addGuardedEvaluation, type GuardedEvaluation } from './producers/flows/guarded-evaluation.js';
 export { addRefinementStep, type RefinementStep } from './producers/flows/refinement-step.js';
 export { addFollowUp } from './producers/follow-up.js';
@@ -101,6 +102,7 @@ export {
   type SummarizeResult,
   SummarizeResultSchema,
 } from './queues/summarize.js';
+export type { ContaminationSettings, ScriptContamination } from './queues/test-case.js';
 export { type Usage, UsageSchema } from './queues/usage.js';
 export { DEFAULT_TEXT_LIMITS, parsePayload, type TextLimits } from './queues/validate.js';
 export {

@@ -1,13 +1,27 @@
-import { type SolutionCheckResult, statusOf } from '../queues/solution-check.js';
+import { type SolutionCheckPayload, type SolutionCheckResult, statusOf } from '../queues/solution-check.js';
 import { withNotes } from './agent-provenance.js';
 import { checkAndFixLeakage } from './leakage-check/check-and-fix-leakage.js';
-import type { Processor } from './processor.js';
+import type { Processor, Work } from './processor.js';
+import { checkContamination } from './script-contamination.js';
 
-/** Checks a script, and with `verify: 'agent'` the corrected script once more (REQ-SF-020). */
-export const processSolutionCheck: Processor<'solution-check'> = async (
-  { solution, workspace, model, verify },
-  work,
-) => {
+/**
+ * Checks a script, with `verify: 'agent'` the corrected script once more (REQ-SF-020), and with `contamination` compares the
+ * script that comes out with the known solutions.
+ */
+export const processSolutionCheck: Processor<'solution-check'> = async (payload, work) => {
+  const checked = await checkTwice(payload, work);
+  const { contamination } = payload;
+  if (contamination === undefined) return checked;
+  const { onlyIf, ...settings } = contamination;
+  if (onlyIf !== undefined && !onlyIf.includes(checked.status)) return checked;
+  work.progress('comparing the script with known solutions');
+  return { ...checked, contamination: await checkContamination(checked.solution, settings, work.jobs) };
+};
+
+async function checkTwice(
+  { solution, workspace, model, verify }: SolutionCheckPayload,
+  work: Work,
+): Promise<SolutionCheckResult> {
   const settings = {
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),
@@ -29,7 +43,7 @@ export const processSolutionCheck: Processor<'solution-check'> = async (
     { name: 'verify' },
   );
   return withSecondCheck(first, second);
-};
+}
 
 /** The result of both checks: the leaks that the second one found come after those of the first. */
 function withSecondCheck(first: SolutionCheckResult, second: SolutionCheckResult): SolutionCheckResult {

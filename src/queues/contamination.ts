@@ -1,22 +1,10 @@
 import { z } from 'zod';
 import { CHECKS } from '../contamination/checks.js';
-import { ContaminationConfigInputSchema, ContaminationConfigSchema } from '../contamination/config.js';
+import { ContaminationConfigSchema } from '../contamination/config.js';
 import { payloadBase } from './common.js';
 import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
-import { nameField } from './names.js';
 import { solutionCheck } from './solution-check.js';
-
-/** Maximum number of thoughts in one answer. */
-const MAX_THOUGHTS = 10_000;
-
-const TestCaseSchema = z.strictObject({
-  id: nameField(1_000),
-  name: z.string().max(1_000),
-  difficulty: z.enum(['easy', 'medium', 'hard']),
-  solveTime: z.number().positive().optional().describe('Milliseconds that the answer took.'),
-  thoughtChain: z.array(z.string()).max(MAX_THOUGHTS).optional(),
-  starter: z.string().optional().describe('Text that the task hands out; matches with it do not count.'),
-});
+import { contaminationFields } from './test-case.js';
 
 const fraction = z.number().min(0).max(1);
 export const ContaminationPayloadSchema = z.strictObject({
@@ -26,8 +14,7 @@ export const ContaminationPayloadSchema = z.strictObject({
     .min(1, 'the output is empty')
     .optional()
     .describe('The answer to be checked; left out if a child supplies it.'),
-  testCase: TestCaseSchema,
-  config: ContaminationConfigInputSchema.optional(),
+  ...contaminationFields,
 });
 export type ContaminationPayload = z.infer<typeof ContaminationPayloadSchema>;
 

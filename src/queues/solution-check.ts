@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentResultBase, modelField, payloadBase, SolutionSchema, workspaceField } from './common.js';
 import { DEFAULT_JOB, defineKind } from './kind.js';
+import { ContaminationSettingsSchema, ScriptContaminationSchema } from './test-case.js';
 import { UsageSchema } from './usage.js';
 
 export const LEAKAGE_STATUSES = ['Yes Data Leakage', 'No Data Leakage'] as const;
@@ -9,6 +10,10 @@ const FINDING_SOURCES = ['agent', 'analysis'] as const;
 export type FindingSource = (typeof FINDING_SOURCES)[number];
 export const SEVERITIES = ['high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
+
+/** What a check can say about the leakage of a script. */
+export const CHECK_STATUSES = ['clean', 'corrected', 'partly-corrected', 'uncorrected'] as const;
+export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
 /** One answer of the detection, with its outcome. */
 export const FindingSchema = z.strictObject({
@@ -51,11 +56,24 @@ export const SolutionCheckPayloadSchema = z.strictObject({
     .describe(
       'A corrected script is checked once more by the agent, in a child job; default: by static analysis alone.',
     ),
+  contamination: ContaminationSettingsSchema.extend({
+    onlyIf: z
+      .array(z.enum(CHECK_STATUSES))
+      .min(1)
+      .max(CHECK_STATUSES.length)
+      .readonly()
+      .optional()
+      .describe('Statuses of the check with which the script is compared; default: all.'),
+  })
+    .optional()
+    .describe(
+      'The script that the check leaves is compared with the fleet’s known solutions, in a child job without agent calls.',
+    ),
 });
 export type SolutionCheckPayload = z.infer<typeof SolutionCheckPayloadSchema>;
 
 export const SolutionCheckResultSchema = z.strictObject({
-  status: z.enum(['clean', 'corrected', 'partly-corrected', 'uncorrected']),
+  status: z.enum(CHECK_STATUSES),
   solution: SolutionSchema.describe('The script that may be evaluated.'),
   solutionDigest: z.string().describe('SHA-256 of the script that was checked.'),
   findings: z.array(FindingSchema),
@@ -63,13 +81,14 @@ export const SolutionCheckResultSchema = z.strictObject({
     .array(z.strictObject({ line: z.int().positive(), reason: z.string() }))
     .optional()
     .describe('Code that static analysis could not follow, and therefore did not flag.'),
+  contamination: ScriptContaminationSchema.optional(),
   usage: UsageSchema,
   ...agentResultBase,
 });
 export type SolutionCheckResult = z.infer<typeof SolutionCheckResultSchema>;
 
 /** The status of a check, from the outcomes of its findings (decision 5). */
-export function statusOf(findings: readonly Finding[]): SolutionCheckResult['status'] {
+export function statusOf(findings: readonly Finding[]): CheckStatus {
   const leaky = findings.filter(({ leakageStatus }) => leakageStatus === 'Yes Data Leakage');
   if (leaky.length === 0) return 'clean';
   const corrected = leaky.filter(({ outcome }) => outcome === 'corrected').length;
@@ -86,5 +105,5 @@ export const solutionCheck = defineKind({
   largeTexts: [],
   suppliedByChild: {},
   defaults: DEFAULT_JOB,
-  fieldsSince: { verify: 2 },
+  fieldsSince: { verify: 2, contamination: 2 },
 });

@@ -71,6 +71,40 @@ say(ended=ended, result=handles.evaluation.result(), status=claim.status, attemp
     });
   });
 
+  it('an evaluation that requires verdicts is refused a known solution, and the evaluator sees the other verdict', async () => {
+    const said = await runPython(
+      gateway.url,
+      `${WORK}
+def submit(script):
+    return fleet.guarded_evaluation(solution=script, evaluation={"queue": "evaluate", "name": "score"},
+        contamination={"testCase": {"id": "digits", "name": "Digits", "difficulty": "easy"}},
+        require={"leakage": ("clean", "corrected"), "contamination": "clean"})
+try:
+    submit("print(1)\\n")
+except ApiError as error:
+    field = error.field
+fleet.known.add("digits", "print(1)\\n")
+copied, own = submit("print(1)\\n"), submit("x = 2\\nprint(x)\\n")
+verdicts = []
+work(1, lambda claim: verdicts.append(claim.contamination["verdict"]))
+copied.check.result()
+fleet.evaluate("evaluate", lambda claim: None, idle_seconds=0)
+try:
+    copied.evaluation.result(timeout=10)
+except JobFailed as error:
+    say(field=field, verdicts=verdicts, own=own.check.result()["contamination"]["verdict"], code=error.code,
+        named="is contaminated" in str(error))
+`,
+    );
+    expect(said).toEqual({
+      field: 'require.contamination',
+      verdicts: ['clean'],
+      own: 'clean',
+      code: 'solution-refused',
+      named: true,
+    });
+  });
+
   it('data and results in the form of a reference come back as they are; a result that is too large fails once', async () => {
     const said = await runPython(
       gateway.url,

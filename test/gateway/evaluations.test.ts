@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
+import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { digestOf } from '../../src/queues/common.js';
 import type { TestFleet } from '../support/fleet.js';
 import { redisOfFile } from '../support/redis.js';
@@ -72,6 +73,33 @@ describe('evaluations over HTTP', () => {
       expect(await job.getState()).toBe('failed');
       expect((await queue.getJob(job.id ?? ''))?.failedReason).toMatch(/^\[unchecked-solution\]/);
     }
+  });
+
+  it('a script is handed out with its verdicts, and one without the required verdict fails', async () => {
+    const copy = 'print(1)\n';
+    await addKnownSolutions(test.fleet, [{ testCaseId: 'digits', solution: copy }]);
+    const testCase = { id: 'digits', name: 'Digits', difficulty: 'easy' };
+    const required = {
+      ...GUARDED,
+      contamination: { testCase },
+      require: { leakage: ['clean'], contamination: 'clean' },
+    };
+    await test.worker(createOfflineRunner());
+    const refused = await submit({ ...required, solution: { content: copy } });
+    expect((await gateway.send('GET', `/v1/jobs/${refused}`)).json.state).toBe('waiting-children');
+    const id = await submit(required);
+    const claimed = await claim();
+    expect(claimed.json).toMatchObject({ id, contamination: { verdict: 'clean', testCaseId: 'digits' } });
+    await expect.poll(async () => (await claim('')).status).toBe(204);
+    await expect
+      .poll(async () => (await gateway.send('GET', `/v1/jobs/${refused}`)).json)
+      .toMatchObject({
+        state: 'failed',
+        error: {
+          code: 'solution-refused',
+          message: expect.stringMatching(/^evaluation job .* its script is contaminated/),
+        },
+      });
   });
 
   it('a failure that may pass uses an attempt, one that cannot ends the evaluation', async () => {

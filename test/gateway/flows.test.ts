@@ -17,6 +17,8 @@ const GUARDED = {
   tags: { run: 'r1' },
 };
 
+const testCase = { id: 'digits', name: 'Digits', difficulty: 'easy' };
+
 const redis = redisOfFile();
 let test: TestFleet;
 let gateway: TestGateway;
@@ -121,6 +123,12 @@ describe('flows over HTTP', () => {
       { ...GUARDED, evaluation: { queue: 'q', name: 'x', data: { solutionFleet: 1 } } },
     ],
     ['solution.content', { ...GUARDED, solution: { content: '' } }],
+    ['require.leakage[0]', { ...GUARDED, require: { leakage: ['spotless'] } }],
+    [
+      'require.contamination',
+      { ...GUARDED, contamination: { testCase }, require: { contamination: 'clean' } },
+    ],
+    ['contamination', { ...GUARDED, require: { contamination: 'clean' } }],
     ['workspace', { ...GUARDED, workspace: '/etc' }],
   ])('refuses what is wrong with %s, by name', async (field, body) => {
     const { status, json } = await gateway.send('POST', '/v1/flows/guarded-evaluation', body);

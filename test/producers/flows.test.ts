@@ -245,8 +245,8 @@ describe('addGuardedEvaluation', () => {
     expect(await shown.evaluation.returned()).toMatchObject({ status: 'uncorrected', script: SCRIPT });
     const refused = await addGuardedEvaluation(fleet, { ...request, onUncorrected: 'refuse' });
     const view = await refused.evaluation.wait();
-    expect(view.state).toBe('failed');
-    expect(view.error?.message).toContain('could not be corrected');
+    expect(view).toMatchObject({ state: 'failed', error: { code: 'solution-refused' } });
+    expect(view.error?.message).toContain('it is uncorrected');
   });
 
   it.each([

@@ -14,7 +14,7 @@ import type { PipelineQueues } from './pipeline-queues.js';
 import { QueueWorkers } from './queue-workers.js';
 
 /** A claimed evaluation. */
-export interface Claim extends Pick<CheckedSolution, 'solution' | 'status' | 'findings'> {
+export interface Claim extends Pick<CheckedSolution, 'solution' | 'status' | 'findings' | 'contamination'> {
   readonly id: string;
   readonly queue: string;
   readonly name: string;
@@ -125,7 +125,7 @@ export class Evaluations {
       if (await this.#isCancelled(job)) {
         throw new JobError('job-cancelled', 'the job was cancelled', { jobId: id });
       }
-      const { solution, status, findings } = await checkedSolution(job);
+      const { solution, status, findings, contamination } = await checkedSolution(job);
       if ((await job.extendLock(lease, leaseMs)) !== 1) return undefined;
       const { [GUARD_FIELD]: _guard, ...data } = job.data as Record<string, unknown>;
       const attempt = job.attemptsMade + 1;
@@ -140,6 +140,7 @@ export class Evaluations {
         solution,
         status,
         findings,
+        ...(contamination === undefined ? {} : { contamination }),
       };
     } catch (thrown) {
       if (!(thrown instanceof UncheckedSolutionError || thrown instanceof JobError)) throw thrown;
@@ -147,7 +148,9 @@ export class Evaluations {
         { jobId: id, queue: job.queueName, code: thrown.code },
         'an evaluation is not handed out',
       );
-      await job.moveToFailed(new UnrecoverableError(encodeFailure(thrown)), lease, false);
+      // The message of an unchecked solution has its code already.
+      const reason = thrown instanceof UncheckedSolutionError ? thrown.message : encodeFailure(thrown);
+      await job.moveToFailed(new UnrecoverableError(reason), lease, false);
       return undefined;
     }
   }

@@ -36,6 +36,7 @@ const ClaimSchema = z
     solution: SolutionSchema.describe('The script to evaluate, as its check left it.'),
     status: SolutionCheckResultSchema.shape.status,
     findings: z.array(FindingSchema.meta({ id: 'Finding' })),
+    contamination: SolutionCheckResultSchema.shape.contamination,
   })
   .meta({ id: 'Claim' });
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { ON_UNCORRECTED } from '../../producers/flows/evaluation-guard.js';
+import { ON_UNCORRECTED, RequiredVerdictsSchema } from '../../producers/flows/evaluation-guard.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../queues/common.js';
 import { MAX_PREVIOUS_BLOCKS } from '../../queues/extract.js';
 import { isQueueName, nameField, QUEUE_NAME, QUEUE_NAME_RULE } from '../../queues/names.js';
 import { KINDS } from '../../queues/registry.js';
 import { SolutionCheckPayloadSchema } from '../../queues/solution-check.js';
+import { ContaminationSettingsSchema } from '../../queues/test-case.js';
 import { SubmittedSchema } from './job-schemas.js';
 
 /** Name of a pipeline queue; the fleet's kinds have their own queues. */
@@ -45,6 +46,12 @@ const checkSettings = {
     .enum(ON_UNCORRECTED)
     .optional()
     .describe('What becomes of a script with a leak that could not be corrected; default: evaluate.'),
+  contamination: ContaminationSettingsSchema.optional().describe(
+    'The script that the check leaves is compared with the fleet’s known solutions.',
+  ),
+  require: RequiredVerdictsSchema.optional().describe(
+    'Verdicts without which the evaluation is not handed out; it fails with `solution-refused`.',
+  ),
 };
 const naming = { key: SUBMISSION_FIELDS.key, force: SUBMISSION_FIELDS.force };
 

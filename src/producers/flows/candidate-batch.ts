@@ -13,6 +13,7 @@ import type { SubmitOutcome } from '../submit-once.js';
 import type { FlowNode } from './add-flow.js';
 import { buildNodes, type CandidateNode } from './candidate-nodes.js';
 import { checkEvaluation } from './check-evaluation.js';
+import { checkRequired } from './check-required.js';
 import type { CheckSettings, Evaluation, GuardedEvaluationHandles } from './guarded-evaluation.js';
 import { addEach, addUnderOneParent } from './submit-candidates.js';
 
@@ -55,6 +56,7 @@ export async function addCandidateBatch(
     throw new PayloadError('invalid-payload', 'candidates: is empty', { field: 'candidates' });
   }
   checkSubmission(options);
+  await checkRequired(fleet, batch);
   const nodes = await buildNodes(fleet, batch);
   if (afterAll !== undefined) checkEvaluation(afterAll, fleet.limits, 'afterAll');
   const handles = (outcomes: readonly SubmitOutcome[]) =>

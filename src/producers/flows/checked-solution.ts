@@ -1,7 +1,7 @@
 import type { Job } from 'bullmq';
-import { UncheckedSolutionError } from '../../errors.js';
+import { RefusedSolutionError, UncheckedSolutionError } from '../../errors.js';
 import { childValues } from '../../queues/child-values.js';
-import type { Solution } from '../../queues/common.js';
+import { digestOf, type Solution } from '../../queues/common.js';
 import { parseJobKey } from '../../queues/job-key.js';
 import {
   type Finding,
@@ -9,7 +9,13 @@ import {
   SolutionCheckResultSchema,
   statusOf,
 } from '../../queues/solution-check.js';
-import { type EvaluationGuard, EvaluationGuardSchema, GUARD_FIELD } from './evaluation-guard.js';
+import type { ScriptContamination } from '../../queues/test-case.js';
+import {
+  type EvaluationGuard,
+  EvaluationGuardSchema,
+  GUARD_FIELD,
+  requiredStatuses,
+} from './evaluation-guard.js';
 import { restoresOriginal } from './restore-original.js';
 
 /** A script that may be evaluated, and what its check found. */
@@ -17,6 +23,8 @@ export interface CheckedSolution {
   readonly solution: Solution;
   readonly status: SolutionCheckResult['status'];
   readonly findings: readonly Finding[];
+  /** How the script compares with the known solutions, if that was asked. */
+  readonly contamination?: ScriptContamination;
   /** The whole result of the check. */
   readonly check: SolutionCheckResult;
 }
@@ -25,8 +33,8 @@ export interface CheckedSolution {
  * The script that an evaluation job may run. The evaluating side gets a script only from here (REQ-SF-022).
  *
  * @throws UncheckedSolutionError if `addGuardedEvaluation` did not create the job, it has no completed solution-check
- *   among its children, its script or the check's was changed since, or the script still has a leak and the pipeline asked
- *   to refuse such scripts.
+ *   among its children, or its script or the check's was changed since. RefusedSolutionError if a verdict of the checks is
+ *   not one that the evaluation requires.
  */
 export async function checkedSolution(job: Job): Promise<CheckedSolution> {
   const reject = (why: string): never => {
@@ -44,13 +52,45 @@ export async function checkedSolution(job: Job): Promise<CheckedSolution> {
   if (check.solutionDigest !== guard.digest)
     return reject('has a check of another script than it was created for');
   if (!isUntouched(check)) return reject('has a check whose script was changed after the check');
-  if (
-    guard.onUncorrected === 'refuse' &&
-    (check.status === 'uncorrected' || check.status === 'partly-corrected')
-  ) {
-    return reject(`has a script whose leakage could not be corrected (${check.status})`);
+  const { solution, status, findings, contamination } = check;
+  if (contamination !== undefined && contamination.digest !== digestOf(solution.content))
+    return reject('has a contamination check of another script than the one that its check left');
+  assertRequired(guard, check, job);
+  return { solution, status, findings, ...(contamination === undefined ? {} : { contamination }), check };
+}
+
+/** @throws RefusedSolutionError with the verdict that the evaluation does not allow. */
+function assertRequired(
+  guard: EvaluationGuard,
+  { status, contamination }: SolutionCheckResult,
+  job: Job,
+): void {
+  const { id = '' } = job;
+  const refuse = (verdict: string, why: string): never => {
+    throw new RefusedSolutionError(verdict, `evaluation job ${id} ${why}`, { jobId: id });
+  };
+  const statuses = requiredStatuses(guard);
+  if (!statuses.includes(status)) {
+    refuse(status, `requires a script whose leakage check is ${statuses.join(' or ')}; it is ${status}`);
   }
-  return { solution: check.solution, status: check.status, findings: check.findings, check };
+  if (guard.require?.contamination === undefined || contamination?.verdict === 'clean') return;
+  if (contamination === undefined) {
+    throw new UncheckedSolutionError(
+      `evaluation job ${id} requires a contamination check, and its check has none`,
+      { jobId: id },
+    );
+  }
+  const { verdict, testCaseId, reason } = contamination;
+  if (verdict === 'not-compared') {
+    refuse(
+      verdict,
+      `requires a clean contamination check, and the fleet had no known solution to compare with`,
+    );
+  }
+  refuse(
+    verdict,
+    `requires a clean contamination check; its script is ${verdict} (test case ${testCaseId}): ${reason}`,
+  );
 }
 
 async function checkResultOf(job: Job, guard: EvaluationGuard): Promise<{ result: unknown } | undefined> {

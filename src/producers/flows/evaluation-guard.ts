@@ -1,11 +1,28 @@
 import { z } from 'zod';
+import { CHECK_STATUSES, type CheckStatus } from '../../queues/solution-check.js';
 
 /** Field of an evaluation job's data that contains the guard. */
 export const GUARD_FIELD = 'solutionFleet';
 
 export const ON_UNCORRECTED = ['evaluate', 'refuse'] as const;
 
-/** Ties an evaluation job to the check of its script. */
+/** The verdicts with which a script may be evaluated. */
+export const RequiredVerdictsSchema = z.strictObject({
+  leakage: z
+    .array(z.enum(CHECK_STATUSES))
+    .min(1)
+    .max(CHECK_STATUSES.length)
+    .readonly()
+    .optional()
+    .describe('Statuses of the leakage check; default: as `onUncorrected` says.'),
+  contamination: z.literal('clean').optional().describe('Needs `contamination`, which has the test case.'),
+});
+export type RequiredVerdicts = z.infer<typeof RequiredVerdictsSchema>;
+
+/**
+ * Ties an evaluation job to the check of its script. Evaluating sides that do not know a field refuse the job: they cannot
+ * demand what it says.
+ */
 export const EvaluationGuardSchema = z.strictObject({
   v: z.literal(1),
   /** Id of the solution-check job. */
@@ -13,5 +30,14 @@ export const EvaluationGuardSchema = z.strictObject({
   /** SHA-256 of the submitted script. */
   digest: z.string().length(64),
   onUncorrected: z.enum(ON_UNCORRECTED),
+  require: RequiredVerdictsSchema.optional(),
 });
 export type EvaluationGuard = z.infer<typeof EvaluationGuardSchema>;
+
+/** The statuses of the leakage check with which a script may be evaluated. */
+export function requiredStatuses({
+  onUncorrected,
+  require,
+}: Pick<EvaluationGuard, 'onUncorrected' | 'require'>): readonly CheckStatus[] {
+  return require?.leakage ?? (onUncorrected === 'refuse' ? ['clean', 'corrected'] : CHECK_STATUSES);
+}

@@ -1,6 +1,7 @@
 import type { JobsOptions } from 'bullmq';
 import { digestOf } from '../../queues/common.js';
-import type { SolutionCheckPayload } from '../../queues/solution-check.js';
+import { CHECK_STATUSES, type SolutionCheckPayload } from '../../queues/solution-check.js';
+import type { ContaminationSettings } from '../../queues/test-case.js';
 import { jobOptions, type KeyOptions, preparePayload, retention } from '../add-job.js';
 import type { FleetClient } from '../fleet-client.js';
 import { JobHandle, QueuedJob } from '../job-handle.js';
@@ -8,7 +9,13 @@ import { chooseJobId } from '../job-id.js';
 import { checkSubmission } from '../submission-fields.js';
 import { addFlow, type FlowNode } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
-import { type EvaluationGuard, GUARD_FIELD } from './evaluation-guard.js';
+import { checkRequired } from './check-required.js';
+import {
+  type EvaluationGuard,
+  GUARD_FIELD,
+  type RequiredVerdicts,
+  requiredStatuses,
+} from './evaluation-guard.js';
 
 /** The pipeline's evaluation job. Its queue has the fleet's prefix. */
 export interface Evaluation {
@@ -27,11 +34,18 @@ export interface CheckSettings {
   /** With `agent`, a corrected script is checked once more by the agent. */
   readonly verify?: 'agent';
   readonly tags?: Readonly<Record<string, string>>;
+  /** Compares the script that the check leaves with the fleet's known solutions, in a child job of the check. */
+  readonly contamination?: ContaminationSettings;
   /**
    * What happens to a script with a leak that could not be corrected: it is evaluated, and its status says so
    * (REQ-SF-021, default), or `checkedSolution` refuses to return it.
    */
   readonly onUncorrected?: EvaluationGuard['onUncorrected'];
+  /**
+   * Verdicts without which `checkedSolution` refuses to return the script. `leakage` replaces `onUncorrected`;
+   * `contamination` needs the settings of the same name.
+   */
+  readonly require?: RequiredVerdicts;
 }
 
 export interface GuardedEvaluation extends CheckSettings {
@@ -58,6 +72,7 @@ export async function addGuardedEvaluation(
   options: KeyOptions = {},
 ): Promise<GuardedEvaluationHandles> {
   checkSubmission(options);
+  await checkRequired(fleet, request);
   const { root, checkId } = guardedEvaluationNode(fleet, request, options.key);
   const outcome = await addFlow(fleet, root, options);
   return {
@@ -69,16 +84,20 @@ export async function addGuardedEvaluation(
 /** A guarded evaluation as a node of a flow. */
 export function guardedEvaluationNode(
   fleet: FleetClient,
-  { solution, evaluation, workspace, model, verify, tags, onUncorrected = 'evaluate' }: GuardedEvaluation,
+  { solution, evaluation, workspace, model, verify, tags, contamination, ...verdicts }: GuardedEvaluation,
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {
   checkEvaluation(evaluation, fleet.limits);
+  const { onUncorrected = 'evaluate', require } = verdicts;
   const payload: SolutionCheckPayload = {
     solution,
     ...(workspace === undefined ? {} : { workspace }),
     ...(model === undefined ? {} : { model }),
     ...(verify === undefined ? {} : { verify }),
     ...(tags === undefined ? {} : { tags: { ...tags } }),
+    ...(contamination === undefined
+      ? {}
+      : { contamination: { ...contamination, ...comparedIf({ onUncorrected, require }) } }),
   };
   const check = {
     queue: 'solution-check',
@@ -86,7 +105,13 @@ export function guardedEvaluationNode(
     id: chooseJobId('solution-check', key === undefined ? undefined : `${evaluation.queue}\0${key}`),
     data: preparePayload(fleet, 'solution-check', payload),
   };
-  const guard: EvaluationGuard = { v: 1, check: check.id, digest: digestOf(solution.content), onUncorrected };
+  const guard: EvaluationGuard = {
+    v: 1,
+    check: check.id,
+    digest: digestOf(solution.content),
+    onUncorrected,
+    ...(require === undefined ? {} : { require }),
+  };
   return {
     checkId: check.id,
     root: {
@@ -103,4 +128,12 @@ export function guardedEvaluationNode(
       ],
     },
   };
+}
+
+/** A script that is not evaluated anyway need not be compared. */
+function comparedIf(
+  verdicts: Pick<EvaluationGuard, 'onUncorrected' | 'require'>,
+): Pick<NonNullable<SolutionCheckPayload['contamination']>, 'onlyIf'> {
+  const statuses = requiredStatuses(verdicts);
+  return statuses.length === CHECK_STATUSES.length ? {} : { onlyIf: statuses };
 }

@@ -132,7 +132,8 @@ class FleetClient:
     ) -> GuardedEvaluation:
         """An evaluation that can only start once its script was checked; :meth:`claim` takes it up.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``.
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``,
+        ``contamination``, ``require``.
         """
         body = {"solution": {"content": solution}, "evaluation": evaluation}
         return self._guarded(self._post("/v1/flows/guarded-evaluation", {**body, **_json(options)}))
@@ -147,7 +148,8 @@ class FleetClient:
     ) -> CandidateBatch:
         """Guarded evaluations of many candidates, and a job after them all. One that fails sinks no other.
 
-        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``.
+        Options: ``key``, ``force``, ``tags``, ``model``, ``workspace``, ``verify``, ``on_uncorrected``,
+        ``contamination``, ``require``.
         """
         # Keys of their own, so that a request whose answer is lost can be sent again.
         body: dict[str, Any] = {
@@ -302,6 +304,8 @@ _JSON_NAMES = {
     "tags": "tags",
     "on_uncorrected": "onUncorrected",
     "verify": "verify",
+    "contamination": "contamination",
+    "require": "require",
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Callable
 
 from .errors import ApiError, DoNotRetry, FleetError, FleetUnreachable, LeaseLost
-from .types import CheckStatus, Finding
+from .types import CheckStatus, Finding, ScriptContamination
 
 if TYPE_CHECKING:
     from .client import FleetClient
@@ -41,6 +41,8 @@ class Claim:
         self.script: str = claimed["solution"]["content"]
         self.status: CheckStatus = claimed["status"]
         self.findings: list[Finding] = claimed["findings"]
+        #: How the script compares with the known solutions, if that was asked.
+        self.contamination: ScriptContamination | None = claimed.get("contamination")
         self.lease_seconds: float = claimed["leaseMs"] / 1000
         #: Set once the lease is lost or the job cancelled: the work is to be dropped.
         self.lost = threading.Event()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
 
 KindName = Literal["solution-check", "summarize", "extract", "contamination"]
 JobState = Literal["waiting", "delayed", "waiting-children", "active", "completed", "failed", "cancelled"]
 CheckStatus = Literal["clean", "corrected", "partly-corrected", "uncorrected"]
 OnUncorrected = Literal["evaluate", "refuse"]
+ContaminationVerdict = Literal["clean", "contaminated", "not-compared"]
 #: Labels of a job; ``run`` and ``step`` locate it in a pipeline run.
 Tags = dict[str, str]
 
@@ -30,9 +32,38 @@ class _InWorkspace(_CommonPayload, total=False):
     workspace: str
 
 
+class _TestCaseExtras(TypedDict, total=False):
+    solveTime: float
+    thoughtChain: list[str]
+    starter: str
+
+
+class TestCase(_TestCaseExtras):
+    id: str
+    name: str
+    difficulty: Literal["easy", "medium", "hard"]
+
+
+class _ContaminationSettingsExtras(TypedDict, total=False):
+    config: dict[str, Any]
+
+
+class ContaminationSettings(_ContaminationSettingsExtras):
+    """What the script that a check leaves is compared for."""
+
+    testCase: TestCase
+
+
+class CheckContamination(ContaminationSettings, total=False):
+    #: Statuses of the check with which the script is compared; default: all.
+    onlyIf: Sequence[CheckStatus]
+
+
 class _SolutionCheckOptions(_InWorkspace, total=False):
     #: A corrected script is checked once more by the agent.
     verify: Literal["agent"]
+    #: The script that the check leaves is compared with the fleet's known solutions.
+    contamination: CheckContamination
 
 
 class SolutionCheckPayload(_SolutionCheckOptions):
@@ -53,18 +84,6 @@ class ExtractPayload(_ExtractOptions):
     solution: Solution
     summary: str
     previousBlocks: list[str]
-
-
-class _TestCaseExtras(TypedDict, total=False):
-    solveTime: float
-    thoughtChain: list[str]
-    starter: str
-
-
-class TestCase(_TestCaseExtras):
-    id: str
-    name: str
-    difficulty: Literal["easy", "medium", "hard"]
 
 
 class _ContaminationExtras(TypedDict, total=False):
@@ -121,9 +140,23 @@ class NotFollowed(TypedDict):
     reason: str
 
 
+class _ScriptContaminationExtras(TypedDict, total=False):
+    reason: str
+
+
+class ScriptContamination(_ScriptContaminationExtras):
+    #: ``not-compared``: there was no known solution to compare the script with.
+    verdict: ContaminationVerdict
+    #: SHA-256 of the script that was compared.
+    digest: str
+    testCaseId: str
+    confidence: float
+
+
 class _CheckExtras(_AgentResult, total=False):
     #: Code that static analysis could not follow, and therefore did not flag.
     notFollowed: list[NotFollowed]
+    contamination: ScriptContamination
 
 
 class SolutionCheckResult(_CheckExtras):
@@ -321,11 +354,22 @@ class StepOptions(KeyOptions, total=False):
     tags: Tags
 
 
+class RequiredVerdicts(TypedDict, total=False):
+    #: Statuses of the leakage check; said instead of ``on_uncorrected``.
+    leakage: Sequence[CheckStatus]
+    #: Needs ``contamination``, which has the test case.
+    contamination: Literal["clean"]
+
+
 class CheckOptions(StepOptions, total=False):
     #: What becomes of a script with a leak that could not be corrected; default: it is evaluated, and says so.
     on_uncorrected: OnUncorrected
     #: A corrected script is checked once more by the agent.
     verify: Literal["agent"]
+    #: The script that the check leaves is compared with the fleet's known solutions.
+    contamination: ContaminationSettings
+    #: Verdicts without which the evaluation fails with ``solution-refused``.
+    require: RequiredVerdicts
 
 
 class DeadLetterFields(TypedDict, total=False):

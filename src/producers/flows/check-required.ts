@@ -1,0 +1,38 @@
+import { PayloadError } from '../../errors.js';
+import { fieldPath } from '../../queues/validate.js';
+import type { FleetClient } from '../fleet-client.js';
+import { knownStore } from '../known-solutions.js';
+import { RequiredVerdictsSchema } from './evaluation-guard.js';
+import type { CheckSettings } from './guarded-evaluation.js';
+
+/**
+ * Validates what an evaluation requires of its checks before anything is submitted, and paid for.
+ * @throws PayloadError with the invalid field.
+ */
+export async function checkRequired(
+  fleet: FleetClient,
+  { require, contamination, onUncorrected }: CheckSettings,
+): Promise<void> {
+  if (require === undefined) return;
+  const issue = RequiredVerdictsSchema.safeParse(require).error?.issues[0];
+  if (issue !== undefined) reject(fieldPath(['require', ...issue.path]), issue.message);
+  if (require.leakage !== undefined && onUncorrected !== undefined) {
+    reject('onUncorrected', 'is said by require.leakage already; leave one of them out');
+  }
+  if (require.contamination === undefined) return;
+  if (contamination === undefined) {
+    reject(
+      'contamination',
+      'is missing; require.contamination needs its testCase, to know what to compare with',
+    );
+  }
+  if ((await knownStore(fleet).size()) > 0) return;
+  reject(
+    'require.contamination',
+    'the fleet has no known solutions to compare with; add some first (fleet known add)',
+  );
+}
+
+function reject(field: string, problem: string): never {
+  throw new PayloadError('invalid-payload', `${field}: ${problem}`, { field });
+}
