@@ -157,11 +157,28 @@ describe('connections', () => {
     expect(idle[0]?.closed).toBe(true);
   });
 
-  it('of one token are half of all at most', async () => {
+  it('with a wrong token are closed too', async () => {
+    await start({}, { maxConnections: 40 });
+    const wrong: Socket[] = [];
+    const request = `GET /v1/jobs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${slow.slice(0, -4)}AAAA\r\n\r\n`;
+    for (let connection = 0; connection < 30; connection += 1) {
+      const socket = await open();
+      socket.write(request);
+      wrong.push(socket);
+    }
+    await vi.waitFor(() => expect(wrong.filter(({ closed }) => closed)).toHaveLength(20));
+  });
+
+  it('of one token are half of all at most, also where its check takes long', async () => {
     // None is ended for being slow before the last one is there.
     await start({ bodyRate: { windowMs: 600_000, minBytes: 1 } }, { maxConnections: 60 });
     const senders: (Socket & { answer: string })[] = [];
-    for (let sender = 0; sender < 34; sender += 1) senders.push(await begin('content-length: 1000', '{'));
+    redis.pause();
+    try {
+      for (let sender = 0; sender < 34; sender += 1) senders.push(await begin('content-length: 1000', '{'));
+    } finally {
+      redis.resume();
+    }
     await vi.waitFor(() =>
       expect(senders.filter(({ answer }) => answer.includes('too-many-open'))).toHaveLength(4),
     );

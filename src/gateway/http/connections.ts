@@ -13,8 +13,9 @@ const STRANGER_SHARE = 0.25;
 const MAX_SENT_AHEAD = 128;
 
 /**
- * Limits the connections of a gateway: in all, of one token, and of those that have not sent a token yet. If there are too
- * many of the last, the oldest is closed: clients with a token send it within milliseconds.
+ * Limits the connections of a gateway: in all, of one token, and of those without a valid token. If there are too many of the
+ * last, the oldest is closed: clients with a token send it within milliseconds. A connection whose token is being checked is
+ * not closed: the check may wait for Redis, and many clients of one token may start at the same time.
  */
 export class Connections {
   readonly #max: number;
@@ -50,15 +51,32 @@ export class Connections {
     server.on('connection', (socket) => {
       // Each pipelined request listens for the end of its connection.
       socket.setMaxListeners(0);
-      this.#strangers.add(socket);
       socket.once('close', () => {
         this.#strangers.delete(socket);
         this.#leave(socket);
       });
-      if (this.#strangers.size <= Math.max(1, this.#max * STRANGER_SHARE)) return;
-      const [oldest] = this.#strangers;
-      oldest?.destroy();
+      this.#addStranger(socket);
     });
+  }
+
+  /** Runs what admits a request on a connection; meanwhile the connection is not closed as one without a token. */
+  async whileAdmitting<T>(socket: Socket, admit: () => Promise<T>): Promise<T> {
+    if (!this.#strangers.delete(socket)) return admit();
+    try {
+      return await admit();
+    } finally {
+      if (!socket.destroyed && !this.#tokens.has(socket)) this.#addStranger(socket);
+    }
+  }
+
+  #addStranger(socket: Socket): void {
+    this.#strangers.add(socket);
+    if (this.#strangers.size <= Math.max(1, this.#max * STRANGER_SHARE)) return;
+    const [oldest] = this.#strangers;
+    if (oldest === undefined) return;
+    // Its close is emitted later; the next of many connections that come at once must not choose it again.
+    this.#strangers.delete(oldest);
+    oldest.destroy();
   }
 
   /**

@@ -32,11 +32,22 @@ function expressPath(path: string): string {
 }
 
 /** Admits a request: checks its token (without tokens its host), origin, role and rate, in this order. */
-export async function admitRequest(
+export function admitRequest(
   request: Request,
   response: Response,
   role: Role,
-  { link, rate, connections }: Pick<Mounting, 'link' | 'rate' | 'connections'>,
+  mounting: Admitting,
+): Promise<Gateway> {
+  return mounting.connections.whileAdmitting(request.socket, () => admit(request, response, role, mounting));
+}
+
+type Admitting = Pick<Mounting, 'link' | 'rate' | 'connections'>;
+
+async function admit(
+  request: Request,
+  response: Response,
+  role: Role,
+  { link, rate, connections }: Admitting,
 ): Promise<Gateway> {
   const gateway = link.require();
   const caller = await identify(request, gateway).catch((thrown: unknown) => {
