@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +23,11 @@ beforeEach(() => {
   for (const part of ['run-tests.mjs', 'testing']) {
     cpSync(packagePath('scripts', part), join(project, 'scripts', part), { recursive: true });
   }
-  symlinkSync(packagePath('node_modules'), join(project, 'node_modules'));
+  // Its node_modules are a folder of their own: a run leaves its report there, where ours must stay.
+  mkdirSync(join(project, 'node_modules'));
+  for (const name of readdirSync(packagePath('node_modules')).filter((name) => !name.startsWith('.'))) {
+    symlinkSync(packagePath('node_modules', name), join(project, 'node_modules', name));
+  }
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
 });
 afterEach(() => rmSync(project, { recursive: true, force: true }));
@@ -39,6 +53,9 @@ function run(
   );
   return { status, last: stdout.trimEnd().split('\n').at(-1) ?? '', output: stdout };
 }
+
+/** What `npm run check:requirements` reads. */
+const report = () => join(project, 'node_modules', '.cache', 'tests.json');
 
 describe('npm test ends with one line of counts and an exit status that agrees with it', () => {
   const passing = "it('a', () => undefined);";
@@ -91,6 +108,7 @@ describe('a file in which a test failed is run once more, alone', () => {
   it('and a test that passes then counts, and is named', () => {
     const { status, last, output } = run(passesSecond);
     expect({ status, last }).toEqual({ status: 0, last: '1 passed, 0 failed' });
+    expect(JSON.parse(readFileSync(report(), 'utf8')).testResults).toMatchObject([{ status: 'passed' }]);
     expect(output).toContain('\nflaky: test/a.test.js\n');
     expect(output).toContain('passed when run again, alone: test/a.test.js > seldom\n');
     // The end says where the time went, of both runs together.
@@ -109,6 +127,8 @@ describe('a file in which a test failed is run once more, alone', () => {
 
   it('and not where arguments choose the tests', () => {
     expect(run(passesSecond, 'test/a.test.js')).toMatchObject({ status: 1, last: '0 passed, 1 failed' });
+    // Nor does the report of such a run replace that of the whole suite.
+    expect(existsSync(report())).toBe(false);
   });
 });
 
