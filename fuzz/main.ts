@@ -19,13 +19,13 @@ const say = (line: string) => void process.stderr.write(`${line}\n`);
 async function replay(file: string): Promise<boolean> {
   const [name, ...input] = z.tuple([z.string()], z.string()).parse(JSON.parse(readFileSync(file, 'utf8')));
   const executor = new Executor(findTarget(name).name);
-  const verdict = await executor.run(input);
+  const result = await executor.run(input);
   await executor.close();
-  process.stdout.write(`${name}: ${verdict.kind === 'failed' ? verdict.signature : verdict.kind}\n`);
+  process.stdout.write(`${name}: ${result.kind === 'failed' ? result.signature : result.kind}\n`);
   process.stdout.write(
-    `${verdict.kind === 'failed' ? verdict.detail : `${verdict.cpuMs} ms of processor time`}\n`,
+    `${result.kind === 'failed' ? result.detail : `${result.cpuMs} ms of processor time`}\n`,
   );
-  return verdict.kind !== 'failed';
+  return result.kind !== 'failed';
 }
 
 async function main(): Promise<number> {

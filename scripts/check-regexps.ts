@@ -1,20 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type Evidence, repeatsWithoutEnd, type Verdict, verdictOf } from './regexps/growth.js';
+import { classifyGrowth, type Evidence, type GrowthResult, repeatsWithoutEnd } from './regexps/growth.js';
 import { type FoundExpression, regularExpressionsIn } from './regexps/inventory.js';
 import { SHORT_TEXTS } from './regexps/short-texts.js';
 
 const USAGE = `usage: npm run check:regexps [-- --all] [-- --record]
 
 Whether every regular expression of the compiled code takes a time in proportion to its text, whatever the text
-is. Expressions of scripts/regexps/verdicts.json were decided before; others are decided now, each in up to half
+is. Expressions of scripts/regexps/recorded.json were decided before; others are decided now, each in up to half
 a minute.
-  --all     decides all of them again, in some ten minutes, and compares the recorded verdicts
-  --record  writes the verdicts down
+  --all     decides all of them again, in some ten minutes, and compares the recorded results
+  --record  writes the results down
 `;
 const root = new URL('..', import.meta.url);
-const RECORD = new URL('regexps/verdicts.json', import.meta.url);
+const RECORD = new URL('regexps/recorded.json', import.meta.url);
 const AT_ONCE = 2;
 
 /** How each expression, written `/source/flags`, was found to be linear. */
@@ -27,16 +27,16 @@ function shortTextOf(one: FoundExpression): string | undefined {
 }
 
 /** Decides several expressions at a time. */
-async function decided(expressions: readonly FoundExpression[]): Promise<Map<FoundExpression, Verdict>> {
-  const verdicts = new Map<FoundExpression, Verdict>();
+async function decided(expressions: readonly FoundExpression[]): Promise<Map<FoundExpression, GrowthResult>> {
+  const results = new Map<FoundExpression, GrowthResult>();
   const waiting = [...expressions];
   const work = async (): Promise<void> => {
     for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-      verdicts.set(one, await verdictOf(one.source, one.flags));
+      results.set(one, await classifyGrowth(one.source, one.flags));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return verdicts;
+  return results;
 }
 
 async function main(): Promise<void> {
@@ -53,29 +53,29 @@ async function main(): Promise<void> {
   const repeating = expressions.filter(({ source, flags }) => repeatsWithoutEnd(source, flags));
   const isDue = (one: FoundExpression): boolean =>
     args.includes('--all') || (recorded[keyOf(one)] === undefined && shortTextOf(one) === undefined);
-  const verdicts = await decided(repeating.filter(isDue));
+  const results = await decided(repeating.filter(isDue));
 
   const objections = undeclared.map((one) => `cannot be followed: ${one}`);
   const evidence = new Map<string, Evidence>();
   const needed = new Set<string>();
   for (const one of repeating) {
-    const [key, short, verdict, before] = [
+    const [key, short, result, before] = [
       keyOf(one),
       shortTextOf(one),
-      verdicts.get(one),
+      results.get(one),
       recorded[keyOf(one)],
     ];
-    if (verdict === undefined) {
+    if (result === undefined) {
       if (before !== undefined) evidence.set(key, before);
-    } else if ('evidence' in verdict) {
-      evidence.set(key, verdict.evidence);
+    } else if ('evidence' in result) {
+      evidence.set(key, result.evidence);
       // A loaded machine may decide less within its time; that is no contradiction.
-      if (before !== undefined && before !== verdict.evidence) {
-        console.log(`recorded as ${before}, now ${verdict.evidence}: ${key}`);
+      if (before !== undefined && before !== result.evidence) {
+        console.log(`recorded as ${before}, now ${result.evidence}: ${key}`);
         if (before === 'exact') evidence.set(key, before);
       }
     } else if (short === undefined)
-      objections.push(`${one.locations.join(', ')}\n  ${key}\n  ${verdict.objection}`);
+      objections.push(`${one.locations.join(', ')}\n  ${key}\n  ${result.objection}`);
     else needed.add(short);
   }
   for (const { start } of args.includes('--all') ? SHORT_TEXTS : []) {
@@ -91,8 +91,8 @@ async function main(): Promise<void> {
     `${expressions.length} regular expressions: ${expressions.length - repeating.length} repeat nothing without end, ` +
       `${exact} are proven linear, ${evidence.size - exact} were searched for slow texts, ${objections.length} objections`,
   );
-  if (verdicts.size > 0 && !args.includes('--record')) {
-    console.log(`${verdicts.size} were decided now; record them with npm run check:regexps -- --record`);
+  if (results.size > 0 && !args.includes('--record')) {
+    console.log(`${results.size} were decided now; record them with npm run check:regexps -- --record`);
   }
   if (objections.length > 0) process.exitCode = 1;
 }

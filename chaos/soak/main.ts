@@ -43,9 +43,9 @@ for (const soakCase of SOAK_CASES.filter(({ name }) => names?.includes(name) ?? 
   const failure = await failureOf(soakCase);
   const took = Math.round((performance.now() - started) / 1_000);
   if (failure !== undefined) broken += 1;
-  const verdict = failure === undefined ? 'pass' : 'FAIL';
+  const label = failure === undefined ? 'pass' : 'FAIL';
   const rest = failure === undefined ? soakCase.about : `${soakCase.about}: ${failure}`;
-  process.stdout.write(`${verdict} ${soakCase.name} ${took} s: ${rest}\n`);
+  process.stdout.write(`${label} ${soakCase.name} ${took} s: ${rest}\n`);
 }
 // A case that exceeded its time may still wait for something: it must not keep the process alive.
 process.exit(broken > 0 ? 1 : 0);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { FleetError } from '../../src/errors.js';
 import { BrokenInvariant, type Input, type Subject, type Target } from '../target.js';
 import { MAX_CPU_MS, maxCpuMs } from './bounds.js';
-import type { Verdict } from './verdict.js';
+import type { RunResult } from './run-result.js';
 
 type Outcome =
   | { readonly kind: 'passed'; readonly data: unknown }
@@ -25,13 +25,13 @@ export async function checkInput(
   input: Input,
   twice: boolean,
   ordinaryMs = MAX_CPU_MS,
-): Promise<Verdict> {
+): Promise<RunResult> {
   const allowedMs = maxCpuMs(input, ordinaryMs) * (target.tasks ?? 1);
   const first = await timedRun(target, subject, input);
   const failure = failureOf(first.outcome);
   if (failure !== undefined) return failure;
   const isSlow = first.cpuMs > allowedMs;
-  if (!isSlow && !(twice && target.stateful === undefined)) return verdict(first);
+  if (!isSlow && !(twice && target.stateful === undefined)) return runResult(first);
   // The first run may have paid for compiling and for the garbage of earlier inputs.
   const second = await timedRun(target, subject, input);
   const cpuMs = Math.min(first.cpuMs, second.cpuMs);
@@ -47,7 +47,7 @@ export async function checkInput(
       detail: 'a second run gave another result',
     };
   }
-  return verdict({ ...first, cpuMs });
+  return runResult({ ...first, cpuMs });
 }
 
 async function timedRun(target: Target, subject: Subject, input: Input): Promise<Timed> {
@@ -70,7 +70,7 @@ function refusalOf(target: Target, thrown: unknown): Outcome | undefined {
   return target.refuses?.(thrown) === true ? { kind: 'refused', code: 'refused' } : undefined;
 }
 
-function failureOf(outcome: Outcome): Verdict | undefined {
+function failureOf(outcome: Outcome): RunResult | undefined {
   if (outcome.kind !== 'thrown') return undefined;
   const { thrown } = outcome;
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -100,7 +100,7 @@ function originOf(error: Error): string {
   return /src\/[\w./-]+:\d+/.exec(error.stack ?? '')?.[0] ?? withoutValues(error.message);
 }
 
-function verdict({ outcome, cpuMs }: Timed): Verdict {
+function runResult({ outcome, cpuMs }: Timed): RunResult {
   return { kind: outcome.kind === 'passed' ? 'passed' : 'refused', cpuMs };
 }
 

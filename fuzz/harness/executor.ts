@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Input } from '../target.js';
 import { MAX_CPU_MS, MAX_HEAP_MB, MAX_WAIT_MS } from './bounds.js';
 import type { ChildOptions } from './child.js';
-import type { Verdict } from './verdict.js';
+import type { RunResult } from './run-result.js';
 import { TOO_SLOW } from './watchdog.js';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -20,7 +20,7 @@ export class Executor {
   #child: ChildProcess | undefined;
   #errors = '';
   /** Called when the process ends while it runs an input. */
-  #onEnd: ((verdict: Verdict) => void) | undefined;
+  #onEnd: ((result: RunResult) => void) | undefined;
 
   /** @param options.program The module that the process runs: this folder's `child.ts`, or a compiled one. */
   constructor(
@@ -32,14 +32,14 @@ export class Executor {
     this.#program = program;
   }
 
-  async run(input: Input, twice = true): Promise<Verdict> {
+  async run(input: Input, twice = true): Promise<RunResult> {
     const child = this.#child ?? (await this.#start());
     return new Promise((resolve) => {
-      const settle = (verdict: Verdict) => {
+      const settle = (result: RunResult) => {
         clearTimeout(timer);
         child.removeListener('message', settle);
         this.#onEnd = undefined;
-        resolve(verdict);
+        resolve(result);
       };
       const timer = setTimeout(() => {
         settle(failed('stuck', 'stuck', `gave no answer for ${MAX_WAIT_MS / 1_000} s`));
@@ -82,7 +82,7 @@ export class Executor {
       endGroup(child);
       if (this.#child !== child) return;
       this.#child = undefined;
-      this.#onEnd?.(this.#verdictOnEnd(code, signal));
+      this.#onEnd?.(this.#resultOnEnd(code, signal));
     });
     const ended = once(child, 'close').then(() => false);
     const started = await Promise.race([once(child, 'message').then(() => true), ended]);
@@ -90,7 +90,7 @@ export class Executor {
     return child;
   }
 
-  #verdictOnEnd(code: number | null, signal: NodeJS.Signals | null): Verdict {
+  #resultOnEnd(code: number | null, signal: NodeJS.Signals | null): RunResult {
     const said = this.#errors.trim();
     if (said.includes(TOO_SLOW)) return failed('slow', 'slow', 'was ended: it used far more than its bound');
     if (/heap limit|out of memory/i.test(said)) {
@@ -103,10 +103,10 @@ export class Executor {
 }
 
 function failed(
-  defect: Extract<Verdict, { kind: 'failed' }>['defect'],
+  defect: Extract<RunResult, { kind: 'failed' }>['defect'],
   signature: string,
   detail: string,
-): Verdict {
+): RunResult {
   return { kind: 'failed', defect, signature, detail };
 }
 

@@ -7,7 +7,7 @@ import type { Input, Target } from '../target.js';
 import { sizeOf } from './bounds.js';
 import { Executor } from './executor.js';
 import { minimize } from './minimize.js';
-import type { Verdict } from './verdict.js';
+import type { RunResult } from './run-result.js';
 
 export interface FuzzOptions {
   readonly seed: number;
@@ -27,7 +27,7 @@ export interface FuzzOptions {
 interface Finding {
   readonly target: string;
   readonly iteration: number;
-  readonly verdict: Extract<Verdict, { kind: 'failed' }>;
+  readonly result: Extract<RunResult, { kind: 'failed' }>;
   /** File with the smaller input. */
   readonly file: string;
   readonly size: number;
@@ -68,18 +68,15 @@ export async function fuzzTarget(target: Target, options: FuzzOptions): Promise<
     for (; iteration < maxInputs && performance.now() - start < durationMs; iteration += 1) {
       const input = inputOf(target, seed, iteration);
       // Comparing two runs of every fourth input costs a fifth of the inputs.
-      const verdict = await executor.run(input, iteration % 4 === 0);
-      if (verdict.kind === 'failed') {
-        const known = findings.get(verdict.signature);
+      const result = await executor.run(input, iteration % 4 === 0);
+      if (result.kind === 'failed') {
+        const known = findings.get(result.signature);
         if (known !== undefined) known.times += 1;
         else
-          findings.set(
-            verdict.signature,
-            await recorded(target, iteration, input, verdict, executor, options),
-          );
+          findings.set(result.signature, await recorded(target, iteration, input, result, executor, options));
       } else {
-        maxCpuMs = Math.max(maxCpuMs, verdict.cpuMs);
-        if (verdict.kind === 'refused') refused += 1;
+        maxCpuMs = Math.max(maxCpuMs, result.cpuMs);
+        if (result.kind === 'refused') refused += 1;
       }
     }
   } finally {
@@ -99,7 +96,7 @@ async function recorded(
   target: Target,
   iteration: number,
   input: Input,
-  verdict: Finding['verdict'],
+  result: Finding['result'],
   executor: Executor,
   { folder, minimizeMs, say, seed }: FuzzOptions,
 ): Promise<Finding> {
@@ -108,7 +105,7 @@ async function recorded(
   writeFileSync(`${base}.full.json`, JSON.stringify([target.name, ...input]));
   const fails = async (smaller: Input) => {
     const again = await executor.run(smaller);
-    return again.kind === 'failed' && again.signature === verdict.signature;
+    return again.kind === 'failed' && again.signature === result.signature;
   };
   const small = await minimize(input, fails, minimizeMs);
   const file = `${base}.json`;
@@ -116,10 +113,10 @@ async function recorded(
   const size = sizeOf(small.input);
   say(
     [
-      `FINDING ${target.name}, iteration ${iteration}: ${verdict.signature}`,
-      `  ${verdict.detail.split('\n').slice(0, 6).join('\n  ')}`,
+      `FINDING ${target.name}, iteration ${iteration}: ${result.signature}`,
+      `  ${result.detail.split('\n').slice(0, 6).join('\n  ')}`,
       `  input of ${sizeOf(input)} characters, made smaller to ${size}: npm run fuzz -- --replay ${file}`,
     ].join('\n'),
   );
-  return { target: target.name, iteration, verdict, file, size, times: 1 };
+  return { target: target.name, iteration, result, file, size, times: 1 };
 }

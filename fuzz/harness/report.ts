@@ -22,8 +22,8 @@ export function renderReports(reports: readonly TargetReport[], seed: number): s
       .join('  ');
   const findings = reports.flatMap((report) =>
     report.findings.map(
-      ({ target, verdict, times, size, file }) =>
-        `${target}: ${verdict.signature} (${times} times; ${size} characters): ${file}`,
+      ({ target, result, times, size, file }) =>
+        `${target}: ${result.signature} (${times} times; ${size} characters): ${file}`,
     ),
   );
   return `${[`seed ${seed}`, line(header), ...rows.map(line), ...findings].join('\n')}\n`;

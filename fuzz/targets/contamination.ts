@@ -67,7 +67,7 @@ const FOREIGN_TAG =
 
 export const contaminationReport: Target = {
   name: 'contamination-report',
-  about: 'the HTML page of a verdict on hostile texts',
+  about: 'the HTML page of a check of hostile texts',
   generate,
   open: () => ({
     run: async (input) => {

@@ -11,14 +11,14 @@ import { jsonBounds } from './json-bounds.js';
 import { knownFile } from './known-file.js';
 import { notebook } from './notebook.js';
 import { provider } from './provider.js';
-import { leakage, pythonSyntax, pythonVerdict } from './python.js';
+import { leakage, pythonParse, pythonSyntax } from './python.js';
 import { reports } from './reports.js';
 import { storedRecords } from './stored-records.js';
 
 /** Every parser of outside text. */
 export const TARGETS: readonly Target[] = [
   pythonSyntax,
-  pythonVerdict,
+  pythonParse,
   leakage,
   blocks,
   correction,

@@ -47,18 +47,18 @@ export const pythonSyntax: Target = {
   }),
 };
 
-export const pythonVerdict: Target = {
-  name: 'python-verdict',
-  about: 'the verdict of the Python interpreter, or of the syntax tree without it, on a script',
+export const pythonParse: Target = {
+  name: 'python-parse',
+  about: 'what the Python interpreter, or the syntax tree without it, says about a script',
   generate: (source) => [source.text(PYTHON)],
   open: () => ({
     run: async ([script = '']) => {
-      const verdict = await parsesAsPython(script);
-      if (verdict.ok) return verdict;
-      mustHold(verdict.line >= 1 && verdict.column >= 1, 'positions are counted from 1');
-      mustHold(verdict.message !== '', 'an error has a message');
-      mustHold(verdict.line <= physicalLines(script).length + 1, 'the error lies within the script');
-      return verdict;
+      const result = await parsesAsPython(script);
+      if (result.ok) return result;
+      mustHold(result.line >= 1 && result.column >= 1, 'positions are counted from 1');
+      mustHold(result.message !== '', 'an error has a message');
+      mustHold(result.line <= physicalLines(script).length + 1, 'the error lies within the script');
+      return result;
     },
   }),
 };

@@ -8,7 +8,7 @@ import { growsOn, slowText } from './engine-growth.js';
  * `searched`: that analysis does not support it, and two searches for a text that makes it slow found none.
  */
 export type Evidence = 'exact' | 'searched';
-export type Verdict = { readonly evidence: Evidence } | { readonly objection: string };
+export type GrowthResult = { readonly evidence: Evidence } | { readonly objection: string };
 
 /** Nested divisions of one expression into its alternatives. */
 const MAX_DIVISIONS = 8;
@@ -70,7 +70,7 @@ function dividedAtAlternation(source: string, flags: string): string[] {
 }
 
 /** The exact analysis; undefined where it cannot decide. */
-async function analyzed(source: string, flags: string, divisions = 0): Promise<Verdict | undefined> {
+async function analyzed(source: string, flags: string, divisions = 0): Promise<GrowthResult | undefined> {
   if (!repeatsWithoutEnd(source, flags)) return { evidence: 'exact' };
   const parts = divisions < MAX_DIVISIONS ? dividedAtAlternation(source, flags) : [];
   // The exact analysis of many alternatives at once takes minutes, that of each a few milliseconds.
@@ -82,14 +82,14 @@ async function analyzed(source: string, flags: string, divisions = 0): Promise<V
   }
   if (parts.length === 0) return undefined;
   for (const part of parts) {
-    const verdict = await analyzed(part, flags, divisions + 1);
-    if (verdict === undefined || 'objection' in verdict) return verdict;
+    const result = await analyzed(part, flags, divisions + 1);
+    if (result === undefined || 'objection' in result) return result;
   }
   return { evidence: 'exact' };
 }
 
 /** Searches for a text on which the engine is slow. */
-async function searched(source: string, flags: string): Promise<Verdict> {
+async function searched(source: string, flags: string): Promise<GrowthResult> {
   const found = await check(source, flags, { checker: 'fuzz', timeout: SEARCH_MS });
   // The search counts steps of an engine of its own, and bounded repetitions as if they had no end.
   if (found.status === 'vulnerable' && growsOn(source, flags, found.attack))
@@ -106,7 +106,7 @@ function competingRepetitions(source: string, flags: string): string | undefined
 }
 
 /** Whether the time of the expression grows faster than its text, and why. Takes milliseconds to half a minute. */
-export async function verdictOf(source: string, flags: string): Promise<Verdict> {
+export async function classifyGrowth(source: string, flags: string): Promise<GrowthResult> {
   const objection = competingRepetitions(source, flags);
   if (objection !== undefined) return { objection };
   return (await analyzed(source, flags)) ?? (await searched(source, flags));

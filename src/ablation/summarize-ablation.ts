@@ -27,7 +27,7 @@ function actionOf(variant: AblationVariant): string {
   }
 }
 
-function verdictOf(variant: AblationVariant): string {
+function effectClause(variant: AblationVariant): string {
   if (variant.effect === 'harms')
     return variant.kind === 'added'
       ? ', so it is harmful: adding it makes the score worse'
@@ -111,18 +111,18 @@ function describeReading(reading: AblationReading): string {
   }
   const lines = [introduction(reading)];
   lines.push(
-    `The most impactful component is ${most.component}${equalsOf(most, reading.variants)}: ${evidenceOf(most, reading)}${verdictOf(most)}.`,
+    `The most impactful component is ${most.component}${equalsOf(most, reading.variants)}: ${evidenceOf(most, reading)}${effectClause(most)}.`,
   );
   if (least === most)
     lines.push(`The least impactful component is ${least.component} as well, being the only one measured.`);
   else
     lines.push(
-      `The least impactful component is ${least.component}${equalsOf(least, reading.variants)}: ${evidenceOf(least, reading)}${verdictOf(least)}.`,
+      `The least impactful component is ${least.component}${equalsOf(least, reading.variants)}: ${evidenceOf(least, reading)}${effectClause(least)}.`,
     );
   const between = reading.variants.slice(1, -1);
   if (between.length > 0) lines.push('In between, by falling impact:');
   for (const variant of between)
-    lines.push(`- ${variant.component}: ${evidenceOf(variant, reading)}${verdictOf(variant)}.`);
+    lines.push(`- ${variant.component}: ${evidenceOf(variant, reading)}${effectClause(variant)}.`);
   const harmful = reading.variants.filter((variant) => variant.effect === 'harms');
   if (harmful.length > 0) lines.push(`Harmful: ${harmful.map((variant) => variant.component).join(', ')}.`);
   return [...lines, ...endings(reading)].join('\n');

@@ -46,7 +46,7 @@ interface Signals {
 }
 
 /** How likely the verdict is right: `contaminated` where any signal is raised, clean otherwise. */
-function verdictConfidence({ margin, timing, reasoning }: Signals): number {
+function confidenceOf({ margin, timing, reasoning }: Signals): number {
   const copied = margin !== undefined && margin >= 1;
   if (!copied && !timing && !reasoning) {
     return margin === undefined ? UNKNOWN : Math.min(LARGEST, 1 - copyProbability(margin));
@@ -121,7 +121,7 @@ class Classifier {
     return {
       contaminated,
       ...(contaminated ? { reason: this.#reasons.join('; ') } : {}),
-      confidence: verdictConfidence({
+      confidence: confidenceOf({
         margin: this.#margin,
         timing: this.#checks.timing?.contaminated === true,
         reasoning: this.#checks.reasoning?.jumpsToSolution === true,

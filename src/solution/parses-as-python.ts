@@ -1,5 +1,5 @@
 import { maybeMagic, physicalLines } from './lines.js';
-import type { PythonVerdict } from './python-child.js';
+import type { InterpreterResult } from './python-child.js';
 import { PythonParser } from './python-parser.js';
 import type { firstSyntaxError } from './syntax-error.js';
 
@@ -27,16 +27,16 @@ function configuredParser(): PythonParser | undefined {
 }
 
 /** Python counts code points and may leave the position out. */
-function inCodeUnits(text: string, verdict: PythonVerdict & { ok: false }): ParseResult {
-  const { message } = verdict;
+function inCodeUnits(text: string, result: InterpreterResult & { ok: false }): ParseResult {
+  const { message } = result;
   const lines = physicalLines(text);
-  const number = Math.max(1, Math.min(verdict.line ?? lines.length, lines.length));
+  const number = Math.max(1, Math.min(result.line ?? lines.length, lines.length));
   const line = lines[number - 1];
   const lineText = line === undefined ? '' : text.slice(line.start, line.end);
   let column = 1;
   let points = 1;
   for (const point of lineText) {
-    if (points >= (verdict.column ?? 1)) break;
+    if (points >= (result.column ?? 1)) break;
     points += 1;
     column += point.length;
   }
@@ -57,9 +57,9 @@ export interface ParseOptions {
 }
 
 async function parse(text: string, options: ParseOptions): Promise<ParseResult> {
-  const verdict = await configuredParser()?.ask(text, options.tenant);
-  if (typeof verdict === 'object') {
-    return verdict.ok ? { ok: true, exact: true } : inCodeUnits(text, verdict);
+  const result = await configuredParser()?.parse(text, options.tenant);
+  if (typeof result === 'object') {
+    return result.ok ? { ok: true, exact: true } : inCodeUnits(text, result);
   }
   const error = await (options.syntaxError ?? (await import('./syntax-error.js')).firstSyntaxError)(text);
   return error === null ? { ok: true, exact: false } : { ok: false, exact: false, ...error };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { programFolders } from '../config/paths.js';
 
 /** What Python itself says about a text. Positions are 1-based; the column counts code points. */
-export type PythonVerdict =
+export type InterpreterResult =
   | { readonly ok: true }
   | {
       readonly ok: false;
@@ -14,8 +14,8 @@ export type PythonVerdict =
       readonly message: string;
     };
 
-/** Why there is no verdict: no such interpreter, it died or took too long, or its parser gave up. */
-export type NoVerdict = 'unavailable' | 'died' | 'timeout' | 'undecided';
+/** Why there is no result: no such interpreter, it died or took too long, or its parser gave up. */
+export type NoResult = 'unavailable' | 'died' | 'timeout' | 'undecided';
 
 const AnswerSchema = z.union([
   z.object({ ok: z.literal(true) }),
@@ -144,10 +144,10 @@ export class PythonChild {
     return this.#ready;
   }
 
-  /** The verdict on one text. After `timeout` and `died` the child is gone. */
-  ask(text: string, timeoutMs: number): Promise<PythonVerdict | NoVerdict> {
+  /** Parses one text. After `timeout` and `died` the child is gone. */
+  parse(text: string, timeoutMs: number): Promise<InterpreterResult | NoResult> {
     return new Promise((resolve) => {
-      const settle = (answer: PythonVerdict | NoVerdict) => {
+      const settle = (answer: InterpreterResult | NoResult) => {
         clearTimeout(timer);
         this.#onLine = undefined;
         resolve(answer);
@@ -158,7 +158,7 @@ export class PythonChild {
         this.#end();
       }, timeoutMs);
       this.#onLine = (line) => {
-        settle(line === null ? 'died' : verdictOf(line));
+        settle(line === null ? 'died' : resultOf(line));
       };
       if (this.#alive && this.#process.stdin) this.#process.stdin.write(frame(text));
       else settle('died');
@@ -185,7 +185,7 @@ export class PythonChild {
   }
 }
 
-function verdictOf(line: string): PythonVerdict | NoVerdict {
+function resultOf(line: string): InterpreterResult | NoResult {
   const answer = AnswerSchema.safeParse(JSON.parse(line));
   if (!answer.success || 'undecided' in answer.data) return 'undecided';
   return answer.data;

@@ -1,5 +1,5 @@
 import { TenantQueue } from '../tenant-queue.js';
-import { type NoVerdict, PythonChild, type PythonVerdict } from './python-child.js';
+import { type InterpreterResult, type NoResult, PythonChild } from './python-child.js';
 
 /** How long an interpreter that did not come up is left alone. */
 const RETRY_INTERPRETER_MS = 60_000;
@@ -9,43 +9,43 @@ const MAX_SHORT_CHARACTERS = 16_384;
 
 /** How long one text may take, the start of the interpreter included, in milliseconds. */
 export interface PythonTimes {
-  /** A short text; it is then asked about once more, among the long ones. */
+  /** A short text; it is then parsed once more, among the long ones. */
   readonly shortMs: number;
   readonly longMs: number;
 }
 
-interface Question {
+interface ParseRequest {
   readonly text: string;
-  readonly answer: (verdict: PythonVerdict | NoVerdict) => void;
+  readonly answer: (result: InterpreterResult | NoResult) => void;
 }
 
 /**
- * Asks one interpreter, through long-lived children that are started at the first question and again after they have died:
- * one for short texts, one for long ones and those that turned out to be slow. At each, questions wait for each other, so
+ * Parses with one interpreter, through long-lived children that are started at the first text and again after they have died:
+ * one for short texts, one for long ones and those that turned out to be slow. At each, texts wait for each other, so
  * that a hanging text is known by its name, and tenants are served in rotation.
  */
 export class PythonParser {
-  readonly #short: QuestionLine;
-  readonly #long: QuestionLine;
+  readonly #short: ChildQueue;
+  readonly #long: ChildQueue;
 
   constructor(interpreter: string, { shortMs, longMs }: PythonTimes = { shortMs: 1_000, longMs: 10_000 }) {
-    this.#short = new QuestionLine(interpreter, shortMs);
-    this.#long = new QuestionLine(interpreter, longMs);
+    this.#short = new ChildQueue(interpreter, shortMs);
+    this.#long = new ChildQueue(interpreter, longMs);
   }
 
-  /** Python's verdict on the text, or why there is none. Never rejects. */
-  async ask(text: string, tenant = ''): Promise<PythonVerdict | NoVerdict> {
-    if (text.length > MAX_SHORT_CHARACTERS) return this.#long.ask(text, tenant);
-    const verdict = await this.#short.ask(text, tenant);
-    return verdict === 'timeout' ? this.#long.ask(text, tenant) : verdict;
+  /** What Python says about the text, or why it says nothing. Never rejects. */
+  async parse(text: string, tenant = ''): Promise<InterpreterResult | NoResult> {
+    if (text.length > MAX_SHORT_CHARACTERS) return this.#long.parse(text, tenant);
+    const result = await this.#short.parse(text, tenant);
+    return result === 'timeout' ? this.#long.parse(text, tenant) : result;
   }
 }
 
-/** Questions to one child. */
-class QuestionLine {
+/** The texts that wait for one child. */
+class ChildQueue {
   readonly #interpreter: string;
   readonly #timeoutMs: number;
-  readonly #waiting = new TenantQueue<Question>();
+  readonly #waiting = new TenantQueue<ParseRequest>();
   #child: PythonChild | undefined;
   #isBusy = false;
   #unavailableUntil = 0;
@@ -55,7 +55,7 @@ class QuestionLine {
     this.#timeoutMs = timeoutMs;
   }
 
-  ask(text: string, tenant: string): Promise<PythonVerdict | NoVerdict> {
+  parse(text: string, tenant: string): Promise<InterpreterResult | NoResult> {
     return new Promise((answer) => {
       this.#waiting.add(tenant, { text, answer });
       void this.#goOn();
@@ -66,22 +66,22 @@ class QuestionLine {
     if (this.#isBusy) return;
     this.#isBusy = true;
     for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) {
-      next.answer(await this.#askNow(next.text));
+      next.answer(await this.#parseNow(next.text));
     }
     this.#isBusy = false;
   }
 
-  async #askNow(text: string): Promise<PythonVerdict | NoVerdict> {
+  async #parseNow(text: string): Promise<InterpreterResult | NoResult> {
     if (Date.now() < this.#unavailableUntil) return 'unavailable';
-    const answer = await this.#askChild(text);
+    const answer = await this.#parseInChild(text);
     // The end of an idle child is not this text's fault; a text that ends two children is.
-    return answer === 'died' ? this.#askChild(text) : answer;
+    return answer === 'died' ? this.#parseInChild(text) : answer;
   }
 
-  async #askChild(text: string): Promise<PythonVerdict | NoVerdict> {
+  async #parseInChild(text: string): Promise<InterpreterResult | NoResult> {
     if (!this.#child?.alive) this.#child = new PythonChild(this.#interpreter, this.#timeoutMs);
     const child = this.#child;
-    const answer = await child.ask(text, this.#timeoutMs);
+    const answer = await child.parse(text, this.#timeoutMs);
     if (answer !== 'died' || child.ready) return answer;
     this.#unavailableUntil = Date.now() + RETRY_INTERPRETER_MS;
     return 'unavailable';

@@ -146,14 +146,14 @@ async function createParser(): Promise<Parser> {
  * units of `source`. The tree always exists; `tree.rootNode.hasError` says whether it holds errors.
  * The caller must call `tree.delete()` when done: the memory lives in the WebAssembly heap.
  *
- * @param comments Long rows of comment lines take the grammar long: kept are they for who reads them.
+ * @param comments Parsing long runs of comment lines takes long: they are kept only for callers that read them.
  * @throws AnalysisLimitError where parsing takes too long; Error if the grammar that ships with the package cannot be read.
  */
 export async function parsePython(
   source: string,
   comments: 'thinned' | 'kept' = 'thinned',
 ): Promise<SyntaxTree> {
-  // A failed start is not kept: the next call tries again.
+  // A failed start is not cached: the next call tries again.
   parser ??= createParser().catch((thrown: unknown) => {
     parser = undefined;
     throw thrown;

@@ -52,7 +52,7 @@ const job = {
   result: { [TEXT]: TEXT },
 } as unknown as JobView;
 
-const verdict = {
+const result = {
   contaminated: true,
   confidence: 1,
   checks: {
@@ -81,7 +81,7 @@ const PRINTERS: Readonly<Record<string, () => unknown>> = {
         40,
       ),
     ),
-  verdicts: () => print(renderContamination([{ file: TEXT, result: verdict as never }], colors)),
+  results: () => print(renderContamination([{ file: TEXT, result: result as never }], colors)),
   ...Object.fromEntries(
     FORMATS.map((format) => [
       `check as ${format}`,

@@ -96,6 +96,8 @@ export const OLD_WORDS: readonly OldWord[] = [
   },
   { old: '(?:stands?|stood|standing)', use: 'is, represents', in: 'names' },
   { old: '(?:stands?|stood)(?! (?:for|in|out))', use: 'is, occurs, was', in: 'prose' },
+  { old: 'verdicts?', use: 'result, status, finding', in: 'names' },
+  { old: 'verdicts?', use: 'result, status, finding', in: 'prose', at: 'src/solution/' },
   { old: 'but for', use: 'except for', in: 'prose' },
   { old: 'anew', use: 'again' },
   { old: 'reckon\\w*', use: 'compute' },

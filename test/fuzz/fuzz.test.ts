@@ -26,8 +26,8 @@ describe('every parser of text that comes from outside', () => {
       try {
         for (let iteration = 0; iteration < INPUTS; iteration += 1) {
           const input = inputOf(target, SEED, iteration, MAX_SIZE);
-          const verdict = await checkInput(target, subject, input, iteration % 4 === 0);
-          const found = verdict.kind === 'failed' ? `${verdict.signature}: ${verdict.detail}` : undefined;
+          const result = await checkInput(target, subject, input, iteration % 4 === 0);
+          const found = result.kind === 'failed' ? `${result.signature}: ${result.detail}` : undefined;
           expect(found, JSON.stringify([target.name, ...input])).toBeUndefined();
         }
       } finally {

@@ -40,9 +40,9 @@ describe('small cases of contamination, checked in place', () => {
   ])('SPEC-SIL-009: give the verdict that the thread gives, for %s', async (_what, output, id) => {
     await store.add([item('t1', KNOWN)]);
     const input = { output, testCase: testCase(id) };
-    const verdict = await new SmallCaseChecker(store).check(input);
-    expect(verdict).toEqual(await new FleetContaminationChecker(store).check(input));
-    expect(verdict).toBeDefined();
+    const result = await new SmallCaseChecker(store).check(input);
+    expect(result).toEqual(await new FleetContaminationChecker(store).check(input));
+    expect(result).toBeDefined();
   });
 
   it('see what was added and removed before the check', async () => {

@@ -18,7 +18,7 @@ const TAIL = [
 ];
 
 /** What the check says of a rewrite of the block that holds the script's leaks. */
-async function verdict(lines: readonly string[], block: readonly string[], rewrite: readonly string[]) {
+async function problemWith(lines: readonly string[], block: readonly string[], rewrite: readonly string[]) {
   const source = lines.join('\n');
   const text = block.join('\n');
   const start = source.indexOf(text);
@@ -41,12 +41,12 @@ const fill = (part: string): string => `${part}["km"] = ${part}["km"].fillna(mid
 describe('the check of a rewrite', () => {
   it('REQ-SF-019: passes a statistic of the training part that fills both parts', async () => {
     const right = [SPLIT, 'mid = X_tr["km"].median()', fill('X_tr'), fill('X_va')];
-    expect(await verdict(script(...FILL), FILL, right)).toBeUndefined();
+    expect(await problemWith(script(...FILL), FILL, right)).toBeUndefined();
   });
 
   it('refuses a loop whose body is not indented, which the grammar alone would take', async () => {
     const wrong = [SPLIT, 'mid = X_tr["km"].median()', 'for part in (X_tr, X_va):', fill('part')];
-    expect(await verdict(script(...FILL), FILL, wrong)).toBe('the rewritten script would not be Python');
+    expect(await problemWith(script(...FILL), FILL, wrong)).toBe('the rewritten script would not be Python');
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('the check of a rewrite', () => {
       /`mid` would not be defined/,
     ],
   ])('refuses it where %s', async (_, wrong, reason) => {
-    expect(await verdict(script(...FILL), FILL, wrong)).toMatch(reason);
+    expect(await problemWith(script(...FILL), FILL, wrong)).toMatch(reason);
   });
 
   it('refuses positions in the whole table that pick rows of a part', async () => {
@@ -81,9 +81,11 @@ describe('the check of a rewrite', () => {
     const part = (name: string, index: string): string => `${name}[${index}] = mid`;
     const learned = 'mid = np.nanmedian(X_tr)';
     const stale = [gaps, SPLIT, learned, part('X_tr', 'gaps'), part('X_va', 'gaps')];
-    expect(await verdict(lines, block, stale)).toMatch(/`gaps` holds rows of the whole table, not of `X_tr`/);
+    expect(await problemWith(lines, block, stale)).toMatch(
+      /`gaps` holds rows of the whole table, not of `X_tr`/,
+    );
     const onOwnRows = [SPLIT, learned, part('X_tr', 'np.isnan(X_tr)'), part('X_va', 'np.isnan(X_va)')];
-    expect(await verdict(lines, block, onOwnRows)).toBeUndefined();
+    expect(await problemWith(lines, block, onOwnRows)).toBeUndefined();
   });
 
   it('refuses rows left out of a concatenation that is divided again by position', async () => {
@@ -101,14 +103,14 @@ describe('the check of a rewrite', () => {
       'scaled = scaler.transform(both)',
       'X_tr, X_va = scaled[:len(train)], scaled[len(train):]',
     );
-    expect(await verdict(sliced, block, rewrite)).toMatch(/picks rows by position/);
+    expect(await problemWith(sliced, block, rewrite)).toMatch(/picks rows by position/);
     const separately = lines('X_tr, X_va = scaler.transform(train), scaler.transform(valid)');
-    expect(await verdict(separately, block, rewrite)).toBeUndefined();
+    expect(await problemWith(separately, block, rewrite)).toBeUndefined();
     const written = lines(
       'both.to_csv("submission.csv")',
       'X_tr, X_va = scaler.transform(train), scaler.transform(valid)',
     );
-    expect(await verdict(written, block, rewrite)).toMatch(/`both` is written to a file/);
+    expect(await problemWith(written, block, rewrite)).toMatch(/`both` is written to a file/);
   });
 
   it('refuses a table of another file that every fold would scale once more', async () => {
@@ -139,11 +141,11 @@ describe('the check of a rewrite', () => {
       '    X_va[cols] = scaler.transform(X_va[cols])',
       ...more,
     ];
-    expect(await verdict(lines, block, rewrite('    test[cols] = scaler.transform(test[cols])'))).toMatch(
+    expect(await problemWith(lines, block, rewrite('    test[cols] = scaler.transform(test[cols])'))).toMatch(
       /`test` would be changed again in every fold/,
     );
     const copied = rewrite('    now = test.copy()', '    now[cols] = scaler.transform(now[cols])');
-    expect(await verdict(lines, block, copied)).toBeUndefined();
+    expect(await problemWith(lines, block, copied)).toBeUndefined();
   });
 
   it('refuses an encoder that would stop at categories of the scored rows', async () => {
@@ -159,10 +161,10 @@ describe('the check of a rewrite', () => {
       'X_va = encoder.transform(X_va)',
     ];
     const strict = 'OneHotEncoder(min_frequency=9)';
-    expect(await verdict(script(...block(strict)), block(strict), rewrite(strict))).toMatch(
+    expect(await problemWith(script(...block(strict)), block(strict), rewrite(strict))).toMatch(
       /`OneHotEncoder` stops at a category/,
     );
     const encoder = 'OneHotEncoder(handle_unknown="ignore")';
-    expect(await verdict(script(...block(encoder)), block(encoder), rewrite(encoder))).toBeUndefined();
+    expect(await problemWith(script(...block(encoder)), block(encoder), rewrite(encoder))).toBeUndefined();
   });
 });

@@ -50,13 +50,13 @@ describe('in a hostile checkout as working directory', () => {
     ],
   ])('neither its Python nor its Redis runs: %s', async (_what, env) => {
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    expect(await new PythonParser('python3').ask('x = 1\n')).toEqual({ ok: true });
+    expect(await new PythonParser('python3').parse('x = 1\n')).toEqual({ ok: true });
     expect(findRedisServer()).not.toContain(checkout);
     expect(existsSync(marker)).toBe(false);
   });
 
   it('an interpreter that FLEET_PYTHON names by a relative path is the one of that path', async () => {
-    await new PythonParser('bin/python3').ask('x = 1\n');
+    await new PythonParser('bin/python3').parse('x = 1\n');
     expect(existsSync(marker)).toBe(true);
   });
 });

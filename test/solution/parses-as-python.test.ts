@@ -216,7 +216,7 @@ while header := source.read(4):
     const texts = Array.from({ length: 200 }, (_, index) =>
       index % 3 === 0 ? `x = ${index} (` : `x = ${index}`,
     );
-    const answers = await Promise.all(texts.map((text) => parser.ask(text)));
+    const answers = await Promise.all(texts.map((text) => parser.parse(text)));
     const expected = texts.map((text) => ({ ok: !text.includes('(') }));
     expect(answers).toEqual(expected.map((answer) => expect.objectContaining(answer)));
     expect(await processIds()).toHaveLength(1);
@@ -225,10 +225,10 @@ while header := source.read(4):
   it('starts another child after one was killed, at once', async () => {
     const { path, processIds } = await recordedPython('killed');
     const parser = new PythonParser(path, GENEROUS);
-    await parser.ask('x');
+    await parser.parse('x');
     const [first] = await processIds();
     process.kill(first ?? Number.NaN, 'SIGKILL');
-    expect(await parser.ask('x = 1')).toEqual({ ok: true });
+    expect(await parser.parse('x = 1')).toEqual({ ok: true });
     expect(await processIds()).toHaveLength(2);
   });
 
@@ -237,10 +237,10 @@ while header := source.read(4):
     // Starting the interpreter counts: what is enough for that depends on the machine.
     for (const limitMs of [500, 4_000, 32_000]) {
       const parser = new PythonParser(path, { shortMs: limitMs, longMs: limitMs });
-      const answers = await Promise.all([parser.ask('hang'), parser.ask('x = 2')]);
+      const answers = await Promise.all([parser.parse('hang'), parser.parse('x = 2')]);
       expect(answers[0]).toBe('timeout');
       if (answers[1] === 'timeout') continue;
-      expect([answers[1], await parser.ask('x = 3')]).toEqual([{ ok: true }, { ok: true }]);
+      expect([answers[1], await parser.parse('x = 3')]).toEqual([{ ok: true }, { ok: true }]);
       return;
     }
     expect.unreachable('the short text timed out as well');
@@ -251,7 +251,7 @@ while header := source.read(4):
     const parser = new PythonParser(path, GENEROUS);
     const order: string[] = [];
     const ask = (name: string, text: string, tenant: string) =>
-      parser.ask(text, tenant).then(() => order.push(name));
+      parser.parse(text, tenant).then(() => order.push(name));
     const shortIsDone = join(folder, 'short-is-done');
     const long = `until ${shortIsDone}`.padEnd(20_000);
     await Promise.all([
@@ -268,7 +268,7 @@ while header := source.read(4):
       `echo x >> ${folder}/deaths; echo ready; head -c 1 >/dev/null; exit 1`,
     );
     const parser = new PythonParser(path);
-    expect(await parser.ask('x = 1')).toBe('died');
+    expect(await parser.parse('x = 1')).toBe('died');
     const { stdout } = await execa('cat', [join(folder, 'deaths')]);
     expect(stdout.split('\n')).toHaveLength(2);
   });

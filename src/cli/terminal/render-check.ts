@@ -65,7 +65,7 @@ function statusColor(status: SolutionCheckResult['status'], colors: Colors): str
   return colors.yellow(status);
 }
 
-/** What a check of one script found, for people: verdict, findings, notes and the diff of its correction. */
+/** What a check of one script found, for people: status, findings, notes and the diff of its correction. */
 export function renderCheck(shown: Shown, colors: Colors, options: RenderCheckOptions = {}): string {
   const { file, script, result } = shown;
   const head = `${colors.bold(escapeControlCharsInLine(file))}: ${statusColor(result.status, colors)}`;

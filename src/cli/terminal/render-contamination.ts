@@ -50,7 +50,7 @@ function checkLines(checks: ContaminationChecks, colors: Colors): string[] {
   ];
 }
 
-/** A table of verdicts for people. */
+/** A table of results for people. */
 export function renderContamination(results: readonly FileResult[], colors: Colors): string {
   const table = new Table({
     head: ['output', 'verdict', 'confidence', 'checks'],

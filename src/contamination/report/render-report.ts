@@ -103,7 +103,7 @@ ${entries.map(section).join('\n')}
 function overview(entries: readonly ReportEntry[]): string {
   const rows = entries.map(
     ({ name, testCaseId, result }, index) =>
-      `<tr><td><a href="#entry-${index}">${escapeSource(name)}</a></td><td>${escapeSource(testCaseId)}</td><td>${verdict(result)}</td><td class="number">${percent(result.confidence)}</td></tr>`,
+      `<tr><td><a href="#entry-${index}">${escapeSource(name)}</a></td><td>${escapeSource(testCaseId)}</td><td>${statusOf(result)}</td><td class="number">${percent(result.confidence)}</td></tr>`,
   );
   return `<div class="wide"><table><thead><tr><th>Output</th><th>Test case</th><th>Verdict</th><th class="number">Confidence</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
@@ -112,14 +112,14 @@ function section(entry: ReportEntry, index: number): string {
   const { name, testCaseId, result } = entry;
   const reason = result.reason === undefined ? '' : `<p class="reason">${escapeSource(result.reason)}</p>`;
   return `<details id="entry-${index}"${result.contaminated ? ' open' : ''}>
-<summary><h2>${escapeSource(name)}</h2> <span class="soft">${escapeSource(testCaseId)}</span> ${verdict(result)} <span class="soft">confidence ${percent(result.confidence)}</span></summary>
+<summary><h2>${escapeSource(name)}</h2> <span class="soft">${escapeSource(testCaseId)}</span> ${statusOf(result)} <span class="soft">confidence ${percent(result.confidence)}</span></summary>
 ${reason}
 ${checksTable(result)}
 ${sides(entry)}
 </details>`;
 }
 
-function verdict({ contaminated }: ContaminationResult): string {
+function statusOf({ contaminated }: ContaminationResult): string {
   return contaminated
     ? '<span class="verdict contaminated">contaminated</span>'
     : '<span class="verdict clean">clean</span>';

@@ -3,7 +3,7 @@ export class WorkLimitError extends Error {}
 
 /**
  * The work of the analysis being run: elements built and elements visited. One counter serves all, since an analysis runs
- * from its first statement to its verdict without a pause; a repair waits in between, and counts what it does before and
+ * from its first statement to its result without a pause; a repair waits in between, and counts what it does before and
  * after as one (`WorkAllowance`). Outside of both nothing is counted.
  */
 const meter = { spent: 0, most: Number.POSITIVE_INFINITY };

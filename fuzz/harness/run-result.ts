@@ -1,5 +1,5 @@
 /** The result of one input. */
-export type Verdict =
+export type RunResult =
   | { readonly kind: 'passed' | 'refused'; readonly cpuMs: number }
   | {
       readonly kind: 'failed';
