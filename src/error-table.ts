@@ -36,6 +36,7 @@ function entriesOf(className: string) {
 const payload = entriesOf('PayloadError');
 const usage = entriesOf('UsageError');
 const configuration = entriesOf('ConfigurationError');
+const kind = entriesOf('KindError');
 const blockNotFound = entriesOf('BlockNotFoundError');
 const unclosedFence = entriesOf('UnclosedFenceError');
 const prompt = entriesOf('PromptError');
@@ -61,7 +62,10 @@ export const ERROR_TABLE = {
     409,
     'Upgrade the workers: the job waits for one that knows this contract version.',
   ),
-  'unknown-kind': usage.permanent(404, 'Use one of the kinds that the message lists.'),
+  'unknown-kind': usage.permanent(
+    404,
+    'Use one of the kinds that the message lists; a kind of your own is added with --kinds-from or FLEET_KINDS_FROM.',
+  ),
   usage: usage.permanent(400, 'Correct the command or the argument as the message says.'),
   'unreadable-input': usage.permanent(400, 'Name a readable, non-empty text file.'),
   'unwritable-output': usage.permanent(
@@ -71,6 +75,10 @@ export const ERROR_TABLE = {
   'invalid-configuration': configuration.permanent(
     500,
     'Correct the named variable; `fleet config` shows the values in use and where they come from.',
+  ),
+  'invalid-kind': kind.permanent(
+    500,
+    'Correct the module that the message names, or take it out of --kinds-from and FLEET_KINDS_FROM.',
   ),
 
   // Pure functions

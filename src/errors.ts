@@ -45,6 +45,12 @@ export class ConfigurationError extends FleetError {
     super('invalid-configuration', message, details);
   }
 }
+/** A kind of a user's own cannot be used: it cannot be loaded, or its name or contract is not valid. */
+export class KindError extends FleetError {
+  constructor(message: string, details?: ErrorDetails) {
+    super('invalid-kind', message, details);
+  }
+}
 /** Thrown by `replaceBlock`: the old block is empty or is not in the solution (REQ-DM-010). */
 export class BlockNotFoundError extends FleetError {
   constructor(message: string, details?: ErrorDetails) {

@@ -86,7 +86,15 @@ export {
   type ExtractResult,
   ExtractResultSchema,
 } from './queues/extract.js';
-export { KIND_NAMES, KINDS, type KindName, type PayloadOf, type ResultOf } from './queues/registry.js';
+export {
+  KIND_NAMES,
+  KINDS,
+  type KindName,
+  type KindRef,
+  type PayloadInputOf,
+  type PayloadOf,
+  type ResultOf,
+} from './queues/registry.js';
 export {
   type Finding,
   FindingSchema,

@@ -10,6 +10,5 @@ export { createLogger } from './fleet/logger.js';
 export { checkRedis } from './fleet/redis-check.js';
 export { FleetWorker, type WorkerOptions } from './fleet/worker.js';
 export type { Processor, Work } from './processors/processor.js';
-export { PROCESSED_KINDS } from './processors/registry.js';
 /** Options for a BullMQ worker of one's own, on the evaluating side, from the same address forms. */
 export { workerConnection } from './queues/connection.js';

@@ -7,6 +7,7 @@ import {
 } from '../../src/gateway/openapi/document.js';
 import { allOperations } from '../../src/gateway/operations/index.js';
 import { jobIdForKey } from '../../src/producers/job-id.js';
+import { BUILT_IN_CONTRACTS } from '../../src/queues/registry.js';
 import { valuesOf } from '../../test/gateway/json-schema-values.js';
 import type { Input } from '../target.js';
 import { JSON_TEXT } from './kinds.js';
@@ -17,7 +18,9 @@ let cached: OpenApiDocument | undefined;
 
 /** The document of the API. Its operations never run, so they need no fleet. */
 function document(): OpenApiDocument {
-  cached ??= openApiDocument(allOperations({} as FleetLink, {} as Metrics));
+  cached ??= openApiDocument(
+    allOperations(Object.assign({} as FleetLink, { kinds: BUILT_IN_CONTRACTS }), {} as Metrics),
+  );
   return cached;
 }
 

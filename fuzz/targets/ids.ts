@@ -2,10 +2,11 @@ import { JobError } from '../../src/errors.js';
 import { MAX_WAIT_MS, WaitSchema } from '../../src/gateway/http/duration.js';
 import { queueOfId } from '../../src/gateway/operations/job-resource.js';
 import { isLater } from '../../src/producers/event-feed.js';
-import { chooseJobId, kindOfJobId } from '../../src/producers/job-id.js';
+import { chooseJobId } from '../../src/producers/job-id.js';
 import { failedChildOf } from '../../src/queues/child-failure.js';
 import { decodeFailure, encodeFailure } from '../../src/queues/failure.js';
 import { parseJobKey } from '../../src/queues/job-key.js';
+import { BUILT_IN_CONTRACTS } from '../../src/queues/registry.js';
 import type { InputSource } from '../inputs/source.js';
 import { mustHold, type Target } from '../target.js';
 
@@ -72,7 +73,7 @@ export const ids: Target = {
         failure,
         failedChildOf(text),
         queue,
-        kindOfJobId(text),
+        BUILT_IN_CONTRACTS.ofJobId(text),
         answerOf(() => parseJobKey(other), isNoKey),
       ];
     },

@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../errors.js';
 import { scheduleDueJobs } from '../queues/fairness/schedule-due-jobs.js';
-import type { KindName } from '../queues/registry.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
 
@@ -18,7 +17,7 @@ export class DueJobs {
   constructor(
     private readonly client: Redis,
     private readonly prefix: string,
-    private readonly kinds: readonly KindName[],
+    private readonly kinds: readonly string[],
     private readonly logger: Logger,
     private readonly full: Pick<FullRedis, 'reason'>,
   ) {

@@ -1,5 +1,4 @@
 import type { Worker as QueueWorker } from 'bullmq';
-import type { KindName } from '../queues/registry.js';
 
 /** Counts a job's slot as idle until the promise settles; returns its result. */
 export type TrackWait = <T>(waiting: Promise<T>) => Promise<T>;
@@ -8,7 +7,7 @@ export interface ExtraSlotsOptions {
   /** Slots of each kind. */
   readonly concurrency: number;
   /** Makes another worker of a kind. */
-  readonly startWorker: (kind: KindName, concurrency: number) => QueueWorker;
+  readonly startWorker: (kind: string, concurrency: number) => QueueWorker;
   /** Called if a worker could not be paused or resumed. */
   readonly onError: (thrown: unknown) => void;
 }
@@ -33,8 +32,8 @@ interface Extra {
  */
 export class ExtraSlots {
   readonly #options: ExtraSlotsOptions;
-  readonly #idle = new Map<KindName, number>();
-  readonly #extra = new Map<KindName, Extra>();
+  readonly #idle = new Map<string, number>();
+  readonly #extra = new Map<string, Extra>();
   #isStopped = false;
 
   constructor(options: ExtraSlotsOptions) {
@@ -42,7 +41,7 @@ export class ExtraSlots {
   }
 
   /** Tracks the waits of one job: its slot counts once, even if the job waits for several things at the same time. */
-  ofJob(kind: KindName): TrackWait {
+  ofJob(kind: string): TrackWait {
     let waits = 0;
     return async (waiting) => {
       waits += 1;
@@ -66,7 +65,7 @@ export class ExtraSlots {
     this.#isStopped = true;
   }
 
-  #count(kind: KindName, change: number): void {
+  #count(kind: string, change: number): void {
     const idle = (this.#idle.get(kind) ?? 0) + change;
     this.#idle.set(kind, idle);
     if (this.#isStopped) return;

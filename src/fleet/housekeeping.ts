@@ -6,7 +6,6 @@ import { PAYLOAD_GRACE_MS, sweepPayloads } from '../payloads/sweep-payloads.js';
 import { saysFull } from '../queues/connection.js';
 import { forgetEmptyQueues } from '../queues/pipeline-queues.js';
 import { housekeepingKey } from '../queues/redis-keys.js';
-import { KIND_NAMES } from '../queues/registry.js';
 import { runScript, script } from '../queues/run-script.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
@@ -54,6 +53,8 @@ export class Housekeeping {
   constructor(
     private readonly client: Redis,
     private readonly prefix: string,
+    /** The kinds whose queues it cleans up. */
+    private readonly kinds: readonly string[],
     private readonly logger: Logger,
     private readonly options: HousekeepingOptions = {},
   ) {
@@ -123,7 +124,7 @@ export class Housekeeping {
     const { retentionDays } = this.options;
     if (retentionDays === undefined) return;
     let removed = 0;
-    for (const kind of KIND_NAMES) {
+    for (const kind of this.kinds) {
       const queue = new Queue(kind, {
         connection: this.client,
         prefix: this.prefix,
@@ -143,7 +144,7 @@ export class Housekeeping {
 
   async #trimEvents(): Promise<void> {
     const since = Date.now() - FULL_EVENTS_MS;
-    for (const kind of KIND_NAMES) {
+    for (const kind of this.kinds) {
       await this.client.xtrim(`${this.prefix}:${kind}:events`, 'MINID', since);
     }
   }

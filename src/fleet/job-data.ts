@@ -7,32 +7,38 @@ import { defined } from '../producers/job-view.js';
 import { childValues } from '../queues/child-values.js';
 import { RESERVED_TAGS } from '../queues/common.js';
 import { parseJobKey } from '../queues/job-key.js';
-import type { ChildResult } from '../queues/kind.js';
-import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
+import type { ChildResult, JobKind } from '../queues/kind.js';
+import type { KindRegistry } from '../queues/registry.js';
 import { boundTenantOf, type Submission } from '../queues/submitter.js';
 import { completePayload, parsePayload } from '../queues/validate.js';
 import { jobKey } from './job-context.js';
 
+/** Where long texts are, and which queues have some. */
+interface StoredTexts {
+  readonly payloads: PayloadStore;
+  readonly kinds: KindRegistry;
+}
+
 /** The validated payload, with the fields that children supply. */
-export async function payloadOf<K extends KindName>(
-  kind: K,
+export async function payloadOf(
+  kind: JobKind,
   job: Job,
-  payloads: PayloadStore,
-): Promise<PayloadOf<K>> {
+  { payloads, kinds }: StoredTexts,
+): Promise<Record<string, unknown>> {
   const payload = parsePayload(kind, await payloads.restore(job.data as unknown, jobKey(job)));
-  const supplied = Object.keys(KINDS[kind].suppliedByChild);
+  const supplied = Object.keys(kind.suppliedByChild);
   if (supplied.every((field) => field in payload)) return payload;
-  return completePayload(kind, payload, await childResults(job, payloads));
+  return completePayload(kind, payload, await childResults(job, { payloads, kinds }));
 }
 
 /**
  * The stored form of the job's result: long texts are replaced by references. A parent in a pipeline queue reads its
  * children's results directly, so these contain all texts.
  */
-export async function storedResult<R>(job: Job, result: R, payloads: PayloadStore): Promise<R> {
+export async function storedResult<R>(job: Job, result: R, { payloads, kinds }: StoredTexts): Promise<R> {
   const { parentKey } = job;
   if (parentKey === undefined) return payloads.offload(result, [jobKey(job)]);
-  if (!isKindName(parseJobKey(parentKey).queue)) return result;
+  if (!kinds.has(parseJobKey(parentKey).queue)) return result;
   // The parent may outlive its child.
   return payloads.offload(result, [jobKey(job), parentKey]);
 }
@@ -41,14 +47,14 @@ export async function storedResult<R>(job: Job, result: R, payloads: PayloadStor
  * The results of the job's children. Long texts of children of the fleet's kinds were stored for this job too; results of
  * children in pipeline queues are returned unchanged.
  */
-async function childResults(job: Job, payloads: PayloadStore): Promise<ChildResult[]> {
+async function childResults(job: Job, { payloads, kinds }: StoredTexts): Promise<ChildResult[]> {
   const values = await childValues(job);
   return Promise.all(
     Object.entries(values).map(async ([key, result]) => {
       const { queue } = parseJobKey(key);
       return {
         kind: queue,
-        result: isKindName(queue) ? await payloads.restore(result, jobKey(job)) : result,
+        result: kinds.has(queue) ? await payloads.restore(result, jobKey(job)) : result,
       };
     }),
   );

@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis';
 import { MAX_STALLED_COUNT } from '../calls/retry-table.js';
 import { messageOf } from '../errors.js';
 import type { RedisConnectionOptions } from '../queues/redis-address.js';
-import type { KindName } from '../queues/registry.js';
 import { resetStalledCount } from './crash-markers.js';
 import type { FullRedis } from './full-redis.js';
 import type { Logger } from './logger.js';
@@ -34,7 +33,7 @@ const CHECKS_PER_LOCK = 0.25;
 
 /** Makes the queue worker of one kind, with this concurrency. */
 export function startKindWorker(
-  kind: KindName,
+  kind: string,
   concurrency: number,
   run: (job: Job, token: string) => Promise<unknown>,
   {

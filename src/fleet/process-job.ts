@@ -4,8 +4,8 @@ import type { WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import type { CallControl } from '../calls/call-control.js';
 import type { CallingJob } from '../calls/job-interceptor.js';
 import { jobInterceptors } from '../calls/job-interceptors.js';
-import { loadProcessor } from '../processors/registry.js';
-import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
+import type { Kind } from '../processors/define-kind.js';
+import type { KindRegistry } from '../queues/registry.js';
 import type { AnalysisThread } from './analysis-thread.js';
 import { ChildJobs, type ParentJob } from './children/child-jobs.js';
 import type { ChildProducer } from './children/child-submission.js';
@@ -16,6 +16,8 @@ import { interceptedRunner } from './intercepted-runner.js';
 
 /** What a process needs to process jobs. */
 export interface ProcessingParts {
+  /** The kinds that it knows. */
+  readonly kinds: KindRegistry<Kind>;
   readonly runner: AgentRunner;
   readonly contamination: ContaminationThreads;
   readonly analysis: AnalysisThread;
@@ -43,21 +45,20 @@ export interface ProcessingLog extends WorkLog {
 }
 
 /** Runs the processor of a kind in this process; its calls pass the job's interceptors. */
-export async function processJob<K extends KindName>(
-  kind: K,
-  payload: PayloadOf<K>,
+export async function processJob(
+  kind: string,
+  payload: Record<string, unknown>,
   job: ProcessedJob,
   signal: AbortSignal,
   log: ProcessingLog,
-  { runner, contamination, analysis, calls, childProducer, workspaces, extraSlots }: ProcessingParts,
-): Promise<ResultOf<K>> {
-  const processor = await loadProcessor(kind);
+  { kinds, runner, contamination, analysis, calls, childProducer, workspaces, extraSlots }: ProcessingParts,
+): Promise<unknown> {
   const callingJob = { ...job, signal, warn: (message: string) => log.warn(message) };
   const owner = { tenant: job.tenant, signal, ...(extraSlots && { trackWait: extraSlots.ofJob(kind) }) };
   const files = new JobFiles(workspaces);
   const jobs = new ChildJobs(calls.client, childProducer, job);
   try {
-    const result = await processor(payload, {
+    const result = await kinds.get(kind).process(payload, {
       // Many jobs call no agent and analyze no script: both are created at their first use.
       runner: interceptedRunner(runner, () => jobInterceptors(calls, callingJob)),
       get analyst() {

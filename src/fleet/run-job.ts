@@ -1,11 +1,11 @@
 import type { Job } from 'bullmq';
+import { z } from 'zod';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { MAX_CRASHES } from '../calls/retry-table.js';
 import { InternalError, JobError } from '../errors.js';
 import { writeUsage } from '../queues/job-flags.js';
 import type { JobKind } from '../queues/kind.js';
-import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
 import { UsageSchema } from '../queues/usage.js';
 import type { StartedChild } from './children/child-script.js';
 import { clearCrashMarker, resetCrashCount } from './crash-markers.js';
@@ -27,33 +27,25 @@ const STILL_RUNNING_WAIT_MS = 1_000;
  * validate the result → end → report. What it throws determines what BullMQ does: `UnrecoverableError` ends the job,
  * another error uses an attempt, `DelayedError` and `WaitingError` return the job without using one.
  */
-export async function runJob<K extends KindName>(
-  kind: K,
-  job: Job,
-  token: string,
-  context: JobContext,
-): Promise<ResultOf<K>> {
+export async function runJob(kind: JobKind, job: Job, token: string, context: JobContext): Promise<unknown> {
   const key = jobKey(job);
-  const deadline = new JobDeadline(context.limits);
+  const deadline = new JobDeadline({ ...context.limits, ...kind.limits });
   context.running.register(key, deadline);
   const owned: OwnedJob = { job, key, token, signal: deadline.signal };
-  const logger = context.logger.child({ jobId: job.id, kind, ...lineageOf(job) });
+  const logger = context.logger.child({ jobId: job.id, kind: kind.name, ...lineageOf(job) });
   const started = performance.now();
   logger.info({ attempt: job.attemptsMade + 1 }, 'job started');
   const log = new JobLog(job, logger, (thrown) => context.full.noted(thrown));
   let taken: StartedJob | undefined;
   try {
     taken = await context.full.persist(() => begin(owned, context), owned.signal);
-    const payload = await payloadOf(kind, job, context.payloads);
-    const work = processAttempt(kind, payload, owned, taken, context, log);
+    const payload = await payloadOf(kind, job, context);
+    const work = processAttempt(kind.name, payload, owned, taken, context, log);
     const result = await deadline.guard(work, (ms) =>
       logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
     );
     const valid = checkResult(kind, result);
-    const checked = await context.full.persist(
-      () => storedResult(job, valid, context.payloads),
-      owned.signal,
-    );
+    const checked = await context.full.persist(() => storedResult(job, valid, context), owned.signal);
     await context.full.persist(() => recordReuse(checked, owned, context), owned.signal);
     log.completed();
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
@@ -130,24 +122,26 @@ async function begin(
   );
 }
 
+const WithUsageSchema = z.object({ usage: UsageSchema });
+
 /**
  * Records the part of the job's usage that its ledger does not contain: the number of replayed answers. The totals of a run
  * can then be computed without reading results.
  */
-async function recordReuse(result: object, { key, token }: OwnedJob, { calls }: JobContext): Promise<void> {
-  const usage = UsageSchema.safeParse((result as { usage?: unknown }).usage).data;
+async function recordReuse(result: unknown, { key, token }: OwnedJob, { calls }: JobContext): Promise<void> {
+  const usage = WithUsageSchema.safeParse(result).data?.usage;
   if (usage !== undefined && usage.reusedCalls > 0) await writeUsage(calls.client, key, token, usage);
 }
 
 /** A job whose worker crashed is processed in the isolated process if there is one. */
-async function processAttempt<K extends KindName>(
-  kind: K,
-  payload: PayloadOf<K>,
+async function processAttempt(
+  kind: string,
+  payload: Record<string, unknown>,
   { job, key, token, signal }: OwnedJob,
   { running: { attempt, hasCrashed }, hasLedger, startedChildren }: StartedJob,
   context: JobContext,
   log: JobLog,
-): Promise<ResultOf<K>> {
+): Promise<unknown> {
   const processed = {
     key,
     token,
@@ -162,14 +156,12 @@ async function processAttempt<K extends KindName>(
   return runIsolated(kind, payload, { ...processed, attempt }, signal, log, context);
 }
 
-function checkResult<K extends KindName>(kind: K, result: ResultOf<K>): ResultOf<K> {
-  const { data, error }: { data?: unknown; error?: Error } = (KINDS[kind] as JobKind).result.safeParse(
-    result,
-  );
+function checkResult(kind: JobKind, result: unknown): unknown {
+  const { data, error } = kind.result.safeParse(result);
   if (error !== undefined) {
     throw new InternalError(
-      `the processor of ${kind} returned a result that breaks its contract: ${error.message}`,
+      `the processor of ${kind.name} returned a result that breaks its contract: ${error.message}`,
     );
   }
-  return data as ResultOf<K>;
+  return data;
 }

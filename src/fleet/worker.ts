@@ -6,12 +6,13 @@ import { succeedsWithin } from '../async.js';
 import { type CallControlOptions, callControl } from '../calls/call-control.js';
 import { messageOf } from '../errors.js';
 import { RedisPayloadStore } from '../payloads/payload-store.js';
-import { PROCESSED_KINDS } from '../processors/registry.js';
+import type { Kind } from '../processors/define-kind.js';
+import { processedKinds } from '../processors/registry.js';
 import { connectProducer, type RedisWaitOptions, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
 import { assertPrefixFitsCluster } from '../queues/redis-address.js';
 import { cancelChannel } from '../queues/redis-keys.js';
-import type { KindName } from '../queues/registry.js';
+import { type KindName, kindNameOf } from '../queues/registry.js';
 import { type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { ABORT_REASONS } from './abort-reasons.js';
 import { AnalysisThread } from './analysis-thread.js';
@@ -41,8 +42,8 @@ export interface WorkerOptions extends RedisWaitOptions {
   readonly prefix: string;
   readonly runner: AgentRunner;
   readonly logger: Logger;
-  /** Kinds to work on; default: all that this version can process. */
-  readonly kinds?: readonly KindName[];
+  /** Kinds to work on: names, or definitions of one's own kinds; default: all built-in kinds. */
+  readonly kinds?: readonly (KindName | Kind)[];
   /** Number of concurrent jobs of each kind. */
   readonly concurrency: number;
   /** How long the lock of a running job lasts without a renewal, in milliseconds. */
@@ -86,7 +87,7 @@ interface WorkerParts {
   readonly analysis: AnalysisThread;
   readonly workers: readonly QueueWorker[];
   readonly extraSlots: ExtraSlots;
-  readonly kinds: readonly KindName[];
+  readonly kinds: readonly string[];
   readonly logger: Logger;
   readonly housekeeping: Housekeeping;
   readonly dueJobs: DueJobs;
@@ -98,7 +99,7 @@ interface WorkerParts {
 
 /** A running worker: takes jobs of its kinds until it is stopped. */
 export class FleetWorker {
-  readonly kinds: readonly KindName[];
+  readonly kinds: readonly string[];
   readonly #parts: WorkerParts;
   #stopping: Promise<void> | undefined;
 
@@ -109,11 +110,12 @@ export class FleetWorker {
 
   /**
    * Starts a worker.
-   * @throws RedisError if Redis is unreachable, too old, or may drop jobs: the message says what to do.
+   * @throws KindError if two kinds have the same name; UsageError `unknown-kind`; RedisError if Redis is unreachable, too old, or may drop jobs: the message says what to do.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const { redisUrl, prefix, logger, lockMs, concurrency } = options;
-    const kinds = options.kinds ?? PROCESSED_KINDS;
+    const registry = processedKinds(options.kinds?.filter((kind) => typeof kind !== 'string'));
+    const kinds = (options.kinds ?? registry.names).map((kind) => registry.get(kindNameOf(kind)).name);
     assertPrefixFitsCluster(redisUrl, prefix);
     const { waitForSlow } = options;
     await checkRedis(redisUrl, { waitForSlow });
@@ -152,6 +154,7 @@ export class FleetWorker {
             submission,
           });
     const context = {
+      kinds: registry,
       isolatedProcess,
       runner: options.runner,
       workspaces,
@@ -170,7 +173,7 @@ export class FleetWorker {
         dataBytes: totalTextBytes(options.textLimits),
       }),
       calls: callControl(durableClient, prefix, options.calls),
-      childProducer: childProducer(durableClient, submission),
+      childProducer: childProducer(durableClient, submission, registry),
       newerContractDelayMs: options.newerContractDelayMs ?? 30_000,
     };
     const name = workerName();
@@ -187,11 +190,11 @@ export class FleetWorker {
       running,
       full,
     };
-    const startWorker = (kind: KindName, slots: number): QueueWorker =>
+    const startWorker = (kind: string, slots: number): QueueWorker =>
       startKindWorker(
         kind,
         slots,
-        (job, token) => runJob(kind, job, token, { ...context, extraSlots }),
+        (job, token) => runJob(registry.get(kind), job, token, { ...context, extraSlots }),
         shared,
       );
     const extraSlots = new ExtraSlots({
@@ -217,7 +220,7 @@ export class FleetWorker {
       extraSlots,
       kinds,
       logger,
-      housekeeping: new Housekeeping(client, prefix, logger, {
+      housekeeping: new Housekeeping(client, prefix, registry.names, logger, {
         full,
         retentionDays: options.retentionDays ?? 7,
       }),

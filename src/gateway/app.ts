@@ -1,6 +1,5 @@
 import express, { type Express } from 'express';
-import { RequestError, UsageError } from '../errors.js';
-import { KIND_NAMES } from '../queues/registry.js';
+import { RequestError } from '../errors.js';
 import { BodyRoom } from './admission/body-room.js';
 import { ResourceLimits, resourceTable } from './admission/resource-limits.js';
 import { mountLogin } from './auth/login.js';
@@ -53,10 +52,8 @@ export function createApp(
   mountDocs(app, () => openApiDocument(operations));
   mountOperations(app, operations, mounting);
   app.post('/v1/jobs/:kind', (request) => {
-    throw new UsageError(
-      'unknown-kind',
-      `${JSON.stringify(request.params.kind)} is not a kind of job; there are: ${KIND_NAMES.join(', ')}`,
-    );
+    // Each kind has a route: this one is reached with other names only, and says which there are.
+    link.kinds.get(request.params.kind);
   });
   rejectOtherMethods(app, operations);
   app.use((request) => {

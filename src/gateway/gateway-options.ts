@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { FleetClient } from '../producers/fleet-client.js';
+import type { KindRegistry } from '../queues/registry.js';
 import type { CostReader } from './costs.js';
 import type { GatewaySettings } from './gateway.js';
 import type { TransferRate } from './http/transfer-watch.js';
@@ -26,8 +27,10 @@ export interface GatewayOptions {
   readonly settings: GatewaySettings;
   readonly logger: Logger;
   readonly redisUrl: string;
-  /** Connects to the fleet, after the caller's checks of the Redis server. */
-  readonly openFleet: () => Promise<FleetClient>;
+  /** Connects to the fleet with a client that knows these kinds, after the caller's checks of the Redis server. */
+  readonly openFleet: (kinds: KindRegistry) => Promise<FleetClient>;
+  /** The kinds that have routes; default: the built-in ones. */
+  readonly kinds?: KindRegistry;
   readonly costs: CostReader;
   /** Shows an important message to the person who started the gateway. */
   readonly announce: (message: string) => void;

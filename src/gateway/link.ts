@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { succeedsWithin } from '../async.js';
 import { ConfigurationError, messageOf, RedisError } from '../errors.js';
 import { asRedisError } from '../queues/connection.js';
+import { BUILT_IN_CONTRACTS, type KindRegistry } from '../queues/registry.js';
 import { Admission } from './admission/admission.js';
 import { Access } from './auth/access.js';
 import { isLoopback } from './auth/same-origin.js';
@@ -35,6 +36,8 @@ const NO_LONGER_OPEN =
  */
 export class FleetLink {
   readonly closing = new AbortController();
+  /** The kinds that have routes. */
+  readonly kinds: KindRegistry;
   readonly #options: GatewayOptions;
   #gateway: Gateway | undefined;
   #collector: Collector | undefined;
@@ -43,6 +46,7 @@ export class FleetLink {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.kinds = options.kinds ?? BUILT_IN_CONTRACTS;
     // Every open stream listens for the end.
     setMaxListeners(0, this.closing.signal);
   }
@@ -113,7 +117,7 @@ export class FleetLink {
 
   async #connect(isStart: boolean): Promise<void> {
     const { settings, logger, redisUrl, stalledCheckMs } = this.#options;
-    const fleet = await this.#options.openFleet();
+    const fleet = await this.#options.openFleet(this.kinds);
     try {
       const tokens = new TokenStore(fleet.client, fleet.prefix);
       const access = await this.#openAccess(tokens, isStart);

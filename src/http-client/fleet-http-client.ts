@@ -6,7 +6,15 @@ import type { RefinementStep } from '../producers/flows/refinement-step.js';
 import type { JobState, JobView } from '../producers/job-view.js';
 import type { SubmitOutcome } from '../producers/submit-once.js';
 import { failureError } from '../queues/failure.js';
-import { KINDS, type KindName, type PayloadOf, type ResultOf } from '../queues/registry.js';
+import type { JobKind } from '../queues/kind.js';
+import {
+  BUILT_IN_CONTRACTS,
+  type KindName,
+  type KindRef,
+  kindNameOf,
+  type PayloadInputOf,
+  type ResultOf,
+} from '../queues/registry.js';
 import { type ClientOptions, errorOfProblem, sendJson } from './request.js';
 
 /** Characters that a header may have; the error of `fetch` shows a token with others. */
@@ -54,8 +62,14 @@ export interface HttpKeyOptions {
 
 export interface HttpBatchItem<K extends KindName = KindName> {
   readonly kind: K;
-  readonly payload: PayloadOf<K>;
+  readonly payload: PayloadInputOf<K>;
   readonly key?: string;
+}
+
+/** The contract of a kind; undefined for the name of a kind of one's own. */
+function contractOf(kind: KindRef): JobKind | undefined {
+  if (typeof kind !== 'string') return kind;
+  return BUILT_IN_CONTRACTS.has(kind) ? BUILT_IN_CONTRACTS.get(kind) : undefined;
 }
 
 /** Longest time that one request waits for the end of a job; longer waits are several requests. */
@@ -79,8 +93,13 @@ export class FleetHttpClient {
   }
 
   /** Submits one job. @throws FleetError with the gateway's code, `invalid-payload` with the field at fault among them. */
-  add<K extends KindName>(kind: K, payload: PayloadOf<K>, options: HttpAddOptions = {}): Promise<Submitted> {
-    return this.#post(`/v1/jobs/${kind}`, { payload, ...options }) as Promise<Submitted>;
+  add<K extends KindRef>(
+    kind: K,
+    payload: PayloadInputOf<K>,
+    options: HttpAddOptions = {},
+  ): Promise<Submitted> {
+    const path = `/v1/jobs/${encodeURIComponent(kindNameOf(kind))}`;
+    return this.#post(path, { payload, ...options }) as Promise<Submitted>;
   }
 
   /** Submits many jobs; each is accepted or rejected by itself, in the same order. */
@@ -141,13 +160,14 @@ export class FleetHttpClient {
   }
 
   /**
-   * Waits for the result of a job and validates it.
+   * Waits for the result of a job and validates it. That of a kind of one's own is validated if its definition is passed.
    * @throws FleetError with the job's own code where it failed or was cancelled.
    */
-  async result<K extends KindName>(kind: K, id: string): Promise<ResultOf<K>> {
+  async result<K extends KindRef>(kind: K, id: string): Promise<ResultOf<K>> {
     const view = await this.wait(id);
     if (view.error !== undefined) throw failureError(view.error, id);
-    return KINDS[kind].result.parse(view.result) as ResultOf<K>;
+    const contract = contractOf(kind);
+    return (contract === undefined ? view.result : contract.result.parse(view.result)) as ResultOf<K>;
   }
 
   /** Cancels a job, and the children it waits for. */

@@ -2,7 +2,7 @@ import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../agents/script-analyst.js';
 import type { JobFiles } from '../agents/workspace/job-files.js';
 import type { ContaminationChecker } from '../contamination/contamination-checker.js';
-import type { KindName, PayloadOf, ResultOf } from '../queues/registry.js';
+import type { BuiltInKindName, KindRef, PayloadInputOf, PayloadOf, ResultOf } from '../queues/registry.js';
 
 export interface ChildOptions<Else = never> {
   /** Name of the child, different for each child of a job. */
@@ -27,12 +27,12 @@ export interface ChildRequest {
  */
 export interface ChildWork {
   /**
-   * Runs a job of a kind.
+   * Runs a job of a kind, named or by its definition.
    * @throws PayloadError if the payload breaks the contract; JobError `child-failed`, `child-changed`, `child-limit`.
    */
-  child<K extends KindName, Else = never>(
+  child<K extends KindRef, Else = never>(
     kind: K,
-    payload: PayloadOf<K>,
+    payload: PayloadInputOf<K>,
     options: ChildOptions<Else>,
   ): Promise<ResultOf<K> | Else>;
   /** Runs a job in a pipeline queue, whose workers return any JSON value. */
@@ -65,4 +65,7 @@ export interface Work {
 }
 
 /** Turns a validated payload into a result. Throws a FleetError if it cannot. */
-export type Processor<K extends KindName> = (payload: PayloadOf<K>, work: Work) => Promise<ResultOf<K>>;
+export type Processor<K extends BuiltInKindName> = (
+  payload: PayloadOf<K>,
+  work: Work,
+) => Promise<ResultOf<K>>;

@@ -1,27 +1,44 @@
-import type { KindName } from '../queues/registry.js';
+import { type BuiltInKindName, KINDS, KindRegistry } from '../queues/registry.js';
+import { defineKind, type Kind } from './define-kind.js';
 import type { Processor } from './processor.js';
 
-type Loaders = { readonly [K in KindName]: () => Promise<Processor<K>> };
+/** A processor that is imported for its first job. A dynamic import for each job would cost more than many jobs. */
+function onFirstJob<K extends BuiltInKindName>(load: () => Promise<Processor<K>>): Processor<K> {
+  let processor: Promise<Processor<K>> | undefined;
+  return async (payload, work) => {
+    processor ??= load();
+    return (await processor)(payload, work);
+  };
+}
 
-/** Imports the processor of each kind when a worker first needs it. */
-const LOADERS: Loaders = {
-  'solution-check': async () => (await import('./solution-check.js')).processSolutionCheck,
-  summarize: async () => (await import('./summarize.js')).processSummarize,
-  extract: async () => (await import('./extract.js')).processExtract,
-  contamination: async () => (await import('./contamination.js')).processContamination,
+/** The built-in kinds with their processors. */
+const BUILT_IN_KINDS: Readonly<Record<BuiltInKindName, Kind>> = {
+  'solution-check': defineKind({
+    ...KINDS['solution-check'],
+    process: onFirstJob<'solution-check'>(
+      async () => (await import('./solution-check.js')).processSolutionCheck,
+    ),
+  }),
+  summarize: defineKind({
+    ...KINDS.summarize,
+    process: onFirstJob<'summarize'>(async () => (await import('./summarize.js')).processSummarize),
+  }),
+  extract: defineKind({
+    ...KINDS.extract,
+    process: onFirstJob<'extract'>(async () => (await import('./extract.js')).processExtract),
+  }),
+  contamination: defineKind({
+    ...KINDS.contamination,
+    process: onFirstJob<'contamination'>(
+      async () => (await import('./contamination.js')).processContamination,
+    ),
+  }),
 };
 
-/** Loaded processors: a dynamic import for each job would cost more than many jobs. */
-const loaded = new Map<KindName, Promise<Processor<KindName>>>();
-
-/** Kinds that this version can process. */
-export const PROCESSED_KINDS = Object.keys(LOADERS) as KindName[];
-
-export function loadProcessor<K extends KindName>(kind: K): Promise<Processor<K>> {
-  let processor = loaded.get(kind);
-  if (processor === undefined) {
-    processor = LOADERS[kind]() as Promise<Processor<KindName>>;
-    loaded.set(kind, processor);
-  }
-  return processor as Promise<Processor<K>>;
+/**
+ * The kinds that a program can process: the built-in ones and those of its users.
+ * @throws KindError if two kinds have the same name.
+ */
+export function processedKinds(own: readonly Kind[] = []): KindRegistry<Kind> {
+  return new KindRegistry(Object.values(BUILT_IN_KINDS), own);
 }

@@ -2,12 +2,10 @@ import { JobError, messageOf } from '../errors.js';
 import { readJob } from '../queues/damaged-job.js';
 import { clearCancelled } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
-import { isKindName, type KindName } from '../queues/registry.js';
-import { completePayload } from '../queues/validate.js';
 import {
   type FleetJobOptions,
   jobOptions,
-  preparePayload,
+  prepareData,
   retention,
   separateBytes,
   storedData,
@@ -51,9 +49,7 @@ export function prepareChild(
   const childTags = payload.tags as Record<string, string> | undefined;
   const lineage = lineageTags({ id: parseJobKey(parentKey).id, tags: tags ?? {} });
   const data = { ...payload, tags: { ...lineage, ...childTags } };
-  if (!isKindName(queue)) return data;
-  const kind: KindName = queue;
-  return completePayload(kind, preparePayload(fleet, kind, data), []);
+  return fleet.kinds.has(queue) ? prepareData(fleet, queue, data) : data;
 }
 
 /**
@@ -77,7 +73,7 @@ export async function addChild(
   const { queue, id, data } = child;
   await indexRuns(fleet, [[child]]);
   const stored = await storedData(fleet, child);
-  const options = isKindName(queue)
+  const options = fleet.kinds.has(queue)
     ? jobOptions(fleet, queue, id, inherited, separateBytes(data, stored))
     : { jobId: id, ...retention(fleet) };
   const withDepth: FleetJobOptions = {

@@ -1,7 +1,7 @@
 import type { JobsOptions } from 'bullmq';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
 import { contractVersionOf } from '../queues/kind.js';
-import { isKindName, KINDS, type KindName, type PayloadOf } from '../queues/registry.js';
+import { type KindRef, kindNameOf, type PayloadInputOf } from '../queues/registry.js';
 import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
 import type { FleetClient } from './fleet-client.js';
 import { JobHandle } from './job-handle.js';
@@ -61,13 +61,13 @@ export interface FleetJobOptions {
  */
 export function jobOptions(
   fleet: FleetClient,
-  kindName: KindName,
+  kindName: string,
   id: string,
   options: AddOptions = {},
   bytes?: number,
 ): JobsOptions & FleetJobOptions {
   const { tenant, budgetUsd, priority, submitter } = options;
-  const { attempts, backoffMs } = KINDS[kindName].defaults;
+  const { attempts, backoffMs } = fleet.kinds.get(kindName).defaults;
   const fleetOptions = {
     ...(tenant === undefined ? {} : { tenant }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
@@ -98,35 +98,45 @@ export function retention(fleet: FleetClient): Pick<JobsOptions, 'removeOnComple
  * Validates a payload and adds the contract version that it needs.
  * @throws PayloadError with the path of the invalid field.
  */
-export function preparePayload<K extends KindName>(
+export function preparePayload(
   fleet: FleetClient,
-  kind: K,
+  kindName: string,
   payload: unknown,
-): PayloadOf<K> {
+): Record<string, unknown> {
+  const kind = fleet.kinds.get(kindName);
   const parsed = parsePayload(kind, payload);
   checkTextSizes(kind, parsed, fleet.limits);
-  return { ...parsed, v: contractVersionOf(KINDS[kind], parsed) };
+  return { ...parsed, v: contractVersionOf(kind, parsed) };
 }
 
 /**
- * Submits one job of a kind.
- * @throws PayloadError if the payload breaks the contract or a size limit; JobError `key-conflict` if the key names a job
+ * The stored data of a job without children.
+ * @throws PayloadError naming the invalid or missing field; UsageError `unknown-kind`.
+ */
+export function prepareData(fleet: FleetClient, kindName: string, payload: unknown): Record<string, unknown> {
+  return completePayload(fleet.kinds.get(kindName), preparePayload(fleet, kindName, payload), []);
+}
+
+/**
+ * Submits one job of a kind, named or by its definition.
+ * @throws UsageError `unknown-kind` if the client does not know the kind; PayloadError if the payload breaks the contract or a size limit; JobError `key-conflict` if the key names a job
  *   with another payload.
  */
-export async function addJob<K extends KindName>(
+export async function addJob<K extends KindRef>(
   fleet: FleetClient,
   kind: K,
-  payload: PayloadOf<K>,
+  payload: PayloadInputOf<K>,
   options: AddOptions = {},
 ): Promise<JobHandle<K>> {
   checkSubmission(options);
-  const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
-  const submission = { queue: kind, id: chooseJobId(kind, options.key), data };
+  const name = kindNameOf(kind);
+  const data = prepareData(fleet, name, payload);
+  const submission = { queue: name, id: chooseJobId(name, options.key), data };
   const create = async () => {
     await indexRuns(fleet, [[submission]]);
     const stored = await storedData(fleet, submission);
-    const jobOpts = jobOptions(fleet, kind, submission.id, options, separateBytes(data, stored));
-    await fleet.queue(kind).add(kind, stored, withTags(jobOpts, data));
+    const jobOpts = jobOptions(fleet, name, submission.id, options, separateBytes(data, stored));
+    await fleet.queue(name).add(name, stored, withTags(jobOpts, data));
     scheduleSubmitted(fleet, [{ ...submission, ...options }]);
   };
   const outcome =
@@ -146,7 +156,7 @@ export async function storedData(
   fleet: FleetClient,
   { queue, id, data }: Submission,
 ): Promise<Record<string, unknown>> {
-  return isKindName(queue) ? fleet.payloads.offload(data, [`${fleet.prefix}:${queue}:${id}`]) : data;
+  return fleet.kinds.has(queue) ? fleet.payloads.offload(data, [`${fleet.prefix}:${queue}:${id}`]) : data;
 }
 
 /** Size of the texts of a job's data if some of them are stored separately. */

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type FleetError, JobError, RedisError, toFleetError } from '../errors.js';
 import { mapInChunks, yieldWhenBusy } from '../event-loop.js';
 import { asRedisError } from '../queues/connection.js';
-import type { KindName, PayloadOf } from '../queues/registry.js';
-import { completePayload } from '../queues/validate.js';
-import { type AddOptions, addJob, jobOptions, preparePayload, separateBytes, storedData } from './add-job.js';
+import { type KindRef, kindNameOf, type PayloadInputOf } from '../queues/registry.js';
+import { type AddOptions, addJob, jobOptions, prepareData, separateBytes, storedData } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
@@ -15,9 +14,9 @@ import { checkSubmission } from './submission-fields.js';
 import { existingJob, type Submission } from './submit-once.js';
 
 /** One job of a batch. */
-export interface BatchItem<K extends KindName = KindName> {
+export interface BatchItem<K extends KindRef = KindRef> {
   readonly kind: K;
-  readonly payload: PayloadOf<K>;
+  readonly payload: PayloadInputOf<K>;
   readonly options?: AddOptions;
 }
 
@@ -25,7 +24,7 @@ export interface BatchItem<K extends KindName = KindName> {
 export type BatchItemOutcome = { readonly handle: JobHandle } | { readonly error: FleetError };
 
 type Prepared = Submission & {
-  readonly kind: KindName;
+  readonly kind: string;
   readonly options: AddOptions;
   readonly index: number;
 };
@@ -144,7 +143,7 @@ class Batch {
         if ((await existingJob(fleet, job)) === undefined) fresh.push(job);
         else
           this.#outcomes[job.index] = {
-            handle: await addJob(fleet, job.kind, job.data as never, job.options),
+            handle: await addJob(fleet, job.kind, job.data, job.options),
           };
       } catch (thrown) {
         this.#outcomes[job.index] = { error: rejectionOf(thrown) };
@@ -173,7 +172,7 @@ class Batch {
 }
 
 /** A job in the form of `addBulk`. */
-function bulkJob(fleet: FleetClient, kind: KindName, { job, stored }: Ready) {
+function bulkJob(fleet: FleetClient, kind: string, { job, stored }: Ready) {
   const { id, options, data } = job;
   const opts = withTags(jobOptions(fleet, kind, id, options, separateBytes(data, stored)), data);
   return { name: kind, data: stored, opts };
@@ -181,8 +180,9 @@ function bulkJob(fleet: FleetClient, kind: KindName, { job, stored }: Ready) {
 
 function prepare(fleet: FleetClient, { kind, payload, options = {} }: BatchItem, index: number): Prepared {
   checkSubmission(options);
-  const data = completePayload(kind, preparePayload(fleet, kind, payload), []);
-  return { kind, queue: kind, id: chooseJobId(kind, options.key), data, options, index };
+  const name = kindNameOf(kind);
+  const data = prepareData(fleet, name, payload);
+  return { kind: name, queue: name, id: chooseJobId(name, options.key), data, options, index };
 }
 
 /** The error of one job; an error that concerns all jobs is thrown. */

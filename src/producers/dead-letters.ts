@@ -4,10 +4,9 @@ import { FleetError, UsageError } from '../errors.js';
 import { type CallRecord, readCallRecords } from '../queues/call-record.js';
 import { brokenJob, isTooDeep } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
-import type { KindName } from '../queues/registry.js';
+import type { KindName, KindRegistry } from '../queues/registry.js';
 import { findJob, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
-import { kindOfJobId } from './job-id.js';
 import { type JobSummary, summarizeJobs } from './job-summaries.js';
 import { type JobView, unreadable, viewJob } from './job-view.js';
 import { retryJob } from './retry-job.js';
@@ -156,7 +155,7 @@ async function forEachDead(
 async function* deadLetters(fleet: FleetClient, filter: DeadLetterFilter): AsyncGenerator<JobSummary> {
   for (const [kind, queue] of fleet.kindQueues) {
     if (filter.kind !== undefined && filter.kind !== kind) continue;
-    for await (const ids of failedIds(queue, kind, filter.ids)) {
+    for await (const ids of failedIds(fleet.kinds, queue, kind, filter.ids)) {
       const summaries = await summarizeJobs(
         fleet,
         ids.map((id) => ({ kind, queue, id })),
@@ -179,12 +178,13 @@ function isMeant(job: JobSummary, { tenant, run, code, olderThanMs }: DeadLetter
  * missed, and one may be returned twice.
  */
 async function* failedIds(
+  kinds: KindRegistry,
   queue: Queue,
-  kind: KindName,
+  kind: string,
   named: readonly string[] | undefined,
 ): AsyncGenerator<string[]> {
   if (named !== undefined) {
-    yield [...new Set(named)].filter((id) => kindOfJobId(id) === kind);
+    yield [...new Set(named)].filter((id) => kinds.ofJobId(id) === kind);
     return;
   }
   const seen = new Set<string>();

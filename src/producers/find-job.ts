@@ -2,9 +2,7 @@ import type { Job, Queue } from 'bullmq';
 import { JobError } from '../errors.js';
 import { readJob } from '../queues/damaged-job.js';
 import { readEnd } from '../queues/job-flags.js';
-import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
-import { kindOfJobId } from './job-id.js';
 
 /** The queue and the id of a job that may exist. */
 export interface JobLocation {
@@ -28,7 +26,7 @@ export function jobNotFound(id: string): JobError {
  */
 export function locationOf(fleet: FleetClient, id: string, queueName?: string): JobLocation {
   // Any other id could be one of BullMQ's keys, such as `meta`.
-  const kind = queueName ?? kindOfJobId(id);
+  const kind = queueName ?? fleet.kinds.ofJobId(id);
   if (kind === undefined) throw jobNotFound(id);
   return { kind, queue: fleet.queue(kind), id };
 }
@@ -42,9 +40,9 @@ export async function existingLocation(
   id: string,
   queueName?: string,
 ): Promise<JobLocation> {
-  const kind = queueName ?? kindOfJobId(id);
+  const kind = queueName ?? fleet.kinds.ofJobId(id);
   if (kind === undefined) throw jobNotFound(id);
-  if (!isKindName(kind) && (await readEnd(fleet.client, fleet.jobKey(kind, id))) === 'gone') {
+  if (!fleet.kinds.has(kind) && (await readEnd(fleet.client, fleet.jobKey(kind, id))) === 'gone') {
     throw jobNotFound(id);
   }
   return locationOf(fleet, id, kind);

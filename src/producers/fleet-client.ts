@@ -3,8 +3,9 @@ import type { Redis } from 'ioredis';
 import { type PayloadStore, RedisPayloadStore } from '../payloads/payload-store.js';
 import { connectProducer, type RedisWaitOptions, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
+import type { JobKind } from '../queues/kind.js';
 import { assertPrefixFitsCluster, type RedisConnectionOptions } from '../queues/redis-address.js';
-import { isKindName, KIND_NAMES, type KindName } from '../queues/registry.js';
+import { BUILT_IN_CONTRACTS, KINDS, KindRegistry } from '../queues/registry.js';
 import { DEFAULT_TEXT_LIMITS, type TextLimits, totalTextBytes } from '../queues/validate.js';
 import { EndEvents, type QueueEnds } from './end-events.js';
 import { EventFeed } from './event-feed.js';
@@ -17,6 +18,8 @@ export interface FleetClientOptions extends RedisWaitOptions {
   readonly redisUrl: string;
   /** Prefix of every key in Redis; default `fleet`. */
   readonly prefix?: string;
+  /** Kinds of one's own that this program submits or reads; default: the built-in kinds alone. */
+  readonly kinds?: readonly JobKind[] | KindRegistry;
   readonly limits?: TextLimits;
   /** How long finished jobs are stored, in days; default 7. */
   readonly retentionDays?: number;
@@ -27,6 +30,10 @@ export interface FleetClientOptions extends RedisWaitOptions {
   /** BullMQ's telemetry, which writes its spans; default: none. */
   // biome-ignore lint/suspicious/noExplicitAny: BullMQ leaves the type of the context open
   readonly telemetry?: Telemetry<any>;
+}
+
+function registryOf(kinds: FleetClientOptions['kinds'] = BUILT_IN_CONTRACTS): KindRegistry {
+  return kinds instanceof KindRegistry ? kinds : new KindRegistry(Object.values(KINDS), kinds);
 }
 
 const SECONDS_A_DAY = 86_400;
@@ -40,6 +47,8 @@ const MAX_PIPELINE_QUEUES = 100;
  */
 export class FleetClient {
   readonly prefix: string;
+  /** The kinds that this program knows. It treats any other queue as a pipeline queue. */
+  readonly kinds: KindRegistry;
   readonly limits: TextLimits;
   readonly retentionSeconds: number;
   readonly client: Redis;
@@ -49,10 +58,10 @@ export class FleetClient {
   readonly memory: MemoryAdmission;
   readonly #eventConnection: RedisConnectionOptions;
   readonly #queueOptions: QueueOptions;
-  readonly #queues = new Map<KindName, Queue>();
+  readonly #queues = new Map<string, Queue>();
   /** In the order of their last use. */
   readonly #pipelineQueues = new Map<string, Queue>();
-  readonly #events = new Map<KindName, EndEvents>();
+  readonly #events = new Map<string, EndEvents>();
   /** Events of jobs of any queue. */
   readonly feed: EventFeed;
   #sharedEnds: SharedEnds | undefined;
@@ -65,13 +74,14 @@ export class FleetClient {
   ) {
     this.client = client;
     this.prefix = options.prefix ?? 'fleet';
+    this.kinds = registryOf(options.kinds);
     this.limits = options.limits ?? DEFAULT_TEXT_LIMITS;
     this.retentionSeconds = Math.ceil((options.retentionDays ?? 7) * SECONDS_A_DAY);
     this.payloads = new RedisPayloadStore(client, this.prefix, {
       offloadBytes: options.offloadBytes,
       dataBytes: totalTextBytes(this.limits),
     });
-    this.memory = new MemoryAdmission(client, this.prefix, options.memory);
+    this.memory = new MemoryAdmission(client, this.prefix, this.kinds.names, options.memory);
     this.#eventConnection = workerConnection(options.redisUrl, options);
     this.feed = new EventFeed(client, this.prefix, this.#eventConnection);
     this.#queueOptions = {
@@ -86,7 +96,7 @@ export class FleetClient {
   /**
    * Connects to the fleet's Redis.
    * @throws RedisError `redis-unreachable` if it cannot connect within five seconds; ConfigurationError if the address is
-   *   not valid, or is a cluster's and the prefix does not fit it.
+   *   not valid, or is a cluster's and the prefix does not fit it; KindError if two kinds have the same name.
    */
   static async open(options: FleetClientOptions): Promise<FleetClient> {
     assertPrefixFitsCluster(options.redisUrl, options.prefix ?? 'fleet');
@@ -103,7 +113,7 @@ export class FleetClient {
 
   /** The queue of a kind, or a pipeline queue. */
   queue(name: string): Queue {
-    if (!isKindName(name)) return this.#pipelineQueue(name);
+    if (!this.kinds.has(name)) return this.#pipelineQueue(name);
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
     const queue = this.#open(name);
@@ -121,8 +131,8 @@ export class FleetClient {
     return `${this.prefix}:${queue}:${id}`;
   }
 
-  get kindQueues(): [KindName, Queue][] {
-    return KIND_NAMES.map((kind) => [kind, this.queue(kind)]);
+  get kindQueues(): [string, Queue][] {
+    return this.kinds.names.map((kind) => [kind, this.queue(kind)]);
   }
 
   get flows(): FlowProducer {
@@ -132,7 +142,7 @@ export class FleetClient {
 
   /** Ends of jobs of one queue, as they happen. */
   events(name: string): QueueEnds {
-    if (!isKindName(name)) {
+    if (!this.kinds.has(name)) {
       this.#sharedEnds ??= new SharedEnds(this.feed, this.client);
       return this.#sharedEnds.of(name);
     }

@@ -1,4 +1,5 @@
-import type { KindName, PayloadOf } from '../queues/registry.js';
+import type { Tags } from '../queues/common.js';
+import type { KindRef, PayloadInputOf } from '../queues/registry.js';
 import { type AddOptions, addJob } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import type { JobHandle } from './job-handle.js';
@@ -25,12 +26,17 @@ export function lineageTags(job: Predecessor): Record<string, string> {
  * so all jobs of one pipeline run can be found. Tags of the payload take precedence.
  * @throws PayloadError, JobError as `addJob`.
  */
-export function addFollowUp<K extends KindName>(
+export function addFollowUp<K extends KindRef>(
   fleet: FleetClient,
   job: Predecessor,
   kind: K,
-  payload: PayloadOf<K>,
+  payload: PayloadInputOf<K>,
   options?: AddOptions,
 ): Promise<JobHandle<K>> {
-  return addJob(fleet, kind, { ...payload, tags: { ...lineageTags(job), ...payload.tags } }, options);
+  return addJob(
+    fleet,
+    kind,
+    { ...payload, tags: { ...lineageTags(job), ...(payload as { tags?: Tags }).tags } },
+    options,
+  );
 }

@@ -1,5 +1,5 @@
 import { failureError } from '../queues/failure.js';
-import { KINDS, type KindName, type ResultOf } from '../queues/registry.js';
+import { type KindRef, kindNameOf, type ResultOf } from '../queues/registry.js';
 import { cancelJob } from './cancel-job.js';
 import { locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
@@ -64,12 +64,13 @@ export class QueuedJob {
 }
 
 /** A submitted job of one of the fleet's kinds. */
-export class JobHandle<K extends KindName = KindName> extends QueuedJob {
-  readonly kind: K;
+export class JobHandle<K extends KindRef = KindRef> extends QueuedJob {
+  /** Name of the kind. */
+  readonly kind: string;
 
   constructor(fleet: FleetClient, kind: K, id: string, outcome: SubmitOutcome = 'existing') {
-    super(fleet, kind, id, outcome);
-    this.kind = kind;
+    super(fleet, kindNameOf(kind), id, outcome);
+    this.kind = this.queue;
   }
 
   /**
@@ -77,6 +78,6 @@ export class JobHandle<K extends KindName = KindName> extends QueuedJob {
    * @throws FleetError with the job's code if it failed or was cancelled; JobError `wait-timeout`.
    */
   async result(options?: WaitOptions): Promise<ResultOf<K>> {
-    return KINDS[this.kind].result.parse(await this.returned(options)) as ResultOf<K>;
+    return this.fleet.kinds.get(this.kind).result.parse(await this.returned(options)) as ResultOf<K>;
   }
 }

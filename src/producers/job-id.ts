@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PayloadError } from '../errors.js';
-import { KIND_NAMES, type KindName } from '../queues/registry.js';
 
 /**
  * A new job id, unique over all kinds: the queue, a hyphen, a random UUID. BullMQ rejects ids with one `:` and ids that
@@ -24,10 +23,4 @@ export function jobIdForKey(queue: string, key: string): string {
 /** The id of a job: derived from its key if it has one, otherwise new. */
 export function chooseJobId(queue: string, key: string | undefined): string {
   return key === undefined ? newJobId(queue) : jobIdForKey(queue, key);
-}
-
-/** The kind that an id names, or undefined if this project did not make the id. */
-export function kindOfJobId(id: string): KindName | undefined {
-  // BullMQ appends a colon and a suffix to name the parts of a job.
-  return id.includes(':') ? undefined : KIND_NAMES.find((kind) => id.startsWith(`${kind}-`));
 }

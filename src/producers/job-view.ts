@@ -5,7 +5,6 @@ import { failureOf } from '../queues/child-failure.js';
 import { brokenJob, isoTime, isTooDeep, readJob, UNKNOWN_TIME } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
 import { readJobFlags } from '../queues/job-flags.js';
-import { isKindName } from '../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
 import { type JobLocation, jobNotFound } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
@@ -106,7 +105,7 @@ export async function withTexts(
   data: unknown,
   jobKey: string,
 ): Promise<unknown> {
-  return isKindName(queue) ? fleet.payloads.restore(data, jobKey) : data;
+  return fleet.kinds.has(queue) ? fleet.payloads.restore(data, jobKey) : data;
 }
 
 /** Why stored texts cannot be read, for a view; an error that concerns more than one job is thrown. */

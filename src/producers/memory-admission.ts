@@ -2,7 +2,6 @@ import type { Redis } from 'ioredis';
 import { messageOf, RedisError } from '../errors.js';
 import { eachText } from '../payloads/text-reference.js';
 import { parseRedisMemory } from '../queues/redis-memory.js';
-import { KIND_NAMES } from '../queues/registry.js';
 import { GROWTH_BYTES, sampleJobs } from './sample-jobs.js';
 
 /** When submissions are rejected, so accepted jobs can still end. */
@@ -58,11 +57,19 @@ export class MemoryAdmission {
   readonly #prefix: string;
   readonly #share: number;
   readonly #maxBytes: number | undefined;
+  readonly #kinds: readonly string[];
   #reading: Promise<Reading> | undefined;
 
-  constructor(client: Redis, prefix: string, { admitPercent, maxBytes }: MemoryLimits = {}) {
+  /** @param kinds The kinds whose jobs are sampled. */
+  constructor(
+    client: Redis,
+    prefix: string,
+    kinds: readonly string[],
+    { admitPercent, maxBytes }: MemoryLimits = {},
+  ) {
     this.#client = client;
     this.#prefix = prefix;
+    this.#kinds = kinds;
     this.#share = (admitPercent ?? DEFAULT_ADMIT_PERCENT) / 100;
     this.#maxBytes = maxBytes;
   }
@@ -128,7 +135,7 @@ export class MemoryAdmission {
   async #read(): Promise<Reading> {
     const [info, ...samples] = await Promise.all([
       this.#client.info('memory').catch(undefinedIfForbidden),
-      ...KIND_NAMES.map((kind) => sampleJobs(this.#client, `${this.#prefix}:${kind}:`, SAMPLED_JOBS)),
+      ...this.#kinds.map((kind) => sampleJobs(this.#client, `${this.#prefix}:${kind}:`, SAMPLED_JOBS)),
     ]);
     if (info === undefined) {
       return {

@@ -2,7 +2,6 @@ import type { Job } from 'bullmq';
 import { messageOf } from '../errors.js';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
 import { forgetChildren } from '../queues/job-flags.js';
-import { isKindName } from '../queues/registry.js';
 import type { FleetJobOptions } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { schedule } from './schedule-submitted.js';
@@ -20,7 +19,7 @@ export async function requeueWithNewPriority(
 ): Promise<boolean> {
   const id = job.id ?? '';
   const fleetOptions = (job.opts as FleetJobOptions).fleet;
-  if (isKindName(queueName)) {
+  if (fleet.kinds.has(queueName)) {
     await job.changePriority({ priority: UNSCHEDULED });
     // A full Redis takes the scripts around this one. It refuses this one, and so the retry.
     await schedule(fleet, [{ queue: queueName, id, data: job.data, ...fleetOptions }]);

@@ -1,5 +1,4 @@
 import { type SchedulingRequest, scheduleJobs } from '../queues/fairness/schedule-jobs.js';
-import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { runOfData } from './run-index.js';
 
@@ -25,7 +24,7 @@ export interface SubmittedJob {
 export async function schedule(fleet: FleetClient, jobs: readonly SubmittedJob[]): Promise<void> {
   const requests = new Map<string, SchedulingRequest[]>();
   for (const { queue, id, data, tenant, submitter, priority, delayMs } of jobs) {
-    if (!isKindName(queue) || (delayMs ?? 0) > 0) continue;
+    if (!fleet.kinds.has(queue) || (delayMs ?? 0) > 0) continue;
     const ofQueue = requests.get(queue) ?? [];
     requests.set(queue, ofQueue);
     ofQueue.push({

@@ -4,7 +4,6 @@ import { JobError, messageOf } from '../errors.js';
 import { comparable } from '../payloads/text-reference.js';
 import { readJob } from '../queues/damaged-job.js';
 import { CHILDREN_FIELD, clearCancelled, readJobFlags } from '../queues/job-flags.js';
-import { isKindName } from '../queues/registry.js';
 import type { FleetClient } from './fleet-client.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 
@@ -21,11 +20,11 @@ export interface Submission {
   readonly data: Record<string, unknown>;
 }
 
-function payloadOf(queue: string, { v: _version, ...payload }: Record<string, unknown>): unknown {
+function payloadOf(isOfKind: boolean, { v: _version, ...payload }: Record<string, unknown>): unknown {
   // Stored data went through JSON, which drops fields that are undefined.
   const stored: unknown = JSON.parse(JSON.stringify(payload));
   // Only payloads of the fleet's kinds have references to long texts.
-  return isKindName(queue) ? comparable(stored) : stored;
+  return isOfKind ? comparable(stored) : stored;
 }
 
 /**
@@ -37,7 +36,8 @@ export async function existingJob(
   { queue, id, data }: Submission,
 ): Promise<Job | undefined> {
   const job = await readJob(fleet.queue(queue), id);
-  if (job !== undefined && !isDeepStrictEqual(payloadOf(queue, job.data), payloadOf(queue, data))) {
+  const isOfKind = fleet.kinds.has(queue);
+  if (job !== undefined && !isDeepStrictEqual(payloadOf(isOfKind, job.data), payloadOf(isOfKind, data))) {
     throw new JobError(
       'key-conflict',
       `the key of this submission already names job ${id}, which has another payload`,

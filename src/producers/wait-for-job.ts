@@ -7,7 +7,6 @@ import { readEnd } from '../queues/job-flags.js';
 import type { CompletedEvent } from './end-events.js';
 import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
-import { kindOfJobId } from './job-id.js';
 import { type JobSummary, summarizeJob } from './job-summaries.js';
 import { hasEnded, type JobState, type JobView, viewJob, withTexts } from './job-view.js';
 
@@ -83,7 +82,7 @@ async function waitForView<T extends { readonly state: JobState }>(
   queueName: string | undefined,
   read: (location: JobLocation) => Promise<T>,
 ): Promise<T> {
-  const kind = queueName ?? kindOfJobId(id);
+  const kind = queueName ?? fleet.kinds.ofJobId(id);
   if (kind === undefined) throw jobNotFound(id);
   const look = async () => {
     const view = await read(locationOf(fleet, id, kind));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHECKS } from '../contamination/checks.js';
 import { ContaminationConfigSchema } from '../contamination/config.js';
 import { payloadBase } from './common.js';
-import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
+import { type ChildResult, DEFAULT_JOB, defineContract } from './kind.js';
 import { solutionCheck } from './solution-check.js';
 import { contaminationFields } from './test-case.js';
 
@@ -86,12 +86,12 @@ function outputOf({ kind, result }: ChildResult): string | undefined {
   return typeof result === 'string' ? result : undefined;
 }
 
-export const contamination = defineKind({
+export const contamination = defineContract({
   name: 'contamination',
   summary: 'Decides whether an answer is a copy of a known solution.',
   payload: ContaminationPayloadSchema,
   result: ContaminationResultSchema,
-  largeTexts: ['output'],
+  limits: { largeTexts: ['output'] },
   suppliedByChild: { output: outputOf },
   defaults: DEFAULT_JOB,
 });

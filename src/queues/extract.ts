@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentResultBase, modelField, payloadBase, SolutionSchema, workspaceField } from './common.js';
-import { type ChildResult, DEFAULT_JOB, defineKind } from './kind.js';
+import { type ChildResult, DEFAULT_JOB, defineContract } from './kind.js';
 import { type SummarizeResult, summarize } from './summarize.js';
 import { UsageSchema } from './usage.js';
 
@@ -47,12 +47,12 @@ function summarizedBy({ kind, result }: ChildResult): SummarizeResult | undefine
   return kind === summarize.name ? summarize.result.safeParse(result).data : undefined;
 }
 
-export const extract = defineKind({
+export const extract = defineContract({
   name: 'extract',
   summary: 'Picks the code block with most impact and a plan to refine it.',
   payload: ExtractPayloadSchema,
   result: ExtractResultSchema,
-  largeTexts: [],
+  limits: {},
   suppliedByChild: { summary: (child) => summarizedBy(child)?.summary },
   setByChild: { withoutScores: (child) => summarizedBy(child)?.withoutScores },
   defaults: DEFAULT_JOB,

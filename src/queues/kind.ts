@@ -8,6 +8,14 @@ export interface JobDefaults {
   readonly backoffMs: number;
 }
 
+/** Limits of the jobs of one kind, where they differ from the configured ones. */
+export interface KindLimits {
+  /** Top-level fields of the payload that may contain a long text (the larger of the two size limits). */
+  readonly largeTexts?: readonly string[];
+  /** Maximum duration of an attempt in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
 /** What a finished child job hands to its parent. `kind` is the name of the child's queue. */
 export interface ChildResult {
   readonly kind: string;
@@ -15,11 +23,11 @@ export interface ChildResult {
 }
 
 /** Takes the value of a payload field from a child's result; undefined if that child does not supply it. */
-type SupplyFromChild = (child: ChildResult) => string | true | undefined;
+type SupplyFromChild = (child: ChildResult) => unknown;
 
 /**
- * A job kind: one name for a queue, its contract, its producer and its processor.
- * Everything that lists kinds (command line, documentation, checks) reads them from the registry.
+ * The contract of a job kind: one name for a queue, its payload and its result. It is all that submitting needs; a worker
+ * also needs the kind's processor.
  */
 export interface JobKind<
   Name extends string = string,
@@ -32,8 +40,7 @@ export interface JobKind<
   readonly summary: string;
   readonly payload: Payload;
   readonly result: Result;
-  /** Top-level fields that may contain a long text (the larger of the two size limits). */
-  readonly largeTexts: readonly string[];
+  readonly limits: KindLimits;
   /** Payload fields that a child's result may supply, and how; a payload may leave them out. */
   readonly suppliedByChild: Readonly<Record<string, SupplyFromChild>>;
   /** Optional payload fields that a child's result may set as well. */
@@ -48,8 +55,8 @@ export function contractVersionOf({ fieldsSince = {} }: JobKind, payload: object
   return Math.max(1, ...Object.keys(payload).map((field) => fieldsSince[field] ?? 1));
 }
 
-/** Declares a kind and keeps its literal types. */
-export function defineKind<Name extends string, Payload extends z.ZodObject, Result extends z.ZodType>(
+/** Declares the contract of a built-in kind and keeps its literal types. */
+export function defineContract<Name extends string, Payload extends z.ZodObject, Result extends z.ZodType>(
   kind: JobKind<Name, Payload, Result>,
 ): JobKind<Name, Payload, Result> {
   return kind;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentResultBase, modelField, payloadBase, SolutionSchema, workspaceField } from './common.js';
-import { DEFAULT_JOB, defineKind } from './kind.js';
+import { DEFAULT_JOB, defineContract } from './kind.js';
 import { ContaminationSettingsSchema, ScriptContaminationSchema } from './test-case.js';
 import { UsageSchema } from './usage.js';
 
@@ -97,12 +97,12 @@ export function statusOf(findings: readonly Finding[]): CheckStatus {
   return corrected === 0 ? 'uncorrected' : 'partly-corrected';
 }
 
-export const solutionCheck = defineKind({
+export const solutionCheck = defineContract({
   name: 'solution-check',
   summary: 'Finds data leakage in a script, corrects the leaky blocks and returns a script to evaluate.',
   payload: SolutionCheckPayloadSchema,
   result: SolutionCheckResultSchema,
-  largeTexts: [],
+  limits: {},
   suppliedByChild: {},
   defaults: DEFAULT_JOB,
   fieldsSince: { verify: 2, contamination: 2 },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentResultBase, modelField, payloadBase } from './common.js';
-import { DEFAULT_JOB, defineKind } from './kind.js';
+import { DEFAULT_JOB, defineContract } from './kind.js';
 import { UsageSchema } from './usage.js';
 
 export const SummarizePayloadSchema = z.strictObject({
@@ -22,12 +22,12 @@ export const SummarizeResultSchema = z.strictObject({
 });
 export type SummarizeResult = z.infer<typeof SummarizeResultSchema>;
 
-export const summarize = defineKind({
+export const summarize = defineContract({
   name: 'summarize',
   summary: "Turns an ablation study's printed output into a summary.",
   payload: SummarizePayloadSchema,
   result: SummarizeResultSchema,
-  largeTexts: ['rawOutput'],
+  limits: { largeTexts: ['rawOutput'] },
   suppliedByChild: {},
   defaults: DEFAULT_JOB,
 });

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { PayloadError } from '../errors.js';
 import { CONTRACT_VERSION } from './common.js';
 import type { ChildResult, JobKind } from './kind.js';
-import { KINDS, type KindName, type PayloadOf } from './registry.js';
+import { type BuiltInKindName, KINDS, type PayloadOf } from './registry.js';
 
 /** Limits of single texts in a payload, in bytes of UTF-8. */
 export interface TextLimits {
@@ -49,6 +49,13 @@ export function firstIssue(error: z.ZodError): { field: string; message: string 
   return { field: fieldPath(issue.path), message: issue.message };
 }
 
+/** A contract: a built-in kind may be named. */
+type ContractRef = BuiltInKindName | JobKind;
+
+function contractOf(kind: ContractRef): JobKind {
+  return typeof kind === 'string' ? KINDS[kind] : kind;
+}
+
 function rejectPayload(kind: JobKind, field: string, message: string): never {
   throw new PayloadError('invalid-payload', `${kind.name}: ${field || 'payload'}: ${message}`, { field });
 }
@@ -58,8 +65,8 @@ function rejectPayload(kind: JobKind, field: string, message: string): never {
  * @throws PayloadError `invalid-payload` with the path of the first invalid field (unknown fields too),
  *   `newer-contract` if a newer producer wrote the payload.
  */
-export function parsePayload<K extends KindName>(kindName: K, data: unknown): PayloadOf<K> {
-  const kind: JobKind = KINDS[kindName];
+export function parsePayload<K extends ContractRef>(kindOrName: K, data: unknown): PayloadOf<K> {
+  const kind = contractOf(kindOrName);
   const version = (data as { v?: unknown } | null | undefined)?.v;
   if (typeof version === 'number' && version > CONTRACT_VERSION) {
     throw new PayloadError(
@@ -78,12 +85,12 @@ export function parsePayload<K extends KindName>(kindName: K, data: unknown): Pa
  * A payload with every field: missing fields are taken from the results of the job's children, which may set optional ones too.
  * @throws PayloadError naming the field that neither the payload nor a child supplies.
  */
-export function completePayload<K extends KindName>(
-  kindName: K,
+export function completePayload<K extends ContractRef>(
+  kindOrName: K,
   payload: PayloadOf<K>,
   children: readonly ChildResult[],
 ): PayloadOf<K> {
-  const kind: JobKind = KINDS[kindName];
+  const kind = contractOf(kindOrName);
   const fields = payload as Readonly<Record<string, unknown>>;
   const missing = Object.entries(kind.suppliedByChild).filter(([field]) => fields[field] === undefined);
   if (missing.length === 0) return payload;
@@ -97,7 +104,7 @@ export function completePayload<K extends KindName>(
     const value = children.map(supply).find((candidate) => candidate !== undefined);
     if (value !== undefined) complete[field] = value;
   }
-  return parsePayload(kindName, complete);
+  return parsePayload(kindOrName, complete);
 }
 
 function* texts(value: unknown, path: PropertyKey[]): Generator<[PropertyKey[], string]> {
@@ -113,8 +120,8 @@ function* texts(value: unknown, path: PropertyKey[]): Generator<[PropertyKey[], 
  * Checks the size of every text in a payload, and of all together.
  * @throws PayloadError `payload-too-large` with the field, its size and the limit.
  */
-export function checkTextSizes(kindName: KindName, payload: object, limits: TextLimits): void {
-  const kind: JobKind = KINDS[kindName];
+export function checkTextSizes(kindOrName: ContractRef, payload: object, limits: TextLimits): void {
+  const kind = contractOf(kindOrName);
   const totalLimit = totalTextBytes(limits);
   let total = 0;
   for (const [path, text] of texts(payload, [])) {
@@ -126,7 +133,9 @@ export function checkTextSizes(kindName: KindName, payload: object, limits: Text
         { field: String(path[0]) },
       );
     }
-    const limit = kind.largeTexts.includes(String(path[0])) ? limits.largeTextBytes : limits.textBytes;
+    const limit = kind.limits.largeTexts?.includes(String(path[0]))
+      ? limits.largeTextBytes
+      : limits.textBytes;
     // A UTF-16 code unit is at most three bytes of UTF-8, so most texts need no exact count.
     if (text.length * 3 <= limit) continue;
     const bytes = Buffer.byteLength(text, 'utf8');

@@ -15,6 +15,7 @@ import { addRefinementStep } from '../../src/producers/flows/refinement-step.js'
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { payloadIndexKey } from '../../src/queues/redis-keys.js';
+import { KIND_NAMES } from '../../src/queues/registry.js';
 import { fillWithForeignKeys, removeForeignKeys } from '../support/fill-redis.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
@@ -199,7 +200,7 @@ describe('a Redis that others have filled', () => {
     expect(await texts()).toBe(2);
     await fillWithForeignKeys(client);
     const full = new FullRedis(client, prefix, logger);
-    const housekeeping = new Housekeeping(client, prefix, logger, {
+    const housekeeping = new Housekeeping(client, prefix, KIND_NAMES, logger, {
       full,
       fullGraceMs: -1,
       retentionDays: -1,

@@ -39,7 +39,7 @@ async function newParent(): Promise<ParentJob> {
 const attempt = (parent: ParentJob) =>
   new ChildJobs(
     fleet.client,
-    childProducer(fleet.client, { redisUrl: redis.url, prefix: fleet.prefix }),
+    childProducer(fleet.client, { redisUrl: redis.url, prefix: fleet.prefix }, fleet.kinds),
     parent,
   );
 /** Ends a waiting child as a worker does. */

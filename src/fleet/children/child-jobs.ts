@@ -5,8 +5,7 @@ import type { ChildOptions, ChildRequest, ChildWork } from '../../processors/pro
 import type { ChildHeritage } from '../../producers/add-child.js';
 import { failureForChild } from '../../queues/child-failure.js';
 import { CONTRACT_VERSION } from '../../queues/common.js';
-import type { JobKind } from '../../queues/kind.js';
-import { isKindName, KINDS, type KindName, type PayloadOf, type ResultOf } from '../../queues/registry.js';
+import { type KindRef, kindNameOf, type PayloadInputOf, type ResultOf } from '../../queues/registry.js';
 import { beginChildren, type ChildState, type RequestedChild, type StartedChild } from './child-script.js';
 import type { ChildProducer } from './child-submission.js';
 import { WaitForChildren } from './wait-for-children.js';
@@ -45,13 +44,13 @@ export class ChildJobs implements ChildWork {
     private readonly parent: ParentJob,
   ) {}
 
-  async child<K extends KindName, Else = never>(
+  async child<K extends KindRef, Else = never>(
     kind: K,
-    payload: PayloadOf<K>,
+    payload: PayloadInputOf<K>,
     options: ChildOptions<Else>,
   ): Promise<ResultOf<K> | Else> {
     // The result was validated by the contract of its kind.
-    return (await this.childIn(kind, payload, options)) as ResultOf<K> | Else;
+    return (await this.childIn(kindNameOf(kind), payload, options)) as ResultOf<K> | Else;
   }
 
   async childIn(
@@ -135,9 +134,9 @@ export class ChildJobs implements ChildWork {
   ): Promise<unknown> {
     if (state?.state === 'completed') {
       const value: unknown = JSON.parse(state.result);
-      if (!isKindName(queue)) return value;
+      if (!fleet.kinds.has(queue)) return value;
       const result = await fleet.payloads.restore(value, this.parent.key);
-      const parsed = (KINDS[queue] as JobKind).result.safeParse(result);
+      const parsed = fleet.kinds.get(queue).result.safeParse(result);
       if (parsed.success) return parsed.data;
       throw new JobError(
         'broken-record',

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { FleetClient, FleetClientOptions } from '../../producers/fleet-client.js';
+import type { KindRegistry } from '../../queues/registry.js';
 
 /** How children are submitted: plain data. */
 export type ChildSubmission = Pick<
@@ -14,14 +15,18 @@ export interface ChildProducer
 }
 
 /** Makes the producer of a process, on a connection that it never closes. */
-export function childProducer(client: Redis, submission: ChildSubmission): () => Promise<ChildProducer> {
+export function childProducer(
+  client: Redis,
+  submission: ChildSubmission,
+  kinds: KindRegistry,
+): () => Promise<ChildProducer> {
   let producer: Promise<ChildProducer> | undefined;
   const load = async (): Promise<ChildProducer> => {
     const [{ FleetClient }, { addChild, childId, prepareChild }] = await Promise.all([
       import('../../producers/fleet-client.js'),
       import('../../producers/add-child.js'),
     ]);
-    return { fleet: FleetClient.on(client, submission), addChild, childId, prepareChild };
+    return { fleet: FleetClient.on(client, { ...submission, kinds }), addChild, childId, prepareChild };
   };
   return () => {
     producer ??= load();

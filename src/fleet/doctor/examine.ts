@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { sweepReservations } from '../../calls/budget/sweep-reservations.js';
 import { type SweepOptions, sweepPayloads } from '../../payloads/sweep-payloads.js';
+import { KIND_NAMES } from '../../queues/registry.js';
 import { findMisplacedJobs, settleJob } from './misplaced-jobs.js';
 import type { Problem } from './problem.js';
 import { findIdleReservations } from './reservations.js';
@@ -16,6 +17,8 @@ export interface Examination {
 
 export interface ExamineOptions {
   readonly repair?: boolean;
+  /** The kinds whose jobs are checked; default: the built-in ones. */
+  readonly kinds?: readonly string[];
   /** When a stored text counts as orphaned. */
   readonly sweep?: Pick<SweepOptions, 'now' | 'graceMs'>;
 }
@@ -28,14 +31,14 @@ export interface ExamineOptions {
 export async function examine(
   client: Redis,
   prefix: string,
-  { repair = false, sweep = {} }: ExamineOptions = {},
+  { repair = false, sweep = {}, kinds = KIND_NAMES }: ExamineOptions = {},
 ): Promise<Examination> {
-  const misplaced = await findMisplacedJobs(client, prefix);
+  const misplaced = await findMisplacedJobs(client, prefix, kinds);
   const parents = await findOrphanedParents(client, prefix);
   const orphanedParents = parents.map(asProblem);
   const reservations = await findIdleReservations(client, prefix);
   const orphanedTexts = await findOrphanedTexts(client, prefix, sweep);
-  const missingTexts = await findMissingTexts(client, prefix);
+  const missingTexts = await findMissingTexts(client, prefix, kinds);
   const problems = [...misplaced, ...orphanedParents, ...reservations, ...orphanedTexts, ...missingTexts];
   if (!repair) return { problems, left: problems };
   for (const problem of misplaced) await settleJob(client, prefix, problem);

@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import { KIND_NAMES } from '../../queues/registry.js';
 import { replyList, replyText, runScript, script } from '../../queues/run-script.js';
 import type { Problem } from './problem.js';
 
@@ -76,9 +75,13 @@ return state`,
 );
 
 /** Jobs of the fleet's kinds that are in no state or in several, do not exist, or run without a worker. */
-export async function findMisplacedJobs(client: Redis, prefix: string): Promise<Problem[]> {
+export async function findMisplacedJobs(
+  client: Redis,
+  prefix: string,
+  kinds: readonly string[],
+): Promise<Problem[]> {
   const problems: Problem[] = [];
-  for (const kind of KIND_NAMES) {
+  for (const kind of kinds) {
     const queue = `${prefix}:${kind}:`;
     const ids = new Set<string>();
     for await (const page of jobIds(client, queue, kind)) for (const id of page) ids.add(id);

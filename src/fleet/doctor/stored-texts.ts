@@ -6,7 +6,6 @@ import { type SweepOptions, sweepPayloads } from '../../payloads/sweep-payloads.
 import { referencesIn } from '../../payloads/text-reference.js';
 import { readJob } from '../../queues/damaged-job.js';
 import { payloadKey } from '../../queues/redis-keys.js';
-import { KIND_NAMES } from '../../queues/registry.js';
 import type { Problem } from './problem.js';
 
 const PAGE = 200;
@@ -39,7 +38,11 @@ async function jobOrProblem(queue: Queue, id: string): Promise<Job | Problem | u
  * Jobs that refer to a text which is not stored, so they cannot run or their result cannot be read; and jobs that cannot
  * be read at all.
  */
-export async function findMissingTexts(client: Redis, prefix: string): Promise<Problem[]> {
+export async function findMissingTexts(
+  client: Redis,
+  prefix: string,
+  kinds: readonly string[],
+): Promise<Problem[]> {
   const problems: Problem[] = [];
   const known = new Map<string, boolean>();
   const isStored = async (digest: string) => {
@@ -49,7 +52,7 @@ export async function findMissingTexts(client: Redis, prefix: string): Promise<P
     known.set(digest, stored);
     return stored;
   };
-  for (const kind of KIND_NAMES) {
+  for (const kind of kinds) {
     const queue = new Queue(kind, { connection: client, prefix, skipMetasUpdate: true });
     try {
       for (let start = 0; ; start += PAGE) {

@@ -1,5 +1,4 @@
 import type { WorkspacePolicy } from '../../agents/workspace/workspace-policy.js';
-import type { KindName } from '../../queues/registry.js';
 import type { ChildSubmission } from '../children/child-submission.js';
 import type { ProcessedJob } from '../process-job.js';
 import type { ComputeLimits } from '../two-lanes.js';
@@ -19,8 +18,8 @@ export interface IsolatedProcessSettings {
 
 /** A job for the isolated process: plain data. */
 export interface IsolatedJob {
-  readonly kind: KindName;
-  readonly payload: unknown;
+  readonly kind: string;
+  readonly payload: Record<string, unknown>;
   readonly job: ProcessedJob;
 }
 

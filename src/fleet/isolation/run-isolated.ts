@@ -2,7 +2,6 @@ import { abortable } from '../../async.js';
 import { JobInterceptor } from '../../calls/job-interceptor.js';
 import { lostJob } from '../../calls/refusals.js';
 import { JobError, messageOf } from '../../errors.js';
-import type { KindName, PayloadOf, ResultOf } from '../../queues/registry.js';
 import { clearCrashMarker, resetCrashCount, writeCrashMarker } from '../crash-markers.js';
 import { type ProcessedJob, type ProcessingLog, type ProcessingParts, processJob } from '../process-job.js';
 import type { RunningJobs } from '../running-jobs.js';
@@ -25,14 +24,14 @@ export interface IsolationParts extends ProcessingParts {
  * Processes a job with crashes in the isolated process if there is one: it completes there, or proves to be a poison pill.
  * @throws JobError `killed-its-worker` if it is one; its crash count is then reset, so a person can retry it.
  */
-export async function runIsolated<K extends KindName>(
-  kind: K,
-  payload: PayloadOf<K>,
+export async function runIsolated(
+  kind: string,
+  payload: Record<string, unknown>,
   { attempt, ...job }: JobWithCrash,
   signal: AbortSignal,
   log: ProcessingLog,
   parts: IsolationParts,
-): Promise<ResultOf<K>> {
+): Promise<unknown> {
   const { running, isolatedProcess } = parts;
   const { client } = parts.calls;
   const pid = isolatedProcess === undefined ? undefined : await startedProcess(isolatedProcess, signal, log);
@@ -44,7 +43,7 @@ export async function runIsolated<K extends KindName>(
   log.info(`a worker crashed in an earlier attempt of this job, so it runs in the isolated process (${pid})`);
   try {
     // The same processor as here, in the same version: its result is checked as any other is.
-    return (await isolatedProcess.run({ kind, payload, job }, signal, log)) as ResultOf<K>;
+    return await isolatedProcess.run({ kind, payload, job }, signal, log);
   } catch (thrown) {
     if (thrown instanceof JobError && thrown.code === 'killed-its-worker') {
       await resetCrashCount(client, job.key, attempt);

@@ -3,8 +3,9 @@ import { Redis } from 'ioredis';
 import type { AgentRunner } from '../../agents/agent-runner.js';
 import { type CallControlOptions, callControl } from '../../calls/call-control.js';
 import { messageOf } from '../../errors.js';
+import type { Kind } from '../../processors/define-kind.js';
+import { processedKinds } from '../../processors/registry.js';
 import { workerConnection } from '../../queues/connection.js';
-import type { PayloadOf } from '../../queues/registry.js';
 import { AnalysisThread } from '../analysis-thread.js';
 import { childProducer } from '../children/child-submission.js';
 import { ContaminationThreads } from '../contamination-threads.js';
@@ -21,6 +22,8 @@ import { toWire } from './wire-error.js';
 export interface IsolatedProcessAgents {
   readonly runner: AgentRunner;
   readonly calls?: CallControlOptions;
+  /** The same kinds as those of its worker; a name of a built-in kind says nothing new. */
+  readonly kinds?: readonly (string | Kind)[];
 }
 
 /**
@@ -92,7 +95,7 @@ async function run(
   const log: ProcessingLog = { info: line('info'), warn: line('warn'), progress: line('progress') };
   try {
     if (parts === undefined) throw new TypeError('the first message to an isolated process is its settings');
-    const result = await processJob(kind, payload as PayloadOf<typeof kind>, job, signal, log, await parts);
+    const result = await processJob(kind, payload, job, signal, log, await parts);
     post({ type: 'result', result });
   } catch (thrown) {
     post({ type: 'error', error: toWire(thrown) });
@@ -103,17 +106,19 @@ async function partsOf(
   { redisUrl, prefix, workspaces, computeLimits, submission }: IsolatedProcessSettings,
   agents: () => Promise<IsolatedProcessAgents>,
 ): Promise<ProcessingParts> {
-  const { runner, calls } = await agents();
+  const { runner, calls, kinds: passed = [] } = await agents();
+  const kinds = processedKinds(passed.filter((kind) => typeof kind !== 'string'));
   // Waits while Redis is unreachable, as the durable connection of the worker does.
   const durableClient = new Redis(workerConnection(redisUrl));
   // The worker has the same problem at the same time, and logs it.
   durableClient.on('error', () => undefined);
   return {
+    kinds,
     runner,
     contamination: new ContaminationThreads({ redisUrl, prefix }, computeLimits),
     analysis: new AnalysisThread(computeLimits),
     workspaces,
     calls: callControl(durableClient, prefix, calls),
-    childProducer: childProducer(durableClient, submission),
+    childProducer: childProducer(durableClient, submission, kinds),
   };
 }

@@ -1,6 +1,5 @@
 import { RequestError } from '../../errors.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
-import type { KindName } from '../../queues/registry.js';
 import { withDetails } from '../http/problem.js';
 import type { Statistics } from '../metrics/statistics.js';
 import { SubmitterShare } from './submitter-share.js';
@@ -31,8 +30,8 @@ export class Admission {
   readonly #statistics: Statistics;
   readonly #limit: number;
   readonly #share: SubmitterShare;
-  readonly #readings = new Map<KindName, Promise<Reading>>();
-  readonly #counts = new Map<KindName, Counts>();
+  readonly #readings = new Map<string, Promise<Reading>>();
+  readonly #counts = new Map<string, Counts>();
 
   /** @param submitters how many there may be */
   constructor(
@@ -53,7 +52,7 @@ export class Admission {
    *
    * @throws RequestError `too-many-waiting`, with the seconds after which there should be room.
    */
-  async admit(kind: KindName, count = 1, submitter = ''): Promise<() => void> {
+  async admit(kind: string, count = 1, submitter = ''): Promise<() => void> {
     const reading = await this.#reading(kind);
     const free = this.#limit - this.#depth(kind, reading);
     // If the kind has no room at all, the error below says so.
@@ -73,12 +72,12 @@ export class Admission {
     );
   }
 
-  #depth(kind: KindName, reading: Reading): number {
+  #depth(kind: string, reading: Reading): number {
     return reading.depth + this.#countsOf(kind).admitted - reading.landedBefore;
   }
 
   /** Counts the jobs as admitted if a reading leaves room for them; undefined if it leaves none. */
-  #take(kind: KindName, count: number, reading: Reading): (() => void) | undefined {
+  #take(kind: string, count: number, reading: Reading): (() => void) | undefined {
     if (this.#depth(kind, reading) + count > this.#limit) return undefined;
     const counts = this.#countsOf(kind);
     counts.admitted += count;
@@ -93,7 +92,7 @@ export class Admission {
    */
   async within<T>(
     submitter: string,
-    counts: readonly (readonly [KindName, number])[],
+    counts: readonly (readonly [string, number])[],
     work: () => Promise<T>,
   ): Promise<T> {
     const landed: (() => void)[] = [];
@@ -106,7 +105,7 @@ export class Admission {
   }
 
   /** A reading that is recent and not the outdated one. */
-  async #reading(kind: KindName, outdated?: Reading): Promise<Reading> {
+  async #reading(kind: string, outdated?: Reading): Promise<Reading> {
     const known = this.#readings.get(kind);
     if (known !== undefined) {
       const reading = await known;
@@ -121,7 +120,7 @@ export class Admission {
     return this.#readings.get(kind) ?? this.#read(kind);
   }
 
-  #countsOf(kind: KindName): Counts {
+  #countsOf(kind: string): Counts {
     const known = this.#counts.get(kind);
     if (known !== undefined) return known;
     const counts = { admitted: 0, landed: 0 };
@@ -129,7 +128,7 @@ export class Admission {
     return counts;
   }
 
-  async #read(kind: KindName): Promise<Reading> {
+  async #read(kind: string): Promise<Reading> {
     const landedBefore = this.#countsOf(kind).landed;
     const counts = await this.#fleet
       .queue(kind)

@@ -2,7 +2,6 @@ import { RedisError, RequestError } from '../../errors.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { type QueueSample, sampleJobs } from '../../producers/sample-jobs.js';
 import { rememberedQueues } from '../../queues/pipeline-queues.js';
-import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { sharedReading } from '../http/shared-reading.js';
 
 /** How many jobs are read; if more wait, the shares of submitters are estimated from these. */
@@ -27,7 +26,7 @@ interface Sample extends QueueSample {
 export class SubmitterShare {
   readonly #fleet: FleetClient;
   readonly #submitterCount: () => Promise<number>;
-  readonly #samples = new Map<KindName, (fleet: FleetClient) => Promise<Sample>>();
+  readonly #samples = new Map<string, (fleet: FleetClient) => Promise<Sample>>();
   readonly #pipelineQueueBytes = sharedReading(PIPELINE_SAMPLE_MS, bytesInPipelineQueues);
 
   /** @param submitters how many there may be: tokens, those of one tenant as one */
@@ -41,7 +40,7 @@ export class SubmitterShare {
    * @param free how many jobs of `limit` could be added before these
    * @throws RequestError `too-many-waiting`, RedisError `redis-full`.
    */
-  async take(kind: KindName, submitter: string, count: number, free: number, limit: number): Promise<void> {
+  async take(kind: string, submitter: string, count: number, free: number, limit: number): Promise<void> {
     // A submitter with no more than half of the limit leaves as much free.
     const isScarce = free - count < limit / 2;
     const room = await this.#fleet.memory.scarceRoom();
@@ -59,7 +58,8 @@ export class SubmitterShare {
     }
     if (room === undefined) return;
     let bytes = 0;
-    for (const each of KIND_NAMES) bytes += (await this.#sample(each)).bySubmitter.get(submitter)?.bytes ?? 0;
+    for (const each of this.#fleet.kinds.names)
+      bytes += (await this.#sample(each)).bySubmitter.get(submitter)?.bytes ?? 0;
     bytes += (await this.#pipelineQueueBytes(this.#fleet)).get(submitter) ?? 0;
     if (bytes > room) {
       throw new RedisError(
@@ -69,14 +69,14 @@ export class SubmitterShare {
     }
   }
 
-  #sample(kind: KindName): Promise<Sample> {
+  #sample(kind: string): Promise<Sample> {
     const read = this.#samples.get(kind) ?? sharedReading(SAMPLE_MS, sampleOf(kind));
     this.#samples.set(kind, read);
     return read(this.#fleet);
   }
 }
 
-function sampleOf(kind: KindName): (fleet: FleetClient) => Promise<Sample> {
+function sampleOf(kind: string): (fleet: FleetClient) => Promise<Sample> {
   return async ({ client, prefix }) => {
     const sample = await sampleJobs(client, `${prefix}:${kind}:`, SAMPLED_JOBS);
     return { ...sample, since: new Map() };

@@ -3,7 +3,6 @@ import { FleetError, JobError, RequestError } from '../../errors.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { retryJob } from '../../producers/retry-job.js';
 import { readEnd } from '../../queues/job-flags.js';
-import { isKindName } from '../../queues/registry.js';
 import type { Gateway } from '../gateway.js';
 import { parseBody } from '../http/operation.js';
 import { type BodyBounds, hasBody, readJson } from '../http/read-json.js';
@@ -120,8 +119,8 @@ async function requireJob(fleet: FleetClient, queue: string, id: string): Promis
 }
 
 /** @throws RequestError `route-not-found` for a queue that is not on the board. */
-async function requireQueue({ pipelineQueues }: Gateway, queue: string): Promise<void> {
-  if (isKindName(queue) || (await pipelineQueues.list()).includes(queue)) return;
+async function requireQueue({ fleet, pipelineQueues }: Gateway, queue: string): Promise<void> {
+  if (fleet.kinds.has(queue) || (await pipelineQueues.list()).includes(queue)) return;
   throw new RequestError('route-not-found', `there is no queue ${JSON.stringify(queue.slice(0, 200))}`);
 }
 

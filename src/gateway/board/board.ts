@@ -1,7 +1,6 @@
 import { createBullBoard } from '@bull-board/api';
 import { ExpressAdapter } from '@bull-board/express';
 import type { Express, RequestHandler } from 'express';
-import { KIND_NAMES } from '../../queues/registry.js';
 import { authorize, type Caller } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
 import { assertOwnTenant } from '../auth/tenant.js';
@@ -39,8 +38,9 @@ class Board {
   }
 
   async #refresh(): Promise<void> {
-    const names = [...KIND_NAMES, ...(await this.#gateway.pipelineQueues.list())];
-    const queues = names.map((name) => this.#gateway.fleet.queue(name));
+    const { fleet, pipelineQueues } = this.#gateway;
+    const names = new Set([...fleet.kinds.names, ...(await pipelineQueues.list())]);
+    const queues = [...names].map((name) => fleet.queue(name));
     this.#readOnly.show(queues);
     this.#writable.show(queues);
     this.#refreshedAt = Date.now();

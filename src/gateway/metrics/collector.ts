@@ -6,7 +6,6 @@ import type { FleetClient } from '../../producers/fleet-client.js';
 import { workerConnection } from '../../queues/connection.js';
 import { endClient } from '../../queues/end-client.js';
 import { statisticsKeys } from '../../queues/redis-keys.js';
-import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { ENDED_JOB_FIELDS, type EndedJob, endedJob, totalsOf } from './ended-job.js';
 import { GROUP, KEPT_DURATIONS, MINUTE_TTL, minuteOf } from './statistics-keys.js';
 
@@ -125,7 +124,7 @@ export class Collector {
   }
 
   async #readNew(): Promise<void> {
-    const keys = KIND_NAMES.map((kind) => this.#streamOf(kind));
+    const keys = this.#fleet.kinds.names.map((kind) => this.#streamOf(kind));
     const streams = (await this.#reader.xreadgroup(
       'GROUP',
       GROUP,
@@ -139,13 +138,13 @@ export class Collector {
       ...keys.map(() => '>'),
     )) as Streams;
     for (const [key, entries] of streams ?? []) {
-      const kind = KIND_NAMES[keys.indexOf(key)];
+      const kind = this.#fleet.kinds.names[keys.indexOf(key)];
       if (kind !== undefined) await this.#count(kind, entries);
     }
   }
 
   async #takeOverAbandoned(): Promise<void> {
-    for (const kind of KIND_NAMES) {
+    for (const kind of this.#fleet.kinds.names) {
       const [, entries] = (await this.#fleet.client.xautoclaim(
         this.#streamOf(kind),
         GROUP,
@@ -162,7 +161,7 @@ export class Collector {
 
   /** Every gateway is a consumer with its own name; those that ended long ago with nothing pending are removed. */
   async #forgetGoneConsumers(): Promise<void> {
-    for (const kind of KIND_NAMES) {
+    for (const kind of this.#fleet.kinds.names) {
       const consumers = (await this.#fleet.client.xinfo(
         'CONSUMERS',
         this.#streamOf(kind),
@@ -176,7 +175,7 @@ export class Collector {
     }
   }
 
-  async #count(kind: KindName, entries: readonly Entry[]): Promise<void> {
+  async #count(kind: string, entries: readonly Entry[]): Promise<void> {
     const others: string[] = [];
     for (const [id, flat] of entries) {
       const name = fieldOf(flat, 'event');
@@ -190,7 +189,7 @@ export class Collector {
   }
 
   async #readEnded(
-    kind: KindName,
+    kind: string,
     event: 'completed' | 'failed',
     jobId: string,
   ): Promise<EndedJob | undefined> {
@@ -204,7 +203,7 @@ export class Collector {
     }
   }
 
-  #streamOf(kind: KindName): string {
+  #streamOf(kind: string): string {
     return this.#fleet.queue(kind).toKey('events');
   }
 }

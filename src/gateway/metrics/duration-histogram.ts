@@ -1,5 +1,4 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
-import { KIND_NAMES } from '../../queues/registry.js';
 import { DURATION_BOUNDS, totalField } from './statistics-keys.js';
 
 type HistogramValue = MetricValue<string> & { readonly metricName: string };
@@ -15,8 +14,8 @@ export class DurationHistogram {
     this.help = help;
   }
 
-  set(totals: ReadonlyMap<string, number>): void {
-    this.#values = KIND_NAMES.flatMap((kind): HistogramValue[] => {
+  set(kinds: readonly string[], totals: ReadonlyMap<string, number>): void {
+    this.#values = kinds.flatMap((kind): HistogramValue[] => {
       let count = 0;
       const bucket = (le: string, added: number): HistogramValue => {
         count += added;

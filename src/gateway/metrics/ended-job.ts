@@ -1,5 +1,4 @@
 import { decodeFailure } from '../../queues/failure.js';
-import type { KindName } from '../../queues/registry.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../../queues/usage.js';
 import { DURATION_BOUNDS, totalField } from './statistics-keys.js';
 
@@ -7,7 +6,7 @@ type Outcome = 'completed' | 'failed' | 'cancelled';
 
 /** What the statistics take from a job that has ended. */
 export interface EndedJob {
-  readonly kind: KindName;
+  readonly kind: string;
   readonly outcome: Outcome;
   /** Error code of a failed job; `none` otherwise. */
   readonly reason: string;
@@ -36,7 +35,7 @@ function parsed(text: string | null | undefined): unknown {
  * again).
  */
 export function endedJob(
-  kind: KindName,
+  kind: string,
   event: 'completed' | 'failed',
   values: readonly (string | null | undefined)[],
 ): EndedJob | undefined {

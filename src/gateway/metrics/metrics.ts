@@ -1,7 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { readRedisMemory } from '../../queues/redis-memory.js';
-import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { runScript, script } from '../../queues/run-script.js';
 import { readWorkerReports } from '../../queues/worker-report.js';
 import type { Gateway } from '../gateway.js';
@@ -174,10 +173,10 @@ export class Metrics {
   /** Concurrent callers share one reading. */
   readonly #readAll = sharedReading(0, async (gateway: Gateway): Promise<void> => {
     const totals = await gateway.statistics.totals();
-    await Promise.all(KIND_NAMES.map((kind) => this.#readQueue(gateway, kind)));
+    await Promise.all(gateway.fleet.kinds.names.map((kind) => this.#readQueue(gateway, kind)));
     await Promise.all([this.#readCosts(gateway), this.#readWorkers(gateway), this.#readRedis(gateway)]);
     for (const total of this.#totals) total.set(totals);
-    this.#durations.set(totals);
+    this.#durations.set(gateway.fleet.kinds.names, totals);
   });
 
   async #readWorkers({ fleet }: Gateway): Promise<void> {
@@ -215,7 +214,7 @@ export class Metrics {
     for (const { model, why, seconds } of blocked) this.#blocked.set({ model, why }, seconds);
   }
 
-  async #readQueue({ fleet }: Gateway, kind: KindName): Promise<void> {
+  async #readQueue({ fleet }: Gateway, kind: string): Promise<void> {
     const [depth, workers, dead] = await Promise.all([
       readDepth(fleet, kind),
       fleet.queue(kind).getWorkersCount(),

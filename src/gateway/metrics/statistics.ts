@@ -1,6 +1,5 @@
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { type StatisticsKeys, statisticsKeys } from '../../queues/redis-keys.js';
-import type { KindName } from '../../queues/registry.js';
 import { MINUTE_SECONDS, minuteOf } from './statistics-keys.js';
 
 /** How many jobs of a kind ended in one minute. */
@@ -19,7 +18,7 @@ const DRAIN_CACHE_MS = 2_000;
 export class Statistics {
   readonly #fleet: FleetClient;
   readonly #keys: StatisticsKeys;
-  readonly #drainRates = new Map<KindName, { readonly at: number; readonly rate: number }>();
+  readonly #drainRates = new Map<string, { readonly at: number; readonly rate: number }>();
 
   constructor(fleet: FleetClient) {
     this.#fleet = fleet;
@@ -33,7 +32,7 @@ export class Statistics {
   }
 
   /** The last minutes of a kind, oldest first; the last one is the current minute. */
-  async minutes(kind: KindName, count: number, now = Date.now()): Promise<MinuteCounts[]> {
+  async minutes(kind: string, count: number, now = Date.now()): Promise<MinuteCounts[]> {
     const commands = this.#fleet.client.pipeline();
     const last = minuteOf(now);
     for (let minute = last - count + 1; minute <= last; minute += 1) {
@@ -48,7 +47,7 @@ export class Statistics {
   }
 
   /** Jobs of a kind that end in a second, measured over the last minutes; 0 if none did. */
-  async drainRate(kind: KindName): Promise<number> {
+  async drainRate(kind: string): Promise<number> {
     const known = this.#drainRates.get(kind);
     const now = Date.now();
     if (known !== undefined && now - known.at < DRAIN_CACHE_MS) return known.rate;
@@ -65,7 +64,7 @@ export class Statistics {
   }
 
   /** The last durations of a kind, in milliseconds. */
-  async durations(kind: KindName): Promise<number[]> {
+  async durations(kind: string): Promise<number[]> {
     return (await this.#fleet.client.lrange(this.#keys.durations(kind), 0, -1)).map(Number);
   }
 }

@@ -6,24 +6,25 @@ import {
   listDeadLetters,
   retryDeadLetters,
 } from '../../producers/dead-letters.js';
-import { KIND_NAMES } from '../../queues/registry.js';
+import type { KindRegistry } from '../../queues/registry.js';
 import { type Operation, operation } from '../http/operation.js';
 import { queueOfId } from './job-resource.js';
 import { JobFailureSchema, JobIdParams, JobSchema } from './job-schemas.js';
 import { submitOptions } from './submit-job.js';
 
 const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
-const filterFields = {
-  kind: z.enum(KIND_NAMES).optional(),
+const filterFields = (kinds: KindRegistry) => ({
+  kind: z.enum(kinds.names).optional(),
   run: z.string().min(1).max(512).optional(),
   tenant: z.string().min(1).max(200).optional(),
   code: z.enum(CODES).optional().describe('Only jobs that failed with this error code.'),
-};
-const FilterBody = z.strictObject({
-  ...filterFields,
-  ids: z.array(z.string()).max(10_000).optional(),
-  olderThanMs: z.int().nonnegative().optional(),
 });
+const filterBody = (kinds: KindRegistry) =>
+  z.strictObject({
+    ...filterFields(kinds),
+    ids: z.array(z.string()).max(10_000).optional(),
+    olderThanMs: z.int().nonnegative().optional(),
+  });
 const ActionSchema = z
   .strictObject({
     done: z.array(z.string()),
@@ -31,23 +32,27 @@ const ActionSchema = z
   })
   .meta({ id: 'DeadLetterAction' });
 
-const list = operation({
-  id: 'list-dead-letters',
-  resource: 'read',
-  tag: 'Dead letters',
-  method: 'get',
-  path: '/v1/dead-letters',
-  role: 'read',
-  summary: 'Jobs that failed for good, newest first within their kind',
-  query: z.strictObject({ ...filterFields, limit: z.coerce.number().int().min(1).max(1_000).default(100) }),
-  responses: {
-    200: { description: 'The jobs.', schema: z.strictObject({ jobs: z.array(JobSchema) }) },
-  },
-  handle: async ({ query: { limit, ...filter }, gateway }) => ({
-    status: 200,
-    body: { jobs: await listDeadLetters(gateway.fleet, submitOptions(filter), limit) },
-  }),
-});
+const listOperation = (kinds: KindRegistry) =>
+  operation({
+    id: 'list-dead-letters',
+    resource: 'read',
+    tag: 'Dead letters',
+    method: 'get',
+    path: '/v1/dead-letters',
+    role: 'read',
+    summary: 'Jobs that failed for good, newest first within their kind',
+    query: z.strictObject({
+      ...filterFields(kinds),
+      limit: z.coerce.number().int().min(1).max(1_000).default(100),
+    }),
+    responses: {
+      200: { description: 'The jobs.', schema: z.strictObject({ jobs: z.array(JobSchema) }) },
+    },
+    handle: async ({ query: { limit, ...filter }, gateway }) => ({
+      status: 200,
+      body: { jobs: await listDeadLetters(gateway.fleet, submitOptions(filter), limit) },
+    }),
+  });
 
 const show = operation({
   id: 'get-dead-letter',
@@ -76,38 +81,42 @@ const show = operation({
   },
 });
 
-const retry = operation({
-  id: 'retry-dead-letters',
-  resource: 'read',
-  tag: 'Dead letters',
-  method: 'post',
-  path: '/v1/dead-letters:retry',
-  role: 'submit',
-  summary: 'Run dead letters again; calls that were answered are not paid again',
-  description: 'Refused without a filter.',
-  body: FilterBody,
-  responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
-  handle: async ({ body, gateway }) => ({
-    status: 200,
-    body: await retryDeadLetters(gateway.fleet, submitOptions(body)),
-  }),
-});
+const retryOperation = (kinds: KindRegistry) =>
+  operation({
+    id: 'retry-dead-letters',
+    resource: 'read',
+    tag: 'Dead letters',
+    method: 'post',
+    path: '/v1/dead-letters:retry',
+    role: 'submit',
+    summary: 'Run dead letters again; calls that were answered are not paid again',
+    description: 'Refused without a filter.',
+    body: filterBody(kinds),
+    responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
+    handle: async ({ body, gateway }) => ({
+      status: 200,
+      body: await retryDeadLetters(gateway.fleet, submitOptions(body)),
+    }),
+  });
 
-const drop = operation({
-  id: 'drop-dead-letters',
-  resource: 'read',
-  tag: 'Dead letters',
-  method: 'post',
-  path: '/v1/dead-letters:drop',
-  role: 'admin',
-  summary: 'Remove dead letters permanently',
-  description: 'Refused without a filter.',
-  body: FilterBody,
-  responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
-  handle: async ({ body, gateway }) => ({
-    status: 200,
-    body: await discardDeadLetters(gateway.fleet, submitOptions(body)),
-  }),
-});
+const dropOperation = (kinds: KindRegistry) =>
+  operation({
+    id: 'drop-dead-letters',
+    resource: 'read',
+    tag: 'Dead letters',
+    method: 'post',
+    path: '/v1/dead-letters:drop',
+    role: 'admin',
+    summary: 'Remove dead letters permanently',
+    description: 'Refused without a filter.',
+    body: filterBody(kinds),
+    responses: { 200: { description: 'What became of each.', schema: ActionSchema } },
+    handle: async ({ body, gateway }) => ({
+      status: 200,
+      body: await discardDeadLetters(gateway.fleet, submitOptions(body)),
+    }),
+  });
 
-export const deadLetterOperations: readonly Operation[] = [list, show, retry, drop];
+export function deadLetterOperations(kinds: KindRegistry): readonly Operation[] {
+  return [listOperation(kinds), show, retryOperation(kinds), dropOperation(kinds)];
+}

@@ -6,7 +6,7 @@ import type { Claim, Evaluations } from '../evaluations/evaluations.js';
 import type { WaitingClaim, WaitingClaims } from '../evaluations/waiting-claims.js';
 import { WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation, type Reply } from '../http/operation.js';
-import { PipelineQueueSchema } from './flow-schemas.js';
+import { assertPipelineQueue, PipelineQueueSchema } from './flow-schemas.js';
 import { JOB_ID } from './job-schemas.js';
 
 /** Leases, in milliseconds. */
@@ -61,6 +61,7 @@ const claim = operation({
     const { body, query, gateway, signal, stillAllowed, tryRoomForAnswer, response } = call;
     const owner = callerIdOf(response);
     const { queue, leaseMs } = body;
+    assertPipelineQueue(gateway.fleet.kinds, queue);
     const timeoutMs = query.wait ?? 0;
     if (signal.aborted) return claimReply(undefined);
     if (timeoutMs === 0) {

@@ -1,21 +1,31 @@
 import { z } from 'zod';
+import { PayloadError } from '../../errors.js';
 import { ON_UNCORRECTED, RequiredVerdictsSchema } from '../../producers/flows/evaluation-guard.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../queues/common.js';
 import { MAX_PREVIOUS_BLOCKS } from '../../queues/extract.js';
 import { isQueueName, nameField, QUEUE_NAME, QUEUE_NAME_RULE } from '../../queues/names.js';
-import { KINDS } from '../../queues/registry.js';
+import type { KindRegistry } from '../../queues/registry.js';
 import { SolutionCheckPayloadSchema } from '../../queues/solution-check.js';
 import { ContaminationSettingsSchema } from '../../queues/test-case.js';
 import { SubmittedSchema } from './job-schemas.js';
 
-/** Name of a pipeline queue; the fleet's kinds have their own queues. */
+/** Name of a pipeline queue. */
 export const PipelineQueueSchema = z
   .string()
   .regex(QUEUE_NAME, QUEUE_NAME_RULE)
   .refine(isQueueName, QUEUE_NAME_RULE)
-  .refine((name) => !Object.hasOwn(KINDS, name), 'is the queue of one of the fleet’s own kinds')
   .describe('Queue of the pipeline’s own.');
+
+/**
+ * Checks that a queue is not that of a kind, whose jobs only workers take.
+ * @throws PayloadError with the field.
+ */
+export function assertPipelineQueue(kinds: KindRegistry, queue: string): void {
+  if (!kinds.has(queue)) return;
+  const problem = `queue: "${queue}" is a queue of the fleet; name a pipeline queue`;
+  throw new PayloadError('invalid-payload', problem, { field: 'queue' });
+}
 
 /** The options of a pipeline job that may be set through HTTP. */
 const JobOptionsSchema = z.strictObject({

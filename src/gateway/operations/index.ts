@@ -13,17 +13,18 @@ import { submitOperations } from './submit-job.js';
 
 /** Every route of the API, in the order of the documentation. */
 export function allOperations(link: FleetLink, metrics: Metrics): readonly (Operation | OpenOperation)[] {
+  const { kinds } = link;
   const operations: (Operation | OpenOperation)[] = [
-    ...submitOperations,
-    submitBatch,
-    listOperation,
+    ...submitOperations(kinds),
+    submitBatch(kinds),
+    listOperation(kinds),
     getJob,
     jobEvents,
     cancelOperation,
     retryOperation,
     ...flowOperations,
     getRun,
-    ...deadLetterOperations,
+    ...deadLetterOperations(kinds),
     ...evaluationOperations,
     ...knownOperations,
     ...healthOperations(link),

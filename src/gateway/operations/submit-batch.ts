@@ -3,7 +3,8 @@ import { FleetError, toFleetError } from '../../errors.js';
 import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
 import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/add-jobs.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
-import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
+import type { JobKind } from '../../queues/kind.js';
+import type { KindRegistry } from '../../queues/registry.js';
 import type { Admission } from '../admission/admission.js';
 import { assertAllowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
@@ -25,7 +26,7 @@ class BatchAdmission {
   readonly #admission: Admission;
   readonly #submitter: string;
   /** Kinds without room: they are not checked again for each of thousands of jobs. */
-  readonly #full = new Map<KindName, FleetError>();
+  readonly #full = new Map<string, FleetError>();
   readonly #landed: (() => void)[] = [];
 
   constructor(admission: Admission, submitter: string) {
@@ -37,7 +38,7 @@ class BatchAdmission {
    * Admits as many of the jobs as there is room for, the first ones first.
    * @throws RedisError if there is no memory for jobs of this submitter.
    */
-  async admit<Job extends { readonly kind: KindName }>(jobs: readonly Job[]): Promise<AdmittedJobs<Job>> {
+  async admit<Job extends { readonly kind: string }>(jobs: readonly Job[]): Promise<AdmittedJobs<Job>> {
     const refused = new Map<Job, FleetError>();
     for (const kind of new Set(jobs.map((job) => job.kind))) {
       const ofKind = jobs.filter((job) => job.kind === kind);
@@ -53,7 +54,7 @@ class BatchAdmission {
     return { admitted: jobs.filter((job) => !refused.has(job)), refused };
   }
 
-  async #refusal(kind: KindName, count: number): Promise<FleetError | undefined> {
+  async #refusal(kind: string, count: number): Promise<FleetError | undefined> {
     try {
       this.#landed.push(await this.#admission.admit(kind, count, this.#submitter));
       return undefined;
@@ -72,66 +73,72 @@ class BatchAdmission {
 /** Most jobs of one batch; each may have a payload of its own size, within the limit of the body. */
 const MAX_BATCH_JOBS = 10_000;
 
-const itemOf = <K extends KindName>(kind: K) =>
-  z.strictObject({ kind: z.literal(kind), payload: KINDS[kind].payload, ...SUBMISSION_FIELDS });
-const [firstKind, ...otherKinds] = KIND_NAMES;
-if (firstKind === undefined) throw new TypeError('there is no kind of job');
-const ItemSchema = z
-  .discriminatedUnion('kind', [itemOf(firstKind), ...otherKinds.map(itemOf)])
-  .meta({ id: 'BatchJob' });
+const itemOf = ({ name, payload }: JobKind) =>
+  z.strictObject({ kind: z.literal(name), payload, ...SUBMISSION_FIELDS });
+
+/** A job of any kind. */
+function itemSchema(kinds: KindRegistry) {
+  const [first, ...others] = [...kinds].map(itemOf);
+  if (first === undefined) throw new TypeError('there is no kind of job');
+  return z.discriminatedUnion('kind', [first, ...others]).meta({ id: 'BatchJob' });
+}
+type ItemSchema = ReturnType<typeof itemSchema>;
+
 /** What is checked before the single jobs: an invalid job is rejected alone. */
 const EnvelopeSchema = z.strictObject({ jobs: z.array(z.unknown()).min(1).max(MAX_BATCH_JOBS) });
-const BodySchema = z.strictObject({ jobs: z.array(ItemSchema).min(1).max(MAX_BATCH_JOBS) });
 
 /** How many jobs are admitted together. */
 const JOBS_AT_ONCE = 500;
 
-type Item = BatchItem & { readonly index: number };
+type Item = BatchItem<string> & { readonly index: number };
 
-export const submitBatch = {
-  ...operation({
-    id: 'submit-batch',
-    resource: 'batch',
-    tag: 'Jobs',
-    method: 'post',
-    path: '/v1/jobs:batch',
-    role: 'submit',
-    summary: 'Submit many jobs of any kinds',
-    description: `Up to ${MAX_BATCH_JOBS} jobs. Each is accepted or rejected by itself; the entry of a rejected one says why.`,
-    body: EnvelopeSchema,
-    responses: {
-      200: {
-        description: 'What became of each job, in the order of the request.',
-        schema: z.strictObject({
-          jobs: z.array(z.union([SubmittedSchema, z.strictObject({ error: ProblemSchema })])),
-        }),
+export function submitBatch(kinds: KindRegistry) {
+  const schema = itemSchema(kinds);
+  return {
+    ...operation({
+      id: 'submit-batch',
+      resource: 'batch',
+      tag: 'Jobs',
+      method: 'post',
+      path: '/v1/jobs:batch',
+      role: 'submit',
+      summary: 'Submit many jobs of any kinds',
+      description: `Up to ${MAX_BATCH_JOBS} jobs. Each is accepted or rejected by itself; the entry of a rejected one says why.`,
+      body: EnvelopeSchema,
+      responses: {
+        200: {
+          description: 'What became of each job, in the order of the request.',
+          schema: z.strictObject({
+            jobs: z.array(z.union([SubmittedSchema, z.strictObject({ error: ProblemSchema })])),
+          }),
+        },
       },
-    },
-    refusals: [422],
-    handle: submit,
-  }),
-  /** Documented with its items, although they are checked one by one. */
-  body: BodySchema,
-};
+      refusals: [422],
+      handle: (call) => submit(call, schema),
+    }),
+    /** Documented with its items, although they are checked one by one. */
+    body: z.strictObject({ jobs: z.array(schema).min(1).max(MAX_BATCH_JOBS) }),
+  };
+}
 
 type BatchCall = Call<undefined, unknown, z.infer<typeof EnvelopeSchema>>;
 
-async function submit(call: BatchCall): Promise<Reply> {
+async function submit(call: BatchCall, schema: ItemSchema): Promise<Reply> {
   const admission = new BatchAdmission(call.gateway.admission, submitterOfResponse(call.response));
   try {
-    return await submitEach(call, admission);
+    return await submitEach(call, schema, admission);
   } finally {
     admission.land();
   }
 }
 
-async function submitEach(call: BatchCall, admission: BatchAdmission): Promise<Reply> {
+async function submitEach(call: BatchCall, schema: ItemSchema, admission: BatchAdmission): Promise<Reply> {
   const { body, gateway, response } = call;
   const requestId = requestIdOf(response);
   const outcomes: (BatchItemOutcome | undefined)[] = body.jobs.map(() => undefined);
   const accepted: Item[] = [];
   for (let start = 0; start < body.jobs.length; start += JOBS_AT_ONCE) {
-    const { admitted, refused } = await admission.admit(await wellFormed(call, start, outcomes));
+    const { admitted, refused } = await admission.admit(await wellFormed(call, schema, start, outcomes));
     accepted.push(...admitted);
     for (const [{ index }, error] of refused) outcomes[index] = { error };
   }
@@ -171,6 +178,7 @@ async function submitEach(call: BatchCall, admission: BatchAdmission): Promise<R
 /** The valid and allowed jobs of a part; the outcomes say why others are rejected. */
 async function wellFormed(
   { body, gateway, response }: BatchCall,
+  schema: ItemSchema,
   start: number,
   outcomes: (BatchItemOutcome | undefined)[],
 ): Promise<Item[]> {
@@ -179,10 +187,10 @@ async function wellFormed(
     await yieldWhenBusy();
     const index = start + offset;
     try {
-      const { kind, payload, ...fields } = parseBody(ItemSchema, item) as z.infer<typeof ItemSchema>;
+      const { kind, payload, ...fields } = parseBody(schema, item) as z.infer<ItemSchema>;
       const options = ownSubmission(response, submitOptions(fields));
       await assertAllowed(payload, 'payload', gateway.settings);
-      jobs.push({ kind, payload, options, index } as Item);
+      jobs.push({ kind, payload, options, index });
     } catch (thrown) {
       // An outage of Redis fails the whole batch, as does a defect.
       if (!(thrown instanceof FleetError) || thrown.entry.httpStatus >= 500) throw thrown;

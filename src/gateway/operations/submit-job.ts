@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { PayloadError } from '../../errors.js';
 import { addJob } from '../../producers/add-job.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
-import { KIND_NAMES, KINDS, type KindName } from '../../queues/registry.js';
+import type { JobKind } from '../../queues/kind.js';
+import type { KindRegistry } from '../../queues/registry.js';
 import { assertAllowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { WaitQuery } from '../http/duration.js';
@@ -26,8 +27,7 @@ export function inBody(thrown: unknown, at: string): unknown {
   return new PayloadError(thrown.code, thrown.message, { field, cause: thrown });
 }
 
-function submitOperation(kind: KindName): Operation {
-  const { summary, payload, result } = KINDS[kind];
+function submitOperation({ name: kind, summary, payload, result }: JobKind): Operation {
   const ended = JobSchema.extend({ result: result.optional() }).meta({ id: `Job-${kind}` });
   return operation({
     id: `submit-${kind}`,
@@ -73,4 +73,6 @@ function submitOperation(kind: KindName): Operation {
   });
 }
 
-export const submitOperations: readonly Operation[] = KIND_NAMES.map(submitOperation);
+export function submitOperations(kinds: KindRegistry): readonly Operation[] {
+  return [...kinds].map(submitOperation);
+}

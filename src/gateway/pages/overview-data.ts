@@ -1,5 +1,4 @@
 import { latestRuns } from '../../producers/run-view.js';
-import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import type { BlockedModel, Spending } from '../costs.js';
 import type { Gateway } from '../gateway.js';
 import { type Depth, readDepth } from '../metrics/depth.js';
@@ -13,7 +12,7 @@ const RUNS_SHOWN = 5;
 
 /** What the overview shows of one kind. */
 export interface KindOverview {
-  readonly kind: KindName;
+  readonly kind: string;
   readonly depth: Depth;
   /** Ended jobs per minute over the last minutes. */
   readonly perMinute: number;
@@ -42,7 +41,7 @@ export interface Overview {
 
 async function kindOverview(
   gateway: Gateway,
-  kind: KindName,
+  kind: string,
   workers: readonly WorkerView[],
 ): Promise<KindOverview> {
   const { statistics } = gateway;
@@ -168,7 +167,7 @@ export async function readOverview(gateway: Gateway): Promise<Overview> {
   const workers = await listWorkers(gateway.fleet);
   const { fleet, costs } = gateway;
   const [kinds, today, runs, blocked] = await Promise.all([
-    Promise.all(KIND_NAMES.map((kind) => kindOverview(gateway, kind, workers))),
+    Promise.all(fleet.kinds.names.map((kind) => kindOverview(gateway, kind, workers))),
     costs.today(fleet),
     latestRuns(fleet, RUNS_SHOWN),
     costs.blockedModels(fleet),

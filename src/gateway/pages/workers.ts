@@ -1,5 +1,4 @@
 import type { FleetClient } from '../../producers/fleet-client.js';
-import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { readWorkerReports, type WorkerReport } from '../../queues/worker-report.js';
 
 /** A worker that is connected to Redis. */
@@ -8,7 +7,7 @@ export interface WorkerView {
   readonly name: string;
   /** Version of the package it runs, if its name has it. */
   readonly version: string | undefined;
-  readonly kinds: readonly KindName[];
+  readonly kinds: readonly string[];
   /** Seconds since it last sent a command to Redis. */
   readonly idleSeconds: number;
   readonly connectedSeconds: number;
@@ -60,8 +59,8 @@ function fieldsOf(line: string): Record<string, string> {
 }
 
 /** BullMQ names a worker's connection `prefix:base64(queue)`, followed by `:w:name` if the worker has a name. */
-function kindOf(fleet: FleetClient, clientName: string): KindName | undefined {
-  return KIND_NAMES.find((kind) => {
+function kindOf(fleet: FleetClient, clientName: string): string | undefined {
+  return fleet.kinds.names.find((kind) => {
     const name = `${fleet.prefix}:${Buffer.from(kind).toString('base64')}`;
     return clientName === name || clientName.startsWith(`${name}:w:`);
   });

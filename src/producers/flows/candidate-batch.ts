@@ -58,7 +58,7 @@ export async function addCandidateBatch(
   checkSubmission(options);
   await checkRequired(fleet, batch);
   const nodes = await buildNodes(fleet, batch);
-  if (afterAll !== undefined) checkEvaluation(afterAll, fleet.limits, 'afterAll');
+  if (afterAll !== undefined) checkEvaluation(afterAll, fleet, 'afterAll');
   const handles = (outcomes: readonly SubmitOutcome[]) =>
     nodes.map(({ root, checkId }, index) => ({
       evaluation: new QueuedJob(fleet, root.queue, root.id, outcomes[index] ?? 'created'),

@@ -1,7 +1,7 @@
 import { PayloadError } from '../../errors.js';
 import { isQueueName, nameField, QUEUE_NAME_RULE } from '../../queues/names.js';
-import { isKindName } from '../../queues/registry.js';
 import { pipelineDataBytes, type TextLimits } from '../../queues/validate.js';
+import type { FleetClient } from '../fleet-client.js';
 import { GUARD_FIELD } from './evaluation-guard.js';
 import type { Evaluation } from './guarded-evaluation.js';
 
@@ -18,11 +18,11 @@ const NameSchema = nameField(200);
  */
 export function checkEvaluation(
   { queue, name, data }: Evaluation,
-  limits: TextLimits,
+  { kinds, limits }: Pick<FleetClient, 'kinds' | 'limits'>,
   at = 'evaluation',
 ): void {
   if (!isQueueName(queue)) rejectField(`${at}.queue`, QUEUE_NAME_RULE);
-  if (isKindName(queue))
+  if (kinds.has(queue))
     rejectField(`${at}.queue`, `"${queue}" is a queue of the fleet; name a pipeline queue`);
   const issue = NameSchema.safeParse(name).error?.issues[0];
   if (issue !== undefined) rejectField(`${at}.name`, issue.message);

@@ -87,7 +87,7 @@ export function guardedEvaluationNode(
   { solution, evaluation, workspace, model, verify, tags, contamination, ...verdicts }: GuardedEvaluation,
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {
-  checkEvaluation(evaluation, fleet.limits);
+  checkEvaluation(evaluation, fleet);
   const { onUncorrected = 'evaluate', require } = verdicts;
   const payload: SolutionCheckPayload = {
     solution,
