@@ -5,6 +5,7 @@ import {
   type FleetClient,
   type SolutionCheckResult,
 } from '../../src/index.js';
+import { readPython } from './python-files.js';
 import type { ScriptRuns } from './script-runs.js';
 
 const QUEUE = 'evaluate';
@@ -39,7 +40,13 @@ export interface Unscored {
   readonly reason: string;
 }
 
-/** Has a script checked and then evaluated. One with a leak that cannot be corrected is refused. */
+/** What an answer is compared with known solutions for. */
+export const TEST_CASE = 'digits';
+
+/**
+ * Has a script checked and then evaluated. It is refused with a leak that cannot be corrected, and as a copy of a known
+ * solution; what it shares with the first solution does not count, since everybody has that.
+ */
 export async function evaluate(
   fleet: FleetClient,
   content: string,
@@ -48,7 +55,15 @@ export async function evaluate(
   const handles = await addGuardedEvaluation(fleet, {
     solution: { content },
     evaluation: { queue: QUEUE, name: 'accuracy' },
-    onUncorrected: 'refuse',
+    contamination: {
+      testCase: {
+        id: TEST_CASE,
+        name: 'Digits',
+        difficulty: 'hard',
+        starter: await readPython('solution.py'),
+      },
+    },
+    require: { leakage: ['clean', 'corrected'], contamination: 'clean' },
     tags,
   });
   const { result, error } = await handles.evaluation.wait();
@@ -56,7 +71,10 @@ export async function evaluate(
   if (checked.error !== undefined) return { reason: `it could not be checked: ${checked.error.message}` };
   const check = await handles.check.result();
   if (error === undefined) return { check, score: Number(result) };
-  return { check, reason: error.message.replace(`evaluation job ${handles.evaluation.id} has`, 'refused:') };
+  return {
+    check,
+    reason: error.message.replace(`evaluation job ${handles.evaluation.id}`, 'its evaluation'),
+  };
 }
 
 function scoreIn(printed: string): number {

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { addRefinementStep, type FleetClient, replaceBlock } from '../../src/index.js';
-import { evaluate, type Scored } from './evaluation.js';
+import { addKnownSolutions, addRefinementStep, type FleetClient, replaceBlock } from '../../src/index.js';
+import { evaluate, type Scored, TEST_CASE } from './evaluation.js';
+import { readPython } from './python-files.js';
 import type { Report } from './report.js';
 import type { ScriptRuns } from './script-runs.js';
 import { refineBlock } from './stand-in-coder.js';
@@ -25,6 +24,7 @@ export async function refineSolution(
 ): Promise<void> {
   const ablationCode = await readPython('ablation.py');
   const tags = { run: 'digits' };
+  await addKnownSolutions(fleet, [{ testCaseId: TEST_CASE, solution: await readPython('published.py') }]);
   const first = await firstSolution(fleet, report);
   let best = first;
   const refinedBlocks: string[] = [];
@@ -84,8 +84,4 @@ function replacementOf(block: string, before: string, after: string): string | u
   const tail = before.slice(start + block.length);
   if (!after.startsWith(head) || !after.endsWith(tail)) return undefined;
   return after.slice(head.length, after.length - tail.length);
-}
-
-function readPython(name: string): Promise<string> {
-  return readFile(fileURLToPath(new URL(`./python/${name}`, import.meta.url)), 'utf8');
 }

@@ -1,9 +1,11 @@
+import { readPython } from './python-files.js';
+
 /**
  * A STAND-IN for the pipeline's coder agent. A real one reads the plan and rewrites the block; this one is a short
  * list of rewrites that it knows, does not read the plan, and knows nothing of any other solution.
  *
- * Coders also propose what leaks, mostly with good intentions. Two of the rewrites do: they are here so that a run
- * shows what the check before every evaluation makes of them.
+ * Coders also propose what leaks, mostly with good intentions, and what they remember. Two of the rewrites leak and one is
+ * copied from a published solution: they are here so that a run shows what the checks before every evaluation make of them.
  */
 interface Rewrite {
   readonly idea: string;
@@ -14,6 +16,9 @@ interface Rewrite {
 const BINARIZER = 'preprocessing.Binarizer(threshold=8.0)';
 const NEIGHBORS = 'n_neighbors=25';
 const COMPONENTS = 'n_components=8';
+
+/** The features of python/published.py. */
+const PUBLISHED_FEATURES = (await readPython('published.py')).split('\n\n\n')[1] ?? '';
 
 const REWRITES: readonly Rewrite[] = [
   {
@@ -53,6 +58,15 @@ const REWRITES: readonly Rewrite[] = [
   {
     idea: 'as many components as hold 95 % of the variance, all of one scale',
     replace: [[COMPONENTS, 'n_components=0.95, whiten=True']],
+  },
+  {
+    // Copied from a published solution, which the fleet knows.
+    idea: 'instead of components, features that it saw somewhere',
+    replace: [
+      ['reducer = decomposition.PCA(n_components=8, random_state=SEED)', PUBLISHED_FEATURES],
+      ['reducer.fit_transform', 'stroke_features'],
+      ['reducer.transform', 'stroke_features'],
+    ],
   },
 ];
 

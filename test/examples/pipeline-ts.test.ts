@@ -88,6 +88,18 @@ describe('examples/pipeline-ts', () => {
     expect(stdout).toContain('- scaler.fit(np.vstack([X_train, X_valid]))\n        + scaler.fit(X_train)\n');
   });
 
+  it('evaluates no copy of a known solution, though it has no leak', () => {
+    const last = attemptsByStep(recorded.stdout).flat().at(-1);
+    expect(last).toMatchObject({
+      check: 'clean',
+      outcome: expect.stringMatching(/^none: its evaluation requires/),
+    });
+    expect(last?.after).toBeUndefined();
+    expect(recorded.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'its script is contaminated (test case digits)',
+    );
+  });
+
   it('has an output for every script of its recorded run', () => {
     const missing = 'no output of this script was recorded';
     expect(recorded.stdout + recorded.stderr, 'record again with --record').not.toContain(missing);
