@@ -2,13 +2,20 @@ import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../agents/script-analyst.js';
 import type { JobFiles } from '../agents/workspace/job-files.js';
 import type { ContaminationChecker } from '../contamination/contamination-checker.js';
+import type { Solution } from '../queues/common.js';
+import type { JobFailure } from '../queues/failure.js';
 import type { BuiltInKindName, KindRef, PayloadInputOf, PayloadOf, ResultOf } from '../queues/registry.js';
+import type { SolutionCheckResult } from '../queues/solution-check.js';
 
 export interface ChildOptions<Else = never> {
   /** Name of the child, different for each child of a job. */
   readonly name: string;
   /** Result of a child that failed permanently; default: the job fails with `child-failed`. */
   readonly orElse?: Else;
+  /** The same, made from the failure. */
+  readonly onFailure?: (failure: JobFailure) => Else;
+  /** Maximum number of attempts of a job in a pipeline queue; default 1. */
+  readonly attempts?: number;
 }
 
 /** One of several children that run at the same time. */
@@ -18,6 +25,28 @@ export interface ChildRequest {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly options: ChildOptions<unknown>;
 }
+
+/** An evaluation of the pipeline's that starts once its script was checked for leakage. */
+export interface ChildEvaluation {
+  readonly solution: Solution;
+  /** The pipeline's queue. Its worker gets the script from `checkedSolution`. */
+  readonly queue: string;
+  /** The pipeline's own data. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** Maximum number of attempts of the evaluation; default 1. */
+  readonly attempts?: number;
+  readonly workspace?: string;
+  readonly model?: string;
+  readonly verify?: 'agent';
+  /** What becomes of a script with a leak that could not be corrected; default: it is evaluated. */
+  readonly onUncorrected?: 'evaluate' | 'refuse';
+}
+
+/** How an evaluation ended: with what the pipeline's worker returned, or with a failure of it or of the check. */
+export type EvaluationOutcome = {
+  /** Absent if the check failed. */
+  readonly check?: SolutionCheckResult;
+} & ({ readonly returned: unknown } | { readonly failure: JobFailure });
 
 /**
  * Starts child jobs and waits for them. The job frees its slot meanwhile: the first time, these functions throw
@@ -43,6 +72,10 @@ export interface ChildWork {
   ): Promise<unknown>;
   /** Runs several jobs at the same time. @returns their results in the order of the requests. */
   children(requests: readonly ChildRequest[]): Promise<unknown[]>;
+  /** Has a script checked and then evaluated (REQ-SF-022). A failure is an outcome too. */
+  evaluation(evaluation: ChildEvaluation, options: Pick<ChildOptions, 'name'>): Promise<EvaluationOutcome>;
+  /** Ids of the children that this attempt has requested, by name. */
+  readonly ids: ReadonlyMap<string, string>;
 }
 
 /** What a processor gets besides its payload. */

@@ -1,3 +1,4 @@
+import type { JobsOptions } from 'bullmq';
 import { JobError, messageOf } from '../errors.js';
 import { readJob } from '../queues/damaged-job.js';
 import { clearCancelled } from '../queues/job-flags.js';
@@ -33,7 +34,11 @@ export const MAX_CHILD_DEPTH = 8;
  * twice is one job, and a parent that is removed and submitted again never gets the result of another payload.
  */
 export function childId(parentKey: string, queue: string, name: string, digest: string): string {
-  return jobIdForKey(queue, `${parentKey}\0${name}\0${digest}`);
+  return jobIdForKey(queue, childKey(parentKey, name, digest));
+}
+
+export function childKey(parentKey: string, name: string, digest: string): string {
+  return `${parentKey}\0${name}\0${digest}`;
 }
 
 /**
@@ -54,28 +59,24 @@ export function prepareChild(
 
 /**
  * Adds a child that its parent waits for. An existing child goes on unchanged, and one that has failed is run again.
+ * @param runAgain Runs it again if it has failed.
  * @throws JobError `lock-lost` if the parent is gone; `child-limit` if jobs are nested too deeply.
  */
 export async function addChild(
   fleet: FleetClient,
   heritage: ChildHeritage,
-  child: Submission,
+  child: Submission & { readonly attempts?: number },
+  runAgain = () => runFailedAgain(fleet, child),
 ): Promise<void> {
   const { parentKey, tags: _tags, bytes: _bytes, depth = 0, ...inherited } = heritage;
   const parent = parseJobKey(parentKey);
-  if (depth >= MAX_CHILD_DEPTH) {
-    throw new JobError(
-      'child-limit',
-      `job ${parent.id} is at depth ${depth}; at most ${MAX_CHILD_DEPTH} jobs may wait for each other`,
-      { jobId: parent.id },
-    );
-  }
-  const { queue, id, data } = child;
+  assertChildDepth(heritage, 1);
+  const { queue, id, data, attempts } = child;
   await indexRuns(fleet, [[child]]);
   const stored = await storedData(fleet, child);
   const options = fleet.kinds.has(queue)
     ? jobOptions(fleet, queue, id, inherited, separateBytes(data, stored))
-    : { jobId: id, ...retention(fleet) };
+    : { jobId: id, ...retention(fleet), ...(attempts === undefined ? {} : attemptOptions(attempts)) };
   const withDepth: FleetJobOptions = {
     fleet: { ...(options as FleetJobOptions).fleet, ...inherited, depth: depth + 1 },
   };
@@ -91,11 +92,27 @@ export async function addChild(
     throw new JobError('lock-lost', `job ${parent.id} was removed while it ran`, { jobId: parent.id });
   }
   scheduleSubmitted(fleet, [{ queue, id, data, ...inherited }]);
-  await runFailedAgain(fleet, queue, id);
+  await runAgain();
+}
+
+/** First wait before another attempt of a job in a pipeline queue, in milliseconds. */
+const BACKOFF_MS = 2_000;
+
+/** Options of a job in a pipeline queue that may have several attempts. */
+export function attemptOptions(attempts: number): Pick<JobsOptions, 'attempts' | 'backoff'> {
+  return { attempts, backoff: { type: 'exponential', delay: BACKOFF_MS } };
+}
+
+/** @throws JobError `child-limit` if so many levels of jobs below this one would be too deep. */
+export function assertChildDepth({ parentKey, depth = 0 }: ChildHeritage, levels: number): void {
+  if (depth + levels <= MAX_CHILD_DEPTH) return;
+  const { id } = parseJobKey(parentKey);
+  const message = `job ${id} is at depth ${depth}; at most ${MAX_CHILD_DEPTH} jobs may wait for each other`;
+  throw new JobError('child-limit', message, { jobId: id });
 }
 
 /** A failed or cancelled child that is added again runs again: its parent was retried, or submitted again. */
-async function runFailedAgain(fleet: FleetClient, queue: string, id: string): Promise<void> {
+async function runFailedAgain(fleet: FleetClient, { queue, id }: Submission): Promise<void> {
   const key = fleet.jobKey(queue, id);
   // Most children are new: one read shows that.
   if ((await fleet.client.hexists(key, 'finishedOn')) === 0) return;

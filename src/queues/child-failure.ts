@@ -42,11 +42,14 @@ export async function failureOf(
   return failureForChild(client, childKey, childReason, depth + 1);
 }
 
+/** The reason of a child that is gone. */
+export const CHILD_GONE = 'the child job was removed, and its reason with it';
+
 /** What a job fails with because a child failed. @param reason The child's; undefined if the child was removed. */
 export async function failureForChild(
   client: Redis,
   childKey: string,
-  reason = 'the child job was removed, and its reason with it',
+  reason = CHILD_GONE,
   depth = 0,
 ): Promise<JobFailure> {
   const { queue, id } = parseJobKey(childKey);

@@ -10,7 +10,13 @@ export interface RecordedWork extends Work {
 }
 
 const refuse = () => Promise.reject(new Error('this test starts no children'));
-const NO_CHILDREN: ChildWork = { child: refuse, childIn: refuse, children: refuse };
+const NO_CHILDREN: ChildWork = {
+  child: refuse,
+  childIn: refuse,
+  children: refuse,
+  evaluation: refuse,
+  ids: new Map(),
+};
 
 export function workWith(runner: AgentRunner): RecordedWork {
   const steps: string[] = [];

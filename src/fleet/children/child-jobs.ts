@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { JobError, PayloadError } from '../../errors.js';
-import type { ChildOptions, ChildRequest, ChildWork } from '../../processors/processor.js';
+import type {
+  ChildEvaluation,
+  ChildOptions,
+  ChildRequest,
+  ChildWork,
+  EvaluationOutcome,
+} from '../../processors/processor.js';
 import type { ChildHeritage } from '../../producers/add-child.js';
-import { failureForChild } from '../../queues/child-failure.js';
+import { CHILD_GONE, failureForChild, failureOf } from '../../queues/child-failure.js';
 import { CONTRACT_VERSION } from '../../queues/common.js';
+import { readRecord } from '../../queues/read-record.js';
 import { type KindRef, kindNameOf, type PayloadInputOf, type ResultOf } from '../../queues/registry.js';
+import { SolutionCheckResultSchema } from '../../queues/solution-check.js';
 import { beginChildren, type ChildState, type RequestedChild, type StartedChild } from './child-script.js';
 import type { ChildProducer } from './child-submission.js';
 import { WaitForChildren } from './wait-for-children.js';
@@ -24,16 +32,22 @@ export interface ParentJob {
 interface PreparedChild extends RequestedChild {
   readonly queue: string;
   readonly id: string;
-  readonly data: Record<string, unknown>;
   readonly options: ChildOptions<unknown>;
+  /** Key of the check of an evaluation. */
+  readonly checkKey?: string;
+  add(): Promise<void>;
 }
+
+/** A job, or an evaluation with its check. */
+type Requested = Pick<ChildRequest, 'queue' | 'options'> &
+  (ChildRequest | { readonly evaluation: ChildEvaluation });
 
 /**
  * The children of one job in one attempt. The result of a child that has ended is returned at once. Otherwise the child is
  * added, and the attempt ends: the job runs again, on any worker, when all its children have ended.
  */
 export class ChildJobs implements ChildWork {
-  readonly #requested = new Set<string>();
+  readonly #ids = new Map<string, string>();
   /** Requests are handled one after the other, so children that are requested together are all added before the attempt ends. */
   #last: Promise<unknown> = Promise.resolve();
   #isWaiting = false;
@@ -63,9 +77,26 @@ export class ChildJobs implements ChildWork {
   }
 
   children(requests: readonly ChildRequest[]): Promise<unknown[]> {
+    return this.#inTurn(requests);
+  }
+
+  #inTurn(requests: readonly Requested[]): Promise<unknown[]> {
     const handled = this.#last.then(() => this.#handle(requests));
     this.#last = handled.catch(() => undefined);
     return handled;
+  }
+
+  async evaluation(
+    evaluation: ChildEvaluation,
+    { name }: Pick<ChildOptions, 'name'>,
+  ): Promise<EvaluationOutcome> {
+    const [outcome] = await this.#inTurn([{ queue: evaluation.queue, evaluation, options: { name } }]);
+    // `#outcomeOf` made it.
+    return outcome as EvaluationOutcome;
+  }
+
+  get ids(): ReadonlyMap<string, string> {
+    return this.#ids;
   }
 
   /** Whether the job waits for children, once every request was handled. */
@@ -81,7 +112,7 @@ export class ChildJobs implements ChildWork {
    */
   async assertAllStarted(): Promise<void> {
     if (await this.isWaiting()) throw new WaitForChildren();
-    const unknown = this.parent.startedChildren.find(({ name }) => !this.#requested.has(name));
+    const unknown = this.parent.startedChildren.find(({ name }) => !this.#ids.has(name));
     if (unknown === undefined) return;
     const { id } = this.parent;
     if (unknown.version > CONTRACT_VERSION) {
@@ -92,12 +123,12 @@ export class ChildJobs implements ChildWork {
     throw new JobError('child-changed', message, { jobId: id, field: unknown.name });
   }
 
-  async #handle(requests: readonly ChildRequest[]): Promise<unknown[]> {
+  async #handle(requests: readonly Requested[]): Promise<unknown[]> {
     const producer = await this.producer();
     const children = requests.map((request) => this.#prepare(request, producer));
     const states = await beginChildren(this.client, this.parent, children);
     const missing = children.filter((_, at) => isMissing(states[at]));
-    for (const child of missing) await producer.addChild(producer.fleet, this.parent.heritage, child);
+    for (const child of missing) await child.add();
     if (states.some((state) => state.state === 'pending' || isMissing(state))) {
       this.#isWaiting = true;
       throw new WaitForChildren();
@@ -108,30 +139,84 @@ export class ChildJobs implements ChildWork {
     return results;
   }
 
-  #prepare(request: ChildRequest, { fleet, childId, prepareChild }: ChildProducer): PreparedChild {
-    const { queue, payload, options } = request;
-    const { name } = options;
-    if (this.#requested.has(name)) {
+  #prepare(request: Requested, producer: ChildProducer): PreparedChild {
+    const { name } = request.options;
+    if (this.#ids.has(name)) {
       throw new JobError('child-changed', `the processor starts two children with the name "${name}"`, {
         jobId: this.parent.id,
         field: name,
       });
     }
-    this.#requested.add(name);
+    const prepared =
+      'evaluation' in request
+        ? this.#prepareEvaluation(request.evaluation, request.options, producer)
+        : this.#prepareJob(request, producer);
+    this.#ids.set(name, prepared.id);
+    return prepared;
+  }
+
+  #prepareJob({ queue, payload, options }: ChildRequest, producer: ChildProducer): PreparedChild {
+    const { fleet, addChild, childId, prepareChild } = producer;
+    const { name, attempts } = options;
     const { key, heritage } = this.parent;
     const data = prepareChild(fleet, heritage, queue, payload);
-    const digest = createHash('sha256')
-      .update(JSON.stringify([queue, data]))
-      .digest('base64url');
+    const digest = digestOf([queue, data]);
     const id = childId(key, queue, name, digest);
-    return { name, digest, key: fleet.jobKey(queue, id), queue, id, data, options };
+    const child = { queue, id, data, ...(attempts === undefined ? {} : { attempts }) };
+    const add = () => addChild(fleet, heritage, child);
+    return { name, digest, key: fleet.jobKey(queue, id), queue, id, options, add };
+  }
+
+  #prepareEvaluation(
+    evaluation: ChildEvaluation,
+    options: ChildOptions<unknown>,
+    { fleet, addChildEvaluation, childKey, prepareChildEvaluation }: ChildProducer,
+  ): PreparedChild {
+    const { name } = options;
+    const { key, heritage } = this.parent;
+    const digest = digestOf([evaluation, heritage.tags]);
+    const root = prepareChildEvaluation(fleet, heritage, evaluation, childKey(key, name, digest));
+    const { queue, id, children: [check] = [] } = root;
+    const checkKey = check && fleet.jobKey(check.queue, check.id);
+    const add = () => addChildEvaluation(fleet, heritage, root);
+    return {
+      name,
+      digest,
+      key: fleet.jobKey(queue, id),
+      queue,
+      id,
+      options,
+      ...(checkKey && { checkKey }),
+      add,
+    };
+  }
+
+  /** How an evaluation ended, with the result of its check, which the evaluation's job has. */
+  async #outcomeOf(
+    child: PreparedChild,
+    checkKey: string,
+    state: ChildState | undefined,
+  ): Promise<EvaluationOutcome> {
+    const stored = await this.client.hget(`${child.key}:processed`, checkKey);
+    const check = readRecord(SolutionCheckResultSchema, stored ?? undefined)?.value;
+    const checked = check === undefined ? {} : { check };
+    if (state?.state !== 'completed') {
+      return { ...checked, failure: await failureOf(this.client, child.key, reasonOf(state)) };
+    }
+    if (check === undefined) {
+      const message = `the check of evaluation ${child.id} is no longer stored, or breaks its contract`;
+      throw new JobError('broken-record', message, { jobId: child.id });
+    }
+    return { ...checked, returned: JSON.parse(state.result) };
   }
 
   async #resultOf(
-    { key, queue, id, options }: PreparedChild,
+    child: PreparedChild,
     state: ChildState | undefined,
     { fleet }: ChildProducer,
   ): Promise<unknown> {
+    const { key, queue, id, options, checkKey } = child;
+    if (checkKey !== undefined) return this.#outcomeOf(child, checkKey, state);
     if (state?.state === 'completed') {
       const value: unknown = JSON.parse(state.result);
       if (!fleet.kinds.has(queue)) return value;
@@ -147,10 +232,20 @@ export class ChildJobs implements ChildWork {
       );
     }
     if ('orElse' in options) return options.orElse;
-    const reason = state?.state === 'failed' ? state.reason : undefined;
+    const reason = reasonOf(state);
+    if (options.onFailure !== undefined) return options.onFailure(await failureOf(this.client, key, reason));
     const { code, message } = await failureForChild(this.client, key, reason);
     throw new JobError(code, message, { jobId: this.parent.id });
   }
+}
+
+/** Why a child failed that has not completed. */
+function reasonOf(state: ChildState | undefined): string {
+  return state?.state === 'failed' ? state.reason : CHILD_GONE;
+}
+
+function digestOf(content: unknown): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
 }
 
 function isMissing(state: ChildState | undefined): boolean {

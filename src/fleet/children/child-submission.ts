@@ -10,7 +10,14 @@ export type ChildSubmission = Pick<
 
 /** Submits children. Most jobs start none, so it is loaded when the first one is started. */
 export interface ChildProducer
-  extends Pick<typeof import('../../producers/add-child.js'), 'addChild' | 'childId' | 'prepareChild'> {
+  extends Pick<
+      typeof import('../../producers/add-child.js'),
+      'addChild' | 'childId' | 'childKey' | 'prepareChild'
+    >,
+    Pick<
+      typeof import('../../producers/add-child-evaluation.js'),
+      'addChildEvaluation' | 'prepareChildEvaluation'
+    > {
   readonly fleet: FleetClient;
 }
 
@@ -22,11 +29,22 @@ export function childProducer(
 ): () => Promise<ChildProducer> {
   let producer: Promise<ChildProducer> | undefined;
   const load = async (): Promise<ChildProducer> => {
-    const [{ FleetClient }, { addChild, childId, prepareChild }] = await Promise.all([
+    const [{ FleetClient }, ofChildren, ofEvaluations] = await Promise.all([
       import('../../producers/fleet-client.js'),
       import('../../producers/add-child.js'),
+      import('../../producers/add-child-evaluation.js'),
     ]);
-    return { fleet: FleetClient.on(client, { ...submission, kinds }), addChild, childId, prepareChild };
+    const { addChild, childId, childKey, prepareChild } = ofChildren;
+    const { addChildEvaluation, prepareChildEvaluation } = ofEvaluations;
+    return {
+      fleet: FleetClient.on(client, { ...submission, kinds }),
+      addChild,
+      childId,
+      childKey,
+      prepareChild,
+      addChildEvaluation,
+      prepareChildEvaluation,
+    };
   };
   return () => {
     producer ??= load();

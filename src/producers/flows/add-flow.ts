@@ -15,29 +15,22 @@ export interface FlowNode extends Submission {
   readonly children?: readonly FlowNode[];
 }
 
-/** Flows in BullMQ's form; their long texts are stored. */
-async function toFlowJobs(
-  fleet: FleetClient,
-  roots: readonly FlowNode[],
-  by: FlowSubmission,
-): Promise<FlowJob[]> {
-  const convert = async (node: FlowNode): Promise<FlowJob> => {
-    await yieldWhenBusy();
-    const children: FlowJob[] = [];
-    for (const child of node.children ?? []) children.push(await convert(child));
-    const stored = await storedData(fleet, node);
-    return {
-      name: node.name,
-      queueName: node.queue,
-      data: stored,
-      opts: {
-        ...withTags(withFleetOptions(node.options, by, separateBytes(node.data, stored)), node.data),
-        jobId: node.id,
-      },
-      ...(node.children === undefined ? {} : { children }),
-    };
+/** A flow in BullMQ's form; its long texts are stored. */
+export async function toFlowJob(fleet: FleetClient, node: FlowNode, by: FlowSubmission): Promise<FlowJob> {
+  await yieldWhenBusy();
+  const children: FlowJob[] = [];
+  for (const child of node.children ?? []) children.push(await toFlowJob(fleet, child, by));
+  const stored = await storedData(fleet, node);
+  return {
+    name: node.name,
+    queueName: node.queue,
+    data: stored,
+    opts: {
+      ...withTags(withFleetOptions(node.options, by, separateBytes(node.data, stored)), node.data),
+      jobId: node.id,
+    },
+    ...(node.children === undefined ? {} : { children }),
   };
-  return Promise.all(roots.map(convert));
 }
 
 /** Who submits a flow, and for whom. */
@@ -65,7 +58,7 @@ export async function addFlowJobs(
 ): Promise<void> {
   const { tenant, submitter } = by;
   await indexRuns(fleet, roots.map(allOf));
-  await fleet.flows.addBulk(await toFlowJobs(fleet, roots, by));
+  await fleet.flows.addBulk(await Promise.all(roots.map((root) => toFlowJob(fleet, root, by))));
   scheduleSubmitted(
     fleet,
     roots.flatMap(allOf).map(({ queue, id, data }) => ({ queue, id, data, tenant, submitter })),
