@@ -23,13 +23,13 @@ export function instantRunner(answers: { readonly structured: unknown; readonly 
     { schema, step, variables }: AgentRequest<unknown>,
     { interceptors = [] }: RunContext = {},
   ): Promise<AgentAnswer<unknown>> => {
-    const question = JSON.stringify(variables);
+    const content = JSON.stringify(variables);
     const request = {
       model: DEFAULT_MODEL,
       max_tokens: 1_000,
-      messages: [{ role: 'user' as const, content: question }],
+      messages: [{ role: 'user' as const, content: content }],
     };
-    const digest = createHash('sha256').update(question).digest('hex');
+    const digest = createHash('sha256').update(content).digest('hex');
     const call: PlannedCall = { step, turn: 1, model: DEFAULT_MODEL, request, digest };
     for (const interceptor of interceptors) await interceptor.admit?.(call);
     const message = schema === undefined ? text : structured;

@@ -11,16 +11,16 @@ export interface WorkLog {
   warn(message: string): void;
 }
 
-/** One question to an agent. */
+/** One request to an agent. */
 export interface AgentRequest<Output> {
   readonly agent: AgentConfig;
   /** Values of the prompt's variables; the offline runner reads them instead of the prompt. */
   readonly variables: Readonly<Record<string, string | readonly string[]>>;
-  /** Names the question within its job, as in `detect` or `correct-2`; stable over retries. */
+  /** Names the request within its job, as in `detect` or `correct-2`; stable over retries. */
   readonly step: string;
   /** Structured output: the answer is validated against it. Absent: the answer is plain text. */
   readonly schema?: z.ZodType<Output>;
-  /** Added after the rendered prompt when a question is asked again. */
+  /** Added after the rendered prompt when a request is retried. */
   readonly addition?: string;
   /** Directory that the `Read` tool may read below; absent: the tool is not offered. */
   readonly workspace?: string;
@@ -43,16 +43,16 @@ export interface AgentAnswer<Output> {
 export interface RunContext {
   readonly signal?: AbortSignal;
   readonly log?: WorkLog;
-  /** The interceptors of every call of the question: ledger, limiter, budget. */
+  /** The interceptors of every call of the request: ledger, limiter, budget. */
   readonly interceptors?: readonly CallInterceptor[];
-  /** The job's files, for the `Read` tool; default: the workspace of the question, whichever it is. */
+  /** The job's files, for the `Read` tool; default: the workspace of the request, whichever it is. */
   readonly files?: JobFiles;
   /** Computes over whole scripts for the offline runner; default: in the same thread. */
   readonly analyst?: ScriptAnalyst;
 }
 
 /**
- * Answers questions for agents. The Anthropic runner asks the Messages API; the offline runner computes.
+ * Answers the requests to agents. The Anthropic runner calls the Messages API; the offline runner computes.
  * A call that gives no usable answer throws an `AgentError`; the usage of its calls is in `error.usage`.
  */
 export interface AgentRunner {

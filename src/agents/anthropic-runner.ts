@@ -13,14 +13,14 @@ import { DEFAULT_MODEL } from './default-model.js';
 import type { RenderedPrompt } from './prompt-template.js';
 import { READ_TOOL } from './read-tool.js';
 import { wellFormed } from './well-formed.js';
-import { JobFiles, type QuestionFiles } from './workspace/job-files.js';
+import { JobFiles, type RequestFiles } from './workspace/job-files.js';
 import { ANY_WORKSPACE } from './workspace/workspace-policy.js';
 
 /** Room for the thinking of a model and for an answer of some thousand lines. */
 const DEFAULT_MAX_TOKENS = 32_000;
 
 export interface AnthropicRunnerOptions {
-  /** Model for questions that name none. */
+  /** Model for requests that name none. */
   readonly model?: string;
   /** Token limit of an answer; doubled once if one is cut off. */
   readonly maxTokens?: number;
@@ -40,11 +40,11 @@ export interface AnthropicRunnerOptions {
   readonly random?: () => number;
 }
 
-const SCHEMA_REASKS = 2;
-const EMPTY_TEXT_REASKS = 1;
+const SCHEMA_RETRIES = 2;
+const EMPTY_TEXT_RETRIES = 1;
 
 /**
- * The runner that asks the Messages API. The SDK is loaded at the first question.
+ * The runner that calls the Messages API. The SDK is loaded at the first request.
  *
  * @example
  * const runner = createAnthropicRunner({ maxTokens: 16_000 });
@@ -81,7 +81,7 @@ export function createAnthropicRunner(options: AnthropicRunnerOptions = {}): Age
         step: request.step,
         request: first,
         checkAnswer,
-        reasks: schema ? SCHEMA_REASKS : EMPTY_TEXT_REASKS,
+        retries: schema ? SCHEMA_RETRIES : EMPTY_TEXT_RETRIES,
         files: offered.files,
       },
       settings,
@@ -130,14 +130,14 @@ async function firstRequest(
   withTool: boolean,
   options: AnthropicRunnerOptions,
 ): Promise<CallRequest> {
-  const question = addition === undefined ? prompt.variable : `${prompt.variable}\n\n${addition}`;
+  const content = addition === undefined ? prompt.variable : `${prompt.variable}\n\n${addition}`;
   return {
     model: model ?? agent.model ?? options.model ?? DEFAULT_MODEL,
     max_tokens: options.maxTokens ?? DEFAULT_MAX_TOKENS,
     ...(prompt.stable === ''
       ? {}
       : { system: [{ type: 'text', text: prompt.stable, cache_control: { type: 'ephemeral' } }] }),
-    messages: [{ role: 'user', content: wellFormed(question) }],
+    messages: [{ role: 'user', content: wellFormed(content) }],
     ...(withTool ? { tools: [READ_TOOL] } : {}),
     ...(schema === undefined ? {} : { output_config: { format: await outputFormat(schema as z.ZodType) } }),
   };
@@ -147,9 +147,9 @@ async function firstRequest(
 async function offeredFiles(
   { agent, workspace, step }: AgentRequest<unknown>,
   { files, log }: RunContext & { readonly files: JobFiles },
-): Promise<{ readonly files: QuestionFiles | null; readonly notes: readonly string[] }> {
+): Promise<{ readonly files: RequestFiles | null; readonly notes: readonly string[] }> {
   if (workspace === undefined || !agent.tools?.includes(READ_TOOL.name)) return { files: null, notes: [] };
-  const offered = await files.question(workspace);
+  const offered = await files.forRequest(workspace);
   if (offered !== null) return { files: offered, notes: [] };
   log?.warn(`${step}: ${NO_FILES}`);
   return { files: null, notes: [NO_FILES] };

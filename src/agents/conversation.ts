@@ -11,10 +11,10 @@ import type { RunContext } from './agent-runner.js';
 import { type AnswerCheck, isFinal, wholeText } from './check-answer.js';
 import { runTools } from './read-tool.js';
 import { wellFormed } from './well-formed.js';
-import type { QuestionFiles } from './workspace/job-files.js';
+import type { RequestFiles } from './workspace/job-files.js';
 
 /**
- * Sums the usage of the calls of one question. A call counts if the provider has said what it used, even if its answer then
+ * Sums the usage of the calls of one request. A call counts if the provider has said what it used, even if its answer then
  * broke off; a rejected one (429, 5xx, no connection) is not billed and not counted.
  */
 class CallUsage {
@@ -39,15 +39,15 @@ class CallUsage {
 export const MAX_TOOL_TURNS = 10;
 export const MAX_PAUSES = 5;
 
-export interface Question<Output> {
+export interface ConversationOptions<Output> {
   readonly step: string;
   /** The request of the first call; its conversation grows from there. */
   readonly request: CallRequest;
   readonly checkAnswer: AnswerCheck<Output>;
-  /** How often the agent is asked again after an answer that does not fit. */
-  readonly reasks: number;
+  /** How often the request is retried after an answer that does not fit. */
+  readonly retries: number;
   /** What the `Read` tool may read; null if no tool is offered. */
-  readonly files: QuestionFiles | null;
+  readonly files: RequestFiles | null;
 }
 
 export interface ConversationResult<Output> {
@@ -58,11 +58,11 @@ export interface ConversationResult<Output> {
 }
 
 /**
- * Asks one question until there is a usable answer: carries out tool calls, continues after pauses, asks again after an
+ * Sends one request until there is a usable answer: carries out tool calls, continues after pauses, retries after an
  * answer that was cut off (once, with twice the token limit) or that does not fit.
  */
 export class Conversation<Output> {
-  readonly #question: Question<Output>;
+  readonly #options: ConversationOptions<Output>;
   readonly #settings: CallSettings;
   readonly #context: RunContext;
   readonly #usage = new CallUsage();
@@ -72,18 +72,18 @@ export class Conversation<Output> {
   #parts: string[] = [];
   #maxTokens: number;
   #calls = 0;
-  #reasks = 0;
+  #retries = 0;
   #toolTurns = 0;
   #pauses = 0;
   #doubled = false;
 
-  constructor(question: Question<Output>, settings: CallSettings, context: RunContext) {
-    this.#question = question;
+  constructor(options: ConversationOptions<Output>, settings: CallSettings, context: RunContext) {
+    this.#options = options;
     this.#settings = settings;
     this.#context = context;
 
-    this.#messages = [...question.request.messages];
-    this.#maxTokens = question.request.max_tokens;
+    this.#messages = [...options.request.messages];
+    this.#maxTokens = options.request.max_tokens;
   }
 
   /** @throws {AgentError} no usable answer; with the usage of all calls, and the answer as it came. */
@@ -92,9 +92,9 @@ export class Conversation<Output> {
       const outcome = await this.#call();
       const { message } = outcome;
       if (outcome.class === 'truncated' && !this.#doubled) {
-        this.#askForMore();
-      } else if (outcome.class === 'schema-invalid' && message && this.#reasks < this.#question.reasks) {
-        this.#askAgain(message, outcome.detail);
+        this.#retryWithMoreTokens();
+      } else if (outcome.class === 'schema-invalid' && message && this.#retries < this.#options.retries) {
+        this.#retry(message, outcome.detail);
       } else if (outcome.class !== 'answered' || !message) {
         throw this.#failure(outcome);
       } else if (message.stopReason === 'tool_use') {
@@ -113,7 +113,7 @@ export class Conversation<Output> {
     const { signal, interceptors, log } = this.#context;
     return performCall(
       {
-        step: this.#question.step,
+        step: this.#options.step,
         turn: this.#calls,
         model: request.model,
         request,
@@ -127,14 +127,14 @@ export class Conversation<Output> {
         onOutcome: (outcome, reused) => this.#usage.add(outcome, request.model, reused),
         onRetry: (outcome, waitMs, retry) =>
           log?.warn(
-            `${this.#question.step}: ${outcome.class}, ${outcome.detail}; retry ${retry} in ${waitMs} ms`,
+            `${this.#options.step}: ${outcome.class}, ${outcome.detail}; retry ${retry} in ${waitMs} ms`,
           ),
       },
     );
   }
 
   #request(): CallRequest {
-    const base = { ...this.#question.request, messages: this.#messages, max_tokens: this.#maxTokens };
+    const base = { ...this.#options.request, messages: this.#messages, max_tokens: this.#maxTokens };
     // The last turn must bring an answer: the tool calls so far are paid for.
     return this.#toolTurns >= MAX_TOOL_TURNS && base.tools
       ? { ...base, tool_choice: { type: 'none' } }
@@ -152,20 +152,20 @@ export class Conversation<Output> {
         ? undefined
         : { class: 'tool-loop', detail: `the turn was paused ${MAX_PAUSES} times without an answer` };
     }
-    const checked = this.#question.checkAnswer(wholeText(this.#parts, message));
+    const checked = this.#options.checkAnswer(wholeText(this.#parts, message));
     return checked.ok ? undefined : { class: 'schema-invalid', detail: checked.problem };
   }
 
-  #askForMore(): void {
+  #retryWithMoreTokens(): void {
     this.#doubled = true;
     this.#maxTokens *= 2;
-    this.#note(`an answer was cut off; asked once more with ${this.#maxTokens} tokens`);
+    this.#note(`an answer was cut off; retried once with ${this.#maxTokens} tokens`);
   }
 
-  #askAgain(message: ReceivedMessage, problem: string): void {
-    this.#reasks += 1;
+  #retry(message: ReceivedMessage, problem: string): void {
+    this.#retries += 1;
     this.#parts = [];
-    this.#note(`an answer did not fit; asked again (${this.#reasks} of ${this.#question.reasks})`);
+    this.#note(`an answer did not fit; retried (${this.#retries} of ${this.#options.retries})`);
     this.#repeat(message);
     this.#messages.push({
       role: 'user',
@@ -176,7 +176,7 @@ export class Conversation<Output> {
   async #answerTools(message: ReceivedMessage): Promise<void> {
     this.#toolTurns += 1;
     this.#parts = [];
-    const results = await runTools(toolUsesOf(message), this.#question.files, this.#context.log);
+    const results = await runTools(toolUsesOf(message), this.#options.files, this.#context.log);
     this.#repeat(message);
     this.#messages.push({
       role: 'user',
@@ -199,18 +199,18 @@ export class Conversation<Output> {
   }
 
   #result(message: ReceivedMessage): ConversationResult<Output> {
-    const checked = this.#question.checkAnswer(wholeText(this.#parts, message));
+    const checked = this.#options.checkAnswer(wholeText(this.#parts, message));
     if (!checked.ok) throw this.#failure({ class: 'schema-invalid', detail: checked.problem, message });
     return { output: checked.output, usage: this.#usage, model: message.model, notes: this.#notes };
   }
 
   #failure(outcome: CallOutcome): AgentError {
     const code: ErrorCode = OUTCOMES[outcome.class].error ?? 'answer-invalid';
-    const asked = this.#calls === 1 ? '' : ` (call ${this.#calls} of the question)`;
+    const callNumber = this.#calls === 1 ? '' : ` (call ${this.#calls} of the request)`;
     const limit = outcome.class === 'truncated' ? `, cut off at ${this.#maxTokens} tokens` : '';
     const rawAnswer =
       outcome.message && isFinal(outcome.message) ? wholeText(this.#parts, outcome.message) : undefined;
-    return new AgentError(code, `${this.#question.step}${asked}: ${outcome.detail}${limit}.`, {
+    return new AgentError(code, `${this.#options.step}${callNumber}: ${outcome.detail}${limit}.`, {
       usage: this.#usage.total,
       ...(rawAnswer === undefined ? {} : { rawAnswer }),
     });
@@ -218,7 +218,7 @@ export class Conversation<Output> {
 
   #note(note: string): void {
     this.#notes.push(note);
-    this.#context.log?.warn(`${this.#question.step}: ${note}`);
+    this.#context.log?.warn(`${this.#options.step}: ${note}`);
   }
 }
 

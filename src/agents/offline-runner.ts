@@ -9,7 +9,7 @@ import { IN_PLACE_ANALYST, type ScriptAnalyst } from './script-analyst.js';
 type OfflineAnswer = Pick<AgentAnswer<unknown>, 'output' | 'notes' | 'declined'>;
 type Answering = (request: AgentRequest<unknown>, analyst: ScriptAnalyst) => Promise<OfflineAnswer>;
 
-/** How each agent's question is answered without a model. */
+/** How a request to each agent is answered without a model. */
 const ANSWERS: Readonly<Record<string, Answering>> = {
   [`${AgentType.leakage}/detection`]: detectByAnalysis,
   [`${AgentType.leakage}/correction`]: correctByRewriting,
@@ -40,7 +40,7 @@ export function createOfflineRunner(): AgentRunner {
 function textVariable(request: AgentRequest<unknown>, name: string): string {
   const value = request.variables[name];
   if (typeof value !== 'string') {
-    throw new AgentError('bad-request', `the question "${request.step}" lacks the variable ${name}`);
+    throw new AgentError('bad-request', `the request "${request.step}" lacks the variable ${name}`);
   }
   return value;
 }

@@ -61,7 +61,7 @@ interface LeakageAnnotations {
 }
 export type AnnotatedLeakageAnswer = LeakageAnswer & LeakageAnnotations;
 
-/** Every answer that fits `LeakageDetectionOutputSchema` is of this type; ask with it as `Output`. */
+/** Every answer that fits `LeakageDetectionOutputSchema` is of this type; use it as `Output` of the request. */
 export interface LeakageDetectionOutput {
   answers: AnnotatedLeakageAnswer[];
   /** Code that static analysis could not follow; models do not fill it. Lines count from 1. */

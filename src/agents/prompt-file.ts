@@ -21,7 +21,7 @@ const FrontMatterSchema = z.strictObject({
     .string()
     .transform((written) => (written.trim() === '' ? [] : written.split(',').map((name) => name.trim())))
     .pipe(z.array(DeclarationSchema)),
-  source: z.string().min(1).describe('Figure of the paper, or requirement, that asks for the prompt.'),
+  source: z.string().min(1).describe('Figure of the paper, or requirement, that the prompt is from.'),
 });
 export type FrontMatter = z.infer<typeof FrontMatterSchema>;
 

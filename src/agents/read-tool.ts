@@ -5,7 +5,7 @@ import type { ToolUse } from '../calls/message.js';
 import { redactSecrets } from '../config/redact.js';
 import type { WorkLog } from './agent-runner.js';
 import { wellFormed } from './well-formed.js';
-import { MAX_TURN_READS, type QuestionFiles } from './workspace/job-files.js';
+import { MAX_TURN_READS, type RequestFiles } from './workspace/job-files.js';
 import { DEFAULT_LINES, readLines } from './workspace/read-lines.js';
 import { WorkspaceRefusal } from './workspace/workspace-refusal.js';
 
@@ -41,7 +41,7 @@ type ReadInput = z.infer<typeof ReadInputSchema>;
  */
 export async function runTools(
   uses: readonly ToolUse[],
-  files: QuestionFiles | null,
+  files: RequestFiles | null,
   log: WorkLog | undefined,
 ): Promise<ToolResultBlockParam[]> {
   const results: ToolResultBlockParam[] = [];
@@ -65,7 +65,7 @@ function refusal({ id }: ToolUse, why: string): ToolResultBlockParam {
   return { type: 'tool_result', tool_use_id: id, content: why, is_error: true };
 }
 
-async function runTool(use: ToolUse, files: QuestionFiles | null, log: WorkLog | undefined): Promise<string> {
+async function runTool(use: ToolUse, files: RequestFiles | null, log: WorkLog | undefined): Promise<string> {
   if (use.name !== READ_TOOL.name || files === null) {
     throw new WorkspaceRefusal(`There is no tool "${printable(use.name)}" here.`);
   }
@@ -84,7 +84,7 @@ async function runTool(use: ToolUse, files: QuestionFiles | null, log: WorkLog |
   }
 }
 
-async function read(files: QuestionFiles, { file_path, ...lines }: ReadInput): Promise<string> {
+async function read(files: RequestFiles, { file_path, ...lines }: ReadInput): Promise<string> {
   files.beginRead();
   const file = await files.workspace.openFile(file_path);
   try {

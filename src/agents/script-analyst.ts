@@ -43,7 +43,7 @@ export const IN_PLACE_ANALYST: ScriptAnalyst = {
 const MAX_KEPT = 3;
 
 /**
- * The same analyst, for one check: it analyzes a text once, however often it is asked about it. A check asks for the
+ * The same analyst, for one check: it analyzes a text once, however often it is called with it. A check needs the
  * detection, for each finding's description and before each correction.
  */
 export function analyzedOnce(analyst: ScriptAnalyst): ScriptAnalyst {

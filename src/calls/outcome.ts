@@ -17,7 +17,7 @@ export const OUTCOMES = {
   answered: rule(null, 'a whole message that ends as it should'),
   truncated: rule('answer-truncated', 'cut off by the token limit'),
   refused: rule('answer-refused', 'the model or the provider declined to answer'),
-  'schema-invalid': rule('answer-invalid', 'a whole message that does not fit what was asked for'),
+  'schema-invalid': rule('answer-invalid', 'a whole message that does not fit the request'),
   'tool-loop': rule('tool-loop', 'tools called, or turns paused, without end'),
   'context-exceeded': rule('context-exceeded', 'the request does not fit the model'),
   'unknown-stop': rule('answer-unknown-stop', 'a stop reason that this version does not know'),

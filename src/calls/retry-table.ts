@@ -28,13 +28,13 @@ export const CALL_RETRIES = {
   truncated: row(
     'never',
     'end',
-    'Asked again once with twice the token limit; after that it would be cut again.',
+    'Retried once with twice the token limit; after that it would be cut again.',
   ),
-  refused: row('never', 'end', 'The same question is refused again.'),
+  refused: row('never', 'end', 'The same request is refused again.'),
   'schema-invalid': row(
     'never',
     'end',
-    'The agent is asked again with the problem; this is the last such answer.',
+    'The request is retried with the problem; this is the last such answer.',
   ),
   'tool-loop': row('never', 'end', 'The agent does not come to an answer.'),
   'context-exceeded': row('never', 'end', 'The text does not become shorter.'),

@@ -22,7 +22,7 @@ const SHOWN_PARAMETER = /^(?:db|tag)=[\w{}.-]*$/;
 const PARAMETER_NAME = /^[a-z][a-z_-]{0,19}(?==)/i;
 
 /**
- * The address of a Redis as it may be shown. `URL` is not asked: it refuses or misreads just those addresses whose
+ * The address of a Redis as it may be shown. `URL` is not used: it refuses or misreads just those addresses whose
  * password was not encoded, and they are the ones that people look at. What is not understood is not shown.
  */
 export function shownAddress(input: string): string {

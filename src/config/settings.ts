@@ -140,7 +140,7 @@ export const SETTINGS = {
     'FLEET_CALL_CACHE',
     'off',
     z.enum(['on', 'off']).default('off'),
-    'Whether other jobs with exactly the same question reuse an answer.',
+    'Whether other jobs with exactly the same request reuse an answer.',
   ),
   modelLimits: setting(
     'FLEET_MODEL_LIMITS',

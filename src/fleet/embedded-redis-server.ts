@@ -32,7 +32,7 @@ export function startServer(binary: string, throwaway: boolean): ChildProcess {
 /** Resolves with true once the server answers commands, after it has loaded its data; with false if it ends before. */
 export async function serverReady(server: ChildProcess): Promise<boolean> {
   while (server.exitCode === null && server.signalCode === null && server.pid !== undefined) {
-    if ((await askServer('PING'))?.startsWith('+PONG') === true) return true;
+    if ((await sendCommand('PING'))?.startsWith('+PONG') === true) return true;
     await wait(5);
   }
   return false;
@@ -44,7 +44,7 @@ export async function stopServer(server: ChildProcess): Promise<void> {
   const ended = once(server, 'exit');
   const timer = setTimeout(() => server.kill('SIGKILL'), STOP_TIMEOUT_MS);
   // The command ends it at once; it checks the signal every tenth of a second, but also while it loads.
-  await askServer('SHUTDOWN');
+  await sendCommand('SHUTDOWN');
   server.kill('SIGTERM');
   await ended;
   clearTimeout(timer);
@@ -74,7 +74,7 @@ export function logTail(): string {
   return text === undefined ? 'it wrote no log' : text.trimEnd().split('\n').slice(-3).join(' | ');
 }
 
-async function askServer(command: string): Promise<string | undefined> {
+async function sendCommand(command: string): Promise<string | undefined> {
   const socket = await connectTo(REDIS_SOCKET);
   if (socket === undefined) return undefined;
   socket.write(`${command}\r\n`);

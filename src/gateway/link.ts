@@ -42,7 +42,7 @@ export class FleetLink {
   #gateway: Gateway | undefined;
   #collector: Collector | undefined;
   #connecting: Promise<void> | undefined;
-  #asking: Promise<boolean> | undefined;
+  #pinging: Promise<boolean> | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -76,13 +76,13 @@ export class FleetLink {
 
   /** Whether Redis answers now; concurrent callers share one ping. */
   isHealthy(): Promise<boolean> {
-    this.#asking ??= this.#askRedis().finally(() => {
-      this.#asking = undefined;
+    this.#pinging ??= this.#ping().finally(() => {
+      this.#pinging = undefined;
     });
-    return this.#asking;
+    return this.#pinging;
   }
 
-  async #askRedis(): Promise<boolean> {
+  async #ping(): Promise<boolean> {
     const client = this.#gateway?.fleet.client;
     if (client === undefined || client.status !== 'ready') return false;
     try {

@@ -18,8 +18,8 @@ const DEFAULT_ADMIT_PERCENT = 80;
 const READING_MS = 1_000;
 /** A reading is renewed once this fraction of its room is used, because other producers submit as well. */
 const RENEW_FRACTION = 1 / 8;
-/** How long a server that does not report its memory is not asked again, in milliseconds. */
-const ASK_AGAIN_MS = 60_000;
+/** How long a server that does not report its memory is not queried again, in milliseconds. */
+const RETRY_MS = 60_000;
 /** How much memory a text may need until its job has ended, as a multiple of its size. */
 const TEXT_GROWTH = 3;
 /** Bytes that a job needs besides its data: its hash, its queue entry, its events. */
@@ -139,7 +139,7 @@ export class MemoryAdmission {
     ]);
     if (info === undefined) {
       return {
-        at: Date.now() + ASK_AGAIN_MS - READING_MS,
+        at: Date.now() + RETRY_MS - READING_MS,
         room: Number.POSITIVE_INFINITY,
         why: '',
         taken: 0,

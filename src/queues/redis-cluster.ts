@@ -15,7 +15,7 @@ export interface ClusterNode {
 }
 
 export interface ClusterSettings {
-  /** Nodes to ask first; the others are learned from them. */
+  /** Nodes to query first; the others are learned from them. */
   readonly nodes: readonly ClusterNode[];
   /** The text between the braces of the prefix. It alone decides which slot, and therefore which node, has the keys. */
   readonly tag: string;
@@ -70,13 +70,13 @@ export function clusterConnector(settings: ClusterSettings): NonNullable<RedisOp
       return this.stream;
     }
 
-    /** Asks one node after the other, each time from another first node: a node may be partitioned without knowing it. */
+    /** Queries one node after the other, each time from another first node: a node may be partitioned without knowing it. */
     async #findOwner(emit: (type: string, error: Error) => void): Promise<ClusterNode> {
       for (let failures = 0; ; failures += 1) {
         const node = this.#nodes[this.#nextNode++ % this.#nodes.length];
         try {
           if (node === undefined) throw new TypeError('a cluster has at least one node');
-          const { owner, nodes } = await askForOwner(node, settings, tag);
+          const { owner, nodes } = await ownerAccordingTo(node, settings, tag);
           if (this.connecting) {
             this.#nodes = nodes;
             return owner;
@@ -93,8 +93,8 @@ export function clusterConnector(settings: ClusterSettings): NonNullable<RedisOp
   };
 }
 
-/** Asks one node which master has the tag's slot, and which nodes there are. */
-async function askForOwner(
+/** Queries one node which master has the tag's slot, and which nodes there are. */
+async function ownerAccordingTo(
   node: ClusterNode,
   { nodes: seeds, username, password, tls }: ClusterSettings,
   tag: string,
@@ -120,7 +120,7 @@ async function askForOwner(
     const [slot, reply] = await Promise.all([client.cluster('KEYSLOT', `{${tag}}`), client.cluster('SLOTS')]);
     const ranges = Slots.parse(reply);
     const toNode = ([host, port]: readonly [string | null, ...unknown[]]): ClusterNode => ({
-      // A node that does not know its own name is at the address that was asked.
+      // A node that does not know its own name is at the address that was used.
       host: host === null || host === '' ? node.host : host,
       port: Number(port),
     });

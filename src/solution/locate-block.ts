@@ -1,7 +1,7 @@
 import { BlockNotFoundError } from '../errors.js';
 import { search, searchText } from './search.js';
 
-/** A block found in a script. `text` is always `content.slice(start, end)`, never the block as it was asked for. */
+/** A block found in a script. `text` is always `content.slice(start, end)`, never the block as it was requested. */
 export interface LocatedBlock {
   /** Offset of the first code unit (UTF-16). */
   readonly start: number;
@@ -49,8 +49,8 @@ function withoutTrailingBlanks(codeBlock: string): string {
   return codeBlock.slice(afterBreak).trim() === '' ? codeBlock.slice(0, afterBreak) : codeBlock;
 }
 
-function locateByWholeLines(asked: string, content: string): LocatedBlock | null {
-  const codeBlock = withoutTrailingBlanks(asked);
+function locateByWholeLines(requested: string, content: string): LocatedBlock | null {
+  const codeBlock = withoutTrailingBlanks(requested);
   const numbers = new Map<string, number>();
   const wanted = lineNumbers(codeBlock, lineBounds(codeBlock), (line) => {
     const number = numbers.get(line) ?? numbers.size;

@@ -68,7 +68,7 @@ function threadMilliseconds(): number | undefined {
 const CLOCK_FACTOR = 4;
 
 /**
- * Tells when so much processor time of this thread is over, however busy the machine is. It asks the kernel only where the
+ * Reports when so much processor time of this thread is used, however busy the machine is. It reads the kernel's counter only where the
  * clock says that it may be over.
  */
 function threadDeadline(milliseconds: number): () => boolean {
@@ -77,12 +77,12 @@ function threadDeadline(milliseconds: number): () => boolean {
     const end = performance.now() + CLOCK_FACTOR * milliseconds;
     return () => performance.now() > end;
   }
-  let askAt = performance.now() + milliseconds;
+  let nextCheckAt = performance.now() + milliseconds;
   return () => {
     const now = performance.now();
-    if (now < askAt) return false;
+    if (now < nextCheckAt) return false;
     const left = milliseconds - ((threadMilliseconds() ?? Number.POSITIVE_INFINITY) - usedBefore);
-    askAt = now + left;
+    nextCheckAt = now + left;
     return left <= 0;
   };
 }

@@ -39,7 +39,7 @@ async function serve(reply: Script) {
   return createAnthropicRunner({ apiKey: 'k', baseURL: api.url });
 }
 
-function detectQuestion() {
+function detectRequest() {
   return {
     agent: detection,
     variables: { code: CODE },
@@ -51,7 +51,7 @@ function detectQuestion() {
 describe('structured output', () => {
   it('REQ-SF-015: the detection is asked with the JSON schema of its output', async () => {
     const runner = await serve([jsonReply(YES)]);
-    const { output } = await runner.ask(detectQuestion());
+    const { output } = await runner.ask(detectRequest());
     expect(output).toEqual(YES);
     const format = api.requests[0]?.body.output_config?.format;
     expect(format?.type).toBe('json_schema');
@@ -63,7 +63,7 @@ describe('structured output', () => {
 
   it('REQ-SF-014: the answer is parsed; its block is an exact substring of the solution', async () => {
     const runner = await serve([jsonReply(YES, { deltaSize: 3 })]);
-    const { output } = await runner.ask(detectQuestion());
+    const { output } = await runner.ask(detectRequest());
     expect(output.answers[0]?.leakage_status).toBe('Yes Data Leakage');
     expect(CODE).toContain(output.answers[0]?.code_block);
   });
@@ -121,7 +121,7 @@ describe('structured output', () => {
 describe('the request', () => {
   it('REQ-SF-012: instructions go into the system text with cache control, the script into the message', async () => {
     const runner = await serve([jsonReply(YES)]);
-    await runner.ask(detectQuestion());
+    await runner.ask(detectRequest());
     const body = api.requests[0]?.body;
     const parts = PromptRegistry.shared().renderParts('leakage', 'detection', { code: CODE });
     expect(body?.system).toEqual([
@@ -132,39 +132,39 @@ describe('the request', () => {
 
   it('an addition follows the prompt', async () => {
     const runner = await serve([jsonReply(YES)]);
-    await runner.ask({ ...detectQuestion(), addition: 'The block was not found in the solution.' });
+    await runner.ask({ ...detectRequest(), addition: 'The block was not found in the solution.' });
     expect(String(api.requests[0]?.body.messages[0]?.content)).toMatch(
       /JSON object\.\n\nThe block was not found in the solution\.$/,
     );
   });
 
-  it("the model is the question's, else the agent's, else the runner's, else the default", async () => {
+  it("the model is the request's, else the agent's, else the runner's, else the default", async () => {
     api = await startMessagesApi({ reply: () => textReply('x') });
     const plain = createAnthropicRunner({ apiKey: 'k', baseURL: api.url });
     const configured = createAnthropicRunner({ apiKey: 'k', baseURL: api.url, model: 'from-runner' });
     const ofAgent = new AgentConfig({ agentType: AgentType.summarize, model: 'from-agent' });
-    const question = { agent: summarize, variables: ABLATION, step: 's' };
-    await plain.ask(question);
-    await configured.ask(question);
-    await configured.ask({ ...question, agent: ofAgent });
-    await configured.ask({ ...question, agent: ofAgent, model: 'from-question' });
+    const request = { agent: summarize, variables: ABLATION, step: 's' };
+    await plain.ask(request);
+    await configured.ask(request);
+    await configured.ask({ ...request, agent: ofAgent });
+    await configured.ask({ ...request, agent: ofAgent, model: 'from-request' });
     expect(api.requests.map((request) => request.body.model)).toEqual([
       DEFAULT_MODEL,
       'from-runner',
       'from-agent',
-      'from-question',
+      'from-request',
     ]);
   });
 
   it('half a surrogate pair in a script does not spoil the request', async () => {
     const runner = await serve([jsonReply(YES)]);
-    await runner.ask({ ...detectQuestion(), variables: { code: 'x = "\ud800"\n' } });
+    await runner.ask({ ...detectRequest(), variables: { code: 'x = "\ud800"\n' } });
     expect(api.requests[0]?.text).toContain('x = "\uFFFD"');
   });
 
   it('a missing variable is an error before anything is sent', async () => {
     const runner = await serve([]);
-    await expect(runner.ask({ ...detectQuestion(), variables: {} })).rejects.toMatchObject({
+    await expect(runner.ask({ ...detectRequest(), variables: {} })).rejects.toMatchObject({
       code: 'prompt-variable',
     });
     expect(api.requests).toHaveLength(0);
@@ -180,7 +180,7 @@ describe('the answer', () => {
       cache_creation_input_tokens: 400,
     };
     const runner = await serve([jsonReply(YES, { usage, model: 'claude-opus-5-5' })]);
-    const answer = await runner.ask({ ...detectQuestion(), model: 'claude-opus-5-5' });
+    const answer = await runner.ask({ ...detectRequest(), model: 'claude-opus-5-5' });
     expect(answer.model).toBe('claude-opus-5-5');
     expect(answer.promptDigest).toBe(detection.render({ code: CODE }).digest);
     expect(answer.usage).toEqual({
@@ -203,13 +203,13 @@ describe('the answer', () => {
 });
 
 describe('the Read tool', () => {
-  it('REQ-SF-011: is offered where the question names a workspace, and only to agents that have it', async () => {
+  it('REQ-SF-011: is offered where the request names a workspace, and only to agents that have it', async () => {
     const workspace = mkdtempSync(join(tmpdir(), 'fleet-workspace-'));
     try {
       const runner = await serve((_, index) => (index < 3 ? jsonReply(YES) : textReply('x')));
-      await runner.ask({ ...detectQuestion(), workspace });
-      await runner.ask(detectQuestion());
-      await runner.ask({ ...detectQuestion(), workspace: join(workspace, 'nowhere') });
+      await runner.ask({ ...detectRequest(), workspace });
+      await runner.ask(detectRequest());
+      await runner.ask({ ...detectRequest(), workspace: join(workspace, 'nowhere') });
       await runner.ask({ agent: summarize, variables: ABLATION, step: 's', workspace });
       expect(api.requests.map((request) => request.body.tools?.map((tool) => tool.name))).toEqual([
         ['Read'],
@@ -233,7 +233,7 @@ describe('the Read tool', () => {
       const log: string[] = [];
       const record = (line: string) => log.push(line);
       const { output, usage } = await runner.ask(
-        { ...detectQuestion(), workspace },
+        { ...detectRequest(), workspace },
         { log: { info: record, warn: record } },
       );
       expect(output).toEqual(YES);

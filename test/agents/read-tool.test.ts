@@ -51,8 +51,8 @@ async function read(input: unknown, workspace: string | null = root, name = 'Rea
     warn: (line: string) => lines.push(`warn ${line}`),
   };
   const files = new JobFiles(ANY_WORKSPACE);
-  const question = workspace === null ? null : await files.question(workspace);
-  const [result] = await runTools([{ id: 't1', name, input }], question, log);
+  const requestFiles = workspace === null ? null : await files.forRequest(workspace);
+  const [result] = await runTools([{ id: 't1', name, input }], requestFiles, log);
   await files.close();
   return {
     text: String(result?.content).replace(/^<file-\w{16}>\n([\s\S]*)<\/file-\w{16}>$/, '$1'),

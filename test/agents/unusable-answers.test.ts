@@ -227,7 +227,7 @@ describe('calls that fail', () => {
     const error = await errorOf(detect([textReply('nonsense'), errorReply(401)]));
     expect(error.code).toBe('unauthorized');
     expect(error.usage).toMatchObject({ calls: 1, inputTokens: 100, outputTokens: 20 });
-    expect(error.message).toContain('call 2 of the question');
+    expect(error.message).toContain('call 2 of the request');
   });
 });
 

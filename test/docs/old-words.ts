@@ -5,7 +5,7 @@ export interface OldWord {
   readonly use: string;
   /** `names`: identifiers only. `prose`: comments, strings of `src` and documents only. Both unless it says otherwise. */
   readonly in?: 'names' | 'prose';
-  /** The only folder in which the word is an old one. */
+  /** The only folder in which the word is an old one; another folder needs another entry. */
   readonly at?: string;
   /** Folders in which the word is still in use. */
   readonly notYet?: readonly string[];
@@ -96,8 +96,21 @@ export const OLD_WORDS: readonly OldWord[] = [
   },
   { old: '(?:stands?|stood|standing)', use: 'is, represents', in: 'names' },
   { old: '(?:stands?|stood)(?! (?:for|in|out))', use: 'is, occurs, was', in: 'prose' },
-  { old: 'verdicts?', use: 'result, status, finding', in: 'names' },
+  // What an evaluation requires of a check, and what a contamination check says, is a verdict.
+  ...['src/solution/', 'src/leakage/', 'src/ablation/', 'src/cli/', 'fuzz/', 'scripts/'].map((at) => ({
+    old: 'verdicts?',
+    use: 'result, status, finding',
+    in: 'names' as const,
+    at,
+  })),
   { old: 'verdicts?', use: 'result, status, finding', in: 'prose', at: 'src/solution/' },
+  {
+    old: 'questions?|reask\\w*|asked|asking|ask (?:[a-z]+ )*[a-z]+',
+    use: 'request, retry',
+    in: 'names',
+    at: 'src/',
+  },
+  { old: 'questions?', use: 'request, step', in: 'prose', at: 'src/' },
   { old: 'but for', use: 'except for', in: 'prose' },
   { old: 'anew', use: 'again' },
   { old: 'reckon\\w*', use: 'compute' },
@@ -148,6 +161,7 @@ export interface Allowed {
 export const ALLOWED: readonly Allowed[] = [
   { at: 'bench/report/', found: 'mark', reason: 'a mark of the package @observablehq/plot' },
   { at: 'bench/report/', found: 'marks', reason: 'the marks of a plot of that package' },
+  { at: 'src/agents/conversation.ts', found: 'question', reason: 'a message to the model' },
   { at: 'docs/requirements.md', found: 'normalised', reason: 'the id of a labeled script' },
   { at: 'docs/requirements.md', found: 'neighbours', reason: 'the id of a labeled script' },
   { at: 'src/gateway/pages/', found: 'labelledby', reason: 'the attribute aria-labelledby of HTML' },

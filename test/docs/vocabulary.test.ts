@@ -37,6 +37,9 @@ const PATTERNS = {
 };
 const EXACT = OLD_WORDS.map((word) => ({ ...word, pattern: new RegExp(`^(?:${word.old})$`) }));
 
+const isOldIn = (file: string, { at = '', notYet = [] }: OldWord) =>
+  file.startsWith(at) && !notYet.some((folder) => file.startsWith(folder));
+
 /** Identifiers, comments and, in `src`, strings. Strings elsewhere are data of tests. */
 function* passagesOfCode(file: string, text: string): Generator<Passage> {
   let line = 1;
@@ -73,10 +76,10 @@ function oldWordsIn(file: string, text: string): Use[] {
   const passages = file.endsWith('.md') ? passagesOfPage(text) : passagesOfCode(file, text);
   return [...passages].flatMap(({ kind, text: passage, line }) =>
     [...words(passage).matchAll(PATTERNS[kind])].flatMap(([found]) => {
-      const word = EXACT.find((each) => (each.in ?? kind) === kind && each.pattern.test(found));
-      const isElsewhere =
-        !file.startsWith(word?.at ?? '') || word?.notYet?.some((folder) => file.startsWith(folder));
-      return isElsewhere ? [] : [{ file, line, found, use: word?.use ?? '' }];
+      const word = EXACT.find(
+        (each) => (each.in ?? kind) === kind && isOldIn(file, each) && each.pattern.test(found),
+      );
+      return word === undefined ? [] : [{ file, line, found, use: word.use }];
     }),
   );
 }

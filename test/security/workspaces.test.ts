@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { JobFiles, MAX_JOB_READS, MAX_QUESTION_BYTES } from '../../src/agents/workspace/job-files.js';
+import { JobFiles, MAX_JOB_READS, MAX_REQUEST_BYTES } from '../../src/agents/workspace/job-files.js';
 import { MAX_SCAN_BYTES, readLines } from '../../src/agents/workspace/read-lines.js';
 import { Workspace } from '../../src/agents/workspace/workspace.js';
 import { ANY_WORKSPACE, type WorkspacePolicy } from '../../src/agents/workspace/workspace-policy.js';
@@ -244,7 +244,7 @@ describe('how much an agent reads is bounded', () => {
     const bodies = api.requests.map(({ body }) => JSON.stringify(body).length);
     // Ten turns name 3,000 reads; the agent chose the names of the calls.
     const overhead = 10 * 300 * 400;
-    expect(Math.max(...bodies)).toBeLessThan(MAX_QUESTION_BYTES + overhead);
+    expect(Math.max(...bodies)).toBeLessThan(MAX_REQUEST_BYTES + overhead);
     expect(toolResults(api.requests[1])).toHaveLength(300);
     expect(
       toolResults(api.requests[1]).filter(({ is_error }) => is_error !== true).length,
@@ -254,10 +254,10 @@ describe('how much an agent reads is bounded', () => {
 
   it('a job has a maximum number of reads, however many requests it makes', async () => {
     const files = new JobFiles(ANY_WORKSPACE);
-    const question = await files.question(join(root, 'ws'));
-    for (let read = 0; read < MAX_JOB_READS; read += 1) question?.beginRead();
-    const next = await files.question(join(root, 'ws'));
-    expect(next?.workspace).toBe(question?.workspace);
+    const first = await files.forRequest(join(root, 'ws'));
+    for (let read = 0; read < MAX_JOB_READS; read += 1) first?.beginRead();
+    const next = await files.forRequest(join(root, 'ws'));
+    expect(next?.workspace).toBe(first?.workspace);
     expect(() => next?.beginRead()).toThrow('all that it may');
     await files.close();
   });

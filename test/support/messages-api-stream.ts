@@ -9,13 +9,13 @@ export interface StreamEvent {
 let messages = 0;
 
 /** The message as a whole, as the API answers without `stream`. */
-export function wholeMessage(reply: MessageReply, askedModel: string): Record<string, unknown> {
+export function wholeMessage(reply: MessageReply, requestedModel: string): Record<string, unknown> {
   messages += 1;
   return {
     id: `msg_${messages}`,
     type: 'message',
     role: 'assistant',
-    model: reply.model ?? askedModel,
+    model: reply.model ?? requestedModel,
     content: reply.content,
     stop_reason: reply.stopReason,
     stop_sequence: null,
@@ -31,8 +31,8 @@ export function wholeMessage(reply: MessageReply, askedModel: string): Record<st
 }
 
 /** The same message as the events of a stream: counts of output come last and are cumulative. */
-export function streamEvents(reply: MessageReply, askedModel: string): StreamEvent[] {
-  const whole = wholeMessage(reply, askedModel);
+export function streamEvents(reply: MessageReply, requestedModel: string): StreamEvent[] {
+  const whole = wholeMessage(reply, requestedModel);
   const usage = whole.usage as Record<string, unknown>;
   const events: StreamEvent[] = [
     event('message_start', {

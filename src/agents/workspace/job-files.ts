@@ -2,9 +2,9 @@ import { Workspace } from './workspace.js';
 import type { WorkspacePolicy } from './workspace-policy.js';
 import { WorkspaceRefusal } from './workspace-refusal.js';
 
-/** Bounds of what agents read. Every text that is handed out is sent again with each later call of its question. */
+/** Bounds of what agents read. Every text that is handed out is sent again with each later call of its request. */
 export const MAX_TURN_READS = 16;
-export const MAX_QUESTION_BYTES = 512 * 1024;
+export const MAX_REQUEST_BYTES = 512 * 1024;
 export const MAX_JOB_READS = 200;
 const MAX_JOB_BYTES = 2 * 1024 * 1024;
 
@@ -22,15 +22,15 @@ export class JobFiles {
     this.#policy = policy;
   }
 
-  /** The files for one question of the job; null where the workspace is no directory that may be read in. */
-  async question(path: string): Promise<QuestionFiles | null> {
+  /** The files for one request of the job; null where the workspace is no directory that may be read in. */
+  async forRequest(path: string): Promise<RequestFiles | null> {
     let opening = this.#opened.get(path);
     if (opening === undefined) {
       opening = Workspace.open(path, this.#policy);
       this.#opened.set(path, opening);
     }
     const workspace = await opening;
-    return workspace && new QuestionFiles(workspace, this);
+    return workspace && new RequestFiles(workspace, this);
   }
 
   async close(): Promise<void> {
@@ -56,8 +56,8 @@ export class JobFiles {
   }
 }
 
-/** The same files for one question, which has a bound of its own. */
-export class QuestionFiles {
+/** The same files for one request, which has its own bound. */
+export class RequestFiles {
   readonly #job: JobFiles;
   #bytes = 0;
 
@@ -70,19 +70,19 @@ export class QuestionFiles {
 
   /** Counts a read before it is done. @throws {WorkspaceRefusal} */
   beginRead(): void {
-    if (this.#bytes >= MAX_QUESTION_BYTES) throw bytesUsedUp();
+    if (this.#bytes >= MAX_REQUEST_BYTES) throw bytesUsedUp();
     this.#job.beginRead();
   }
 
   /** Counts a text as it goes over the wire. @throws {WorkspaceRefusal} */
   handOut(text: string): void {
     const bytes = Buffer.byteLength(JSON.stringify(text));
-    if (this.#bytes + bytes > MAX_QUESTION_BYTES) throw bytesUsedUp();
+    if (this.#bytes + bytes > MAX_REQUEST_BYTES) throw bytesUsedUp();
     this.#job.handOut(bytes);
     this.#bytes += bytes;
   }
 }
 
 function bytesUsedUp(): WorkspaceRefusal {
-  return new WorkspaceRefusal(`one question may read ${MAX_QUESTION_BYTES} bytes; answer with what was read`);
+  return new WorkspaceRefusal(`one request may read ${MAX_REQUEST_BYTES} bytes; answer with what was read`);
 }

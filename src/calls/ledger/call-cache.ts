@@ -41,7 +41,7 @@ export class CallCache implements CallInterceptor {
   readonly #control: Pick<CallControl, 'client' | 'prefix' | 'clock'>;
   readonly #maxAnswers: number;
   readonly name = 'cache';
-  readonly #asked = new Set<string>();
+  readonly #seen = new Set<string>();
 
   constructor(control: Pick<CallControl, 'client' | 'prefix' | 'clock'>, maxAnswers = MAX_ANSWERS) {
     this.#control = control;
@@ -49,8 +49,8 @@ export class CallCache implements CallInterceptor {
   }
 
   async admit({ digest }: PlannedCall): Promise<ReceivedMessage | undefined> {
-    if (this.#asked.has(digest)) return undefined;
-    this.#asked.add(digest);
+    if (this.#seen.has(digest)) return undefined;
+    this.#seen.add(digest);
     const reply = await runScript(this.#control.client, LOOK_UP, this.#keys(digest), [
       digest,
       this.#control.clock.now(),

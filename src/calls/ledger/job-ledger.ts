@@ -18,7 +18,7 @@ interface Entry {
   /** How it ended. */
   readonly outcome: string | undefined;
   /** Whether the job was parked for it, so that a person decides. */
-  readonly asked: boolean;
+  readonly parked: boolean;
 }
 
 /** Outcomes that the same request has every time. */
@@ -64,7 +64,7 @@ export class JobLedger {
         billed: end?.value === undefined || end.value.state === 'in-doubt' || end.value.tokens !== undefined,
         answer: Buffer.isBuffer(answer) ? answer : undefined,
         outcome: end?.value?.outcome,
-        asked: fields[at + 3] !== null && fields[at + 3] !== undefined,
+        parked: fields[at + 3] !== null && fields[at + 3] !== undefined,
       });
     }
   }
@@ -113,7 +113,7 @@ export class JobLedger {
 
   /** Number of a call like this one that is in doubt and for which the job was not parked yet. */
   callToPark(call: PlannedCall): number | undefined {
-    return this.#of(call).find(({ state, asked }) => state === 'in-doubt' && !asked)?.number;
+    return this.#of(call).find(({ state, parked }) => state === 'in-doubt' && !parked)?.number;
   }
 
   /** The number and content under which a call is sent: those of the last time it was sent, if that cost nothing. */
@@ -144,7 +144,7 @@ export class JobLedger {
       billed: true,
       answer: undefined,
       outcome: undefined,
-      asked: false,
+      parked: false,
     });
     this.#used.add(number);
   }

@@ -52,8 +52,8 @@ export const MAX_COOLDOWN_MS = 31 * 86_400_000;
  * longest quota is not used: one such answer would block the model for the whole fleet.
  */
 export function cooldownMs(headers: Headers, now: number): number | undefined {
-  const asked = parseRetryAfter(headers['retry-after'], now);
-  if (asked !== null && asked <= MAX_COOLDOWN_MS) return Math.ceil(asked);
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], now);
+  if (retryAfterMs !== null && retryAfterMs <= MAX_COOLDOWN_MS) return Math.ceil(retryAfterMs);
   const resets = Object.entries(headers).flatMap(([name, value]) => {
     const limit = /^anthropic-ratelimit-(.+)-reset$/.exec(name)?.[1];
     if (limit === undefined || count(headers[`anthropic-ratelimit-${limit}-remaining`]) !== 0) return [];

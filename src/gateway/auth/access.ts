@@ -69,13 +69,13 @@ export class Access {
 
   async #check(): Promise<void> {
     try {
-      const asked = performance.now();
+      const startedAt = performance.now();
       const { hasTokens, hadTokens } = await this.#tokens.state();
       if (hasTokens || (hadTokens && !this.#opensAfterTokens)) {
         this.#closed.abort();
         this.close();
       }
-      this.#checkedAt = asked;
+      this.#checkedAt = startedAt;
     } finally {
       this.#checking = undefined;
     }

@@ -53,7 +53,7 @@ export function sourceRegion(label: string): Region {
   };
 }
 
-/** The part of `parent` on one side of a partition; the same object for the same question. */
+/** The part of `parent` on one side of a partition; the same object for the same arguments. */
 export function partOf(
   parent: Region,
   partition: Partition,
