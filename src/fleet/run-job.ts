@@ -4,12 +4,15 @@ import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { MAX_CRASHES } from '../calls/retry-table.js';
 import { InternalError, JobError } from '../errors.js';
+import { followUpsOf } from '../queues/follow-ups/contract.js';
 import { writeUsage } from '../queues/job-flags.js';
 import type { JobKind } from '../queues/kind.js';
 import { UsageSchema } from '../queues/usage.js';
+import type { ParentJob } from './children/child-jobs.js';
 import type { StartedChild } from './children/child-script.js';
 import { clearCrashMarker, resetCrashCount } from './crash-markers.js';
 import { hasLostLock } from './failure-decision.js';
+import { runFollowUps } from './follow-ups/run-follow-ups.js';
 import { runIsolated } from './isolation/run-isolated.js';
 import { type JobContext, jobKey, type OwnedJob } from './job-context.js';
 import { budgetOf, heritageOf, lineageOf, payloadOf, storedResult, tenantOf } from './job-data.js';
@@ -40,13 +43,32 @@ export async function runJob(kind: JobKind, job: Job, token: string, context: Jo
   try {
     taken = await context.full.persist(() => begin(owned, context), owned.signal);
     const payload = await payloadOf(kind, job, context);
-    const work = processAttempt(kind.name, payload, owned, taken, context, log);
-    const result = await deadline.guard(work, (ms) =>
-      logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
-    );
-    const valid = checkResult(kind, result);
-    const checked = await context.full.persist(() => storedResult(job, valid, context), owned.signal);
-    await context.full.persist(() => recordReuse(checked, owned, context), owned.signal);
+    const begun = taken;
+    const then = followUpsOf(payload);
+    const process = async (): Promise<unknown> => {
+      const work = processAttempt(kind.name, payload, owned, begun, context, log);
+      const result = await deadline.guard(work, (ms) =>
+        logger.warn({ ms }, 'a handler that had ignored its abort has ended'),
+      );
+      const valid = checkResult(kind, result);
+      const stored = await context.full.persist(() => storedResult(job, valid, context), owned.signal);
+      await context.full.persist(() => recordReuse(stored, owned, context), owned.signal);
+      return stored;
+    };
+    const checked =
+      then === undefined
+        ? await process()
+        : await runFollowUps(
+            { ...parentOf(owned, begun), payload, then },
+            {
+              kinds: context.kinds,
+              client: context.calls.client,
+              childProducer: context.childProducer,
+              restore: (result) => context.payloads.restore(result, key),
+              persist: (write) => context.full.persist(write, owned.signal),
+            },
+            process,
+          );
     log.completed();
     logger.info({ ms: Math.round(performance.now() - started) }, 'job completed');
     return checked;
@@ -133,22 +155,28 @@ async function recordReuse(result: unknown, { key, token }: OwnedJob, { calls }:
   if (usage !== undefined && usage.reusedCalls > 0) await writeUsage(calls.client, key, token, usage);
 }
 
+/** The job as a parent of children. */
+function parentOf({ job, key, token }: OwnedJob, { startedChildren }: StartedJob): ParentJob {
+  return { key, token, id: job.id ?? '', startedChildren, heritage: heritageOf(job) };
+}
+
 /** A job whose worker crashed is processed in the isolated process if there is one. */
 async function processAttempt(
   kind: string,
   payload: Record<string, unknown>,
-  { job, key, token, signal }: OwnedJob,
-  { running: { attempt, hasCrashed }, hasLedger, startedChildren }: StartedJob,
+  owned: OwnedJob,
+  begun: StartedJob,
   context: JobContext,
   log: JobLog,
 ): Promise<unknown> {
-  const processed = {
-    key,
-    token,
-    id: job.id ?? '',
+  const { job, signal } = owned;
+  const {
+    running: { attempt, hasCrashed },
     hasLedger,
-    startedChildren,
-    heritage: heritageOf(job),
+  } = begun;
+  const processed = {
+    ...parentOf(owned, begun),
+    hasLedger,
     tenant: tenantOf(job),
     ...budgetOf(job),
   };

@@ -2,7 +2,7 @@ import type { JobsOptions } from 'bullmq';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
 import { contractVersionOf } from '../queues/kind.js';
 import { type KindRef, kindNameOf, type PayloadInputOf } from '../queues/registry.js';
-import { checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
+import { checkFollowUps, checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
 import type { FleetClient } from './fleet-client.js';
 import { JobHandle } from './job-handle.js';
 import { chooseJobId } from './job-id.js';
@@ -105,6 +105,7 @@ export function preparePayload(
 ): Record<string, unknown> {
   const kind = fleet.kinds.get(kindName);
   const parsed = parsePayload(kind, payload);
+  checkFollowUps(fleet.kinds, kind, parsed);
   checkTextSizes(kind, parsed, fleet.limits);
   return { ...parsed, v: contractVersionOf(kind, parsed) };
 }

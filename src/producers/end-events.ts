@@ -83,6 +83,8 @@ export class EndEvents implements QueueEnds {
     events.on('completed', ({ jobId, returnvalue }) => this.#notify(jobId, { returned: returnvalue }));
     events.on('failed', notify);
     events.on('removed', notify);
+    // A job that waits for its follow-ups has its result.
+    events.on('waiting-children', notify);
     (events.on as (event: string, listener: typeof notify) => void)(CANCELLED_EVENT, notify);
     this.#client.on('ready', () => {
       for (const jobId of this.#listeners.keys()) this.#notify(jobId);

@@ -127,6 +127,7 @@ async function summarize(
         parent: parentOf(parentKey),
         startedAt: isoTime(storedNumber(processedOn)),
         endedAt: isoTime(endedAt),
+        followUps: flags.followUps,
         tenant: fleetOptions?.tenant,
       }),
     } as Omit<JobSummary, 'tags'>,

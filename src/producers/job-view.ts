@@ -4,9 +4,10 @@ import { type CallRecord, readCallRecords, usageOfRecords } from '../queues/call
 import { failureOf } from '../queues/child-failure.js';
 import { brokenJob, isoTime, isTooDeep, readJob, UNKNOWN_TIME } from '../queues/damaged-job.js';
 import type { JobFailure } from '../queues/failure.js';
+import { type FollowUpOutcome, readOwnResult } from '../queues/follow-ups/own-result.js';
 import { readJobFlags } from '../queues/job-flags.js';
 import { NO_USAGE, type Usage, UsageSchema } from '../queues/usage.js';
-import { type JobLocation, jobNotFound } from './find-job.js';
+import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { tagsOf } from './job-tags.js';
 
@@ -35,10 +36,18 @@ export interface JobView {
   readonly callsInDoubt?: readonly Pick<CallRecord, 'step' | 'turn' | 'model' | 'likelyUsd'>[];
   readonly tags: Readonly<Record<string, string>>;
   readonly parent?: string;
+  /** What became of the follow-ups, once the job has its result; its state is `waiting-children` until they have ended. */
+  readonly followUps?: readonly FollowUpView[];
   readonly createdAt: string;
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly attempts: number;
+}
+
+/** A follow-up of a job. It was started and has an id, or was skipped, or could not be started. */
+export interface FollowUpView extends FollowUpOutcome {
+  /** The job, in a view of one job; absent in lists, and once the job is removed. */
+  readonly job?: JobView;
 }
 
 const ENDED: ReadonlySet<JobState> = new Set(['completed', 'failed', 'cancelled']);
@@ -84,9 +93,8 @@ export function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<
 async function resultOf(
   fleet: FleetClient,
   { kind, queue, id }: JobLocation,
-  job: Job,
+  result: unknown,
 ): Promise<{ readonly result: unknown } | { readonly error: JobFailure }> {
-  const result: unknown = job.returnvalue;
   if (isTooDeep(result)) {
     const { code, message, retryable } = brokenJob(id, 'its result is nested too deep');
     return { error: { code, message, retryable } };
@@ -95,6 +103,33 @@ async function resultOf(
     return { result: await withTexts(fleet, kind, result, queue.toKey(id)) };
   } catch (thrown) {
     return { error: unreadable(thrown) };
+  }
+}
+
+/** The result of a job that waits for its follow-ups, or failed while it did. An unreadable one is not shown. */
+async function resultWithFollowUps(
+  fleet: FleetClient,
+  location: JobLocation,
+): Promise<{ readonly result?: unknown }> {
+  const own = await readOwnResult(fleet.client, location.queue.toKey(location.id)).catch(
+    (thrown: unknown) => {
+      if (thrown instanceof FleetError && thrown.code === 'broken-record') return undefined;
+      throw thrown;
+    },
+  );
+  if (own === undefined) return {};
+  const outcome = await resultOf(fleet, location, own.result);
+  return 'result' in outcome ? outcome : {};
+}
+
+async function viewFollowUp(fleet: FleetClient, outcome: FollowUpOutcome): Promise<FollowUpView> {
+  const { kind, id } = outcome;
+  if (id === undefined) return outcome;
+  try {
+    return { ...outcome, job: await viewJob(fleet, locationOf(fleet, id, kind)) };
+  } catch (thrown) {
+    if (thrown instanceof FleetError && thrown.code === 'job-not-found') return outcome;
+    throw thrown;
   }
 }
 
@@ -146,7 +181,7 @@ export function isBetween(state: string, finishedOn: number | undefined): boolea
 }
 
 /**
- * The current view of a job, in one round trip. A completed job has its result, or the reason why that cannot be read.
+ * The current view of a job, in one round trip, and one more for each level of follow-ups. A completed job has its result, or the reason why that cannot be read.
  * @throws JobError `job-not-found` if it does not exist, or no longer; `broken-record` if it cannot be read.
  */
 export async function viewJob(
@@ -155,19 +190,24 @@ export async function viewJob(
   rereads = MAX_REREADS,
 ): Promise<JobView> {
   const { kind, queue, id } = location;
+  const key = queue.toKey(id);
   const [state, job, flags, calls] = await Promise.all([
     queue.getJobState(id),
     readJob(queue, id),
-    readJobFlags(fleet.client, queue.toKey(id)),
-    readCallRecords(fleet.client, queue.toKey(id)),
+    readJobFlags(fleet.client, key),
+    readCallRecords(fleet.client, key),
   ]);
   if (job === undefined) throw jobNotFound(id);
   if (isBetween(state, job.finishedOn) && rereads > 0) return viewJob(fleet, location, rereads - 1);
   const shown = publicState(stateWith(job, state), flags.cancelled);
+  const { followUps } = flags;
   const outcome =
     shown === 'completed'
-      ? await resultOf(fleet, location, job)
-      : { error: await errorOf(fleet, shown, job.failedReason, queue.toKey(id)) };
+      ? await resultOf(fleet, location, job.returnvalue)
+      : {
+          error: await errorOf(fleet, shown, job.failedReason, key),
+          ...(followUps === undefined ? {} : await resultWithFollowUps(fleet, location)),
+        };
   return {
     id,
     kind,
@@ -181,6 +221,7 @@ export async function viewJob(
       ...outcome,
       callsInDoubt: callsInDoubt(calls),
       parent: job.parent?.id,
+      followUps: followUps && (await Promise.all(followUps.map((outcome) => viewFollowUp(fleet, outcome)))),
       startedAt: isoTime(job.processedOn),
       endedAt: isoTime(job.finishedOn),
     }),

@@ -8,24 +8,31 @@ import type { CompletedEvent } from './end-events.js';
 import { type JobLocation, jobNotFound, locationOf } from './find-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { type JobSummary, summarizeJob } from './job-summaries.js';
-import { hasEnded, type JobState, type JobView, viewJob, withTexts } from './job-view.js';
+import { hasEnded, type JobView, viewJob, withTexts } from './job-view.js';
 
 export interface WaitOptions {
   /** Maximum wait in milliseconds; default: no limit. The job goes on afterward. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;
+  /** false: returns when the job has its result, and does not wait for its follow-ups. Default: true. */
+  readonly follow?: boolean;
 }
 
 /**
  * Whether a job may have ended: one short read, because most jobs have not when a wait begins.
  * @throws JobError `job-not-found`, `broken-record` if its key is of another type.
  */
-async function mayHaveEnded(client: Redis, key: string, id: string): Promise<boolean> {
+async function mayHaveEnded(
+  client: Redis,
+  key: string,
+  id: string,
+  { follow = true }: WaitOptions,
+): Promise<boolean> {
   const end = await readEnd(client, key).catch((thrown: unknown) => {
     throw isWrongType(thrown) ? wrongType(id) : thrown;
   });
   if (end === 'gone') throw jobNotFound(id);
-  return end === 'ended';
+  return end === 'ended' || (end === 'has-result' && !follow);
 }
 
 /** The first check of a wait; it waits through an outage as the later ones do. */
@@ -33,10 +40,11 @@ async function lookBefore<T>(
   fleet: FleetClient,
   key: string,
   id: string,
+  options: WaitOptions,
   look: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   try {
-    return (await mayHaveEnded(fleet.client, key, id)) ? await look() : undefined;
+    return (await mayHaveEnded(fleet.client, key, id, options)) ? await look() : undefined;
   } catch (thrown) {
     if (!isOutage(thrown)) throw thrown;
     return undefined;
@@ -75,7 +83,15 @@ export async function waitForSummary(
   return waitForView(fleet, id, options, queueName, (location) => summarizeJob(fleet, location));
 }
 
-async function waitForView<T extends { readonly state: JobState }>(
+/** Whether a job that has not ended has the result that a caller waits for. */
+function hasAwaitedResult(
+  { followUps }: Pick<JobSummary, 'followUps'>,
+  { follow = true }: WaitOptions,
+): boolean {
+  return !follow && followUps !== undefined;
+}
+
+async function waitForView<T extends Pick<JobSummary, 'state' | 'followUps'>>(
   fleet: FleetClient,
   id: string,
   options: WaitOptions,
@@ -86,11 +102,11 @@ async function waitForView<T extends { readonly state: JobState }>(
   if (kind === undefined) throw jobNotFound(id);
   const look = async () => {
     const view = await read(locationOf(fleet, id, kind));
-    return hasEnded(view.state) ? view : undefined;
+    return hasEnded(view.state) || hasAwaitedResult(view, options) ? view : undefined;
   };
   options.signal?.throwIfAborted();
   // No listener is registered for a job that does not exist or has already ended.
-  const ended = await lookBefore(fleet, fleet.jobKey(kind, id), id, look);
+  const ended = await lookBefore(fleet, fleet.jobKey(kind, id), id, options, look);
   return ended ?? waitForEnd(fleet, locationOf(fleet, id, kind), options, look);
 }
 
@@ -110,9 +126,10 @@ export async function waitForReturn(
       const { kind, queue } = location;
       return { returned: await withTexts(fleet, kind, completed.returned, queue.toKey(id)) };
     }
-    const { state, error, result } = await viewJob(fleet, location);
-    if (error !== undefined) return { error };
-    return state === 'completed' ? { returned: result } : undefined;
+    const view = await viewJob(fleet, location);
+    if (view.error !== undefined) return { error: view.error };
+    const isOver = view.state === 'completed' || hasAwaitedResult(view, options);
+    return isOver ? { returned: view.result } : undefined;
   });
 }
 
@@ -120,9 +137,10 @@ export async function waitForReturn(
 async function waitForEnd<T>(
   fleet: FleetClient,
   { queue, id }: JobLocation,
-  { timeout, signal }: WaitOptions,
+  options: WaitOptions,
   read: (completed?: CompletedEvent) => Promise<T | undefined>,
 ): Promise<T> {
+  const { timeout, signal } = options;
   signal?.throwIfAborted();
   return new Promise<T>((resolve, reject) => {
     let stopListening: (() => void) | undefined;
@@ -161,7 +179,7 @@ async function waitForEnd<T>(
         if (settled) stop();
         // It may have ended before the listener was registered.
         else {
-          mayHaveEnded(fleet.client, queue.toKey(id), id)
+          mayHaveEnded(fleet.client, queue.toKey(id), id, options)
             .then((may) => (may ? read() : undefined))
             .then(done, rejected);
         }

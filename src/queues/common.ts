@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { thenField } from './follow-ups/contract.js';
 import { nameField } from './names.js';
 
 /**
@@ -27,7 +28,11 @@ export type Tags = z.infer<typeof TagsSchema>;
 export const payloadBase = {
   v: z.int().positive().optional().describe('Contract version; the producer sets it.'),
   tags: TagsSchema.optional(),
+  then: thenField.optional(),
 };
+
+/** Contract version that introduced a field of `payloadBase`, for fields that version 1 does not have. */
+export const BASE_FIELDS_SINCE: Readonly<Record<string, number>> = { then: 2 };
 
 export const modelField = nameField(200).describe('Model id; default: the configured model.');
 export const workspaceField = nameField(4_096).describe('Directory below which the agent may read files.');

@@ -1,15 +1,19 @@
+import { z } from 'zod';
 import { redactErrorText } from '../config/redact.js';
 import { ERROR_TABLE, type ErrorCode, FleetError, toFleetError } from '../errors.js';
 
 /** Maximum length of a failure text that is stored on a job, in characters; providers' answers can be large. */
 const MAX_REASON_LENGTH = 8_000;
 
+const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
+
+export const JobFailureSchema = z.strictObject({
+  code: z.enum(CODES),
+  message: z.string(),
+  retryable: z.boolean(),
+});
 /** Why a job failed. */
-export interface JobFailure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly retryable: boolean;
-}
+export type JobFailure = Readonly<z.infer<typeof JobFailureSchema>>;
 
 /** The text that is stored as a job's failure: the error code in brackets, then the message. */
 export function encodeFailure(thrown: unknown): string {

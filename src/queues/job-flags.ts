@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { FOLLOW_UPS_FIELD, type FollowUpOutcome, followUpOutcomes } from './follow-ups/own-result.js';
 import { readRecord } from './read-record.js';
 import { runScript, script } from './run-script.js';
 import { type Usage, UsageSchema } from './usage.js';
@@ -18,23 +19,37 @@ const THROTTLED_SINCE = 'fleet:throttledSince';
 export interface JobFlags {
   readonly cancelled: boolean;
   readonly usage: Usage | undefined;
+  /** What became of its follow-ups, once it has its result. */
+  readonly followUps: readonly FollowUpOutcome[] | undefined;
 }
 
 /** Reads the flags of a job; `jobKey` is the key of its hash. */
 export async function readJobFlags(client: Redis, jobKey: string): Promise<JobFlags> {
-  const [cancelled, usage] = await client.hmget(jobKey, CANCELLED, USAGE);
+  const [cancelled, usage, followUps] = await client.hmget(jobKey, CANCELLED, USAGE, FOLLOW_UPS_FIELD);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
     // If it cannot be parsed, the ledger still has the usage of the job's calls.
     usage: readRecord(UsageSchema, usage)?.value,
+    followUps: followUpOutcomes(followUps),
   };
 }
 
-/** Whether a job exists, and whether it has ended or was cancelled; `jobKey` is the key of its hash. */
-export async function readEnd(client: Redis, jobKey: string): Promise<'gone' | 'ended' | 'under-way'> {
-  const [name, finished, cancelled] = await client.hmget(jobKey, 'name', 'finishedOn', CANCELLED);
+/**
+ * Whether a job exists, and whether it has ended or was cancelled; `has-result` if it waits for its follow-ups. `jobKey` is
+ * the key of its hash.
+ */
+export async function readEnd(
+  client: Redis,
+  jobKey: string,
+): Promise<'gone' | 'ended' | 'has-result' | 'under-way'> {
+  const fields = ['name', 'finishedOn', CANCELLED] as const;
+  const [[name, finished, cancelled], followUps] = await Promise.all([
+    client.hmget(jobKey, ...fields),
+    client.hexists(jobKey, FOLLOW_UPS_FIELD),
+  ]);
   if (name === null) return 'gone';
-  return finished === null && cancelled === null ? 'under-way' : 'ended';
+  if (finished !== null || cancelled !== null) return 'ended';
+  return followUps === 1 ? 'has-result' : 'under-way';
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { BASE_FIELDS_SINCE } from './common.js';
 
 /** Options of a job of one kind, unless the producer sets others. */
 export interface JobDefaults {
@@ -52,7 +53,8 @@ export interface JobKind<
 
 /** The first contract version that knows all fields of a payload. */
 export function contractVersionOf({ fieldsSince = {} }: JobKind, payload: object): number {
-  return Math.max(1, ...Object.keys(payload).map((field) => fieldsSince[field] ?? 1));
+  const since = { ...BASE_FIELDS_SINCE, ...fieldsSince };
+  return Math.max(1, ...Object.keys(payload).map((field) => since[field] ?? 1));
 }
 
 /** Declares the contract of a built-in kind and keeps its literal types. */

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { PayloadError } from '../errors.js';
 import { CONTRACT_VERSION } from './common.js';
+import { boundsProblem, followUpsOf } from './follow-ups/contract.js';
+import { followUpProblem } from './follow-ups/rules.js';
 import type { ChildResult, JobKind } from './kind.js';
-import { type BuiltInKindName, KINDS, type PayloadOf } from './registry.js';
+import { type BuiltInKindName, KINDS, type KindRegistry, type PayloadOf } from './registry.js';
 
 /** Limits of single texts in a payload, in bytes of UTF-8. */
 export interface TextLimits {
@@ -75,10 +77,27 @@ export function parsePayload<K extends ContractRef>(kindOrName: K, data: unknown
       { field: 'v' },
     );
   }
+  const unbounded = boundsProblem((data as { then?: unknown } | null | undefined)?.then);
+  if (unbounded !== undefined) rejectPayload(kind, fieldPath(unbounded.path), unbounded.message);
   const parsed = kind.payload.safeParse(data);
   if (parsed.success) return parsed.data as PayloadOf<K>;
   const { field, message } = firstIssue(parsed.error);
   return rejectPayload(kind, field, message);
+}
+
+/**
+ * Checks the follow-ups that a payload declares.
+ * @throws PayloadError `invalid-payload` with the path of the kind, condition or mapping that cannot be right.
+ */
+export function checkFollowUps(
+  kinds: KindRegistry,
+  kind: JobKind,
+  payload: Readonly<Record<string, unknown>>,
+): void {
+  const then = followUpsOf(payload);
+  if (then === undefined) return;
+  const problem = followUpProblem(kinds, kind, then);
+  if (problem !== undefined) rejectPayload(kind, fieldPath(problem.path), problem.message);
 }
 
 /**

@@ -22,9 +22,9 @@ describe('docs/redis-data-model.md', () => {
   });
 
   it('names every field that the fleet adds to a job, and no other', () => {
-    const fields = found(/['"`](fleet:[a-z]+)\b/g);
+    const fields = found(/['"`](fleet:[a-zA-Z]+)\b/g);
     expect(fields).toEqual(expect.arrayContaining(['fleet:cancelled', 'fleet:ledger', 'fleet:attempt']));
-    const documented = [...PAGE.matchAll(/\| `(fleet:[a-z]+)[:`]/g)].map(([, field]) => field ?? '');
+    const documented = [...PAGE.matchAll(/\| `(fleet:[a-zA-Z]+)[:`]/g)].map(([, field]) => field ?? '');
     expect([...new Set([...documented, 'fleet:text'])].sort()).toEqual(fields);
   });
 });

@@ -54,15 +54,22 @@ export function valuesOf(schema: Schema, document: OpenApiDocument, depth = 6): 
     case 'array':
       return fc.array(inner(schema.items ?? {}), { maxLength: 3 });
     case 'object':
-      return objects(schema, inner);
+      return objects(schema, inner, depth);
     default:
       return depth <= 0 ? fc.constant(null) : fc.json({ maxDepth: 2 }).map((text) => JSON.parse(text));
   }
 }
 
-function objects(schema: Schema, inner: (part: unknown) => fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
+/** A schema that contains itself has no end: deep inside, objects have only the properties that they need. */
+function objects(
+  schema: Schema,
+  inner: (part: unknown) => fc.Arbitrary<unknown>,
+  depth: number,
+): fc.Arbitrary<unknown> {
   const required = (schema.required ?? []) as string[];
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>).filter(
+    ([name]) => depth > 0 || required.includes(name),
+  );
   const fixed = fc.record(Object.fromEntries(properties.map(([name, part]) => [name, inner(part)])), {
     requiredKeys: required,
   });

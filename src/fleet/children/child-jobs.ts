@@ -95,6 +95,16 @@ export class ChildJobs implements ChildWork {
     return outcome as EvaluationOutcome;
   }
 
+  /** The id that a child gets. @throws PayloadError if its payload breaks the contract. */
+  async idOf(request: ChildRequest): Promise<string> {
+    return this.#prepareJob(request, await this.producer()).id;
+  }
+
+  /** Runs several jobs at the same time, however they end. @throws WaitForChildren until all have ended. */
+  async finish(requests: readonly ChildRequest[]): Promise<void> {
+    await this.#start(requests, await this.producer());
+  }
+
   get ids(): ReadonlyMap<string, string> {
     return this.#ids;
   }
@@ -125,6 +135,18 @@ export class ChildJobs implements ChildWork {
 
   async #handle(requests: readonly Requested[]): Promise<unknown[]> {
     const producer = await this.producer();
+    const { children, states } = await this.#start(requests, producer);
+    const results: unknown[] = [];
+    for (const [at, child] of children.entries())
+      results.push(await this.#resultOf(child, states[at], producer));
+    return results;
+  }
+
+  /** Adds the children that were not added before. @throws WaitForChildren unless all have ended. */
+  async #start(
+    requests: readonly Requested[],
+    producer: ChildProducer,
+  ): Promise<{ readonly children: readonly PreparedChild[]; readonly states: readonly ChildState[] }> {
     const children = requests.map((request) => this.#prepare(request, producer));
     const states = await beginChildren(this.client, this.parent, children);
     const missing = children.filter((_, at) => isMissing(states[at]));
@@ -133,10 +155,7 @@ export class ChildJobs implements ChildWork {
       this.#isWaiting = true;
       throw new WaitForChildren();
     }
-    const results: unknown[] = [];
-    for (const [at, child] of children.entries())
-      results.push(await this.#resultOf(child, states[at], producer));
-    return results;
+    return { children, states };
   }
 
   #prepare(request: Requested, producer: ChildProducer): PreparedChild {

@@ -2,11 +2,19 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, normalize } from 'node:path';
 import { isWithin } from '../../config/paths.js';
 import { PayloadError } from '../../errors.js';
+import { boundsProblem, type FollowUp } from '../../queues/follow-ups/contract.js';
 import type { GatewaySettings } from '../gateway.js';
 
+/** The fields of a payload that are restricted. */
+interface Restricted {
+  readonly model?: unknown;
+  readonly workspace?: unknown;
+  readonly then?: unknown;
+}
+
 /**
- * Checks that a payload names only models that the gateway's owner listed, and workspaces below the directories that the
- * owner listed. Producers with access to Redis have no such limits.
+ * Checks that a payload and its follow-ups name only models that the gateway's owner listed, and workspaces below the
+ * directories that the owner listed. Producers with access to Redis have no such limits.
  *
  * @param at Path of the object in the request body; '' for the body itself.
  * @throws PayloadError `model-not-allowed`, `workspace-not-allowed`.
@@ -16,7 +24,7 @@ export async function assertAllowed(
   at: string,
   settings: Pick<GatewaySettings, 'models' | 'workspaceRoots'>,
 ): Promise<void> {
-  const { model, workspace } = payload as { readonly model?: unknown; readonly workspace?: unknown };
+  const { model, workspace, then } = payload as Restricted;
   const path = (name: string) => (at === '' ? name : `${at}.${name}`);
   if (typeof model === 'string' && !settings.models.includes(model)) {
     const field = path('model');
@@ -26,9 +34,23 @@ export async function assertAllowed(
       { field },
     );
   }
+  await assertWorkspaceAllowed(workspace, path('workspace'), settings);
+  // Too many follow-ups are rejected with the payload.
+  if (!Array.isArray(then) || boundsProblem(then) !== undefined) return;
+  for (const [index, followUp] of (then as readonly FollowUp[]).entries()) {
+    const here = `${path('then')}[${index}]`;
+    await assertAllowed(followUp.payload ?? {}, `${here}.payload`, settings);
+    await assertAllowed({ then: followUp.then }, here, settings);
+  }
+}
+
+async function assertWorkspaceAllowed(
+  workspace: unknown,
+  field: string,
+  settings: Pick<GatewaySettings, 'workspaceRoots'>,
+): Promise<void> {
   if (typeof workspace !== 'string') return;
   if (await isBelowRoot(workspace, settings.workspaceRoots ?? [])) return;
-  const field = path('workspace');
   const why =
     settings.workspaceRoots === undefined
       ? 'this gateway takes no workspaces'

@@ -16,7 +16,28 @@ export const WaitSchema = z
     return Math.min(Number(number) * (UNITS[unit] ?? 1), MAX_WAIT_MS);
   });
 
+const waitParameter = WaitSchema.optional().describe(
+  'Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m.',
+);
+
+/** The query of a request that can wait for a job. */
+export const ClaimQuery = z.strictObject({ wait: waitParameter });
+
 /** The query of a request that can wait for a job's end. */
 export const WaitQuery = z.strictObject({
-  wait: WaitSchema.optional().describe('Wait so long for the end of the job: 30s, 500ms, 2m; at most 5m.'),
+  wait: waitParameter,
+  follow: z
+    .stringbool()
+    .optional()
+    .describe('false: wait for the result of the job, and not for its follow-ups; default: true.'),
 });
+
+/** How long a request waits for a job, in milliseconds, and whether for its follow-ups too. */
+export interface Wait {
+  readonly wait: number;
+  readonly follow?: boolean | undefined;
+}
+
+export function isWait(query: z.infer<typeof WaitQuery>): query is Wait {
+  return query.wait !== undefined;
+}

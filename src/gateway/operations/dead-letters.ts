@@ -9,7 +9,7 @@ import {
 import type { KindRegistry } from '../../queues/registry.js';
 import { type Operation, operation } from '../http/operation.js';
 import { queueOfId } from './job-resource.js';
-import { JobFailureSchema, JobIdParams, JobSchema } from './job-schemas.js';
+import { JobFailureResource, JobIdParams, JobSchema } from './job-schemas.js';
 import { submitOptions } from './submit-job.js';
 
 const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
@@ -69,7 +69,7 @@ const show = operation({
       schema: z.strictObject({
         job: JobSchema,
         payload: z.unknown().describe('What was submitted.'),
-        payloadError: JobFailureSchema.optional().describe('Why its long texts cannot be read.'),
+        payloadError: JobFailureResource.optional().describe('Why its long texts cannot be read.'),
         calls: z.array(z.looseObject({})).describe('The ledger.'),
       }),
     },

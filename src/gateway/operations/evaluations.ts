@@ -4,7 +4,7 @@ import { FindingSchema, SolutionCheckResultSchema } from '../../queues/solution-
 import { callerIdOf } from '../auth/caller-id.js';
 import type { Claim, Evaluations } from '../evaluations/evaluations.js';
 import type { WaitingClaim, WaitingClaims } from '../evaluations/waiting-claims.js';
-import { WaitQuery } from '../http/duration.js';
+import { ClaimQuery } from '../http/duration.js';
 import { later, type Operation, operation, type Reply } from '../http/operation.js';
 import { assertPipelineQueue, PipelineQueueSchema } from './flow-schemas.js';
 import { JOB_ID } from './job-schemas.js';
@@ -49,7 +49,7 @@ const claim = operation({
   summary: 'Take the next evaluation of a queue, with its checked script',
   description:
     'Send a heartbeat before the lease runs out, and complete or fail it in the end; else it goes to the next who claims.',
-  query: WaitQuery,
+  query: ClaimQuery,
   body: z.strictObject({ queue: PipelineQueueSchema, leaseMs }),
   responses: {
     200: { description: 'An evaluation, which is now yours.', schema: ClaimSchema },

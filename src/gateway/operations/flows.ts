@@ -9,7 +9,7 @@ import { addRefinementStep } from '../../producers/flows/refinement-step.js';
 import { assertAllowed } from '../admission/payload-rules.js';
 import { callerIdOf } from '../auth/caller-id.js';
 import { ownKey, ownSubmission, submitterOfResponse } from '../auth/tenant.js';
-import { WaitQuery } from '../http/duration.js';
+import { isWait, WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation, type ResponseSpec } from '../http/operation.js';
 import {
   CandidateBatchAnswer,
@@ -60,7 +60,7 @@ const refinement = operation({
     const { extract, summarize } = await gateway.admission.within(submitterOfResponse(response), counts, () =>
       addRefinementStep(gateway.fleet, submitOptions(step), options),
     );
-    if (query.wait !== undefined) return later(waitReply, waitingOf(call), extract.id, query.wait);
+    if (isWait(query)) return later(waitReply, waitingOf(call), extract.id, query);
     return {
       status: 202,
       body: {
@@ -100,7 +100,7 @@ const guardedEvaluation = operation({
       [['solution-check', 1]],
       () => gateway.pipelineQueues.within(queues, callerIdOf(response), submit),
     );
-    if (query.wait !== undefined) return later(waitReply, waitingOf(call), handles.evaluation.id, query.wait);
+    if (isWait(query)) return later(waitReply, waitingOf(call), handles.evaluation.id, query);
     return {
       status: 202,
       body: await submittedEvaluation(handles),

@@ -6,6 +6,7 @@ import { summarizeJob } from '../../producers/job-summaries.js';
 import { hasEnded, type JobState, type JobView, viewJob } from '../../producers/job-view.js';
 import { waitForSummary } from '../../producers/wait-for-job.js';
 import { parseJobKey } from '../../queues/job-key.js';
+import type { Wait } from '../http/duration.js';
 import type { Call, Reply } from '../http/operation.js';
 import { JOB_ID, type JobResource, type Submitted } from './job-schemas.js';
 
@@ -60,24 +61,25 @@ export function waitingOf({ gateway, signal, roomForAnswer }: Waiting): Waiting 
 }
 
 /**
- * Answers a request that waits: 200 with the job once it has ended, 202 with the job as it is when the time is over or
+ * Answers a request that waits: 200 with the job once it has ended, or has its result if nobody waits for follow-ups; 202 with the job as it is when the time is over or
  * the gateway closes.
  */
 export async function waitReply(
   { gateway: { fleet }, signal, roomForAnswer }: Waiting,
   id: string,
-  timeout: number,
+  { wait: timeout, follow = true }: Wait,
 ): Promise<Reply> {
   const queue = queueOfId(id);
   try {
-    await waitForSummary(fleet, id, { timeout, signal }, queue);
+    await waitForSummary(fleet, id, { timeout, signal, follow }, queue);
   } catch (thrown) {
-    const isOver = (thrown instanceof JobError && thrown.code === 'wait-timeout') || signal.aborted;
-    if (!isOver) throw thrown;
+    const isTimeUp = (thrown instanceof JobError && thrown.code === 'wait-timeout') || signal.aborted;
+    if (!isTimeUp) throw thrown;
   }
   await roomForAnswer();
   const job = await jobResource(fleet, id);
-  return { status: hasEnded(job.state) ? 200 : 202, body: job, headers: { location: locationOf(id) } };
+  const isOver = hasEnded(job.state) || (!follow && job.followUps !== undefined);
+  return { status: isOver ? 200 : 202, body: job, headers: { location: locationOf(id) } };
 }
 
 export function locationOf(id: string): string {

@@ -1,16 +1,12 @@
 import { z } from 'zod';
-import { ERROR_TABLE, type ErrorCode } from '../../errors.js';
 import { JOB_STATES } from '../../producers/job-view.js';
+import { JobFailureSchema } from '../../queues/failure.js';
 import { UsageSchema } from '../../queues/usage.js';
-
-const CODES = Object.keys(ERROR_TABLE) as [ErrorCode, ...ErrorCode[]];
 
 export const JobStateSchema = z.enum(JOB_STATES).meta({ id: 'JobState' });
 const time = z.iso.datetime();
 
-export const JobFailureSchema = z
-  .strictObject({ code: z.enum(CODES), message: z.string(), retryable: z.boolean() })
-  .meta({ id: 'JobFailure' });
+export const JobFailureResource = JobFailureSchema.meta({ id: 'JobFailure' });
 
 export const UsageResource = UsageSchema.meta({ id: 'Usage' });
 
@@ -19,7 +15,7 @@ const jobFields = {
   kind: z.string().describe('Name of the kind, or of the pipeline queue.'),
   state: JobStateSchema,
   progress: z.string().optional(),
-  error: JobFailureSchema.optional(),
+  error: JobFailureResource.optional(),
   usage: UsageResource,
   callsInDoubt: z
     .array(
@@ -40,6 +36,24 @@ const jobFields = {
   attempts: z.int().nonnegative(),
 };
 
+const followUpFields = {
+  name: z.string(),
+  kind: z.string(),
+  id: z.string().optional().describe('Id of the job, if it was started.'),
+  skipped: z.string().optional().describe('Why its condition did not hold.'),
+  error: JobFailureResource.optional().describe('Why it could not be started.'),
+};
+
+/** A follow-up of a job, with the job that was started for it. */
+const FollowUpResource = z
+  .strictObject({
+    ...followUpFields,
+    get job(): z.ZodOptional<z.ZodType> {
+      return JobSchema.optional();
+    },
+  })
+  .meta({ id: 'FollowUpResult' });
+
 /** A job as GET returns it. */
 export const JobSchema = z
   .strictObject({
@@ -49,14 +63,20 @@ export const JobSchema = z
       .array(z.string())
       .optional()
       .describe('Ids of the jobs that this one waits for, or waited for.'),
+    followUps: z
+      .array(FollowUpResource)
+      .optional()
+      .describe('What became of the follow-ups of `then`, once the job has its result.'),
   })
   .meta({ id: 'Job' });
+
 export type JobResource = z.infer<typeof JobSchema>;
 
 /** A job in a run's tree. */
 export const RunJobSchema = z
   .strictObject({
     ...jobFields,
+    followUps: z.array(z.strictObject(followUpFields)).optional(),
     get children(): z.ZodArray<z.ZodType> {
       return z.array(RunJobSchema);
     },

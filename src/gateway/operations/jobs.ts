@@ -5,7 +5,7 @@ import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
 import { listRunJobs, viewRun } from '../../producers/run-view.js';
 import type { KindRegistry } from '../../queues/registry.js';
-import { WaitQuery } from '../http/duration.js';
+import { isWait, WaitQuery } from '../http/duration.js';
 import { operation } from '../http/operation.js';
 import { jobResource, locationOf, queueOfId, waitReply } from './job-resource.js';
 import { JobIdParams, JobSchema, JobStateSchema, RunJobSchema, UsageResource } from './job-schemas.js';
@@ -27,7 +27,7 @@ export const getJob = operation({
   refusals: [404],
   handle: async (call) => {
     const { params, query, gateway } = call;
-    if (query.wait !== undefined) return waitReply(call, params.id, query.wait);
+    if (isWait(query)) return waitReply(call, params.id, query);
     await call.roomForAnswer();
     return { status: 200, body: await jobResource(gateway.fleet, params.id) };
   },
@@ -68,7 +68,7 @@ export const retryOperation = operation({
     const { params, query, gateway } = call;
     const { id } = params;
     await retryJob(gateway.fleet, id, queueOfId(id));
-    if (query.wait !== undefined) return waitReply(call, id, query.wait);
+    if (isWait(query)) return waitReply(call, id, query);
     await call.roomForAnswer();
     const job = await jobResource(gateway.fleet, id);
     return { status: hasEnded(job.state) ? 200 : 202, body: job, headers: { location: locationOf(id) } };

@@ -6,7 +6,7 @@ import type { JobKind } from '../../queues/kind.js';
 import type { KindRegistry } from '../../queues/registry.js';
 import { assertAllowed } from '../admission/payload-rules.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
-import { WaitQuery } from '../http/duration.js';
+import { isWait, WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation } from '../http/operation.js';
 import { locationOf, submitted, waitingOf, waitReply } from './job-resource.js';
 import { JobSchema, SubmittedSchema } from './job-schemas.js';
@@ -63,7 +63,7 @@ function submitOperation({ name: kind, summary, payload, result }: JobKind): Ope
         .catch((thrown: unknown) => {
           throw inBody(thrown, 'payload');
         });
-      if (query.wait !== undefined) return later(waitReply, waitingOf(call), job.id, query.wait);
+      if (isWait(query)) return later(waitReply, waitingOf(call), job.id, query);
       return {
         status: 202,
         body: await submitted(job, options.delayMs ? 'delayed' : 'waiting'),

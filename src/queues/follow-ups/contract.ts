@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { nameField } from '../names.js';
+
+/** Maximum depth of follow-ups of follow-ups. */
+export const MAX_FOLLOW_UP_DEPTH = 7;
+/** Maximum number of follow-ups in one payload, at all depths together. */
+export const MAX_FOLLOW_UPS = 50;
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+export type Scalar = z.infer<typeof scalar>;
+
+/** Name of a field, or of a field in an object: `solution.content`. */
+const FIELD = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
+
+/** A job that the fleet starts when another one of the fleet's kinds has a result. */
+export const FollowUpSchema = z
+  .strictObject({
+    kind: nameField(100).describe('Kind of the follow-up.'),
+    name: nameField(64).optional().describe('Name among the follow-ups of a job; default: its kind.'),
+    when: z
+      .record(
+        z.string().regex(FIELD, 'is not the name of a field'),
+        z.union([scalar, z.array(scalar).min(1)]),
+      )
+      .optional()
+      .describe(
+        'Fields of the result, each with the value or the list of values that it must have; default: always.',
+      ),
+    payload: z.record(z.string(), z.unknown()).optional().describe('Fields of the payload.'),
+    from: z
+      .record(
+        z.string(),
+        z
+          .string()
+          .regex(
+            /^(?:result|payload)(?:\.[A-Za-z_]\w*)+$/,
+            'must be "result." or "payload." and the name of a field',
+          ),
+      )
+      .optional()
+      .describe(
+        'Fields of the payload that are copied from the result or the payload of the job: {"output": "result.solution.content"}.',
+      ),
+    get then(): z.ZodOptional<z.ZodArray<typeof FollowUpSchema>> {
+      return z.array(FollowUpSchema).optional();
+    },
+  })
+  .meta({ id: 'FollowUp' });
+export type FollowUp = z.infer<typeof FollowUpSchema>;
+
+export const thenField = z
+  .array(FollowUpSchema)
+  .describe('Jobs that are started with the result of this one, each if its condition holds.');
+
+/** The follow-ups of a payload that has passed its contract. */
+export function followUpsOf(payload: Readonly<Record<string, unknown>>): readonly FollowUp[] | undefined {
+  return payload.then as readonly FollowUp[] | undefined;
+}
+
+/** Name of a follow-up among those of its job. */
+export function nameOfFollowUp({ name, kind }: Pick<FollowUp, 'name' | 'kind'>): string {
+  return name ?? kind;
+}
+
+export interface FollowUpProblem {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/**
+ * Checks that follow-ups are not nested too deep and not too many, before anything walks them: an object that contains
+ * itself has no end.
+ */
+export function boundsProblem(then: unknown): FollowUpProblem | undefined {
+  let count = 0;
+  const visit = (list: unknown, path: readonly PropertyKey[], depth: number): FollowUpProblem | undefined => {
+    if (!Array.isArray(list) || list.length === 0) return undefined;
+    if (depth > MAX_FOLLOW_UP_DEPTH)
+      return { path, message: `follow-ups are nested at most ${MAX_FOLLOW_UP_DEPTH} deep` };
+    count += list.length;
+    if (count > MAX_FOLLOW_UPS)
+      return { path, message: `a payload has at most ${MAX_FOLLOW_UPS} follow-ups` };
+    for (const [at, entry] of list.entries()) {
+      const problem = visit((entry as { then?: unknown } | null)?.then, [...path, at, 'then'], depth + 1);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+  return visit(then, ['then'], 1);
+}
