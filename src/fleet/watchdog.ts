@@ -93,7 +93,7 @@ export class Watchdog {
         healthy = false;
         logger.warn({ kind: worker.name }, 'jobs wait but none is taken; the worker is woken');
         this.#lastTaken.set(worker, performance.now());
-        await wakeWorker(worker);
+        await wakeWorker(worker, durableClient);
       }
     }
     if (healthy) this.#healthyAt = performance.now();

@@ -33,8 +33,22 @@ export async function untilConnected(
   return true;
 }
 
-/** Drops the connection on which a worker waits for jobs; after it reconnects, the worker polls again. */
-export async function wakeWorker(worker: Worker): Promise<void> {
+/** Longer than a new connection takes while Redis answers. */
+const RECONNECT_MS = 5_000;
+
+/**
+ * Drops the connection on which a worker waits for jobs, and sets the marker by which BullMQ reports jobs: without one, the
+ * worker would wait on its new connection for another ten seconds.
+ */
+export async function wakeWorker(worker: Worker, client: Redis): Promise<void> {
   const blocking = await worker.backend.blockingClient;
-  blocking?.disconnect(true);
+  if (blocking === undefined) return;
+  const closed = new Promise<void>((resolve) => {
+    blocking.once('close', resolve);
+  });
+  blocking.disconnect(true);
+  // Redis would give the marker to the old connection.
+  await closed;
+  await untilConnected([worker], [], RECONNECT_MS);
+  await client.zadd(worker.toKey('marker'), 0, '0');
 }
