@@ -173,7 +173,7 @@ export const ERROR_TABLE = {
   ),
   'solution-refused': refusedSolution.permanent(
     409,
-    'Read the verdict in the message: hand in another script, or require less of it (`require`, `onUncorrected`).',
+    'Read in the message which check says what: hand in another script, or require less of it (`require`, `onUncorrected`).',
   ),
   'wait-timeout': job.retryable(504, 'The job continues: wait longer, or ask later with its id.'),
   internal: internal.retryable(500, 'This is a defect of solution-fleet; report it with the message.'),

@@ -98,14 +98,14 @@ export class UncheckedSolutionError extends FleetError {
     this.name = 'UnrecoverableError';
   }
 }
-/** Thrown on the evaluating side: the script was checked, and a verdict is not one that its evaluation requires. */
+/** Thrown on the evaluating side: the script was checked, and the status of a check is not one that its evaluation requires. */
 export class RefusedSolutionError extends UncheckedSolutionError {
-  /** The verdict: a status of the leakage check, or a verdict of the contamination check. */
-  readonly verdict: string;
+  /** Of the leakage check, or of the contamination check. */
+  readonly status: string;
 
-  constructor(verdict: string, message: string, details?: ErrorDetails) {
+  constructor(status: string, message: string, details?: ErrorDetails) {
     super(message, details, 'solution-refused');
-    this.verdict = verdict;
+    this.status = status;
   }
 }
 /** Thrown by the HTTP client: no gateway answers, or what answers is none. */

@@ -57,7 +57,7 @@ export {
   type CandidateBatch,
 } from './producers/flows/candidate-batch.js';
 export { type CheckedSolution, checkedSolution } from './producers/flows/checked-solution.js';
-export type { RequiredVerdicts } from './producers/flows/evaluation-guard.js';
+export type { RequiredStatuses } from './producers/flows/evaluation-guard.js';
 export { addGuardedEvaluation, type GuardedEvaluation } from './producers/flows/guarded-evaluation.js';
 export { addRefinementStep, type RefinementStep } from './producers/flows/refinement-step.js';
 export { addFollowUp } from './producers/follow-up.js';

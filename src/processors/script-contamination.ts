@@ -12,7 +12,7 @@ export async function checkContamination(
   const payload = { output: content, testCase, ...(config === undefined ? {} : { config }) };
   const result = await jobs.child('contamination', payload, { name: 'contamination' });
   return {
-    verdict: verdictOf(result),
+    status: statusOf(result),
     digest: digestOf(content),
     testCaseId: testCase.id,
     ...(result.reason === undefined ? {} : { reason: result.reason }),
@@ -21,7 +21,7 @@ export async function checkContamination(
 }
 
 /** A script that was compared with nothing is not clean: nobody looked. */
-function verdictOf({ contaminated, checks }: ContaminationJobResult): ScriptContamination['verdict'] {
+function statusOf({ contaminated, checks }: ContaminationJobResult): ScriptContamination['status'] {
   if (contaminated) return 'contaminated';
   const { exact, containment, evidence, fingerprint, wording, crossTask } = checks;
   const compared = [exact, containment, evidence, fingerprint, wording, crossTask].some(

@@ -25,16 +25,16 @@ export const contaminationFields = {
 export const ContaminationSettingsSchema = z.strictObject(contaminationFields);
 export type ContaminationSettings = z.infer<typeof ContaminationSettingsSchema>;
 
-export const CONTAMINATION_VERDICTS = ['clean', 'contaminated', 'not-compared'] as const;
+export const CONTAMINATION_STATUSES = ['clean', 'contaminated', 'not-compared'] as const;
 
 /** What the contamination check of a checked script found. */
 export const ScriptContaminationSchema = z.strictObject({
-  verdict: z
-    .enum(CONTAMINATION_VERDICTS)
+  status: z
+    .enum(CONTAMINATION_STATUSES)
     .describe('not-compared: there was no known solution to compare the script with.'),
   digest: z.string().describe('SHA-256 of the script that was compared.'),
   testCaseId: z.string(),
   reason: z.string().optional(),
-  confidence: z.number().min(0).max(1).describe('How likely the verdict is right.'),
+  confidence: z.number().min(0).max(1).describe('How likely that is right.'),
 });
 export type ScriptContamination = z.infer<typeof ScriptContaminationSchema>;

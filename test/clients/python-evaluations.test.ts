@@ -71,7 +71,7 @@ say(ended=ended, result=handles.evaluation.result(), status=claim.status, attemp
     });
   });
 
-  it('an evaluation that requires verdicts is refused a known solution, and the evaluator sees the other verdict', async () => {
+  it('an evaluation that requires statuses is refused a known solution, and the evaluator sees the other status', async () => {
     const said = await runPython(
       gateway.url,
       `${WORK}
@@ -85,20 +85,20 @@ except ApiError as error:
     field = error.field
 fleet.known.add("digits", "print(1)\\n")
 copied, own = submit("print(1)\\n"), submit("x = 2\\nprint(x)\\n")
-verdicts = []
-work(1, lambda claim: verdicts.append(claim.contamination["verdict"]))
+statuses = []
+work(1, lambda claim: statuses.append(claim.contamination["status"]))
 copied.check.result()
 fleet.evaluate("evaluate", lambda claim: None, idle_seconds=0)
 try:
     copied.evaluation.result(timeout=10)
 except JobFailed as error:
-    say(field=field, verdicts=verdicts, own=own.check.result()["contamination"]["verdict"], code=error.code,
+    say(field=field, statuses=statuses, own=own.check.result()["contamination"]["status"], code=error.code,
         named="is contaminated" in str(error))
 `,
     );
     expect(said).toEqual({
       field: 'require.contamination',
-      verdicts: ['clean'],
+      statuses: ['clean'],
       own: 'clean',
       code: 'solution-refused',
       named: true,

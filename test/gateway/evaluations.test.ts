@@ -75,7 +75,7 @@ describe('evaluations over HTTP', () => {
     }
   });
 
-  it('a script is handed out with its verdicts, and one without the required verdict fails', async () => {
+  it('a script is handed out with its statuses, and one without the required status fails', async () => {
     const copy = 'print(1)\n';
     await addKnownSolutions(test.fleet, [{ testCaseId: 'digits', solution: copy }]);
     const testCase = { id: 'digits', name: 'Digits', difficulty: 'easy' };
@@ -89,7 +89,7 @@ describe('evaluations over HTTP', () => {
     expect((await gateway.send('GET', `/v1/jobs/${refused}`)).json.state).toBe('waiting-children');
     const id = await submit(required);
     const claimed = await claim();
-    expect(claimed.json).toMatchObject({ id, contamination: { verdict: 'clean', testCaseId: 'digits' } });
+    expect(claimed.json).toMatchObject({ id, contamination: { status: 'clean', testCaseId: 'digits' } });
     await expect.poll(async () => (await claim('')).status).toBe(204);
     await expect
       .poll(async () => (await gateway.send('GET', `/v1/jobs/${refused}`)).json)

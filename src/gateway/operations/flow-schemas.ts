@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PayloadError } from '../../errors.js';
-import { ON_UNCORRECTED, RequiredVerdictsSchema } from '../../producers/flows/evaluation-guard.js';
+import { ON_UNCORRECTED, RequiredStatusesSchema } from '../../producers/flows/evaluation-guard.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import { modelField, SolutionSchema, TagsSchema, workspaceField } from '../../queues/common.js';
 import { MAX_PREVIOUS_BLOCKS } from '../../queues/extract.js';
@@ -59,8 +59,8 @@ const checkSettings = {
   contamination: ContaminationSettingsSchema.optional().describe(
     'The script that the check leaves is compared with the fleet’s known solutions.',
   ),
-  require: RequiredVerdictsSchema.optional().describe(
-    'Verdicts without which the evaluation is not handed out; it fails with `solution-refused`.',
+  require: RequiredStatusesSchema.optional().describe(
+    'Statuses without which the evaluation is not handed out; it fails with `solution-refused`.',
   ),
 };
 const naming = { key: SUBMISSION_FIELDS.key, force: SUBMISSION_FIELDS.force };

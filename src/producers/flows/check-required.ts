@@ -2,7 +2,7 @@ import { PayloadError } from '../../errors.js';
 import { fieldPath } from '../../queues/validate.js';
 import type { FleetClient } from '../fleet-client.js';
 import { knownStore } from '../known-solutions.js';
-import { RequiredVerdictsSchema } from './evaluation-guard.js';
+import { RequiredStatusesSchema } from './evaluation-guard.js';
 import type { CheckSettings } from './guarded-evaluation.js';
 
 /**
@@ -14,7 +14,7 @@ export async function checkRequired(
   { require, contamination, onUncorrected }: CheckSettings,
 ): Promise<void> {
   if (require === undefined) return;
-  const issue = RequiredVerdictsSchema.safeParse(require).error?.issues[0];
+  const issue = RequiredStatusesSchema.safeParse(require).error?.issues[0];
   if (issue !== undefined) reject(fieldPath(['require', ...issue.path]), issue.message);
   if (require.leakage !== undefined && onUncorrected !== undefined) {
     reject('onUncorrected', 'is said by require.leakage already; leave one of them out');

@@ -11,10 +11,10 @@ import {
 } from '../../queues/solution-check.js';
 import type { ScriptContamination } from '../../queues/test-case.js';
 import {
+  allowedStatuses,
   type EvaluationGuard,
   EvaluationGuardSchema,
   GUARD_FIELD,
-  requiredStatuses,
 } from './evaluation-guard.js';
 import { restoresOriginal } from './restore-original.js';
 
@@ -33,7 +33,7 @@ export interface CheckedSolution {
  * The script that an evaluation job may run. The evaluating side gets a script only from here (REQ-SF-022).
  *
  * @throws UncheckedSolutionError if `addGuardedEvaluation` did not create the job, it has no completed solution-check
- *   among its children, or its script or the check's was changed since. RefusedSolutionError if a verdict of the checks is
+ *   among its children, or its script or the check's was changed since. RefusedSolutionError if the status of a check is
  *   not one that the evaluation requires.
  */
 export async function checkedSolution(job: Job): Promise<CheckedSolution> {
@@ -59,37 +59,37 @@ export async function checkedSolution(job: Job): Promise<CheckedSolution> {
   return { solution, status, findings, ...(contamination === undefined ? {} : { contamination }), check };
 }
 
-/** @throws RefusedSolutionError with the verdict that the evaluation does not allow. */
+/** @throws RefusedSolutionError with the status that the evaluation does not allow. */
 function assertRequired(
   guard: EvaluationGuard,
   { status, contamination }: SolutionCheckResult,
   job: Job,
 ): void {
   const { id = '' } = job;
-  const refuse = (verdict: string, why: string): never => {
-    throw new RefusedSolutionError(verdict, `evaluation job ${id} ${why}`, { jobId: id });
+  const refuse = (found: string, why: string): never => {
+    throw new RefusedSolutionError(found, `evaluation job ${id} ${why}`, { jobId: id });
   };
-  const statuses = requiredStatuses(guard);
+  const statuses = allowedStatuses(guard);
   if (!statuses.includes(status)) {
     refuse(status, `requires a script whose leakage check is ${statuses.join(' or ')}; it is ${status}`);
   }
-  if (guard.require?.contamination === undefined || contamination?.verdict === 'clean') return;
+  if (guard.require?.contamination === undefined || contamination?.status === 'clean') return;
   if (contamination === undefined) {
     throw new UncheckedSolutionError(
       `evaluation job ${id} requires a contamination check, and its check has none`,
       { jobId: id },
     );
   }
-  const { verdict, testCaseId, reason } = contamination;
-  if (verdict === 'not-compared') {
+  const { testCaseId, reason } = contamination;
+  if (contamination.status === 'not-compared') {
     refuse(
-      verdict,
+      contamination.status,
       `requires a clean contamination check, and the fleet had no known solution to compare with`,
     );
   }
   refuse(
-    verdict,
-    `requires a clean contamination check; its script is ${verdict} (test case ${testCaseId}): ${reason}`,
+    contamination.status,
+    `requires a clean contamination check; its script is ${contamination.status} (test case ${testCaseId}): ${reason}`,
   );
 }
 

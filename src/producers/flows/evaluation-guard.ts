@@ -6,8 +6,8 @@ export const GUARD_FIELD = 'solutionFleet';
 
 export const ON_UNCORRECTED = ['evaluate', 'refuse'] as const;
 
-/** The verdicts with which a script may be evaluated. */
-export const RequiredVerdictsSchema = z.strictObject({
+/** The statuses with which a script may be evaluated. */
+export const RequiredStatusesSchema = z.strictObject({
   leakage: z
     .array(z.enum(CHECK_STATUSES))
     .min(1)
@@ -17,7 +17,7 @@ export const RequiredVerdictsSchema = z.strictObject({
     .describe('Statuses of the leakage check; default: as `onUncorrected` says.'),
   contamination: z.literal('clean').optional().describe('Needs `contamination`, which has the test case.'),
 });
-export type RequiredVerdicts = z.infer<typeof RequiredVerdictsSchema>;
+export type RequiredStatuses = z.infer<typeof RequiredStatusesSchema>;
 
 /**
  * Ties an evaluation job to the check of its script. Evaluating sides that do not know a field refuse the job: they cannot
@@ -30,12 +30,12 @@ export const EvaluationGuardSchema = z.strictObject({
   /** SHA-256 of the submitted script. */
   digest: z.string().length(64),
   onUncorrected: z.enum(ON_UNCORRECTED),
-  require: RequiredVerdictsSchema.optional(),
+  require: RequiredStatusesSchema.optional(),
 });
 export type EvaluationGuard = z.infer<typeof EvaluationGuardSchema>;
 
 /** The statuses of the leakage check with which a script may be evaluated. */
-export function requiredStatuses({
+export function allowedStatuses({
   onUncorrected,
   require,
 }: Pick<EvaluationGuard, 'onUncorrected' | 'require'>): readonly CheckStatus[] {

@@ -11,10 +11,10 @@ import { addFlow, type FlowNode } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
 import { checkRequired } from './check-required.js';
 import {
+  allowedStatuses,
   type EvaluationGuard,
   GUARD_FIELD,
-  type RequiredVerdicts,
-  requiredStatuses,
+  type RequiredStatuses,
 } from './evaluation-guard.js';
 
 /** The pipeline's evaluation job. Its queue has the fleet's prefix. */
@@ -42,10 +42,10 @@ export interface CheckSettings {
    */
   readonly onUncorrected?: EvaluationGuard['onUncorrected'];
   /**
-   * Verdicts without which `checkedSolution` refuses to return the script. `leakage` replaces `onUncorrected`;
+   * Statuses without which `checkedSolution` refuses to return the script. `leakage` replaces `onUncorrected`;
    * `contamination` needs the settings of the same name.
    */
-  readonly require?: RequiredVerdicts;
+  readonly require?: RequiredStatuses;
 }
 
 export interface GuardedEvaluation extends CheckSettings {
@@ -84,11 +84,11 @@ export async function addGuardedEvaluation(
 /** A guarded evaluation as a node of a flow. */
 export function guardedEvaluationNode(
   fleet: FleetClient,
-  { solution, evaluation, workspace, model, verify, tags, contamination, ...verdicts }: GuardedEvaluation,
+  { solution, evaluation, workspace, model, verify, tags, contamination, ...required }: GuardedEvaluation,
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {
   checkEvaluation(evaluation, fleet);
-  const { onUncorrected = 'evaluate', require } = verdicts;
+  const { onUncorrected = 'evaluate', require } = required;
   const payload: SolutionCheckPayload = {
     solution,
     ...(workspace === undefined ? {} : { workspace }),
@@ -132,8 +132,8 @@ export function guardedEvaluationNode(
 
 /** A script that is not evaluated anyway need not be compared. */
 function comparedIf(
-  verdicts: Pick<EvaluationGuard, 'onUncorrected' | 'require'>,
+  required: Pick<EvaluationGuard, 'onUncorrected' | 'require'>,
 ): Pick<NonNullable<SolutionCheckPayload['contamination']>, 'onlyIf'> {
-  const statuses = requiredStatuses(verdicts);
+  const statuses = allowedStatuses(required);
   return statuses.length === CHECK_STATUSES.length ? {} : { onlyIf: statuses };
 }

@@ -9,7 +9,7 @@ KindName = Literal["solution-check", "summarize", "extract", "contamination"]
 JobState = Literal["waiting", "delayed", "waiting-children", "active", "completed", "failed", "cancelled"]
 CheckStatus = Literal["clean", "corrected", "partly-corrected", "uncorrected"]
 OnUncorrected = Literal["evaluate", "refuse"]
-ContaminationVerdict = Literal["clean", "contaminated", "not-compared"]
+ContaminationStatus = Literal["clean", "contaminated", "not-compared"]
 #: Labels of a job; ``run`` and ``step`` locate it in a pipeline run.
 Tags = dict[str, str]
 
@@ -146,7 +146,7 @@ class _ScriptContaminationExtras(TypedDict, total=False):
 
 class ScriptContamination(_ScriptContaminationExtras):
     #: ``not-compared``: there was no known solution to compare the script with.
-    verdict: ContaminationVerdict
+    status: ContaminationStatus
     #: SHA-256 of the script that was compared.
     digest: str
     testCaseId: str
@@ -354,7 +354,7 @@ class StepOptions(KeyOptions, total=False):
     tags: Tags
 
 
-class RequiredVerdicts(TypedDict, total=False):
+class RequiredStatuses(TypedDict, total=False):
     #: Statuses of the leakage check; said instead of ``on_uncorrected``.
     leakage: Sequence[CheckStatus]
     #: Needs ``contamination``, which has the test case.
@@ -368,8 +368,8 @@ class CheckOptions(StepOptions, total=False):
     verify: Literal["agent"]
     #: The script that the check leaves is compared with the fleet's known solutions.
     contamination: ContaminationSettings
-    #: Verdicts without which the evaluation fails with ``solution-refused``.
-    require: RequiredVerdicts
+    #: Statuses without which the evaluation fails with ``solution-refused``.
+    require: RequiredStatuses
 
 
 class DeadLetterFields(TypedDict, total=False):

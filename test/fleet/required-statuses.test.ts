@@ -35,7 +35,7 @@ let replacement: string;
 
 beforeEach(async () => {
   replacement = 'a = fit(train)';
-  ({ test, api } = await fleetOfTest(redis, 'verdicts', ({ body, text }) => {
+  ({ test, api } = await fleetOfTest(redis, 'statuses', ({ body, text }) => {
     if (!text.includes('fit(all)')) return leaks();
     return body.output_config === undefined ? correction(replacement) : leaks('a = fit(all)');
   }));
@@ -55,12 +55,12 @@ async function checkedScript(request: GuardedEvaluation = BOTH) {
   return { job, result, id: evaluation.id, check: check.id, script: () => checkedSolution(job) };
 }
 
-describe('an evaluation that requires verdicts', () => {
+describe('an evaluation that requires statuses', () => {
   it('gets the corrected script, compared as it is: the leaky original is a known solution, the corrected one is not', async () => {
     const { script, result } = await checkedScript();
     const checked = await script();
     expect(checked.solution.content).toBe(CORRECTED);
-    expect(checked.contamination).toMatchObject({ verdict: 'clean', digest: digestOf(CORRECTED) });
+    expect(checked.contamination).toMatchObject({ status: 'clean', digest: digestOf(CORRECTED) });
     expect(result.contamination).toEqual(checked.contamination);
     // A detection and a correction: the comparison asks no agent.
     expect(api.requests).toHaveLength(2);
@@ -73,7 +73,7 @@ describe('an evaluation that requires verdicts', () => {
     await expect(refused).rejects.toBeInstanceOf(RefusedSolutionError);
     await expect(refused).rejects.toMatchObject({
       code: 'solution-refused',
-      verdict: 'contaminated',
+      status: 'contaminated',
       jobId: id,
       message: expect.stringContaining(
         'its script is contaminated (test case digits): Output 100.0% similar',
@@ -89,7 +89,7 @@ describe('an evaluation that requires verdicts', () => {
     const { script } = await checkedScript({ ...BOTH, ...more });
     await expect(script()).rejects.toMatchObject({
       code: 'solution-refused',
-      verdict: 'uncorrected',
+      status: 'uncorrected',
       message: expect.stringContaining('clean or corrected; it is uncorrected'),
     });
     expect(Object.values(await comparisons()).every((count) => count === 0)).toBe(true);
@@ -102,7 +102,7 @@ describe('an evaluation that requires verdicts', () => {
     await check.result();
     const { job } = await findJob(fleet, evaluation.id, 'evaluate');
     await expect(checkedSolution(job)).rejects.toMatchObject({
-      verdict: 'not-compared',
+      status: 'not-compared',
       message: expect.stringContaining('had no known solution to compare with'),
     });
   });
@@ -121,11 +121,11 @@ describe('an evaluation that requires verdicts', () => {
     await expect(script()).rejects.toBeInstanceOf(UncheckedSolutionError);
   });
 
-  it('shows the verdict without requiring it', async () => {
+  it('shows the status without requiring it', async () => {
     await know(CORRECTED);
     const { require: _, ...shown } = BOTH;
     const { script } = await checkedScript(shown);
-    expect(await script()).toMatchObject({ status: 'corrected', contamination: { verdict: 'contaminated' } });
+    expect(await script()).toMatchObject({ status: 'corrected', contamination: { status: 'contaminated' } });
   });
 
   it('decides for each candidate of a batch, with verified corrections too', async () => {
