@@ -1,4 +1,4 @@
-import { unpackAnswer } from '../../src/calls/ledger/kept-answer.js';
+import { unpackAnswer } from '../../src/calls/ledger/stored-answer.js';
 import { cooldownMs, learnedLimits } from '../../src/calls/limiter/rate-headers.js';
 import { CallFault } from '../../src/calls/outcome.js';
 import { providerError } from '../../src/calls/provider-error.js';

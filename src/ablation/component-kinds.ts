@@ -9,7 +9,7 @@ export interface ComponentKind {
   readonly advice: readonly string[];
 }
 
-const KEEP =
+const CONSTRAINTS =
   'Fit every learned step on the training part only and keep the running time close to that of today.';
 
 /**
@@ -25,7 +25,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Compute the encoding out of fold, so that no row sees its own target.',
       'Smooth the mean of a category toward the global mean by a weight that grows with its count, and give unseen categories the global mean.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -36,7 +36,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Derive the weights from the class counts of the training part and compare the plain inverse frequency with its square root.',
       'Keep the validation rows unweighted and untouched by resampling.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -56,7 +56,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Collect out-of-fold predictions of every member and choose the weights on them with a small non-negative least-squares fit or a coarse grid.',
       'Add a member only if its errors differ from those of the others, and compare with a simple mean of ranks.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -67,7 +67,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Group rare categories of each column before encoding, and handle categories that appear only at prediction time.',
       'Give columns with many categories a frequency or out-of-fold target encoding next to the present one, and keep the present one for columns with few.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -78,7 +78,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Choose the filling by column: the median within a related group for numbers, a category of its own for text.',
       'Add an indicator column wherever a value was missing, since that it is missing may itself tell something.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -89,7 +89,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Try a robust scaler for columns with heavy tails and a power transform for skewed ones, and leave binary columns as they are.',
       'Put the scaler into the same pipeline as the model, so that each fold fits its own.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -100,7 +100,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Take the limits from quantiles of the training part, by column, and clip instead of dropping rows.',
       'Compare with a log transform of the same columns, which tames extremes without a limit.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -111,7 +111,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Set the number of components by a fraction of explained variance instead of a fixed count.',
       'Append the components to the original columns instead of replacing these, and keep whichever scores better.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -122,7 +122,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Rank columns by permutation importance on a held-out part and drop only those at or below zero.',
       'Do the selection inside each fold.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -133,7 +133,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Join word and character n-grams, with sublinear term frequency and a minimum document frequency of a few documents.',
       'Keep words such as negations that a general stop word list would remove, if the task depends on style.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -165,7 +165,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Compare one weaker and one stronger setting with the present one and keep the best on validation.',
       'Judge it by the gap between training and validation score, and change nothing else meanwhile.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -176,7 +176,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Fit on the logarithm of the shifted target and undo it for every prediction before scoring.',
       'Correct the bias that the back-transformation brings with a factor estimated on the training part.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -186,7 +186,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Scale the columns that are clustered and add the distance to each center as features, not only the number of the cluster.',
       'Fit the centers on training rows only.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -207,7 +207,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Add a few ratios, differences and group statistics of the columns that are strongest now, and keep each only if the validation score rises.',
       'Build statistics over groups from training rows alone and join them to the validation rows.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {
@@ -218,7 +218,7 @@ export const COMPONENT_KINDS: readonly ComponentKind[] = [
     advice: [
       'Split so that the parts resemble the test data: by group or by time where rows belong together, stratified by the target otherwise.',
       'Average the predictions for the test data over the models of all folds.',
-      KEEP,
+      CONSTRAINTS,
     ],
   },
   {

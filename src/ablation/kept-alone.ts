@@ -30,18 +30,18 @@ export function keptAloneComponent(
   baselineLabel: string,
   models: readonly string[],
 ): string {
-  const kept = variant.component;
-  const keptParts = kept.split(/(?<!\s)\s*(?:\+|&|,|\band\b)\s*/i);
-  const isKept = (part: string): boolean => keptParts.some((one) => same(one, part));
-  const family = modelFamily(kept);
+  const component = variant.component;
+  const componentParts = component.split(/(?<!\s)\s*(?:\+|&|,|\band\b)\s*/i);
+  const isOfComponent = (part: string): boolean => componentParts.some((one) => same(one, part));
+  const family = modelFamily(component);
   const named = partsNamed(baselineLabel);
   const alone = siblings.filter((one) => one.role === 'kept-alone').map((one) => one.component);
   for (const parts of [named, alone, family === undefined ? [] : [...models]]) {
-    if (!parts.some(isKept)) continue;
+    if (!parts.some(isOfComponent)) continue;
     // Of a whole that names models and steps, a lone model leaves out the other models.
     const kin = family === undefined ? parts : parts.filter((part) => modelFamily(part) !== undefined);
-    const others = kin.filter((part) => !isKept(part));
+    const others = kin.filter((part) => !isOfComponent(part));
     if (others.length > 0 && others.length <= 3) return others.join(' and ');
   }
-  return `everything except ${kept}`;
+  return `everything except ${component}`;
 }

@@ -61,7 +61,7 @@ export async function readScript(ablationCode: string): Promise<ScriptFacts> {
   const calls = new Map<string, number>();
   const names = new Map<string, number>();
   let scoring: string | undefined;
-  const tree = await parsePython(ablationCode.slice(0, MAX_SCRIPT_LENGTH), 'kept').catch(nothingInTime);
+  const tree = await parsePython(ablationCode.slice(0, MAX_SCRIPT_LENGTH), 'all').catch(nothingInTime);
   try {
     for (const node of nodesOf(tree.rootNode)) {
       if (node.type === 'comment' || node.type === 'string_content') {

@@ -157,14 +157,14 @@ export function plainLabel(label: string): string {
 export function componentName(text: string): string {
   const name = withoutQuotes(text);
   const withoutRemark = withoutTrailingRemark(name);
-  const kept = withoutQuotes(withoutRemark === '' ? name : withoutRemark)
+  const cleaned = withoutQuotes(withoutRemark === '' ? name : withoutRemark)
     .replace(
       /(?<!\s)\s+(?:entirely|completely|altogether|at all|component|step|from (?:the )?(?:pipeline|model|ensemble))$/iu,
       '',
     )
     .replace(/^(?:component|feature|step)\s*[:=]\s*/iu, '');
   // "no scaler, no encoder" takes out both.
-  const joined = kept.replace(/(?<!\s)\s*(?:,|\+|&|\band\b)\s*(?:no|without|w\/o)[\s_]+/giu, ' and ');
+  const joined = cleaned.replace(/(?<!\s)\s*(?:,|\+|&|\band\b)\s*(?:no|without|w\/o)[\s_]+/giu, ' and ');
   return joined === '' ? name : joined;
 }
 
@@ -222,8 +222,8 @@ function firstGroup(text: string, patterns: readonly RegExp[]): string | undefin
 /** `Model (only LightGBM)`, `Model [LightGBM alone]`. */
 function onlyInBrackets(text: string): string | undefined {
   for (const [, inner = ''] of text.matchAll(IN_BRACKETS)) {
-    const kept = firstGroup(inner.trim(), [ONLY_FIRST, ONLY_LAST]);
-    if (kept !== undefined) return kept;
+    const onlyPart = firstGroup(inner.trim(), [ONLY_FIRST, ONLY_LAST]);
+    if (onlyPart !== undefined) return onlyPart;
   }
   return undefined;
 }
@@ -243,14 +243,14 @@ function roleOf(text: string): Role {
     return { role: 'added', component: plus[1] };
   }
   if (removedRole(outside) !== undefined) return removedRole(text) ?? { role: 'plain', component: text };
-  const kept = firstGroup(outside, [ONLY_BEFORE, ONLY_BEFORE_CJK, ONLY_AFTER, ONLY_AFTER_CJK]);
-  if (kept !== undefined) return { role: 'kept-alone', component: kept };
+  const onlyPart = firstGroup(outside, [ONLY_BEFORE, ONLY_BEFORE_CJK, ONLY_AFTER, ONLY_AFTER_CJK]);
+  if (onlyPart !== undefined) return { role: 'kept-alone', component: onlyPart };
   if (WHOLE_PIPELINE.test(text) || WHOLE_PIPELINE_CJK.test(text))
     return { role: 'baseline', component: text, certainty: 1 };
   const replaced = replacedRole(text);
   if (replaced !== undefined) return replaced;
-  const keptInBrackets = onlyInBrackets(text);
-  if (keptInBrackets !== undefined) return { role: 'kept-alone', component: keptInBrackets };
+  const onlyBracketed = onlyInBrackets(text);
+  if (onlyBracketed !== undefined) return { role: 'kept-alone', component: onlyBracketed };
   const inBrackets = REMOVED_IN_BRACKETS.exec(text)?.[1];
   if (inBrackets !== undefined) return { role: 'removed', component: inBrackets };
   if (removed !== undefined) return removed;

@@ -40,21 +40,21 @@ export const IN_PLACE_ANALYST: ScriptAnalyst = {
 };
 
 /** Texts whose analysis is cached: the original script, the current one, and one with a correction that is being checked. */
-const MAX_KEPT = 3;
+const MAX_CACHED = 3;
 
 /**
  * The same analyst, for one check: it analyzes a text once, however often it is called with it. A check needs the
  * detection, for each finding's description and before each correction.
  */
 export function analyzedOnce(analyst: ScriptAnalyst): ScriptAnalyst {
-  const kept = new Map<string, Promise<ScriptResults['analyze']>>();
+  const cache = new Map<string, Promise<ScriptResults['analyze']>>();
   const analyze = (source: string) => {
-    const analysis = kept.get(source) ?? analyst.analyze(source);
+    const analysis = cache.get(source) ?? analyst.analyze(source);
     // The last used entry is moved to the end: the first is the least recently used one.
-    kept.delete(source);
-    kept.set(source, analysis);
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+    cache.delete(source);
+    cache.set(source, analysis);
+    const [oldest] = cache.keys();
+    if (cache.size > MAX_CACHED && oldest !== undefined) cache.delete(oldest);
     return analysis;
   };
   return { ...analyst, analyze };

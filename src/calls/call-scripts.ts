@@ -190,7 +190,7 @@ export interface SettledNumbers {
  * KEYS: 1 job hash, 2 job lock, 3 calls under way, 4 limiter of the model.
  * ARGV: 1 lock token, 2 id of the attempt, 3 base of the spending keys, 4 time or '', 5 `SettledNumbers` (JSON),
  *   6 how it ended (JSON), 7 the answer or '', 8 model that answered.
- * Returns: {'kept'}, {'late', ms waited}, {'lost'}.
+ * Returns: {'recorded'}, {'late', ms waited}, {'lost'}.
  */
 export const SETTLE_CALL = script(
   SHARED,
@@ -201,7 +201,7 @@ local field = LEDGER .. ':' .. call.number
 local found = redis.call('HMGET', KEYS[1], field .. ':by', field .. ':end', 'fleet:throttledSince')
 local awaited, throttled_since = found[1] == ARGV[2], found[3]
 -- A command can arrive twice when a connection breaks.
-if not awaited and found[2] == ARGV[6] then return {'kept'} end
+if not awaited and found[2] == ARGV[6] then return {'recorded'} end
 local lock = redis.call('GET', KEYS[2])
 local ours = awaited and (not lock or lock == ARGV[1])
 -- A full Redis accepts or rejects a script at its first write. This one needs no memory, so an answer that is paid for is
@@ -234,7 +234,7 @@ if call.says == 'blocked' then
   local waited = now - tonumber(throttled_since or now)
   if call.maxWaitMs and waited > call.maxWaitMs then return {'late', waited} end
 end
-return {'kept'}`,
+return {'recorded'}`,
 );
 
 /**

@@ -19,7 +19,7 @@ import {
 } from './call-scripts.js';
 import { waitFor } from './clock.js';
 import { identityOf, JobLedger } from './ledger/job-ledger.js';
-import { packAnswer } from './ledger/kept-answer.js';
+import { packAnswer } from './ledger/stored-answer.js';
 import { keepProbeAlive } from './limiter/keep-probe-alive.js';
 import { limitsOf } from './limiter/model-limits.js';
 import { cooldownMs, DIMENSIONS, learnedLimits } from './limiter/rate-headers.js';

@@ -3,7 +3,7 @@ import { rememberAddress, rememberSecrets } from '../config/redact.js';
 import { messageOf } from '../errors.js';
 import { CallFault } from './outcome.js';
 import { providerError, shorten } from './provider-error.js';
-import { type CallResponse, keptHeaders, type Transport } from './transport.js';
+import { type CallResponse, recordedHeaders, type Transport } from './transport.js';
 import { undiciFetch } from './undici-fetch.js';
 
 export interface SdkTransportOptions {
@@ -69,7 +69,7 @@ function callResponse(response: Response, events: Loaded['events']): CallRespons
   return {
     status: response.status,
     contentType: response.headers.get('content-type') ?? '',
-    headers: keptHeaders(response.headers),
+    headers: recordedHeaders(response.headers),
     events: () => events(response),
     text: () => response.text(),
   };
@@ -88,7 +88,7 @@ function faultOf(thrown: unknown, sdk: Sdk): CallFault {
     );
   }
   if (thrown instanceof sdk.APIError && typeof thrown.status === 'number') {
-    const headers = thrown.headers === undefined ? {} : keptHeaders(thrown.headers);
+    const headers = thrown.headers === undefined ? {} : recordedHeaders(thrown.headers);
     return new CallFault(providerError(thrown.error ?? thrown.message, thrown.status, headers), thrown);
   }
   if (thrown instanceof sdk.AnthropicError || isMissingKey(thrown)) {

@@ -26,12 +26,12 @@ export interface Transport {
   send(request: CallRequest, signal: AbortSignal): Promise<CallResponse>;
 }
 
-const KEPT_HEADERS = /^(retry-after|x-should-retry|request-id|anthropic-ratelimit-.*)$/;
+const RECORDED_HEADERS = /^(retry-after|x-should-retry|request-id|anthropic-ratelimit-.*)$/;
 
-export function keptHeaders(headers: Iterable<readonly [string, string]>): Record<string, string> {
+export function recordedHeaders(headers: Iterable<readonly [string, string]>): Record<string, string> {
   return Object.fromEntries(
     [...headers]
-      .filter(([name]) => KEPT_HEADERS.test(name.toLowerCase()))
+      .filter(([name]) => RECORDED_HEADERS.test(name.toLowerCase()))
       .map(([name, value]) => [redactErrorText(name), redactErrorText(value)]),
   );
 }

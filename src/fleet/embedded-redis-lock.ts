@@ -5,7 +5,7 @@ import { readPrivateFile, writeNewFile } from './private-files.js';
 
 const LOCK_NAME = /^supervisor\.(\d+)$/;
 /** Number of outdated lock files that stay, so a slow reader always sees the newest one. */
-const KEPT_GENERATIONS = 4;
+const MAX_GENERATIONS = 4;
 const MAX_LOCK_BYTES = 1_024;
 
 interface Owner {
@@ -34,7 +34,7 @@ export function becomeSupervisor(folder: string): boolean {
     return false;
   }
   for (const old of generations(folder)) {
-    if (old <= generation - KEPT_GENERATIONS) rmSync(lockPath(folder, old), { force: true });
+    if (old <= generation - MAX_GENERATIONS) rmSync(lockPath(folder, old), { force: true });
   }
   return true;
 }

@@ -10,7 +10,7 @@ const MAX_PAUSE_MS = 30_000;
 /** How often a worker logs that Redis is still full, in milliseconds. */
 const LOG_MS = 60_000;
 /** Time to live of the key that is written as a probe, in milliseconds. */
-const PROBE_KEPT_MS = 1_000;
+const PROBE_TTL_MS = 1_000;
 
 /** The pause before attempt `tries` (from 0): doubled each time, with jitter, because all workers wait for the same event. */
 function pauseMs(tries: number, random: () => number = Math.random): number {
@@ -135,7 +135,7 @@ export class FullRedis {
 
   #tryLater(tries: number): void {
     this.#timer = setTimeout(() => {
-      this.#client.set(this.#probeKey, '1', 'PX', PROBE_KEPT_MS).then(
+      this.#client.set(this.#probeKey, '1', 'PX', PROBE_TTL_MS).then(
         () => {
           this.#logger.info({ refusals: this.#suppressed }, 'Redis accepts writes again; the worker goes on');
           this.#loggedAt = 0;

@@ -103,7 +103,7 @@ export async function lostNames(
   content: string,
 ): Promise<string[]> {
   const after = content.slice(located.end);
-  const [defined, kept, before, later, used] = await Promise.all([
+  const [defined, remaining, before, later, used] = await Promise.all([
     boundNames(located.text),
     boundNames(block),
     boundNames(content.slice(0, located.start)),
@@ -111,7 +111,7 @@ export async function lostNames(
     usedNames(after),
   ]);
   return [...defined].filter(
-    (name) => used.has(name) && !kept.has(name) && !before.has(name) && !later.has(name),
+    (name) => used.has(name) && !remaining.has(name) && !before.has(name) && !later.has(name),
   );
 }
 

@@ -156,11 +156,11 @@ function outsideProblem(
 
 function sizeProblem(first: CodeProfile, after: CodeProfile): string | undefined {
   const all = countOf(first.words);
-  const kept = [...first.words].reduce(
+  const remaining = [...first.words].reduce(
     (sum, [word, count]) => sum + Math.min(count, after.words.get(word) ?? 0),
     0,
   );
-  if (all < MIN_WORDS || kept >= all * MIN_REMAINING_FRACTION) return undefined;
+  if (all < MIN_WORDS || remaining >= all * MIN_REMAINING_FRACTION) return undefined;
   return 'with the correction most of the script is another one; change only the lines that leak, and leave the others as they are';
 }
 

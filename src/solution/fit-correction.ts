@@ -105,7 +105,7 @@ function reindented(lines: readonly CorrectionLine[], to: string, block: string)
   const known = linesKnownTo(block);
   if (onlyFirstIsShifted(lines, from, to, known)) return [to + first.trimStart(), ...others];
   const shifted = lines.map(({ text }) => (text.trim() === '' ? text : shift(text, from, to)));
-  keepStrings(lines, shifted, known);
+  restoreStrings(lines, shifted, known);
   // A statement that cannot move says that the indentation does not differ uniformly.
   if (lines.some((line, index) => shifted[index] === null && isCode(line))) return texts;
   // Comments and lines within brackets may be anywhere.
@@ -116,7 +116,7 @@ function reindented(lines: readonly CorrectionLine[], to: string, block: string)
  * The inside of a string is its value, so its lines stay as the answer has them; but where moving them brings
  * back more lines of the block than leaving them does, the answer had moved them with the code.
  */
-function keepStrings(lines: readonly CorrectionLine[], shifted: (string | null)[], known: Known): void {
+function restoreStrings(lines: readonly CorrectionLine[], shifted: (string | null)[], known: Known): void {
   const inString = (index: number) => lines[index]?.line.context === 'string';
   for (let from = 0; from < lines.length; from += 1) {
     let to = from;

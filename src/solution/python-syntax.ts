@@ -151,7 +151,7 @@ async function createParser(): Promise<Parser> {
  */
 export async function parsePython(
   source: string,
-  comments: 'thinned' | 'kept' = 'thinned',
+  comments: 'thinned' | 'all' = 'thinned',
 ): Promise<SyntaxTree> {
   // A failed start is not cached: the next call tries again.
   parser ??= createParser().catch((thrown: unknown) => {
@@ -160,7 +160,7 @@ export async function parsePython(
   });
   // Python ends a line at a lone carriage return too, and the grammar does not: a comment would swallow what follows.
   const lines = source.replace(/\r(?!\n)/g, '\n');
-  return parsed(await parser, comments === 'kept' ? lines : withoutManyComments(lines));
+  return parsed(await parser, comments === 'all' ? lines : withoutManyComments(lines));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keptHeaders } from '../../src/calls/transport.js';
+import { recordedHeaders } from '../../src/calls/transport.js';
 import { formsOf, secretsIn } from '../../src/config/known-secrets.js';
 import { redactData, redactErrorText, redactSecrets, rememberSecrets } from '../../src/config/redact.js';
 
@@ -54,7 +54,7 @@ describe('a known secret is taken out', () => {
 
   it('in the headers of an answer that are kept', () => {
     const headers = { 'Request-Id': `req ${KEY}`, 'retry-after': '7', other: KEY };
-    expect(keptHeaders(Object.entries(headers))).toEqual({
+    expect(recordedHeaders(Object.entries(headers))).toEqual({
       'Request-Id': 'req [redacted]',
       'retry-after': '7',
     });

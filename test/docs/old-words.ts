@@ -111,6 +111,12 @@ export const OLD_WORDS: readonly OldWord[] = [
     at: 'src/',
   },
   { old: 'questions?', use: 'request, step', in: 'prose', at: 'src/' },
+  {
+    old: '(?:[a-z]+ )?kept(?! (?:alone|since|until))',
+    use: 'stored, cached, remaining, TTL',
+    in: 'names',
+    at: 'src/',
+  },
   { old: 'but for', use: 'except for', in: 'prose' },
   { old: 'anew', use: 'again' },
   { old: 'reckon\\w*', use: 'compute' },

@@ -77,7 +77,7 @@ local function spend_accounts(base, day, run, named)
     accounts[index] = {
       key = key, reserved = tonumber(sums[3] or '0'),
       spent = tonumber(sums[1] or '0') + tonumber(sums[2] or '0') + tonumber(sums[6] or '0'),
-      budget = budget, limit = named[index] or index == 2 and budget, kept = sums[5],
+      budget = budget, limit = named[index] or index == 2 and budget, keptSince = sums[5],
     }
   end
   return accounts
@@ -107,7 +107,7 @@ local function spend_reserve(base, accounts, in_flight, member, reservation, nam
     if budget and budget ~= account.budget then
       written[3], written[4] = 'budget', string.format('%d', budget)
     end
-    local renewed = account.kept ~= reservation.day
+    local renewed = account.keptSince ~= reservation.day
     if renewed then
       written[#written + 1] = 'keptSince'
       written[#written + 1] = reservation.day

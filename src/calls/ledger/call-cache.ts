@@ -4,12 +4,12 @@ import type { CallControl } from '../call-control.js';
 import type { CallInterceptor, PlannedCall } from '../call-interceptor.js';
 import type { ReceivedMessage } from '../message.js';
 import type { CallOutcome } from '../outcome.js';
-import { packAnswer, unpackAnswer } from './kept-answer.js';
+import { packAnswer, unpackAnswer } from './stored-answer.js';
 
 /** How many answers are cached; the least recently used one is dropped first. */
 const MAX_ANSWERS = 10_000;
 const MAX_ANSWER_BYTES = 262_144;
-const KEPT_MS = 7 * 86_400_000;
+const ANSWER_TTL_MS = 7 * 86_400_000;
 
 /**
  * KEYS: 1 answers by use, 2 the answer. ARGV: 1 digest, 2 time in ms. Returns the answer, or false.
@@ -67,7 +67,7 @@ export class CallCache implements CallInterceptor {
       digest,
       this.#control.clock.now(),
       answer,
-      KEPT_MS,
+      ANSWER_TTL_MS,
       this.#maxAnswers,
     ]);
   }

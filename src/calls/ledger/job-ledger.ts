@@ -5,7 +5,7 @@ import { replyText, type ScriptReply } from '../../queues/run-script.js';
 import type { PlannedCall } from '../call-interceptor.js';
 import type { ReceivedMessage } from '../message.js';
 import type { OutcomeClass } from '../outcome.js';
-import { unpackAnswer } from './kept-answer.js';
+import { unpackAnswer } from './stored-answer.js';
 
 /** A call of the ledger, as one attempt sees it. */
 interface Entry {

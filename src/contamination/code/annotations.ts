@@ -16,7 +16,7 @@ export function withoutAnnotations(statement: Statement): Statement {
 }
 
 function headerWithoutTypes(tokens: readonly Token[]): readonly Token[] {
-  const kept: Token[] = [];
+  const remaining: Token[] = [];
   let depth = 0;
   let skipping: number | undefined;
   let returns = false;
@@ -44,9 +44,9 @@ function headerWithoutTypes(tokens: readonly Token[]): readonly Token[] {
       return;
     }
     if (depth > 0 && text === '?' && tokens[at + 1]?.text === ':') return;
-    kept.push(token);
+    remaining.push(token);
   });
-  return kept;
+  return remaining;
 }
 
 function isParameterEnd(token: Token | undefined): boolean {
@@ -64,18 +64,18 @@ function declarationWithoutType(tokens: readonly Token[]): readonly Token[] {
 /** `value as T`, with `T` a plain or dotted name or an array of it. */
 function withoutCasts(tokens: readonly Token[]): readonly Token[] {
   if (!tokens.some((token) => token.kind === TokenKind.keyword && token.text === 'as')) return tokens;
-  const kept: Token[] = [];
+  const remaining: Token[] = [];
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i] as Token;
     const isCast =
       token.kind === TokenKind.keyword && token.text === 'as' && tokens[i + 1]?.kind === TokenKind.name;
     if (!isCast || i === 0) {
-      kept.push(token);
+      remaining.push(token);
       continue;
     }
     i += 1;
     while (tokens[i + 1]?.text === '.' || (tokens[i + 1]?.text === '[' && tokens[i + 2]?.text === ']'))
       i += 2;
   }
-  return kept;
+  return remaining;
 }

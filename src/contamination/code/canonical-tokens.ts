@@ -32,22 +32,25 @@ export function canonicalTokens(tokens: readonly Token[]): readonly Token[] {
 
 /** `if (c)`, `return (v)`, `x = (v)` and `(a) => v` without their brackets. */
 function withoutNeedlessBrackets(tokens: readonly Token[]): readonly Token[] {
-  let kept = tokens.filter((token, i) => {
+  let remaining = tokens.filter((token, i) => {
     if (token.kind !== TokenKind.operator) return true;
     if (token.text === '(') return !(tokens[i + 2]?.text === ')' && tokens[i + 3]?.text === '=>');
     return !(token.text === ')' && tokens[i - 2]?.text === '(' && tokens[i + 1]?.text === '=>');
   });
-  for (let open = 0; open < kept.length && open <= 2; open++) {
+  for (let open = 0; open < remaining.length && open <= 2; open++) {
     const starts =
-      open === 0 || (open === 1 && kept[0]?.text === 'return') || (open === 2 && kept[1]?.text === '=');
-    if (!starts || kept[open]?.text !== '(' || matchingBracket(kept, open) !== kept.length - 1) continue;
-    const inner = kept.slice(open + 1, -1);
+      open === 0 ||
+      (open === 1 && remaining[0]?.text === 'return') ||
+      (open === 2 && remaining[1]?.text === '=');
+    if (!starts || remaining[open]?.text !== '(' || matchingBracket(remaining, open) !== remaining.length - 1)
+      continue;
+    const inner = remaining.slice(open + 1, -1);
     // A tuple's brackets go as well: `return (a, b)` is `return a, b`.
     if (inner.length === 0) continue;
-    kept = [...kept.slice(0, open), ...inner];
+    remaining = [...remaining.slice(0, open), ...inner];
     open -= 1;
   }
-  return kept;
+  return remaining;
 }
 
 function withoutTrailingComma(tokens: readonly Token[]): readonly Token[] {

@@ -105,35 +105,35 @@ const OPERATORS = new Set(['+', '-', '*', '/', '%', '//', '**', '<<', '>>', '|',
 
 /** `60 * 60` and `"a" + "b"` as one literal, `-1` as a literal. */
 function folded(tokens: readonly Token[]): readonly Token[] {
-  const kept: Token[] = [];
+  const folded: Token[] = [];
   for (const token of tokens) {
-    kept.push(token);
+    folded.push(token);
     for (;;) {
-      const [left, sign, right] = kept.slice(-3);
-      const last = kept[kept.length - 1];
-      if (kept.length >= 3 && isLiteral(left) && OPERATORS.has(sign?.text ?? '') && isLiteral(right)) {
-        kept.splice(-3, 3, { ...(left as Token), end: (right as Token).end });
+      const [left, sign, right] = folded.slice(-3);
+      const last = folded[folded.length - 1];
+      if (folded.length >= 3 && isLiteral(left) && OPERATORS.has(sign?.text ?? '') && isLiteral(right)) {
+        folded.splice(-3, 3, { ...(left as Token), end: (right as Token).end });
         continue;
       }
-      const before = kept[kept.length - 3];
+      const before = folded[folded.length - 3];
       if (
         last?.text === ')' &&
-        isLiteral(kept[kept.length - 2]) &&
+        isLiteral(folded[folded.length - 2]) &&
         before?.text === '(' &&
-        startsValue(kept[kept.length - 4])
+        startsValue(folded[folded.length - 4])
       ) {
-        kept.splice(-3, 3, kept[kept.length - 2] as Token);
+        folded.splice(-3, 3, folded[folded.length - 2] as Token);
         continue;
       }
-      const minus = kept[kept.length - 2];
+      const minus = folded[folded.length - 2];
       if (last?.kind === TokenKind.number && minus?.text === '-' && startsValue(before)) {
-        kept.splice(-2, 2, { ...last, start: minus.start });
+        folded.splice(-2, 2, { ...last, start: minus.start });
         continue;
       }
       break;
     }
   }
-  return kept;
+  return folded;
 }
 
 function isLiteral(token: Token | undefined): boolean {

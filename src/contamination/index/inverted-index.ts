@@ -94,16 +94,16 @@ export class InvertedIndex implements KnownSolutionIndex {
 
   #compact(): void {
     const moved = new Int32Array(this.#references.length).fill(-1);
-    const kept: KnownReference[] = [];
+    const remaining: KnownReference[] = [];
     const counts: number[] = [];
     this.#references.forEach((reference, number) => {
       if (reference === undefined) return;
-      moved[number] = kept.length;
-      this.#numbers.set(keyOf(reference), kept.length);
-      kept.push(reference);
+      moved[number] = remaining.length;
+      this.#numbers.set(keyOf(reference), remaining.length);
+      remaining.push(reference);
       counts.push(this.#counts[number] as number);
     });
-    this.#references = kept;
+    this.#references = remaining;
     this.#counts = counts;
     this.#postings = this.#postings.renumbered(moved);
   }

@@ -57,7 +57,7 @@ function afterBreak(text: string, lineEnd: number): number {
 }
 
 /** The text with everything outside the given ranges blanked: what remains keeps its offsets. */
-export function keepOnly(
+export function blankOutside(
   text: string,
   ranges: readonly { readonly start: number; readonly end: number }[],
 ): string {

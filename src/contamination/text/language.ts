@@ -1,5 +1,5 @@
 import type { CodeLanguage } from '../code/token.js';
-import { blank, fencedBlocks, keepOnly } from './fenced-code.js';
+import { blank, blankOutside, fencedBlocks } from './fenced-code.js';
 
 /** How a text is read: as code of a language, or as prose. */
 export type TextKind = CodeLanguage | 'prose';
@@ -86,7 +86,7 @@ export function isProseLine(line: string): boolean {
 export function codeView(text: string): { readonly text: string; readonly language: CodeLanguage } {
   const blocks = fencedBlocks(text).filter((block) => !PROSE_TAGS.has(block.tag) && block.end > block.start);
   if (blocks.length > 0) {
-    const code = keepOnly(text, blocks);
+    const code = blankOutside(text, blocks);
     const tagged = blocks.map((block) => TAGS.get(block.tag)).find((language) => language !== undefined);
     const kind = tagged ?? textKind(code);
     return { text: code, language: kind === 'prose' ? 'generic' : kind };

@@ -7,12 +7,12 @@ import { workerConnection } from '../../queues/connection.js';
 import { endClient } from '../../queues/end-client.js';
 import { statisticsKeys } from '../../queues/redis-keys.js';
 import { ENDED_JOB_FIELDS, type EndedJob, endedJob, totalsOf } from './ended-job.js';
-import { GROUP, KEPT_DURATIONS, MINUTE_TTL, minuteOf } from './statistics-keys.js';
+import { GROUP, MAX_DURATIONS, MINUTE_TTL, minuteOf } from './statistics-keys.js';
 
 /**
  * Counts one ended job, once: the gateway that acknowledges its event first adds it.
  * KEYS: 1 event stream, 2 totals, 3 minute, 4 durations.
- * ARGV: 1 group, 2 event, 3 outcome, 4 duration in ms or '', 5 lifetime of the minute in seconds, 6 kept durations, then
+ * ARGV: 1 group, 2 event, 3 outcome, 4 duration in ms or '', 5 lifetime of the minute in seconds, 6 maximum of durations, then
  * pairs of a field of the totals and what is added.
  * Returns 1 if it was counted, 0 if it had been counted before.
  */
@@ -48,7 +48,7 @@ export async function countJob(fleet: FleetClient, eventId: string, job: EndedJo
     job.outcome,
     durationMs ?? '',
     MINUTE_TTL,
-    KEPT_DURATIONS,
+    MAX_DURATIONS,
     ...totalsOf(job).flat(),
   );
   return counted === 1;

@@ -5,7 +5,7 @@ export const GROUP = 'fleet-statistics';
 export const DURATION_BOUNDS = [0.05, 0.25, 1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600, 1_200, 3_600] as const;
 
 /** Durations that are kept for percentiles, per kind. */
-export const KEPT_DURATIONS = 1_000;
+export const MAX_DURATIONS = 1_000;
 export const MINUTE_SECONDS = 60;
 /** Minutes are kept for two hours, in seconds. */
 export const MINUTE_TTL = 2 * 3_600;

@@ -43,9 +43,9 @@ export function assign(interp: Interpreter, target: Expr, value: Value, from: Ex
       const object = interp.evaluate(target.object);
       if (object.type === 'instance') {
         const cell = object.attributes.get(target.name);
-        const kept = withChoices(value, interp.choices);
-        if (cell === undefined) object.attributes.set(target.name, newCell(kept));
-        else interp.store.write(cell, kept);
+        const chosen = withChoices(value, interp.choices);
+        if (cell === undefined) object.attributes.set(target.name, newCell(chosen));
+        else interp.store.write(cell, chosen);
       } else if (object.type === 'estimator' && value.type !== 'constant' && target.name.endsWith('_')) {
         interp.skip(target, 'what a model has learned is replaced');
       } else if (object.type === 'class') {
@@ -167,13 +167,13 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
   if (object.type === 'mapping') {
     const key = target.indices[0] === undefined ? UNKNOWN : interp.evaluate(target.indices[0]);
     const state = object.cell.value;
-    const kept = withChoices(value, interp.choices);
+    const chosen = withChoices(value, interp.choices);
     if (key.type === 'constant') {
-      const entries = LayeredMap.withEntry(state.entries, String(key.value), kept);
+      const entries = LayeredMap.withEntry(state.entries, String(key.value), chosen);
       countWork(16);
       interp.store.write(object.cell, { ...state, entries });
     } else {
-      const rest = state.rest === undefined ? kept : joinValues(state.rest, kept);
+      const rest = state.rest === undefined ? chosen : joinValues(state.rest, chosen);
       interp.store.write(object.cell, { ...state, rest });
     }
     return;

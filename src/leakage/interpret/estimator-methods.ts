@@ -163,8 +163,8 @@ function fitted(
   const training = trainingOf(interp, subject, facts, rowsText, extra, call, undefined, label.columns);
   const target = argument(args, 1, 'y', 'label');
   const pseudo = target !== undefined && interp.dataOf(target).predictions.length > 0;
-  const kept = pseudo ? { ...training, pseudo } : training;
-  interp.store.write(estimator.cell, { ...state, training: kept, fits: training.fits });
+  const recorded = pseudo ? { ...training, pseudo } : training;
+  interp.store.write(estimator.cell, { ...state, training: recorded, fits: training.fits });
   return 'trained';
 }
 

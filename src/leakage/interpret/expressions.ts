@@ -191,8 +191,8 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
   interp.scope = new Scope(outer, false, true);
   const results: { key: Value | undefined; value: Value }[] = [];
   let complete = true;
-  /** What the kept elements were picked by. */
-  const kept: FitEvent[] = [];
+  /** Fits that the remaining elements were picked by. */
+  const fits: FitEvent[] = [];
   const iterables: Value[] = [];
   const run = (depth: number): void => {
     const clause = expression.clauses[depth];
@@ -217,7 +217,7 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
       if (sliding !== undefined) interp.sliding.push(sliding);
       const conditions = clause.conditions.map((condition) => evaluate(interp, condition));
       for (const condition of conditions) {
-        for (const fit of selectionFits(condition)) if (!kept.includes(fit)) kept.push(fit);
+        for (const fit of selectionFits(condition)) if (!fits.includes(fit)) fits.push(fit);
       }
       const truths = conditions.map(truthOf);
       if (!truths.includes(false)) run(depth + 1);
@@ -246,7 +246,7 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
   const [first, ...others] = values;
   if (first === undefined) return list([]);
   const all = others.reduce((a, b) => newCell(a).join(a, b), first);
-  const common = kept.length === 0 ? all : withChoices(all, [...new Set(kept)]);
+  const common = fits.length === 0 ? all : withChoices(all, [...new Set(fits)]);
   const rows = perRow(interp, expression, iterables, common, tests);
   if (rows !== undefined) return rows;
   return newSequence({ items: [], rest: common, tuple: false });

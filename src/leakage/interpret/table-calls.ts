@@ -186,11 +186,11 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
   );
   if (repeated.length === 0 || state.predictions.length > 0) return newTable(state);
   // Copies of some rows are beside the rows themselves: how they are dealt out is how those are dealt out.
-  const kept = state.rows.filter(
+  const remaining = state.rows.filter(
     (region) => !state.rows.some((other) => relationOf(other, region) === 'contains'),
   );
   const again = repeated.flatMap((part) => [...part.rows]);
-  const rows = kept.filter((region) => overlapOf([region], again) === 'yes');
+  const rows = remaining.filter((region) => overlapOf([region], again) === 'yes');
   const event = interp.fit(
     'duplicated-rows',
     `\`${interp.label(call)}\``,
@@ -198,7 +198,7 @@ export function concatenate(interp: Interpreter, args: Arguments, call: Call): V
     interp.label(call),
     call,
   );
-  return newTable({ ...state, rows: kept, fits: union(state.fits, [event]) });
+  return newTable({ ...state, rows: remaining, fits: union(state.fits, [event]) });
 }
 
 /** Columns of frames put one under the other: each keeps what any of them was made with. */

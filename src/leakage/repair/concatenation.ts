@@ -34,16 +34,16 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
       for (const part of expressionsIn(own)) {
         const items = concatenatedItems(context.source, part);
         if (items === undefined) continue;
-        const kept = items.filter(
+        const remaining = items.filter(
           (item) => ![...namesInExpression(item)].some((name) => scored.has(name.id)),
         );
-        const [only] = kept;
-        if (kept.length === items.length) {
+        const [only] = remaining;
+        if (remaining.length === items.length) {
           unequal += 1;
           continue;
         }
         if (only === undefined) return declined('nothing would be left in the concatenation');
-        const left = kept.length === 1 ? textOf(only) : withItems(context.source, part, kept);
+        const left = remaining.length === 1 ? textOf(only) : withItems(context.source, part, remaining);
         if (left === undefined) return declined('more than one part would be left in the concatenation');
         edits.push({ start: part.start, end: part.end, text: left });
       }
@@ -55,13 +55,13 @@ export function leaveOutScoredRows(context: RepairContext): Rewrite {
 }
 
 /** The concatenation of some of its items, where they are in a list and rows are put below rows. */
-function withItems(source: string, call: Expr, kept: readonly Expr[]): string | undefined {
+function withItems(source: string, call: Expr, remaining: readonly Expr[]): string | undefined {
   if (call.type !== 'call') return undefined;
   const [list] = call.args;
   const callee = source.slice(call.callee.start, call.callee.end);
   if (list?.value.type !== 'sequence' || /(^|\.)(hstack|append)$/.test(callee)) return undefined;
   const { start, end } = list.value;
-  const items = kept.map((item) => source.slice(item.start, item.end)).join(', ');
+  const items = remaining.map((item) => source.slice(item.start, item.end)).join(', ');
   return `${source.slice(call.start, start + 1)}${items}${source.slice(end - 1, call.end)}`;
 }
 

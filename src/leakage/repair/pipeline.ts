@@ -47,15 +47,16 @@ export function fitInsideFolds(context: RepairContext): Rewrite {
       assignedNames(other).some((name) => inputNames.has(name));
     if (isAgain) return declined('the table before the fit is assigned again');
   }
-  const kept = keptSteps(context, steps, features.value);
+  const remaining = remainingSteps(context, steps, features.value);
   const isLost = (step: Step): boolean => inputNames.has(step.target);
-  if (kept.some(isLost)) return declined(`\`${first.target}\` is used again beside the cross-validation`);
+  if (remaining.some(isLost))
+    return declined(`\`${first.target}\` is used again beside the cross-validation`);
 
   const text = (span: Expr): string => source.slice(span.start, span.end);
   const objects = steps.map(({ transformer }) => text(transformer));
   if (new Set(objects).size < objects.length) return declined('one transformer is fitted twice');
   const edits: TextEdit[] = steps
-    .filter((step) => !kept.includes(step))
+    .filter((step) => !remaining.includes(step))
     .map(({ statement }) => ({ ...wholeLines(source, statement), text: '' }));
   const isImported = context.module.body.statements.some(
     (part) => part.type === 'import' && part.bindings.some(({ name }) => name === 'make_pipeline'),
@@ -113,7 +114,7 @@ function readStep(statement: Stmt): Step | undefined {
 }
 
 /** Fits whose table or transformer is used beside the cross-validation, and those that they need. */
-function keptSteps(context: RepairContext, steps: readonly Step[], features: Expr): Step[] {
+function remainingSteps(context: RepairContext, steps: readonly Step[], features: Expr): Step[] {
   const chained = new Set<Expr>([features]);
   for (const { statement, input, transformer } of steps) {
     for (const part of [...statement.targets, input]) chained.add(part);

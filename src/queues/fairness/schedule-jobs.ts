@@ -16,7 +16,7 @@ export interface SchedulingRequest {
 }
 
 /** State of tenants that submit nothing for this long is removed, in seconds. */
-const TENANT_KEPT_SECONDS = 30 * 86_400;
+const TENANT_TTL_SECONDS = 30 * 86_400;
 
 /** Maximum number of jobs, and of groups of submitters, in one script run: Redis serves other clients in between. */
 const MAX_JOBS_A_RUN = 500;
@@ -91,7 +91,7 @@ export async function scheduleJobs(
   for (let start = 0, end = 0; start < ordered.length; start = end) {
     end = endOfRun(ordered, start);
     const groups = groupArguments(ordered.slice(start, end));
-    const args = [`${prefix}:${queue}:`, TENANT_KEPT_SECONDS, rebaseAt, ...groups];
+    const args = [`${prefix}:${queue}:`, TENANT_TTL_SECONDS, rebaseAt, ...groups];
     runs.push(runScript(client, SCHEDULE_JOBS, [fairBase(prefix, queue)], args));
   }
   await Promise.all(runs);

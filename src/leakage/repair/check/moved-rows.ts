@@ -73,9 +73,9 @@ function* picksIn(statement: Stmt): Generator<readonly [Expr, Expr]> {
  */
 export function shortened(change: ScriptChange): string | undefined {
   const { before, after } = change;
-  const kept = concatenations(after);
+  const remaining = concatenations(after);
   for (const [name, count] of concatenations(before)) {
-    if ((kept.get(name) ?? 1) >= count) continue;
+    if ((remaining.get(name) ?? 1) >= count) continue;
     const use = positionalUse(after, name);
     if (use !== undefined) return `${use}, so that no rows may be left out of \`${name}\``;
   }

@@ -53,8 +53,8 @@ export function chooseOnTrainingPart(context: RepairContext): Rewrite {
 /** What is said once more after the block, for the candidate that was chosen. */
 interface Restated {
   readonly lines: readonly string[];
-  /** Lines for the branch that keeps the best. */
-  readonly kept: readonly string[];
+  /** Lines for the branch that stores the best. */
+  readonly inBranch: readonly string[];
 }
 
 class Choice {
@@ -95,8 +95,8 @@ class Choice {
     const before = [...this.#part.lines(), ...made, ...functions];
     if (functions.length > 0 && indent !== '') throw new NotChosen('the choice is in a function of its own');
     const put = before.map((line) => `${line}${lineEnding}${indent}`).join('');
-    const keeps = restated.kept.length === 0 ? [] : [this.#keeping(restated.kept)];
-    const text = edited(source, block, mergedAt(this.#first.start, put, [...edits, ...keeps]));
+    const effects = restated.inBranch.length === 0 ? [] : [this.#inBestBranch(restated.inBranch)];
+    const text = edited(source, block, mergedAt(this.#first.start, put, [...edits, ...effects]));
     return text + restated.lines.map((line) => `${lineEnding}${indent}${line}`).join('');
   }
 
@@ -198,7 +198,7 @@ class Choice {
 
   /** The chosen candidate on the validation rows, where its score or its model is read later. */
   #restated(): Restated {
-    if (this.#leak.kind === 'stacking') return { lines: [], kept: [] };
+    if (this.#leak.kind === 'stacking') return { lines: [], inBranch: [] };
     this.#rejectOtherBest();
     const loop = this.#statements.find((statement): statement is For => statement.type === 'for');
     if (loop === undefined) return this.#copied.length > 0 ? this.#afterSearch() : this.#withoutLoop();
@@ -240,7 +240,7 @@ class Choice {
     const made = new Set(this.#statements.filter((one) => one !== choice).flatMap(assignedNames));
     if (isReadAfter(this.#context.module.body.statements, this.#context.block.end, made))
       throw new NotChosen('the scores of the candidates are read again after the choice');
-    return { lines: [], kept: [] };
+    return { lines: [], inBranch: [] };
   }
 
   /** `minimize(objective, …)`, `study.optimize(objective)`: what is found may be read later, not how good it was. */
@@ -251,7 +251,7 @@ class Choice {
       /\.(fun|best_value|best_values|best_score_?|trials_dataframe)\b/.test(rest)
     )
       throw new NotChosen('the score of what is chosen is kept beside it');
-    return { lines: [], kept: [] };
+    return { lines: [], inBranch: [] };
   }
 
   /** `if score > best: best, best_t = score, t` in the loop. */
@@ -271,23 +271,25 @@ class Choice {
     if (body.slice(at + 1).some((statement) => !isShown(statement)))
       throw new NotChosen('the loop continues after the choice');
     const steps = body.slice(0, at).filter((statement) => !isShown(statement) && !isSkip(statement));
-    const keeps = branch.body.statements.filter((statement) => !isShown(statement));
-    if ([...steps, ...keeps].some((statement) => suitesOf(statement).length > 0 || statement.type === 'jump'))
+    const effects = branch.body.statements.filter((statement) => !isShown(statement));
+    if (
+      [...steps, ...effects].some((statement) => suitesOf(statement).length > 0 || statement.type === 'jump')
+    )
       throw new NotChosen('a candidate is computed in several branches');
     const turns = loops.flatMap(({ target }) => [...namesInExpression(target)].map(({ id }) => id));
     const used = turns.filter((id) =>
-      [...steps, ...keeps].some((one) => [...namesIn(one)].some((name) => name.id === id)),
+      [...steps, ...effects].some((one) => [...namesIn(one)].some((name) => name.id === id)),
     );
-    const kept: string[] = [];
+    const inBranch: string[] = [];
     const lines: string[] = [];
     for (const id of used) {
-      const holder = keeps.map((statement) => holderOf(statement, id)).find((name) => name !== undefined);
-      const name = holder ?? freshName(this.#context.source, `best_${id}`, new Set(kept));
-      if (holder === undefined) kept.push(`${name} = ${id}`);
+      const holder = effects.map((statement) => holderOf(statement, id)).find((name) => name !== undefined);
+      const name = holder ?? freshName(this.#context.source, `best_${id}`, new Set(inBranch));
+      if (holder === undefined) inBranch.push(`${name} = ${id}`);
       lines.push(`${id} = ${name}`);
     }
-    for (const statement of [...steps, ...keeps]) lines.push(this.#oneLine(statement));
-    return { lines, kept };
+    for (const statement of [...steps, ...effects]) lines.push(this.#oneLine(statement));
+    return { lines, inBranch };
   }
 
   /** `best = max(scores, key=scores.get)` after a loop that fills `scores`. */
@@ -323,11 +325,11 @@ class Choice {
       lines.push(`${model} = ${table}[${target.id}]`);
     }
     for (const statement of steps) lines.push(this.#oneLine(statement));
-    return { lines, kept: [] };
+    return { lines, inBranch: [] };
   }
 
-  /** Lines at the end of the branch that keeps the best. */
-  #keeping(lines: readonly string[]): TextEdit {
+  /** An edit that adds lines at the end of the branch that stores the best candidate. */
+  #inBestBranch(lines: readonly string[]): TextEdit {
     const choice = this.#leak.statement;
     const last = choice.type === 'if' ? choice.branches[0]?.body.statements.at(-1) : undefined;
     if (last === undefined) throw new NotChosen('the choice has no branch');

@@ -147,16 +147,16 @@ function assemble(
 ): string {
   const { source, block, lineEnding } = context;
   const indent = indentOf(source, split.statement);
-  const kept: string[] = [];
+  const unchanged: string[] = [];
   let at = block.start;
   for (const statement of plan.moved) {
     const span = movedLines(source, statement, at, block.end);
-    kept.push(source.slice(at, Math.max(at, span.start)));
+    unchanged.push(source.slice(at, Math.max(at, span.start)));
     at = span.end;
   }
   // What was moved comes right after the split.
   const after = Math.min(lineEndOf(source, split.statement), block.end);
-  kept.push(edited(source, { start: at, end: after }, [...mapping.edits, ...copied.edits]));
+  unchanged.push(edited(source, { start: at, end: after }, [...mapping.edits, ...copied.edits]));
   const added = [...copied.lines];
   for (const statement of plan.moved)
     added.push(...withComments(source, statement, block, replay.say(statement, indent)));
@@ -166,7 +166,7 @@ function assemble(
       `${parts.test} = ${replay.on('test', value, new Map())}`,
     );
   }
-  const body = kept
+  const body = unchanged
     .join('')
     .replaceAll('\r\n', '\n')
     .replace(/^(?:[ \t]*\n)+/, '')

@@ -24,7 +24,7 @@ export function rowChangeBetween(
     for (const statement of statementsOutsideFunctions(next.within, from, to)) {
       if (statement.start < from || statement.end > to) continue;
       const isCalled = next.within !== module.body.statements;
-      if (changesRows(statement) && (isCalled || keepsTable(statement, isTable))) return statement;
+      if (changesRows(statement) && (isCalled || storesTable(statement, isTable))) return statement;
       for (const called of functionsCalled(module, statement)) {
         if (seen.has(called)) continue;
         seen.add(called);
@@ -47,7 +47,7 @@ function* statementsOutsideFunctions(within: readonly Stmt[], from: number, to: 
 }
 
 /** Whether what a statement gives is kept in a variable that holds rows; names of other scopes may. */
-function keepsTable(statement: Stmt, isTable: (name: string) => boolean): boolean {
+function storesTable(statement: Stmt, isTable: (name: string) => boolean): boolean {
   if (statement.type !== 'assign') return true;
   return statement.targets
     .flatMap((target) => (target.type === 'sequence' ? target.items : [target]))
@@ -55,12 +55,12 @@ function keepsTable(statement: Stmt, isTable: (name: string) => boolean): boolea
 }
 
 function changesRows(statement: Stmt): boolean {
-  const isKept =
+  const isStored =
     statement.type === 'assign' ||
     statement.type === 'augmented' ||
     statement.type === 'return' ||
     (statement.type === 'expression' && isInPlace(statement.value));
-  if (!isKept) return false;
+  if (!isStored) return false;
   if (statement.type === 'assign' && statement.targets.some(({ type }) => type !== 'subscript')) {
     const values = statement.value.type === 'sequence' ? statement.value.items : [statement.value];
     if (values.some(picksRows)) return true;

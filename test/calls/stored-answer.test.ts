@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packAnswer, unpackAnswer } from '../../src/calls/ledger/kept-answer.js';
+import { packAnswer, unpackAnswer } from '../../src/calls/ledger/stored-answer.js';
 import type { ReceivedMessage } from '../../src/calls/message.js';
 
 function answer(text: string): ReceivedMessage {

@@ -6,7 +6,7 @@ import { ContentBlockSchema, type ReceivedMessage } from '../message.js';
 
 const count = z.int().nonnegative();
 
-const KeptAnswerSchema = z.object({
+const StoredAnswerSchema = z.object({
   id: z.string().optional(),
   model: z.string().optional(),
   content: z.array(ContentBlockSchema),
@@ -52,8 +52,8 @@ export function unpackAnswer(bytes: Buffer): RecordReading<ReceivedMessage> {
   } catch (thrown) {
     return { broken: `its ${bytes.length} bytes cannot be expanded: ${messageOf(thrown)}` };
   }
-  const reading = readRecord(KeptAnswerSchema, text) ?? { broken: 'there is none' };
+  const reading = readRecord(StoredAnswerSchema, text) ?? { broken: 'there is none' };
   if (reading.value === undefined) return reading;
-  const { id, model, refusal, ...kept } = reading.value;
-  return { value: { ...kept, id, model, refusal } };
+  const { id, model, refusal, ...fields } = reading.value;
+  return { value: { ...fields, id, model, refusal } };
 }
