@@ -69,7 +69,7 @@ interface KindReport {
   readonly flagged: Proportion;
 }
 
-/** Of the verdicts given with a confidence in a range, how many are right. */
+/** Of the verdicts with a confidence in a range, how many are right. */
 interface ReliabilityRow {
   readonly from: number;
   readonly to: number;

@@ -4,7 +4,7 @@ import { repairLeak } from '../../src/leakage/repair/repair-leak.js';
 import { parsesAsPython } from '../../src/solution/parses-as-python.js';
 import { wilsonInterval } from './wilson.js';
 
-/** One labeled script: the minimal leaky blocks, and the script without the leak where one is given. */
+/** One labeled script: the minimal leaky blocks, and the script without the leak if there is one. */
 export const LabeledScriptSchema = z.object({
   id: z.string(),
   kind: z.string(),

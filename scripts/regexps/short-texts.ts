@@ -1,12 +1,12 @@
 export interface ShortText {
   /** How the source of the expression starts. */
   readonly start: string;
-  /** The most characters that it is given, cut right before its use. */
+  /** The most characters of its input, which is cut right before its use. */
   readonly max: number;
   readonly reason: string;
 }
 
-/** Expressions that may take more than linear time, since the text that they are given is cut to a few characters. */
+/** Expressions that may take more than linear time, because their input is cut to a few characters. */
 export const SHORT_TEXTS: readonly ShortText[] = [
   {
     start: '(?<![\\p{L}\\p{N}])(?:(?:validation|valid|val|',

@@ -46,7 +46,7 @@ export function parseNumber(printed: string, commaIsDecimal = false): number {
   return Number(text);
 }
 
-/** Digits after the point that a printed number is given to; 4 for `1.2e-3`, below 0 for `1e5`. */
+/** Digits after the point of a printed number; 4 for `1.2e-3`, below 0 for `1e5`. */
 export function decimalsOf(printed: string): number {
   const [, mantissa = '', exponent = '0'] = /^(.*?)(?:[eE]([-+]?\d+))?\s?%?$/.exec(printed.trim()) ?? [];
   const fraction = /(?:\.|,(?!\d{3}(?:[,.]|$))|(?<=^[-+−–]?0),)(\d+)/.exec(mantissa);

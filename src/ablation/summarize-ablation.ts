@@ -42,7 +42,7 @@ function evidenceOf(variant: AblationVariant, reading: AblationReading): string 
   const change = changeText(variant, reading.baseline?.score);
   const label = `in the run "${variant.label}"`;
   if (variant.score === undefined || reading.baseline === undefined)
-    return `${label} the printed change is ${change ?? 'not given'}`;
+    return `${label} the printed change is ${change ?? 'unknown'}`;
   const from = printedScore(reading.baseline.score);
   const to = printedScore(variant.score);
   if (change === undefined) return `${label} ${metric} is ${to}, against ${from} for the baseline`;
@@ -105,7 +105,7 @@ function describeReading(reading: AblationReading): string {
     return [
       reading.unusable ?? 'No scores of variants were found in the output.',
       ...base,
-      'No ranking of components is given.',
+      'There is no ranking of components.',
       ...endings(reading),
     ].join('\n');
   }

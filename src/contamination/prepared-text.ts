@@ -58,7 +58,7 @@ function codeIsMost(code: string, text: string): boolean {
   return code.replace(/\s+/g, '').length * 2 > text.replace(/\s+/g, '').length;
 }
 
-/** Spans over two visible texts as spans over the texts as given, in the order of the known text. */
+/** Spans over two visible texts as spans over the original texts, in the order of the known text. */
 export function originalSpans(
   spans: readonly SpanPair[],
   output: PreparedText,

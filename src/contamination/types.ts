@@ -118,7 +118,7 @@ export interface ContaminationChecks {
 export interface ContaminationResult {
   readonly contaminated: boolean;
   readonly reason?: string;
-  /** How sure the verdict is, 0 to 1: of verdicts given with 0.9, about nine in ten are right. */
+  /** How sure the verdict is, 0 to 1: of verdicts with 0.9, about nine in ten are right. */
   readonly confidence: number;
   readonly checks: ContaminationChecks;
   /** The thresholds in force. */

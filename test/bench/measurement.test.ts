@@ -9,7 +9,7 @@ import { ROWS } from '../../bench/rows/all.js';
 const HEAD: RowHead = { name: 'a row', work: 'work', against: 'a peer', target: { atLeast: 0.6 } };
 const samples = (...ratios: number[]) => ratios.map((ratio) => ({ ratio, figures: { is: String(ratio) } }));
 
-/** Groups that need no Redis are given one that only counts how often it is emptied. */
+/** Groups that need no Redis get one that only counts how often it is emptied. */
 function contextWith(short: boolean): RowContext & { flushes: number } {
   const context = {
     flushes: 0,

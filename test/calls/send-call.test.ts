@@ -288,7 +288,7 @@ describe('timers and abort', () => {
   it.each([
     ['of success', 200, 'text/event-stream'],
     ['of failure', 400, 'application/json'],
-  ])('an answer without end is given up, one %s', async (_what, status, type) => {
+  ])('an answer without end is aborted, one %s', async (_what, status, type) => {
     const megabyte = `event: ping\ndata: ${'x'.repeat(2 ** 20)}\n\n`;
     let sent = 0;
     const endless = createHttpServer((request, response) => {

@@ -279,7 +279,7 @@ describe('SPEC-SIL-009: the result says what was done', () => {
     expect(ran(result, 'containment').known?.hash).not.toBe(ran(other, 'containment').known?.hash);
   });
 
-  it('SPEC-SIL-009: confidence is that of the verdict given, and never leaves 0 to 1', async () => {
+  it('SPEC-SIL-009: confidence is that of the verdict, and never leaves 0 to 1', async () => {
     const slow = await checked(KNOWN, 'print(1)', { solveTime: 90_000_000 });
     expect(slow.contaminated).toBe(false);
     expect(slow.confidence).toBeGreaterThan(0.9);

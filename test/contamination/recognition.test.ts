@@ -36,7 +36,7 @@ describe.each<Part>(['tuning', 'unseen'])('SPEC-SIL-009: copies and honest solut
     expect(sameTask?.flagged.fraction).toBeLessThanOrEqual(0.01);
   });
 
-  it('SPEC-SIL-009: of the verdicts given with some confidence, about as many are right', () => {
+  it('SPEC-SIL-009: of the verdicts with some confidence, about as many are right', () => {
     for (const { meanConfidence, right } of report.reliability) {
       // So few right ones, or fewer, must not be a surprise if the confidence is true.
       expect(atMost(right.count, right.of, meanConfidence)).toBeGreaterThan(0.025);

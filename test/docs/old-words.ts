@@ -65,12 +65,10 @@ export const OLD_WORDS: readonly OldWord[] = [
     old: 'judg(?:e[ds]|ing)',
     use: 'checked',
     in: 'prose',
-    notYet: ['docs/measurements/'],
   },
   {
     old: '(?:convict|accus|guilt)\\w*',
     use: 'flag, false positive',
-    notYet: ['docs/measurements/'],
   },
   { old: 'proof factors?', use: 'weights, fraction', in: 'names' },
   { old: '(?:do|does|did) not stands?', use: 'is not' },
@@ -80,6 +78,11 @@ export const OLD_WORDS: readonly OldWord[] = [
   },
   { old: 'refuse (?:[a-z]+ )*[a-z]+', use: 'assert, reject', in: 'names' },
   { old: 'given', use: 'input, args', in: 'names' },
+  {
+    old: '(?:as|as it was|is|are|was|were|be|been) given|verdicts? given|given verdicts?',
+    use: 'original, passed, assigned',
+    in: 'prose',
+  },
   { old: '(?<!\\bin )places?', use: 'location, position, occurrence, slot', in: 'names' },
   { old: '(?<!\\bin )places?', use: 'location, position, occurrence, slot', in: 'prose', at: 'src/' },
   {

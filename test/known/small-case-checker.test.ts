@@ -37,7 +37,7 @@ describe('small cases of contamination, checked in place', () => {
     ['a copy with other names', KNOWN.replaceAll('sum', 'zw').replaceAll('total', 'f'), 't1'],
     ['another program', 'print("hello")', 't1'],
     ['a case without known solutions', KNOWN, 't2'],
-  ])('SPEC-SIL-009: give the verdict that the thread gives, for %s', async (_what, output, id) => {
+  ])('SPEC-SIL-009: return the result that the thread returns, for %s', async (_what, output, id) => {
     await store.add([item('t1', KNOWN)]);
     const input = { output, testCase: testCase(id) };
     const result = await new SmallCaseChecker(store).check(input);

@@ -2,7 +2,7 @@ import { Rebuilt, type Statement, TOP } from './statement.js';
 import { type Token, TokenKind } from './token.js';
 
 /**
- * Puts literals back where they were taken from: a name at the top (or in capitals) that is given one number
+ * Puts literals back where they were taken from: a name at the top (or in capitals) that is assigned one number
  * or string, once, and never changed, stands for that literal. Then literals that are only combined with each other become one.
  */
 export function withoutNamedConstants<S extends Statement>(statements: readonly S[]): S[] {

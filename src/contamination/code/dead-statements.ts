@@ -32,7 +32,7 @@ export function deadStatements(statements: readonly Statement[]): ReadonlySet<nu
 
 type Settled = ReadonlyMap<string, Value>;
 
-/** Names that are given a constant once and never changed, with the constant. */
+/** Names that are assigned a constant once and never changed, with the constant. */
 function settledNames(statements: readonly Statement[]): Settled {
   const assignments = new Map<string, number>();
   for (const statement of statements) {

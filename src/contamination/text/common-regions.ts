@@ -20,7 +20,7 @@ interface SqueezedText {
 /**
  * The longest regions that two texts share, letter case and the length of white space set aside: longest
  * first, none overlapping another in either text, each at least `SHORTEST_REGION` characters long.
- * Offsets are UTF-16 positions in the texts as given. Work grows linearly with the texts.
+ * Offsets are UTF-16 positions in the original texts. Work grows linearly with the texts.
  */
 export function commonRegions(output: string, known: string, atMost: number): SpanPair[] {
   const a = squeeze(output);

@@ -4,7 +4,7 @@
  */
 export interface VisibleText {
   readonly text: string;
-  /** Position in the text as given of a position in `text`. */
+  /** Position in the original text of a position in `text`. */
   readonly toOriginal: (offset: number) => number;
 }
 

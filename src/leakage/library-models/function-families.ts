@@ -1,6 +1,6 @@
 import type { LeakKind } from '../kinds.js';
 
-/** What a library function does with the rows it is given. */
+/** What a library function does with the rows that are passed to it. */
 type FunctionEffect =
   | 'source'
   | 'holdout-split'

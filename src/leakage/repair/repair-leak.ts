@@ -127,7 +127,7 @@ async function repairWithin(plain: RepairContext): Promise<Repair> {
   return { ok: false, reason: `Not rewritten: ${reason}.` };
 }
 
-/** The ways to try, the likeliest first: its reason is given where none is certain. */
+/** The ways to try, the likeliest first: its reason is reported where none is certain. */
 function strategiesFor({ kind, split, statement }: Leak): readonly Strategy[] {
   const known = STRATEGIES[kind];
   if (known !== undefined) return known;

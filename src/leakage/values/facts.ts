@@ -33,7 +33,7 @@ export interface Training {
   readonly fits: readonly FitEvent[];
   /** Whether its labels are predictions of another model. */
   readonly pseudo?: boolean;
-  /** Whether it was given labels. */
+  /** Whether labels were passed to it. */
   readonly supervised: boolean;
   /** Columns that the labels are. */
   readonly labels: readonly string[];

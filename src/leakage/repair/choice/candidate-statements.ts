@@ -52,7 +52,7 @@ export function heldNames(statements: readonly Stmt[], parts: readonly string[])
   return held;
 }
 
-/** The object whose method is called, or the model that a function is given. */
+/** The object whose method is called, or the model that is passed to a function. */
 export function modelOf(call: Call | undefined): Expr | undefined {
   if (call === undefined) return undefined;
   const { callee, args } = call;

@@ -93,7 +93,7 @@ function* callEffect(context: RepairContext, call: Call): Generator<Effect> {
     return;
   }
   if (isInPlace(call) && callee.type === 'attribute') yield* changed(rootName(callee.object));
-  // A function of the script may change the tables that it is given.
+  // A function of the script may change the tables that are passed to it.
   const isOwn = callee.type === 'name' && definesFunction(context, callee.id);
   const isPiped = callee.type === 'attribute' && /^(pipe)$/.test(callee.name);
   if (isPiped) throw new NotFollowed('a table goes through a function by `pipe`');
