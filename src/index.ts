@@ -60,9 +60,8 @@ export { type CheckedSolution, checkedSolution } from './producers/flows/checked
 export type { RequiredStatuses } from './producers/flows/evaluation-guard.js';
 export { addGuardedEvaluation, type GuardedEvaluation } from './producers/flows/guarded-evaluation.js';
 export { addRefinementStep, type RefinementStep } from './producers/flows/refinement-step.js';
-export { addFollowUp } from './producers/follow-up.js';
 export { JobHandle, QueuedJob } from './producers/job-handle.js';
-export { JOB_STATES, type JobState, type JobView } from './producers/job-view.js';
+export { type FollowUpView, JOB_STATES, type JobState, type JobView } from './producers/job-view.js';
 export {
   addKnownSolutions,
   knownSolutionsOf,
@@ -86,6 +85,7 @@ export {
   type ExtractResult,
   ExtractResultSchema,
 } from './queues/extract.js';
+export type { FollowUp } from './queues/follow-ups/contract.js';
 export {
   KIND_NAMES,
   KINDS,

@@ -1,4 +1,5 @@
-import type { JobView } from '../producers/job-view.js';
+import { eachFollowUp, usageOfChain } from '../producers/follow-up-views.js';
+import type { FollowUpView, JobView } from '../producers/job-view.js';
 import { plural, usd } from './terminal/amounts.js';
 import { type Colors, colorsFor } from './terminal/colors.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
@@ -36,6 +37,26 @@ function callLines({ usage, callsInDoubt = [] }: JobView): string[] {
   return lines;
 }
 
+/** A line for each follow-up of a job, and what the whole chain came to. */
+function followUpLines(view: JobView, colors: Colors): string[] {
+  const lines = [...eachFollowUp(view)].map(({ followUp, depth }) => {
+    const indent = '  '.repeat(depth - 1);
+    return `${indent}then ${escapeControlCharsInLine(followUp.name)}: ${outcomeOf(followUp, colors)}`;
+  });
+  const usage = usageOfChain(view);
+  if (lines.length === 0 || usage.calls === view.usage.calls) return lines;
+  return [...lines, ...callLines({ ...view, usage, callsInDoubt: [] }).map((line) => `all jobs: ${line}`)];
+}
+
+function outcomeOf({ id = '', skipped, error, job }: FollowUpView, colors: Colors): string {
+  if (skipped !== undefined) return `skipped, ${escapeControlCharsInLine(skipped)}`;
+  const failure = error ?? job?.error;
+  const why = failure === undefined ? '' : ` ${escapeControlCharsInLine(failure.message)} (${failure.code})`;
+  if (error !== undefined) return `${colors.red('not started')}${why}`;
+  const state = job === undefined ? 'no longer stored' : stateColor(job.state, colors);
+  return `${state} ${escapeControlCharsInLine(id)}${why}`;
+}
+
 /** Prints a job: as JSON with all its fields, or as a line and what it came to. */
 export function printJob(view: JobView, json: boolean): void {
   if (json) {
@@ -52,4 +73,5 @@ export function printJob(view: JobView, json: boolean): void {
   }
   for (const line of callLines(view)) print(escapeControlCharsInLine(line));
   if (view.result !== undefined) printJson(view.result, 2);
+  for (const line of followUpLines(view, colors)) print(line);
 }

@@ -6,7 +6,7 @@ import type { FleetJobOptions } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
 import { allOf, type FlowNode, runFlowAgain, toFlowJob } from './flows/add-flow.js';
 import { type CheckSettings, guardedEvaluationNode } from './flows/guarded-evaluation.js';
-import { lineageTags } from './follow-up.js';
+import { lineageTags } from './job-tags.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';
 

@@ -12,9 +12,8 @@ import {
   storedData,
 } from './add-job.js';
 import type { FleetClient } from './fleet-client.js';
-import { lineageTags } from './follow-up.js';
 import { jobIdForKey } from './job-id.js';
-import { withTags } from './job-tags.js';
+import { lineageTags, withTags } from './job-tags.js';
 import { requeueWithNewPriority } from './requeue-with-new-priority.js';
 import { indexRuns } from './run-index.js';
 import { scheduleSubmitted } from './schedule-submitted.js';

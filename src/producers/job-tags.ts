@@ -14,3 +14,16 @@ export function withTags<T extends JobsOptions & FleetJobOptions>(options: T, da
   if (Object.keys(tags).length === 0) return { ...options, fleet: { ...options.fleet, tags: null } };
   return { ...options, fleet: { ...options.fleet, tags } };
 }
+
+/** Tags that put a job after another in the same pipeline run. */
+export function lineageTags(job: {
+  readonly id: string;
+  readonly tags: Readonly<Record<string, string>>;
+}): Record<string, string> {
+  const { tags } = job;
+  return {
+    ...(tags.run === undefined ? {} : { run: tags.run }),
+    ...(tags.step === undefined ? {} : { step: tags.step }),
+    parent: job.id,
+  };
+}

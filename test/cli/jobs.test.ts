@@ -58,6 +58,24 @@ describe('fleet submit, get, wait, list, cancel, retry', () => {
     expect(value).toMatchObject({ kind: 'solution-check', state: 'completed', result: { status: 'clean' } });
   });
 
+  it('submit --then starts follow-ups, and wait --no-follow does not wait for them', async () => {
+    const { json, run, work } = fleet();
+    const file = join(emptyFolder(), 'then.json');
+    const again = { kind: 'solution-check', name: 'again', from: { solution: 'result.solution' } };
+    writeFileSync(file, JSON.stringify([again, { ...again, name: 'never', when: { status: 'corrected' } }]));
+    const submit = ['submit', 'solution-check', '--data', '-', '--then', file, '--wait'];
+    await work();
+    const { stdout, exitCode } = await run(submit, PAYLOAD);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /then again: completed solution-check-\w+\nthen never: skipped, status is "clean"/,
+    );
+    const { value } = await json([...submit, '--no-follow'], PAYLOAD);
+    expect(value).toMatchObject({ result: { status: 'clean' }, followUps: [{ name: 'again' }, {}] });
+    const twice = JSON.stringify({ ...JSON.parse(PAYLOAD), then: [] });
+    expect((await run(submit, twice)).stderr).toContain('and so has --then');
+  });
+
   it('submit --wait without a Redis starts what is missing and stops it again', async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, 'payload.json'), PAYLOAD);
@@ -107,7 +125,7 @@ describe('fleet submit with bad input says one clear sentence and exits with 2',
       'an unknown kind',
       ['submit', 'sollution-check'],
       PAYLOAD,
-      '"sollution-check" is not a kind of job; there are: solution-check',
+      '"sollution-check" is not a kind of job here; there are: solution-check',
     ],
     ['no JSON', ['submit', 'solution-check'], '{"solution":', 'standard input is not JSON'],
     [

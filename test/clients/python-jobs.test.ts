@@ -43,6 +43,34 @@ say(kind=handle.kind, outcome=handle.outcome, status=result["status"], same=resu
     });
   });
 
+  it('starts follow-ups, waits for them or only for the result, and names a follow-up that cannot be right', async () => {
+    await test.worker(createOfflineRunner());
+    const said = await runPython(
+      gateway.url,
+      `
+payload = {"solution": {"content": "print(1)\\n"}}
+compare = {"kind": "contamination", "when": {"status": ["clean", "corrected"]},
+           "payload": {"testCase": {"id": "t", "name": "t", "difficulty": "easy"}}, "from": {"output": "result.solution.content"}}
+never = {**compare, "name": "never", "when": {"status": "uncorrected"}}
+handle = fleet.submit("solution-check", {**payload, "then": [compare, never]})
+early = handle.result(timeout=30, follow=False)["status"]
+first, second = handle.wait(timeout=30)["followUps"]
+try:
+    fleet.submit("solution-check", {**payload, "then": [{**compare, "when": {"state": "clean"}}]})
+except ApiError as error:
+    say(early=early, job=first["job"]["state"], contaminated=first["job"]["result"]["contaminated"], skipped=second["skipped"],
+        field=error.field)
+`,
+    );
+    expect(said).toEqual({
+      early: 'clean',
+      job: 'completed',
+      contaminated: false,
+      skipped: 'status is "clean", not "uncorrected"',
+      field: 'payload.then[0].when.state',
+    });
+  });
+
   it('the same key is the same job, also with characters of any language, and refuses another payload', async () => {
     const said = await runPython(
       gateway.url,

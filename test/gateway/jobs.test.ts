@@ -235,6 +235,8 @@ describe('/v1/dead-letters', () => {
   });
 });
 
+const SAME_SCRIPT = { solution: 'result.solution' };
+
 describe('what HTTP narrows', () => {
   it('takes only models that are listed', async () => {
     const named = (model: string) => ({ payload: { ...CHECK.payload, model } });
@@ -242,6 +244,14 @@ describe('what HTTP narrows', () => {
     const refused = await gateway.send('POST', '/v1/jobs/solution-check', named('claude-dear'));
     expect(refused.status).toBe(422);
     expect(refused.json).toMatchObject({ code: 'model-not-allowed', field: 'payload.model' });
+    const then = [{ kind: 'solution-check', payload: { model: 'claude-dear' }, from: SAME_SCRIPT }];
+    const below = {
+      payload: { ...CHECK.payload, then: [{ kind: 'solution-check', from: SAME_SCRIPT, then }] },
+    };
+    expect((await gateway.send('POST', '/v1/jobs/solution-check', below)).json).toMatchObject({
+      code: 'model-not-allowed',
+      field: 'payload.then[0].then[0].payload.model',
+    });
   });
 
   it('takes no workspace where no roots are configured', async () => {

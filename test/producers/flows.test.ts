@@ -4,8 +4,6 @@ import { findJob } from '../../src/producers/find-job.js';
 import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
 import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
 import { addGuardedEvaluation } from '../../src/producers/flows/guarded-evaluation.js';
-import { addFollowUp } from '../../src/producers/follow-up.js';
-import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { correction, leaks, runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
@@ -269,25 +267,5 @@ describe('addCandidateBatch', () => {
     const { fleet } = await startFleet([]);
     const empty = addCandidateBatch(fleet, { candidates: [], evaluation });
     await expect(empty).rejects.toMatchObject({ code: 'invalid-payload', field: 'candidates' });
-  });
-});
-
-describe('addFollowUp', () => {
-  it('carries the run and names the job before it, in tags and log lines', async () => {
-    const { fleet, worker, runner, logLines } = await startFleet(() => leaks());
-    await worker(runner);
-    const first = await addSolutionCheck(fleet, {
-      solution: { content: SCRIPT },
-      tags: { run: 'r7', step: '2' },
-    });
-    await first.result();
-    const { job } = await findJob(fleet, first.id);
-    const next = await addFollowUp(fleet, job, 'solution-check', {
-      solution: { content: SCRIPT },
-      tags: { note: 'x' },
-    });
-    await next.result();
-    expect((await next.view()).tags).toEqual({ run: 'r7', step: '2', parent: first.id, note: 'x' });
-    expect(logLines.find(({ jobId }) => jobId === next.id)).toMatchObject({ run: 'r7', parent: first.id });
   });
 });

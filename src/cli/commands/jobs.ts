@@ -3,6 +3,7 @@ import { loadConfig } from '../../config/load-config.js';
 import { cancelJob } from '../../producers/cancel-job.js';
 import { locationOf } from '../../producers/find-job.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
+import { hasFailure } from '../../producers/follow-up-views.js';
 import { JOB_STATES, type JobState, type JobView, viewJob } from '../../producers/job-view.js';
 import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
@@ -17,14 +18,27 @@ interface JsonOption {
   readonly json?: true;
 }
 
+interface OneJobOptions extends JsonOption {
+  readonly follow?: boolean;
+}
+
 /** The commands that look at one job, or do something with it, by its id. */
 export function addJobCommands(program: Command): void {
   oneJob(program, 'get', 'Show a job.', { work: false }, async () => undefined);
-  oneJob(program, 'wait', 'Wait until a job has ended, and show it.', { work: true }, async (fleet, id) => {
-    await waitForJob(fleet, id);
-  });
-  oneJob(program, 'cancel', 'Cancel a job wherever it is.', { work: false }, cancelJob);
-  oneJob(program, 'retry', 'Run a failed job again.', { work: false }, retryJob);
+  const wait = oneJob(
+    program,
+    'wait',
+    'Wait until a job has ended, and show it.',
+    { work: true },
+    async (fleet, id, { follow = true }) => {
+      await waitForJob(fleet, id, { follow });
+    },
+  );
+  wait.option('--no-follow', 'wait for the result of the job, and not for its follow-ups');
+  oneJob(program, 'cancel', 'Cancel a job wherever it is.', { work: false }, (fleet, id) =>
+    cancelJob(fleet, id),
+  );
+  oneJob(program, 'retry', 'Run a failed job again.', { work: false }, (fleet, id) => retryJob(fleet, id));
   addListCommand(program);
 }
 
@@ -33,21 +47,20 @@ function oneJob(
   name: string,
   description: string,
   session: { readonly work: boolean },
-  action: (fleet: FleetClient, id: string) => Promise<void>,
-): void {
-  program
+  action: (fleet: FleetClient, id: string, options: OneJobOptions) => Promise<void>,
+): Command {
+  return program
     .command(name)
     .description(description)
     .argument('<id>', 'id that submit printed')
     .option('--json', 'print JSON')
-    .action(async (id: string, options: JsonOption) => {
+    .action(async (id: string, options: OneJobOptions) => {
       const view = await withSession(loadConfig(), session, async (fleet): Promise<JobView> => {
-        await action(fleet, id);
+        await action(fleet, id, options);
         return viewJob(fleet, locationOf(fleet, id));
       });
       printJob(view, options.json === true);
-      const hasResult = view.state === 'completed' && view.error === undefined;
-      if (name === 'wait' && !hasResult) process.exitCode = 2;
+      if (name === 'wait' && hasFailure(view)) process.exitCode = 2;
     });
 }
 

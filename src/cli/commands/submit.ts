@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
+import { UsageError } from '../../errors.js';
 import { type AddOptions, addJob } from '../../producers/add-job.js';
+import { hasFailure } from '../../producers/follow-up-views.js';
 import type { SubmitOutcome } from '../../producers/submit-once.js';
 import { BUILT_IN_CONTRACTS, KIND_NAMES } from '../../queues/registry.js';
 import { printJob } from '../print-job.js';
@@ -11,7 +13,9 @@ import { warnWithoutWorker } from '../warn-without-worker.js';
 
 interface SubmitOptions extends AddOptions {
   readonly data: string;
+  readonly then?: string;
   readonly wait?: true;
+  readonly follow: boolean;
   readonly json?: true;
 }
 
@@ -34,9 +38,14 @@ export function addSubmitCommand(program: Command): void {
     .option('--priority <n>', '1 is the most urgent; orders the jobs of one tenant', decimal)
     .option('--delay-ms <n>', 'wait before the job may start, in milliseconds', decimal)
     .option('--budget-usd <n>', 'what the agent calls of its run may cost, in US dollars', decimal)
+    .option('--then <file>', 'follow-ups as a JSON list: jobs that start with the result of this one')
     .option('--wait', 'wait for the end and print it')
+    .option('--no-follow', 'with --wait: do not wait for the follow-ups')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExit code: 0 submitted (with --wait: completed), 2 refused or failed.')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 submitted (with --wait: completed, and its follow-ups too), 2 refused or failed.',
+    )
     .action(async (kind: string, options: SubmitOptions) => {
       process.exitCode = await submit(processedKind(kind), options);
     });
@@ -52,9 +61,22 @@ function decimal(text: string): number {
   return Number(text);
 }
 
-async function submit(kind: string, { data, wait, json, ...options }: SubmitOptions): Promise<number> {
+/** @throws UsageError `unreadable-input` if the payload has follow-ups too. */
+function withFollowUps(payload: unknown, then: unknown): unknown {
+  if (then === undefined || typeof payload !== 'object' || payload === null) return payload;
+  if (!Object.hasOwn(payload, 'then')) return { ...payload, then };
+  throw new UsageError('unreadable-input', 'the payload has follow-ups ("then"), and so has --then');
+}
+
+async function submit(
+  kind: string,
+  { data, then, wait, follow, json, ...options }: SubmitOptions,
+): Promise<number> {
   const config = loadConfig();
-  const payload = await readJson(data, formatLimit(config));
+  const payload = withFollowUps(
+    await readJson(data, formatLimit(config)),
+    then && (await readJson(then, formatLimit(config))),
+  );
   return withSession(config, { work: wait === true }, async (fleet, submissions) => {
     // addJob validates what was read; the type says what it is once that has passed.
     const handle = await submissions.add(
@@ -62,12 +84,12 @@ async function submit(kind: string, { data, wait, json, ...options }: SubmitOpti
       (job) => job,
     );
     if (wait) await warnWithoutWorker(fleet, config, kind);
-    const view = wait ? await handle.wait() : await handle.view();
+    const view = wait ? await handle.wait({ follow }) : await handle.view();
     if (json) printJson({ ...view, outcome: handle.outcome }, 2);
     else {
       if (handle.outcome !== 'created') printNote(FOUND[handle.outcome]);
       printJob(view, false);
     }
-    return view.state === 'failed' || view.state === 'cancelled' ? 2 : 0;
+    return hasFailure(view) ? 2 : 0;
   });
 }

@@ -61,7 +61,7 @@ function problemOfOne(
   path: readonly PropertyKey[],
 ): FollowUpProblem | undefined {
   if (!kinds.has(followUp.kind)) {
-    const message = `"${followUp.kind}" is not a kind of job; there are: ${kinds.names.join(', ')}`;
+    const message = `"${followUp.kind}" is not a kind of job here; there are: ${kinds.names.join(', ')}`;
     return { path: [...path, 'kind'], message };
   }
   const next = kinds.get(followUp.kind);

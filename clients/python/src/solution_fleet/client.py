@@ -191,15 +191,20 @@ class FleetClient:
         run: Run = self.request("GET", f"/v1/runs/{_part(name)}")
         return run
 
-    def wait(self, job_id: str, timeout: float | None = None) -> Job:
-        """Waits for the end of a job, whatever it is. Raises :class:`WaitTimeout` after ``timeout`` seconds."""
+    def wait(self, job_id: str, timeout: float | None = None, *, follow: bool = True) -> Job:
+        """Waits for the end of a job and of its follow-ups, whatever it is.
+
+        ``follow=False``: returns once the job has its result. Raises :class:`WaitTimeout` after ``timeout`` seconds.
+        """
         give_up_at = None if timeout is None else time.monotonic() + timeout
         while True:
             left = _LONG_POLL if give_up_at is None else max(0.0, give_up_at - time.monotonic())
             seconds = min(left, _LONG_POLL)
             path = f"/v1/jobs/{_part(job_id)}?wait={round(seconds * 1000)}ms"
+            if not follow:
+                path += "&follow=false"
             job: Job = self._transport.send("GET", path, wait=seconds)
-            if job["state"] in _ENDED:
+            if job["state"] in _ENDED or (not follow and "followUps" in job):
                 return job
             if timeout is not None and left <= _LONG_POLL:
                 raise WaitTimeout(job_id, timeout)

@@ -30,15 +30,19 @@ class JobHandle(Generic[Result]):
         """The job as it is now."""
         return self.fleet.job(self.id)
 
-    def wait(self, timeout: float | None = None) -> Job:
-        """Waits for the end, whatever it is. Raises :class:`WaitTimeout` after ``timeout`` seconds."""
-        return self.fleet.wait(self.id, timeout)
+    def wait(self, timeout: float | None = None, *, follow: bool = True) -> Job:
+        """Waits for the end of the job and of its follow-ups, whatever it is.
 
-    def result(self, timeout: float | None = None) -> Result:
-        """Waits for the result. Raises :class:`JobFailed` where there is none."""
-        job = self.wait(timeout)
+        ``follow=False``: returns once the job has its result. Raises :class:`WaitTimeout` after ``timeout`` seconds.
+        """
+        return self.fleet.wait(self.id, timeout, follow=follow)
+
+    def result(self, timeout: float | None = None, *, follow: bool = True) -> Result:
+        """Waits for the result, and with ``follow`` for the follow-ups. Raises :class:`JobFailed` where there is none."""
+        job = self.wait(timeout, follow=follow)
+        has_result = job["state"] == "completed" or (job["state"] == "waiting-children" and "result" in job)
         # A completed job with an error is one whose stored result cannot be read.
-        if job["state"] != "completed" or "error" in job:
+        if not has_result or "error" in job:
             raise JobFailed(self.id, job["state"], job.get("error") or {})
         result: Result = job.get("result")  # type: ignore[assignment]
         return result

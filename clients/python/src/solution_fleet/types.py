@@ -21,8 +21,29 @@ class Solution(TypedDict):
 # Payloads
 
 
+#: The functional form, because ``from`` is a keyword of Python.
+_FollowUpExtras = TypedDict(
+    "_FollowUpExtras",
+    {
+        "name": str,
+        "when": dict[str, Any],
+        "payload": dict[str, Any],
+        "from": dict[str, str],
+        "then": list[Any],
+    },
+    total=False,
+)
+
+
+class FollowUp(_FollowUpExtras):
+    """A job that starts with the result of another, if the fields of that result are as ``when`` says."""
+
+    kind: str
+
+
 class _CommonPayload(TypedDict, total=False):
     tags: Tags
+    then: Sequence[FollowUp]
     #: Only a model that the gateway allows (``FLEET_MODELS``).
     model: str
 
@@ -88,6 +109,7 @@ class ExtractPayload(_ExtractOptions):
 
 class _ContaminationExtras(TypedDict, total=False):
     tags: Tags
+    then: Sequence[FollowUp]
     config: dict[str, Any]
 
 
@@ -227,6 +249,21 @@ class CallInDoubt(TypedDict):
     likelyUsd: float | None
 
 
+class _FollowUpResultExtras(TypedDict, total=False):
+    id: str
+    #: Why its condition did not hold.
+    skipped: str
+    #: Why it could not be started.
+    error: JobFailure
+    #: The job; absent in lists.
+    job: Job
+
+
+class FollowUpResult(_FollowUpResultExtras):
+    name: str
+    kind: str
+
+
 class _JobExtras(TypedDict, total=False):
     #: Agent calls that were sent and whose outcome nobody knows.
     callsInDoubt: list[CallInDoubt]
@@ -234,6 +271,8 @@ class _JobExtras(TypedDict, total=False):
     result: Any
     error: JobFailure
     parent: str
+    #: What became of ``then``, once the job has its result.
+    followUps: list[FollowUpResult]
     #: Ids; in the tree of a run the jobs themselves.
     children: list[Any]
     startedAt: str
