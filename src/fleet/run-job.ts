@@ -117,6 +117,7 @@ async function begin(
     key,
     token,
     job.stalledCounter,
+    job.parentKey,
   );
   const jobId = job.id ?? '';
   if (!ownsLock) throw new JobError('lock-lost', 'another worker owns the job', { jobId });
