@@ -115,7 +115,7 @@ export class PackedPackage {
 }
 
 /** Folders of the packages that an installed package has beside it; what one needs for itself alone lies in its own. */
-function dependencyPaths(root: string): string[] {
+export function dependencyPaths(root: string): string[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
   return Object.entries(packages)
     .filter(([path, { dev, devOptional }]) => path.lastIndexOf('node_modules/') === 0 && !dev && !devOptional)
