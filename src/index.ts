@@ -3,18 +3,10 @@
  * Anthropic SDK nor Express: both are loaded when they are first used.
  */
 export { AgentConfig, type AgentConfigInput, type AgentDefinition } from './agents/agent-config.js';
-export type {
-  Agent,
-  AgentAnswer,
-  AgentRequest,
-  AgentRunner,
-  RunContext,
-  WorkLog,
-} from './agents/agent-runner.js';
+export type { AgentAnswer, AgentRequest, AgentRunner, RunContext, WorkLog } from './agents/agent-runner.js';
 export { AgentType } from './agents/agent-type.js';
 export { createAnthropicRunner } from './agents/anthropic-runner.js';
 export { DEFAULT_MODEL } from './agents/default-model.js';
-export { type AgentOptions, defineAgent } from './agents/define-agent.js';
 export { createOfflineRunner } from './agents/offline-runner.js';
 export {
   type ExtractorOutput,
@@ -38,12 +30,10 @@ export {
 } from './contamination/index.js';
 export * from './errors.js';
 export { analyzeLeakage, type LeakageAnalysis, type LeakFinding, repairLeak } from './leakage/index.js';
-export { defineKind, type Kind, type KindDefinition } from './processors/define-kind.js';
 export {
   checkAndFixLeakage,
   type LeakageCheckOptions,
 } from './processors/leakage-check/check-and-fix-leakage.js';
-export type { AskOptions, ChildOptions, ChildRequest, ChildWork, Work } from './processors/processor.js';
 export { type AddOptions, addJob } from './producers/add-job.js';
 export { addJobs, type BatchItem, type BatchItemOutcome } from './producers/add-jobs.js';
 export { cancelJob } from './producers/cancel-job.js';
@@ -78,6 +68,7 @@ export {
   removeKnownSolutions,
 } from './producers/known-solutions.js';
 export { type ListFilter, listJobs } from './producers/list-jobs.js';
+export { addRefinementLoop } from './producers/refinement-loop.js';
 export { retryJob } from './producers/retry-job.js';
 export { addSolutionCheck } from './producers/solution-check.js';
 export type { SubmitOutcome } from './producers/submit-once.js';
@@ -96,7 +87,18 @@ export {
   ExtractResultSchema,
 } from './queues/extract.js';
 export type { FollowUp } from './queues/follow-ups/contract.js';
-export type { JobDefaults, JobKind, KindLimits } from './queues/kind.js';
+export {
+  type RefinementLoopPayload,
+  RefinementLoopPayloadSchema,
+  type RefinementLoopResult,
+  RefinementLoopResultSchema,
+} from './queues/refinement-loop.js';
+export {
+  type NewBlockAnswer,
+  NewBlockAnswerSchema,
+  type NewBlockRequest,
+  NewBlockRequestSchema,
+} from './queues/refinement-requests.js';
 export {
   KIND_NAMES,
   KINDS,

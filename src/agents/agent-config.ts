@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { Agent } from './agent-runner.js';
 import { AgentType } from './agent-type.js';
 import { ExtractorOutputSchema, LeakageDetectionOutputSchema } from './outputs.js';
 import { DEFAULT_VARIANT, PromptRegistry } from './prompt-registry.js';
@@ -70,7 +69,7 @@ export interface AgentDefinition {
  * @example
  * new AgentConfig({ agentType: AgentType.leakage, variant: 'correction' }).description
  */
-export class AgentConfig implements Agent {
+export class AgentConfig {
   readonly agentType: AgentType;
   readonly variant: string;
   readonly description: string;

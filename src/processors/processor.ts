@@ -1,4 +1,4 @@
-import type { Agent, AgentAnswer, AgentRequest, AgentRunner, WorkLog } from '../agents/agent-runner.js';
+import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../agents/script-analyst.js';
 import type { JobFiles } from '../agents/workspace/job-files.js';
 import type { ContaminationChecker } from '../contamination/contamination-checker.js';
@@ -43,10 +43,10 @@ export interface ChildEvaluation {
 }
 
 /** How an evaluation ended: with what the pipeline's worker returned, or with a failure of it or of the check. */
-export type EvaluationOutcome = {
-  /** Absent if the check failed. */
-  readonly check?: SolutionCheckResult;
-} & ({ readonly returned: unknown } | { readonly failure: JobFailure });
+export type EvaluationOutcome =
+  | { readonly check: SolutionCheckResult; readonly returned: unknown }
+  /** The check is absent if it failed. */
+  | { readonly check?: SolutionCheckResult; readonly failure: JobFailure };
 
 /**
  * Starts child jobs and waits for them. The job frees its slot meanwhile: the first time, these functions throw
@@ -78,29 +78,9 @@ export interface ChildWork {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** How one question is asked. */
-export interface AskOptions {
-  /** Names the question within its job; default: the agent's name, with the number of a repeated question. */
-  readonly step?: string;
-  /** Overrides the agent's model. */
-  readonly model?: string;
-  /** Directory that the agent may read below, if it has the tool. */
-  readonly workspace?: string;
-}
-
 /** What a processor gets besides its payload. */
 export interface Work {
   readonly runner: AgentRunner;
-  /**
-   * Asks an agent. The ledger records the call: a later attempt gets the recorded answer and pays nothing, if it asks the
-   * same questions in the same order.
-   * @throws AgentError if there is no usable answer; CallRefusedError if the call may not be sent.
-   */
-  ask<Output>(
-    agent: Agent<Output>,
-    variables: AgentRequest<Output>['variables'],
-    options?: AskOptions,
-  ): Promise<AgentAnswer<Output>>;
   /** Analyzes whole scripts and outputs, if that takes long outside the worker's event loop. */
   readonly analyst: ScriptAnalyst;
   /** What the job's agents may read. */

@@ -33,6 +33,12 @@ const BUILT_IN_KINDS: Readonly<Record<BuiltInKindName, Kind>> = {
       async () => (await import('./contamination.js')).processContamination,
     ),
   }),
+  'refinement-loop': defineKind({
+    ...KINDS['refinement-loop'],
+    process: onFirstJob<'refinement-loop'>(
+      async () => (await import('./refinement-loop.js')).processRefinementLoop,
+    ),
+  }),
 };
 
 /**

@@ -1,6 +1,8 @@
 import type { JobsOptions } from 'bullmq';
+import { PayloadError } from '../errors.js';
 import { UNSCHEDULED } from '../queues/fairness/schedule-script.js';
 import { contractVersionOf } from '../queues/kind.js';
+import { namedQueues } from '../queues/queue-fields.js';
 import { type KindRef, kindNameOf, type PayloadInputOf } from '../queues/registry.js';
 import { checkFollowUps, checkTextSizes, completePayload, parsePayload } from '../queues/validate.js';
 import type { FleetClient } from './fleet-client.js';
@@ -107,6 +109,11 @@ export function preparePayload(
   const parsed = parsePayload(kind, payload);
   checkFollowUps(fleet.kinds, kind, parsed);
   checkTextSizes(kind, parsed, fleet.limits);
+  for (const { field, queue } of namedQueues(kind, parsed)) {
+    if (!fleet.kinds.has(queue)) continue;
+    const problem = `"${queue}" is a queue of the fleet; name a pipeline queue`;
+    throw new PayloadError('invalid-payload', `${kind.name}: ${field}: ${problem}`, { field });
+  }
   return { ...parsed, v: contractVersionOf(kind, parsed) };
 }
 

@@ -4,6 +4,9 @@ import { type ChildResult, DEFAULT_JOB, defineContract } from './kind.js';
 import { type SummarizeResult, summarize } from './summarize.js';
 import { UsageSchema } from './usage.js';
 
+/** Why no block is chosen after an ablation without scores. */
+export const WITHOUT_SCORES = 'the ablation printed no score, so no block can be chosen';
+
 /** Maximum number of blocks of earlier steps in one payload. */
 export const MAX_PREVIOUS_BLOCKS = 1_000;
 

@@ -13,7 +13,7 @@ export interface JobDefaults {
 export interface KindLimits {
   /** Top-level fields of the payload that may contain a long text (the larger of the two size limits). */
   readonly largeTexts?: readonly string[];
-  /** Maximum duration of an attempt in milliseconds; default: that of the worker. */
+  /** Maximum duration of an attempt in milliseconds. */
   readonly timeoutMs?: number;
 }
 
@@ -47,6 +47,8 @@ export interface JobKind<
   /** Optional payload fields that a child's result may set as well. */
   readonly setByChild?: Readonly<Record<string, SupplyFromChild>>;
   readonly defaults: JobDefaults;
+  /** Paths of payload fields that name pipeline queues, in which the processor starts jobs. */
+  readonly queueFields?: readonly string[];
   /** Contract version that introduced a payload field, for fields that version 1 does not have. */
   readonly fieldsSince?: Readonly<Record<string, number>>;
 }

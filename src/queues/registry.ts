@@ -3,6 +3,7 @@ import { KindError, UsageError } from '../errors.js';
 import { contamination } from './contamination.js';
 import { extract } from './extract.js';
 import type { JobKind } from './kind.js';
+import { refinementLoop } from './refinement-loop.js';
 import { solutionCheck } from './solution-check.js';
 import { summarize } from './summarize.js';
 
@@ -12,6 +13,7 @@ export const KINDS = {
   summarize,
   extract,
   contamination,
+  'refinement-loop': refinementLoop,
 } as const;
 
 export type BuiltInKindName = keyof typeof KINDS;

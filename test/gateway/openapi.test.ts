@@ -137,6 +137,12 @@ describe('the OpenAPI document', () => {
     );
     const testCase = { id: 't', name: 't', difficulty: 'easy' };
     await call('post', '/v1/jobs/contamination', {}, { payload: { output: 'x', testCase } }, '?wait=1ms');
+    const ofLoop = {
+      ...{ solution, score: 0.5, direction: 'higher', ablationCode: 'x', rawOutput: '', previousBlocks: [] },
+      ...{ rounds: 1, newBlock: { queue: 'coder' }, evaluation: { queue: 'evaluate' } },
+    };
+    const loop = await call('post', '/v1/jobs/refinement-loop', {}, { payload: ofLoop }, '?wait');
+    expect(loop.json.result.outcome).toBe('skipped');
     const wrong = { kind: 'summarize', payload: {} };
     await call(
       'post',

@@ -10,6 +10,17 @@ const COMPLETE: Record<KindName, Record<string, unknown>> = {
   summarize: { ablationCode: 'print(1)', rawOutput: '' },
   extract: { solution: { content: 'x = 1\n' }, summary: 'x matters', previousBlocks: [] },
   contamination: { output: 'x = 1', testCase },
+  'refinement-loop': {
+    solution: { content: 'x = 1\n' },
+    score: 0.5,
+    direction: 'higher',
+    ablationCode: 'print(1)',
+    rawOutput: '',
+    previousBlocks: [],
+    rounds: 4,
+    newBlock: { queue: 'coder', data: { task: 'digits' } },
+    evaluation: { queue: 'evaluate', attempts: 2 },
+  },
 };
 
 /** The PayloadError that `action` throws. */

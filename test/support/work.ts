@@ -1,7 +1,6 @@
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { ContaminationDetector } from '../../src/contamination/index.js';
-import { askAgents } from '../../src/processors/ask-agents.js';
 import type { ChildWork, Work } from '../../src/processors/processor.js';
 
 /** What a processor works with, and what it said while it did. */
@@ -22,9 +21,8 @@ const NO_CHILDREN: ChildWork = {
 export function workWith(runner: AgentRunner): RecordedWork {
   const steps: string[] = [];
   const warnings: string[] = [];
-  const work: RecordedWork = {
+  return {
     runner,
-    ask: askAgents(() => work),
     analyst: IN_PLACE_ANALYST,
     contamination: {
       check: (input) =>
@@ -37,5 +35,4 @@ export function workWith(runner: AgentRunner): RecordedWork {
     steps,
     warnings,
   };
-  return work;
 }

@@ -35,8 +35,7 @@ interface PreparedChild extends RequestedChild {
   readonly options: ChildOptions<unknown>;
   /** Key of the check of an evaluation. */
   readonly checkKey?: string;
-  /** @param isNew Whether there is no such job. */
-  add(isNew: boolean): Promise<void>;
+  add(): Promise<void>;
 }
 
 /** A job, or an evaluation with its check. */
@@ -150,11 +149,9 @@ export class ChildJobs implements ChildWork {
   ): Promise<{ readonly children: readonly PreparedChild[]; readonly states: readonly ChildState[] }> {
     const children = requests.map((request) => this.#prepare(request, producer));
     const states = await beginChildren(this.client, this.parent, children);
-    for (const [at, child] of children.entries()) {
-      const state = states[at]?.state;
-      if (state === 'new' || state === 'missing') await child.add(state === 'new');
-    }
-    if (states.some(({ state }) => state === 'pending' || state === 'new' || state === 'missing')) {
+    const missing = children.filter((_, at) => isMissing(states[at]));
+    for (const child of missing) await child.add();
+    if (states.some((state) => state.state === 'pending' || isMissing(state))) {
       this.#isWaiting = true;
       throw new WaitForChildren();
     }
@@ -185,7 +182,7 @@ export class ChildJobs implements ChildWork {
     const digest = digestOf([queue, data]);
     const id = childId(key, queue, name, digest);
     const child = { queue, id, data, ...(attempts === undefined ? {} : { attempts }) };
-    const add = (isNew: boolean) => addChild(fleet, heritage, child, { isNew });
+    const add = () => addChild(fleet, heritage, child);
     return { name, digest, key: fleet.jobKey(queue, id), queue, id, options, add };
   }
 
@@ -200,7 +197,7 @@ export class ChildJobs implements ChildWork {
     const root = prepareChildEvaluation(fleet, heritage, evaluation, childKey(key, name, digest));
     const { queue, id, children: [check] = [] } = root;
     const checkKey = check && fleet.jobKey(check.queue, check.id);
-    const add = (isNew: boolean) => addChildEvaluation(fleet, heritage, root, { isNew });
+    const add = () => addChildEvaluation(fleet, heritage, root);
     return {
       name,
       digest,
@@ -221,15 +218,14 @@ export class ChildJobs implements ChildWork {
   ): Promise<EvaluationOutcome> {
     const stored = await this.client.hget(`${child.key}:processed`, checkKey);
     const check = readRecord(SolutionCheckResultSchema, stored ?? undefined)?.value;
-    const checked = check === undefined ? {} : { check };
     if (state?.state !== 'completed') {
-      return { ...checked, failure: await failureOf(this.client, child.key, reasonOf(state)) };
+      return { ...(check && { check }), failure: await failureOf(this.client, child.key, reasonOf(state)) };
     }
     if (check === undefined) {
       const message = `the check of evaluation ${child.id} is no longer stored, or breaks its contract`;
       throw new JobError('broken-record', message, { jobId: child.id });
     }
-    return { ...checked, returned: JSON.parse(state.result) };
+    return { check, returned: JSON.parse(state.result) };
   }
 
   async #resultOf(
@@ -268,4 +264,8 @@ function reasonOf(state: ChildState | undefined): string {
 
 function digestOf(content: unknown): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
+}
+
+function isMissing(state: ChildState | undefined): boolean {
+  return state?.state === 'missing';
 }

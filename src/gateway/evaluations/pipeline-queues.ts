@@ -8,12 +8,7 @@ import {
   rememberedQueues,
   rememberQueue,
 } from '../../queues/pipeline-queues.js';
-
-/** A queue that a request names, with the field that names it. */
-export interface NamedQueue {
-  readonly field: string;
-  readonly queue: string;
-}
+import type { NamedQueue } from '../../queues/queue-fields.js';
 
 /**
  * The pipeline queues that gateways have used, stored in Redis for all gateways: the board shows them. A name is added once a

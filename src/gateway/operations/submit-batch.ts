@@ -4,9 +4,11 @@ import { mapInChunks, yieldWhenBusy } from '../../event-loop.js';
 import { addJobs, type BatchItem, type BatchItemOutcome } from '../../producers/add-jobs.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import type { JobKind } from '../../queues/kind.js';
+import { namedQueues } from '../../queues/queue-fields.js';
 import type { KindRegistry } from '../../queues/registry.js';
 import type { Admission } from '../admission/admission.js';
 import { assertAllowed } from '../admission/payload-rules.js';
+import { callerIdOf } from '../auth/caller-id.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { logFailure, requestIdOf } from '../http/errors.js';
 import { type Call, operation, parseBody, type Reply } from '../http/operation.js';
@@ -183,6 +185,14 @@ async function wellFormed(
   outcomes: (BatchItemOutcome | undefined)[],
 ): Promise<Item[]> {
   const jobs: Item[] = [];
+  const { kinds } = gateway.fleet;
+  /** Before the job is stored, so that a job whose queue is one too many is rejected alone. */
+  const rememberQueues = (kind: string, payload: unknown) =>
+    gateway.pipelineQueues
+      .within(namedQueues(kinds.get(kind), payload), callerIdOf(response), async () => undefined)
+      .catch((thrown: unknown) => {
+        throw inBody(thrown, 'payload');
+      });
   for (const [offset, item] of body.jobs.slice(start, start + JOBS_AT_ONCE).entries()) {
     await yieldWhenBusy();
     const index = start + offset;
@@ -190,6 +200,7 @@ async function wellFormed(
       const { kind, payload, ...fields } = parseBody(schema, item) as z.infer<ItemSchema>;
       const options = ownSubmission(response, submitOptions(fields));
       await assertAllowed(payload, 'payload', gateway.settings);
+      await rememberQueues(kind, payload);
       jobs.push({ kind, payload, options, index });
     } catch (thrown) {
       // An outage of Redis fails the whole batch, as does a defect.

@@ -3,8 +3,10 @@ import { PayloadError } from '../../errors.js';
 import { addJob } from '../../producers/add-job.js';
 import { SUBMISSION_FIELDS } from '../../producers/submission-fields.js';
 import type { JobKind } from '../../queues/kind.js';
+import { namedQueues } from '../../queues/queue-fields.js';
 import type { KindRegistry } from '../../queues/registry.js';
 import { assertAllowed } from '../admission/payload-rules.js';
+import { callerIdOf } from '../auth/caller-id.js';
 import { ownSubmission, submitterOfResponse } from '../auth/tenant.js';
 import { isWait, WaitQuery } from '../http/duration.js';
 import { later, type Operation, operation } from '../http/operation.js';
@@ -27,7 +29,8 @@ export function inBody(thrown: unknown, at: string): unknown {
   return new PayloadError(thrown.code, thrown.message, { field, cause: thrown });
 }
 
-function submitOperation({ name: kind, summary, payload, result }: JobKind): Operation {
+function submitOperation(contract: JobKind): Operation {
+  const { name: kind, summary, payload, result } = contract;
   const ended = JobSchema.extend({ result: result.optional() }).meta({ id: `Job-${kind}` });
   return operation({
     id: `submit-${kind}`,
@@ -58,8 +61,11 @@ function submitOperation({ name: kind, summary, payload, result }: JobKind): Ope
       });
       await assertAllowed(input, 'payload', gateway.settings);
       const submit = () => addJob(gateway.fleet, kind, input, options);
+      const queues = namedQueues(contract, input);
       const job = await gateway.admission
-        .within(submitterOfResponse(response), [[kind, 1]], submit)
+        .within(submitterOfResponse(response), [[kind, 1]], () =>
+          gateway.pipelineQueues.within(queues, callerIdOf(response), submit),
+        )
         .catch((thrown: unknown) => {
           throw inBody(thrown, 'payload');
         });

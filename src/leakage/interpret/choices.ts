@@ -16,9 +16,8 @@ function isWithinFold(interp: Interpreter, score: Score, nested: boolean): boole
     for (let current: Region | undefined = region; current !== undefined; current = current.parent) {
       const loop = current.partition === undefined ? undefined : interp.foldLoops.get(current.partition);
       if (loop === undefined) continue;
-      const loops = interp.context.loops();
-      const at = loops.lastIndexOf(loop);
-      return at >= 0 && (!nested || loops.length > at + 1);
+      const at = interp.loops.lastIndexOf(loop);
+      return at >= 0 && (!nested || interp.loops.length > at + 1);
     }
     return false;
   });
@@ -64,12 +63,16 @@ export function selectionFits(condition: Value): readonly FitEvent[] {
   return factsOf(condition).fits.filter(({ kind }) => kind === 'feature-selection');
 }
 
-/** Remembers what a condition was computed from, where it is computed for each row: it decides on the row's value. */
+/** What is remembered of the conditions of one row. */
+const MAX_TESTS = 48;
+
+/** Remembers what a condition was computed from, where it is asked for each row: it decides on the row's value. */
 export function noteRowTest(interp: Interpreter, condition: Value): void {
-  if (!interp.context.isInRow) return;
+  const tests = interp.rowTests.at(-1);
+  if (tests === undefined) return;
   for (const fit of factsOf(condition).fits) {
     countWork(1);
-    interp.context.addRowTest(fit);
+    if (tests.length < MAX_TESTS && !tests.includes(fit)) tests.push(fit);
   }
 }
 

@@ -5,7 +5,7 @@ import { type ExtractorOutput, ExtractorOutputSchema } from '../../agents/output
 import { PromptRegistry } from '../../agents/prompt-registry.js';
 import { AgentError, InternalError, PayloadError } from '../../errors.js';
 import { digestOf } from '../../queues/common.js';
-import type { ExtractPayload, ExtractResult } from '../../queues/extract.js';
+import { type ExtractPayload, type ExtractResult, WITHOUT_SCORES } from '../../queues/extract.js';
 import { NO_USAGE } from '../../queues/usage.js';
 import { agentProvenance, withNotes } from '../agent-provenance.js';
 import type { Work } from '../processor.js';
@@ -20,7 +20,6 @@ interface LocatedAnswer {
   readonly located: readonly (ValidPlan | null)[];
 }
 
-const NO_SCORE = 'the ablation printed no score, so no block can be chosen';
 const NO_BLOCK = 'no plan of any answer names a block of the solution';
 
 /**
@@ -99,10 +98,10 @@ function retryAddition(rejectedBlock: string): string {
 }
 
 function skippedWithoutScores({ solution }: ExtractPayload, work: Work): ExtractResult {
-  work.log.warn(NO_SCORE);
+  work.log.warn(WITHOUT_SCORES);
   return {
     outcome: 'skipped',
-    reason: NO_SCORE,
+    reason: WITHOUT_SCORES,
     attempts: 0,
     plans: [],
     solutionDigest: digestOf(solution.content),

@@ -30,6 +30,8 @@ from .types import (
     Job,
     JobState,
     KindName,
+    RefinementLoopPayload,
+    RefinementLoopResult,
     Run,
     SolutionCheckPayload,
     SolutionCheckResult,
@@ -91,6 +93,10 @@ class FleetClient:
     def submit(
         self, kind: Literal["contamination"], payload: ContaminationPayload, **options: Unpack[SubmitOptions]
     ) -> JobHandle[ContaminationResult]: ...
+    @overload
+    def submit(
+        self, kind: Literal["refinement-loop"], payload: RefinementLoopPayload, **options: Unpack[SubmitOptions]
+    ) -> JobHandle[RefinementLoopResult]: ...
 
     def submit(self, kind: KindName, payload: Any, **options: Unpack[SubmitOptions]) -> JobHandle[Any]:
         """Submits a job.

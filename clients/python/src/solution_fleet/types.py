@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
 
-KindName = Literal["solution-check", "summarize", "extract", "contamination"]
+KindName = Literal["solution-check", "summarize", "extract", "contamination", "refinement-loop"]
 JobState = Literal["waiting", "delayed", "waiting-children", "active", "completed", "failed", "cancelled"]
 CheckStatus = Literal["clean", "corrected", "partly-corrected", "uncorrected"]
 OnUncorrected = Literal["evaluate", "refuse"]
@@ -116,6 +116,42 @@ class _ContaminationExtras(TypedDict, total=False):
 class ContaminationPayload(_ContaminationExtras):
     output: str
     testCase: TestCase
+
+
+class _PipelineJobExtras(TypedDict, total=False):
+    #: Added to the data of each job.
+    data: dict[str, Any]
+    attempts: int
+
+
+class PipelineJob(_PipelineJobExtras):
+    """A queue of the pipeline's own in which a refinement loop starts jobs."""
+
+    queue: str
+
+
+class _RefinementLoopOptions(_InWorkspace, total=False):
+    #: The loop stops after so many rounds in a row without a better score; default 2.
+    maxRoundsWithoutGain: int
+    #: Default: ``refuse``, because a leak makes the score better.
+    onUncorrected: OnUncorrected
+    verify: Literal["agent"]
+
+
+class RefinementLoopPayload(_RefinementLoopOptions):
+    #: The best script so far. Each round replaces the block in it.
+    solution: Solution
+    score: float
+    #: Which score is better.
+    direction: Literal["higher", "lower"]
+    ablationCode: str
+    rawOutput: str
+    previousBlocks: list[str]
+    rounds: int
+    #: Where the pipeline rewrites the block.
+    newBlock: PipelineJob
+    #: Where the pipeline scores checked scripts.
+    evaluation: PipelineJob
 
 
 # Results
@@ -230,6 +266,47 @@ class ContaminationResult(_ContaminationResultExtras):
     confidence: float
     checks: dict[str, Any]
     config: dict[str, Any]
+
+
+class _RefinementRoundExtras(TypedDict, total=False):
+    #: The new text of the block.
+    codeBlock: str
+    check: CheckStatus
+    score: float
+    #: Why the round has no score.
+    reason: str
+    usage: Usage
+
+
+class RefinementRound(_RefinementRoundExtras):
+    round: int
+    plan: str
+    #: Whether the score was the best until then.
+    gain: bool
+    #: Ids of ``newBlock`` and ``evaluation``.
+    jobs: dict[str, str]
+
+
+class _RefinementLoopExtras(TypedDict, total=False):
+    #: Why no block was chosen.
+    reason: str
+    codeBlock: str
+    plan: str
+
+
+class RefinementLoopResult(_RefinementLoopExtras):
+    outcome: Literal["improved", "unchanged", "skipped"]
+    #: The best script, as its check left it.
+    solution: Solution
+    score: float
+    stopped: Literal["all-rounds", "no-gain", "no-new-block", "no-block"]
+    summary: str
+    rounds: list[RefinementRound]
+    #: For the next loop.
+    previousBlocks: list[str]
+    #: Ids of ``summarize`` and ``extract``.
+    jobs: dict[str, str]
+    childUsage: Usage
 
 
 # Jobs
