@@ -5,6 +5,7 @@ import type { GuardedEvaluation } from '../producers/flows/guarded-evaluation.js
 import type { RefinementStep } from '../producers/flows/refinement-step.js';
 import type { JobState, JobView } from '../producers/job-view.js';
 import type { SubmitOutcome } from '../producers/submit-once.js';
+import type { WaitOptions } from '../producers/wait-for-job.js';
 import { failureError } from '../queues/failure.js';
 import type { JobKind } from '../queues/kind.js';
 import {
@@ -151,11 +152,15 @@ export class FleetHttpClient {
     return this.#get(`/v1/jobs/${encodeURIComponent(id)}`) as Promise<JobView>;
   }
 
-  /** Waits for the end of a job, whatever it is, by long requests. */
-  async wait(id: string): Promise<JobView> {
+  /**
+   * Waits for the end of a job and its follow-ups, whatever it is, by long requests.
+   * @param options.follow false: returns when the job has its result, and does not wait for its follow-ups.
+   */
+  async wait(id: string, { follow = true }: Pick<WaitOptions, 'follow'> = {}): Promise<JobView> {
+    const path = `/v1/jobs/${encodeURIComponent(id)}?wait=${MAX_POLL}${follow ? '' : '&follow=false'}`;
     for (;;) {
-      const view = (await this.#get(`/v1/jobs/${encodeURIComponent(id)}?wait=${MAX_POLL}`)) as JobView;
-      if (ENDED.includes(view.state)) return view;
+      const view = (await this.#get(path)) as JobView;
+      if (ENDED.includes(view.state) || (!follow && view.followUps !== undefined)) return view;
     }
   }
 
@@ -163,8 +168,12 @@ export class FleetHttpClient {
    * Waits for the result of a job and validates it. That of a kind of one's own is validated if its definition is passed.
    * @throws FleetError with the job's own code where it failed or was cancelled.
    */
-  async result<K extends KindRef>(kind: K, id: string): Promise<ResultOf<K>> {
-    const view = await this.wait(id);
+  async result<K extends KindRef>(
+    kind: K,
+    id: string,
+    options: Pick<WaitOptions, 'follow'> = {},
+  ): Promise<ResultOf<K>> {
+    const view = await this.wait(id, options);
     if (view.error !== undefined) throw failureError(view.error, id);
     const contract = contractOf(kind);
     return (contract === undefined ? view.result : contract.result.parse(view.result)) as ResultOf<K>;

@@ -21,6 +21,15 @@ async function startAll() {
 }
 
 describe('the HTTP client', () => {
+  it('waits for follow-ups, or only for the result', async () => {
+    const { client, worker } = await startAll();
+    await worker();
+    const then = [{ kind: 'solution-check', from: { solution: 'result.solution' } }];
+    const { id } = await client.add('solution-check', { ...PAYLOAD, then });
+    expect((await client.result('solution-check', id, { follow: false })).status).toBe('clean');
+    expect((await client.wait(id)).followUps).toMatchObject([{ job: { state: 'completed' } }]);
+  });
+
   it('submits, waits, and gives a validated result of the kind', async () => {
     const { client, worker } = await startAll();
     await worker();
