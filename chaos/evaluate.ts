@@ -2,6 +2,7 @@ import { JobError } from '../src/errors.js';
 import { childId } from '../src/producers/add-child.js';
 import { locationOf } from '../src/producers/find-job.js';
 import type { FleetClient } from '../src/producers/fleet-client.js';
+import { eachFollowUp } from '../src/producers/follow-up-views.js';
 import { hasEnded, type JobView, viewJob } from '../src/producers/job-view.js';
 import { type CallRecord, readCallRecords } from '../src/queues/call-record.js';
 import { CHILDREN_FIELD } from '../src/queues/job-flags.js';
@@ -52,6 +53,8 @@ export interface Evaluation {
   readonly failed: Readonly<Record<string, number>>;
   /** Corrected scripts that were checked again in a child job. */
   readonly verified: number;
+  /** Follow-ups that completed. */
+  readonly followUps: number;
   /** Calls in doubt. */
   readonly callsInDoubt: number;
   /** Good answers that were billed more than once. */
@@ -82,19 +85,30 @@ export async function evaluate(
   const children: Outcome[] = [];
   for (const job of pipeline.accepted.filter(mayBeVerified))
     children.push(await outcomeOf(fleet, await childOf(fleet, job)));
+  const chained = outcomes.filter(({ job }) => job.chained);
+  const followUps: Outcome[] = [];
+  for (const { job, view } of chained) {
+    for (const { followUp } of view === undefined ? [] : eachFollowUp(view)) {
+      const { kind: queue, id } = followUp;
+      if (id === undefined) continue;
+      const { marker, script, acceptedAt } = job;
+      followUps.push(await outcomeOf(fleet, { queue, id, marker, script, leaky: false, acceptedAt }));
+    }
+  }
+  const started = [...children, ...followUps];
   const problems = await brokenInvariants(fleet.client, fleet.prefix);
   const jobs = new Map(pipeline.accepted.map((job) => [job.marker, job]));
   const failed: Record<string, number> = {};
   for (const { view } of outcomes) {
     if (view?.error !== undefined) failed[view.error.code] = (failed[view.error.code] ?? 0) + 1;
   }
-  const inDoubt = [...outcomes, ...children].flatMap(({ calls }) =>
+  const inDoubt = [...outcomes, ...started].flatMap(({ calls }) =>
     calls.filter(({ state }) => state === 'in-doubt'),
   );
   const brokenByProvider = billed.filter(({ broken }) => broken).length;
   const inFlightAtFaults = billed.filter((entry) => !entry.broken && inFlight(entry, windows)).length;
   const repeats = paidRepeats(
-    [...outcomes, ...children],
+    [...outcomes, ...started],
     billed,
     forgotten.map((window) => sinceAnswers(window, windows)),
   );
@@ -106,6 +120,7 @@ export async function evaluate(
     callsInDoubt: inDoubt.length,
     paidAgain: repeats.paidAgain,
     verified: children.filter(({ view }) => view?.state === 'completed').length,
+    followUps: followUps.filter(({ view }) => view?.state === 'completed').length,
     forgottenJobs: mayBeGone.length,
     inFlightAtFaults,
     brokenByProvider,
@@ -122,7 +137,12 @@ export async function evaluate(
         'corrected scripts that were not checked again',
         outcomes.filter((outcome) => isUnverified(outcome, children)).map(nameOf),
       ),
-      promise('children without an outcome', children.filter(isStuck).map(nameOf)),
+      promise('children without an outcome', started.filter(isStuckOrGone).map(nameOf)),
+      promise(
+        'jobs with other follow-ups than their results demand',
+        chained.filter(hasOtherFollowUps).map(nameOf),
+      ),
+      promise('follow-ups that failed without a reason', followUps.filter(failedOddly).map(nameOf)),
       promise(
         'evaluations of another script than the checked one',
         pipeline.evaluated
@@ -171,6 +191,8 @@ function sinceAnswers({ from, to }: FaultWindow, faults: readonly FaultWindow[])
 const nameOf = ({ job, view }: Outcome) =>
   `${job.id}: ${view?.state ?? 'gone'} ${view?.error?.message ?? ''}`;
 const isStuck = ({ view }: Outcome) => view !== undefined && !hasEnded(view.state);
+const isStuckOrGone = (outcome: Outcome) =>
+  isStuck(outcome) || (outcome.view === undefined && outcome.job.role === undefined);
 const isBlamed = ({ view }: Outcome) => view?.error?.code === 'killed-its-worker';
 const failedOddly = (outcome: Outcome) =>
   outcome.view?.error !== undefined && !EXPECTED.has(outcome.view.error.code) && !isBlamed(outcome);
@@ -187,6 +209,17 @@ const correctedScript = ({ script }: Accepted) => script.replace(LEAKY_LINE, COR
 function isChanged({ job, view }: Outcome): boolean {
   if (job.queue !== 'solution-check' || view?.state !== 'completed') return false;
   return !mayBecome(job, (view.result as { solution?: { content?: unknown } }).solution?.content);
+}
+
+/** A job with a result starts the follow-ups whose condition holds, each once, and the summary's one if there is a summary. */
+function hasOtherFollowUps({ view }: Outcome): boolean {
+  if (view?.state !== 'completed') return view?.followUps !== undefined;
+  const [summary, comparison, never] = view.followUps ?? [];
+  const hasExtract = summary?.job?.followUps?.[0]?.job !== undefined;
+  const needsExtract = summary?.job?.state === 'completed';
+  return (
+    comparison?.job?.state !== 'completed' || never?.skipped === undefined || hasExtract !== needsExtract
+  );
 }
 
 /** A corrected script that counts as corrected was checked again. */

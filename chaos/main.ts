@@ -34,7 +34,7 @@ function render(report: ChaosReport): string {
       .map(([name, count]) => `${name} ${count}`)
       .join(', ');
   return [
-    `seed ${report.seed}: ${accepted} jobs accepted, ${completed} completed, ${report.verified} second checks of corrected scripts; failed: ${list(failed) || 'none'}`,
+    `seed ${report.seed}: ${accepted} jobs accepted, ${completed} completed, ${report.verified} second checks of corrected scripts, ${report.followUps} follow-ups; failed: ${list(failed) || 'none'}`,
     `${requests} requests at the provider; ${report.refusedSubmissions} submissions sent again`,
     `faults: ${list(faults)}; ${report.inFlightAtFaults} calls were in flight at them; the provider broke ${report.brokenByProvider} off`,
     `calls in doubt: ${report.callsInDoubt}; answers paid for again: ${report.paidAgain}`,

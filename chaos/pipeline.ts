@@ -3,7 +3,9 @@ import { FleetClient } from '../src/producers/fleet-client.js';
 import { checkedSolution } from '../src/producers/flows/checked-solution.js';
 import { addGuardedEvaluation } from '../src/producers/flows/guarded-evaluation.js';
 import { addRefinementStep } from '../src/producers/flows/refinement-step.js';
+import { addSolutionCheck } from '../src/producers/solution-check.js';
 import { workerConnection } from '../src/queues/connection.js';
+import type { FollowUp } from '../src/queues/follow-ups/contract.js';
 
 /** A job that the fleet accepted. */
 export interface Accepted {
@@ -14,6 +16,8 @@ export interface Accepted {
   readonly script: string;
   /** Whether it has a leak: its correction is then checked again in a child job. */
   readonly leaky: boolean;
+  /** Whether it has follow-ups. */
+  readonly chained?: boolean;
   /** What a child is for; undefined for a job that was submitted. */
   readonly role?: string;
   /** When the acceptance arrived, in milliseconds since 1970. */
@@ -28,6 +32,31 @@ interface Evaluated {
 /** A line that the provider calls a leak, and its correction. */
 export const LEAKY_LINE = 'a = fit(all)\n';
 export const CORRECTED_LINE = 'a = fit(train)\n';
+
+/** A summary and the extraction that needs it, a comparison at the same time, and one that never starts. */
+function followUps(marker: string, script: string): FollowUp[] {
+  const compare: FollowUp = {
+    kind: 'contamination',
+    payload: { testCase: { id: marker, name: marker, difficulty: 'easy' } },
+    from: { output: 'result.solution.content' },
+  };
+  return [
+    {
+      kind: 'summarize',
+      when: { status: ['clean', 'corrected'] },
+      payload: { ablationCode: `marker_${marker} = 1`, rawOutput: 'a: 1' },
+      then: [
+        {
+          kind: 'extract',
+          payload: { solution: { content: script }, previousBlocks: [] },
+          from: { summary: 'result.summary' },
+        },
+      ],
+    },
+    compare,
+    { ...compare, name: 'never', when: { status: 'uncorrected' } },
+  ];
+}
 
 const SUBMIT_EVERY_MS = 150;
 /** Number of unfinished jobs from which the pipeline waits. */
@@ -158,6 +187,11 @@ export class Pipeline {
         { key },
       );
       return [step.extract, step.summarize].map(({ queue, id }) => ({ queue, id, marker, script }));
+    }
+    if (number % 6 === 5) {
+      const payload = { solution: { content: script }, tags, then: followUps(marker, script) };
+      const { queue, id } = await addSolutionCheck(this.#fleet, payload, { key });
+      return [{ queue, id, marker, script, chained: true }];
     }
     const { evaluation, check } = await addGuardedEvaluation(
       this.#fleet,

@@ -7,8 +7,8 @@
 // file is printed as "flaky:", since it depends on the machine or has found something that happens seldom.
 //
 // With --busy as the first argument, busy loops compete for the processor, and nothing is run again.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBusyLoops } from './testing/busy-loops.mjs';
 import { runTimed } from './testing/run-timed.mjs';
@@ -28,6 +28,7 @@ const MAX_LISTED_FILES = 10;
 
 /** Runs vitest and reads its JSON report; without one, vitest did not come as far as to a test. */
 function runVitest(args) {
+  mkdirSync(dirname(reportPath), { recursive: true });
   for (const path of [reportPath, secondsPath]) rmSync(path, { force: true });
   const reporters = ['default', 'json', secondsReporter].map((name) => `--reporter=${name}`);
   const { status, wallSeconds, cpuSeconds } = runTimed(

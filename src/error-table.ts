@@ -176,6 +176,10 @@ export const ERROR_TABLE = {
     'Read in the message which check says what: hand in another script, or require less of it (`require`, `onUncorrected`).',
   ),
   'wait-timeout': job.retryable(504, 'The job continues: wait longer, or ask later with its id.'),
+  'processor-failed': job.retryable(
+    500,
+    'Correct the processor of the kind: the message is what it threw, or what is wrong with its result.',
+  ),
   internal: internal.retryable(500, 'This is a defect of solution-fleet; report it with the message.'),
 
   // What the HTTP API refuses

@@ -3,10 +3,18 @@
  * Anthropic SDK nor Express: both are loaded when they are first used.
  */
 export { AgentConfig, type AgentConfigInput, type AgentDefinition } from './agents/agent-config.js';
-export type { AgentAnswer, AgentRequest, AgentRunner, RunContext, WorkLog } from './agents/agent-runner.js';
+export type {
+  Agent,
+  AgentAnswer,
+  AgentRequest,
+  AgentRunner,
+  RunContext,
+  WorkLog,
+} from './agents/agent-runner.js';
 export { AgentType } from './agents/agent-type.js';
 export { createAnthropicRunner } from './agents/anthropic-runner.js';
 export { DEFAULT_MODEL } from './agents/default-model.js';
+export { type AgentOptions, defineAgent } from './agents/define-agent.js';
 export { createOfflineRunner } from './agents/offline-runner.js';
 export {
   type ExtractorOutput,
@@ -30,10 +38,12 @@ export {
 } from './contamination/index.js';
 export * from './errors.js';
 export { analyzeLeakage, type LeakageAnalysis, type LeakFinding, repairLeak } from './leakage/index.js';
+export { defineKind, type Kind, type KindDefinition } from './processors/define-kind.js';
 export {
   checkAndFixLeakage,
   type LeakageCheckOptions,
 } from './processors/leakage-check/check-and-fix-leakage.js';
+export type { AskOptions, ChildOptions, ChildRequest, ChildWork, Work } from './processors/processor.js';
 export { type AddOptions, addJob } from './producers/add-job.js';
 export { addJobs, type BatchItem, type BatchItemOutcome } from './producers/add-jobs.js';
 export { cancelJob } from './producers/cancel-job.js';
@@ -87,6 +97,7 @@ export {
   ExtractResultSchema,
 } from './queues/extract.js';
 export type { FollowUp } from './queues/follow-ups/contract.js';
+export type { JobDefaults, JobKind, KindLimits } from './queues/kind.js';
 export {
   type RefinementLoopPayload,
   RefinementLoopPayloadSchema,

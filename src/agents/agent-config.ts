@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Agent } from './agent-runner.js';
 import { AgentType } from './agent-type.js';
 import { ExtractorOutputSchema, LeakageDetectionOutputSchema } from './outputs.js';
 import { DEFAULT_VARIANT, PromptRegistry } from './prompt-registry.js';
@@ -69,7 +70,7 @@ export interface AgentDefinition {
  * @example
  * new AgentConfig({ agentType: AgentType.leakage, variant: 'correction' }).description
  */
-export class AgentConfig {
+export class AgentConfig implements Agent {
   readonly agentType: AgentType;
   readonly variant: string;
   readonly description: string;

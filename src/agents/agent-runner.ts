@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { CallInterceptor } from '../calls/call-interceptor.js';
 import type { Usage } from '../queues/usage.js';
-import type { AgentConfig } from './agent-config.js';
+import type { PromptVariables, RenderedPrompt } from './prompt-template.js';
 import type { ScriptAnalyst } from './script-analyst.js';
 import type { JobFiles } from './workspace/job-files.js';
 
@@ -11,11 +11,28 @@ export interface WorkLog {
   warn(message: string): void;
 }
 
+/** Who is asked: a prompt, its tools, the form of the answer, and a model. */
+export interface Agent<Output = unknown> {
+  /** Name of the agent. */
+  readonly agentType: string;
+  readonly variant: string;
+  /** null: no tools. */
+  readonly tools: readonly string[] | null;
+  /** null: the answer is plain text. */
+  readonly outputSchema: z.ZodType<Output> | null;
+  /** null: the configured one. */
+  readonly model: string | null;
+  /** The answer without a model, of an agent that is not built in. */
+  readonly offline?: (variables: PromptVariables) => Output | Promise<Output>;
+  /** @throws {PromptError} a missing, unknown or wrongly typed variable. */
+  render(variables: PromptVariables): RenderedPrompt;
+}
+
 /** One request to an agent. */
 export interface AgentRequest<Output> {
-  readonly agent: AgentConfig;
+  readonly agent: Agent;
   /** Values of the prompt's variables; the offline runner reads them instead of the prompt. */
-  readonly variables: Readonly<Record<string, string | readonly string[]>>;
+  readonly variables: PromptVariables;
   /** Names the request within its job, as in `detect` or `correct-2`; stable over retries. */
   readonly step: string;
   /** Structured output: the answer is validated against it. Absent: the answer is plain text. */

@@ -19,16 +19,17 @@ const ANSWERS: Readonly<Record<string, Answering>> = {
 
 /**
  * Answers for agents without a key and without a network, by static analysis. It has no prompt and no model:
- * it reads the variables that a prompt would show.
+ * it reads the variables that a prompt would show. An agent that is not built in brings its own answer.
  */
 export function createOfflineRunner(): AgentRunner {
   async function ask(request: AgentRequest<unknown>, context?: RunContext): Promise<AgentAnswer<unknown>> {
-    const { agentType, variant } = request.agent;
+    const { agentType, variant, offline } = request.agent;
+    if (offline !== undefined) return { output: await offline(request.variables), usage: NO_USAGE };
     const answering = ANSWERS[`${agentType}/${variant}`];
     if (answering === undefined) {
       throw new AgentError(
         'bad-request',
-        `the offline runner cannot answer for the agent ${agentType}/${variant}`,
+        `the offline runner cannot answer for the agent ${agentType}/${variant}; set ANTHROPIC_API_KEY, or give the agent an offline answer`,
       );
     }
     return { usage: NO_USAGE, ...(await answering(request, context?.analyst ?? IN_PLACE_ANALYST)) };

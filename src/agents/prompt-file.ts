@@ -36,6 +36,14 @@ export interface PromptFile {
  * @throws {PromptError} front matter that is not closed or not valid.
  */
 export function parsePromptFile(path: string, content: string): PromptFile {
+  return split(path, content, FrontMatterSchema);
+}
+
+function split<T>(
+  path: string,
+  content: string,
+  schema: z.ZodType<T>,
+): { readonly frontMatter: T | undefined; readonly body: string } {
   const text = content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   if (!text.startsWith('---\n')) return { frontMatter: undefined, body: text };
   const end = text.indexOf('\n---\n');
@@ -48,7 +56,7 @@ export function parsePromptFile(path: string, content: string): PromptFile {
     if (colon === -1) throw fileError(path, `the line "${line}" of its front matter is not "key: value"`);
     fields.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
   }
-  const parsed = FrontMatterSchema.safeParse(Object.fromEntries(fields));
+  const parsed = schema.safeParse(Object.fromEntries(fields));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw fileError(
@@ -57,6 +65,22 @@ export function parsePromptFile(path: string, content: string): PromptFile {
     );
   }
   return { frontMatter: parsed.data, body: text.slice(end + 5) };
+}
+
+/** A prompt of a user's own: it must list its variables, and may name its agent. */
+const OwnFrontMatterSchema = FrontMatterSchema.partial({ agent: true, variant: true, source: true });
+
+/**
+ * Reads a prompt file of a user's own.
+ * @throws {PromptError} front matter that is missing, not closed or not valid.
+ */
+export function parseOwnPromptFile(
+  path: string,
+  content: string,
+): z.infer<typeof OwnFrontMatterSchema> & { readonly body: string } {
+  const { frontMatter, body } = split(path, content, OwnFrontMatterSchema);
+  if (frontMatter === undefined) throw fileError(path, 'it has no front matter with its variables');
+  return { ...frontMatter, body };
 }
 
 function fileError(path: string, problem: string): PromptError {

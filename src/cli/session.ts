@@ -12,6 +12,7 @@ import type { MemoryLimits } from '../producers/memory-admission.js';
 import { asRedisError } from '../queues/connection.js';
 import { type CommandRedis, isSupervised, openRedis } from './command-redis.js';
 import { interruptible } from './interruption.js';
+import { knownKinds } from './known-kinds.js';
 import { ephemeralPrefix, holdPrefix, removePrefix, sweepOwnPrefixes } from './own-prefix.js';
 import { Submissions } from './submissions.js';
 import { escapeControlCharsInLine } from './terminal/escape-control-chars.js';
@@ -63,6 +64,7 @@ async function openSession(
   { work, isolated = false, workspace }: SessionOptions,
   interrupted: AbortSignal,
 ): Promise<Session> {
+  const kinds = await knownKinds(config);
   const ownWorker = work && isSupervised(config);
   const throwaway = ownWorker && isolated && isEphemeral(config);
   const redis: CommandRedis = throwaway ? await acquireThrowawayRedis() : await openRedis(config);
@@ -75,6 +77,7 @@ async function openSession(
       redisUrl: redis.url,
       waitForSlow: isSupervised(config),
       prefix,
+      kinds,
       limits: configuredLimits(config),
       retentionDays: config.retentionDays,
       offloadBytes: config.offloadBytes,

@@ -6,12 +6,11 @@ import { siblingModuleUrl } from '../fleet/compute-thread.js';
 import type { Logger } from '../fleet/logger.js';
 import { loadTelemetry } from '../fleet/telemetry.js';
 import { FleetWorker } from '../fleet/worker.js';
-import type { KindName } from '../queues/registry.js';
 import { isSupervised } from './command-redis.js';
 import { configuredLimits } from './text-limits.js';
 
 export interface WorkerSettings {
-  readonly kinds?: readonly KindName[];
+  readonly kinds?: readonly string[];
   readonly concurrency?: number;
   /** Prefix of the queues to work on; default: the configured one. */
   readonly prefix?: string;
@@ -54,5 +53,6 @@ export async function startWorker(
     },
     isolatedProcess: siblingModuleUrl(import.meta.url, 'isolated-process'),
     ...(settings.kinds === undefined ? {} : { kinds: settings.kinds }),
+    ...(config.kindsFrom === undefined ? {} : { kindsFrom: config.kindsFrom }),
   });
 }

@@ -93,6 +93,12 @@ export const SETTINGS = {
     text('python3'),
     'Interpreter that checks whether a script parses; empty: none is used.',
   ),
+  kindsFrom: setting(
+    'FLEET_KINDS_FROM',
+    'unset: the built-in kinds alone',
+    list,
+    'Modules with job kinds of your own, separated by commas: paths of JavaScript files (adding-a-job-kind.md).',
+  ),
   concurrency: setting(
     'FLEET_CONCURRENCY',
     '10',

@@ -7,11 +7,16 @@ import { virtualTimeKey } from '../queues/redis-keys.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
 import { type StartedChild, startedChildren } from './children/child-script.js';
 
+/** Number of keys for each job. */
+const KEYS_A_JOB = 3;
+
 /**
  * Starts attempts of jobs of one queue. If the stalled count has grown since the last attempt started, that attempt crashed.
  * A job with crashes gets no marker yet: until it is processed (`writeCrashMarker`) it cannot crash the worker. The queue's
  * virtual time follows the jobs.
- * KEYS: 1 virtual time of the queue, then hash and lock of each job. ARGV: lock token and attempt of each job.
+ * A job below a cancelled one is cancelled too: it may have been added after the cancellation took that job's children along.
+ * KEYS: 1 virtual time of the queue, then hash, lock and parent's hash of each job (its own hash if it has no parent).
+ * ARGV: lock token and attempt of each job.
  * Returns five values for each: 1 if the lock is owned or 0 if it is lost, 1 cancelled or 0, crashes, 1 if the job has a
  * ledger or 0, its started children (JSON).
  */
@@ -23,11 +28,20 @@ local function answer(owned, cancelled, crashes, ledger, children)
   reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5] = owned, cancelled, crashes, ledger, children
 end
 for at = 1, #ARGV, 2 do
-  local hash, token, attempt = KEYS[at + 1], ARGV[at], ARGV[at + 1]
-  if redis.call('GET', KEYS[at + 2]) ~= token then answer(0, 0, '', 0, '')
+  local first = (at - 1) / 2 * ${KEYS_A_JOB} + 2
+  local hash, parent, token, attempt = KEYS[first], KEYS[first + 2], ARGV[at], ARGV[at + 1]
+  if redis.call('GET', KEYS[first + 1]) ~= token then answer(0, 0, '', 0, '')
   else
     local fields = redis.call('HMGET', hash, 'fleet:attempt', 'fleet:crashes', 'fleet:cancelled', 'fleet:ledger', 'priority', '${CHILDREN_FIELD}')
-    local before, crashes = fields[1], fields[2] or ''
+    local before, crashes, cancelled = fields[1], fields[2] or '', fields[3]
+    if not cancelled and parent ~= hash then
+      -- A key of another type is no job.
+      local time = redis.pcall('HGET', parent, 'fleet:cancelled')
+      if type(time) == 'string' then
+        cancelled = time
+        redis.call('HSET', hash, 'fleet:cancelled', time)
+      end
+    end
     if before and stalled_count(before) < stalled_count(attempt) then
       crashes = crashes == '' and before or crashes .. ' ' .. before
       redis.call('HSET', hash, 'fleet:crashes', crashes)
@@ -36,7 +50,7 @@ for at = 1, #ARGV, 2 do
     elseif before then redis.call('HDEL', hash, 'fleet:attempt') end
     local tag = tonumber(fields[5] or '0') or 0
     if tag > latest and tag <= ${MAX_TAG} then latest = tag end
-    answer(1, fields[3] and 1 or 0, crashes, fields[4] and 1 or 0, fields[6] or '')
+    answer(1, cancelled and 1 or 0, crashes, fields[4] and 1 or 0, fields[6] or '')
   end
 end
 local time = tonumber(redis.call('GET', KEYS[1]) or '')
@@ -66,6 +80,7 @@ export interface StartedAttempt {
 /** An attempt that is about to start. */
 interface Start {
   readonly jobKey: string;
+  readonly parentKey: string | undefined;
   readonly token: string;
   readonly attempt: string;
   resolve(begun: StartedAttempt): void;
@@ -82,13 +97,16 @@ export class AttemptStarter {
 
   constructor(private readonly client: Redis) {}
 
-  /** @param stalledCount how often the job stalled: another worker took it after its lock had run out */
-  begin(jobKey: string, token: string, stalledCount: number): Promise<StartedAttempt> {
+  /**
+   * @param stalledCount how often the job stalled: another worker took it after its lock had run out
+   * @param parentKey key of the hash of the job that waits for it
+   */
+  begin(jobKey: string, token: string, stalledCount: number, parentKey?: string): Promise<StartedAttempt> {
     const { prefix, queue } = parseJobKey(jobKey);
     const clock = virtualTimeKey(prefix, queue);
     const attempt = `${randomUUID()}@${stalledCount}`;
     return new Promise((resolve, reject) => {
-      const start: Start = { jobKey, token, attempt, resolve, reject };
+      const start: Start = { jobKey, parentKey, token, attempt, resolve, reject };
       const others = this.#waiting.get(clock);
       if (others !== undefined) others.push(start);
       else {
@@ -113,8 +131,8 @@ export class AttemptStarter {
   async #beginTogether(clock: string, starts: readonly Start[]): Promise<void> {
     const keys = [clock];
     const args: string[] = [];
-    for (const { jobKey, token, attempt } of starts) {
-      keys.push(jobKey, `${jobKey}:lock`);
+    for (const { jobKey, parentKey = jobKey, token, attempt } of starts) {
+      keys.push(jobKey, `${jobKey}:lock`, parentKey);
       args.push(token, attempt);
     }
     const reply = replyList(await runScript(this.client, BEGIN, keys, args));

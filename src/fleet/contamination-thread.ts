@@ -8,14 +8,14 @@ import { answering } from './thread-answer.js';
 const store = storeOfThread(workerData as ContaminationThreadData);
 let checker: FleetContaminationChecker | undefined;
 
-async function connected(): Promise<FleetContaminationChecker> {
-  checker ??= new FleetContaminationChecker(await store());
+function connected(): FleetContaminationChecker {
+  checker ??= new FleetContaminationChecker(store());
   return checker;
 }
 
 /** Checks any output, with an index of the whole known set that is built before the first task. */
 export default answering(
-  async (input: Parameters<FleetContaminationChecker['check']>[0]) => (await connected()).check(input),
-  async () => (await connected()).prepare(),
+  async (input: Parameters<FleetContaminationChecker['check']>[0]) => connected().check(input),
+  async () => connected().prepare(),
   asRedisError,
 );

@@ -4,7 +4,10 @@ import type { WorkspacePolicy } from '../agents/workspace/workspace-policy.js';
 import type { CallControl } from '../calls/call-control.js';
 import type { CallingJob } from '../calls/job-interceptor.js';
 import { jobInterceptors } from '../calls/job-interceptors.js';
+import { messageOf } from '../errors.js';
+import { askAgents } from '../processors/ask-agents.js';
 import type { Kind } from '../processors/define-kind.js';
+import type { Work } from '../processors/processor.js';
 import type { KindRegistry } from '../queues/registry.js';
 import type { AnalysisThread } from './analysis-thread.js';
 import { ChildJobs, type ParentJob } from './children/child-jobs.js';
@@ -13,6 +16,7 @@ import { WaitForChildren } from './children/wait-for-children.js';
 import type { ContaminationThreads } from './contamination-threads.js';
 import type { ExtraSlots } from './extra-slots.js';
 import { interceptedRunner } from './intercepted-runner.js';
+import { isOfFleet, processorError } from './processor-error.js';
 
 /** What a process needs to process jobs. */
 export interface ProcessingParts {
@@ -58,7 +62,7 @@ export async function processJob(
   const files = new JobFiles(workspaces);
   const jobs = new ChildJobs(calls.client, childProducer, job);
   try {
-    const result = await kinds.get(kind).process(payload, {
+    const work: Work = {
       // Many jobs call no agent and analyze no script: both are created at their first use.
       runner: interceptedRunner(runner, () => jobInterceptors(calls, callingJob)),
       get analyst() {
@@ -70,12 +74,15 @@ export async function processJob(
       signal,
       log,
       progress: (step) => log.progress(step),
-    });
+      ask: askAgents(() => work),
+    };
+    const result = await kinds.get(kind).process(payload, work);
     await jobs.assertAllStarted();
     return result;
   } catch (thrown) {
     // A processor that caught the wait waits as well.
-    throw (await jobs.isWaiting()) ? new WaitForChildren() : thrown;
+    if (await jobs.isWaiting()) throw new WaitForChildren();
+    throw isOfFleet(thrown, signal) ? thrown : processorError(kind, messageOf(thrown), thrown);
   } finally {
     await files.close();
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sweepReservations } from '../calls/budget/sweep-reservations.js';
 import { CallDeferred } from '../calls/call-deferred.js';
 import { MAX_CRASHES } from '../calls/retry-table.js';
-import { InternalError, JobError } from '../errors.js';
+import { JobError } from '../errors.js';
 import { followUpsOf } from '../queues/follow-ups/contract.js';
 import { writeUsage } from '../queues/job-flags.js';
 import type { JobKind } from '../queues/kind.js';
@@ -19,6 +19,7 @@ import { budgetOf, heritageOf, lineageOf, payloadOf, storedResult, tenantOf } fr
 import { JobDeadline } from './job-deadline.js';
 import { JobLog } from './job-log.js';
 import { processJob } from './process-job.js';
+import { processorError } from './processor-error.js';
 import type { RunningJob } from './running-jobs.js';
 import { settleFailure } from './settle-failure.js';
 
@@ -30,9 +31,11 @@ const STILL_RUNNING_WAIT_MS = 1_000;
  * validate the result → end → report. What it throws determines what BullMQ does: `UnrecoverableError` ends the job,
  * another error uses an attempt, `DelayedError` and `WaitingError` return the job without using one.
  */
-export async function runJob(kind: JobKind, job: Job, token: string, context: JobContext): Promise<unknown> {
+export async function runJob(kind: JobKind, job: Job, token: string, shared: JobContext): Promise<unknown> {
   const key = jobKey(job);
-  const deadline = new JobDeadline({ ...context.limits, ...kind.limits });
+  const { timeoutMs = shared.limits.timeoutMs } = kind.limits;
+  const context = { ...shared, limits: { ...shared.limits, timeoutMs } };
+  const deadline = new JobDeadline(context.limits);
   context.running.register(key, deadline);
   const owned: OwnedJob = { job, key, token, signal: deadline.signal };
   const logger = context.logger.child({ jobId: job.id, kind: kind.name, ...lineageOf(job) });
@@ -114,6 +117,7 @@ async function begin(
     key,
     token,
     job.stalledCounter,
+    job.parentKey,
   );
   const jobId = job.id ?? '';
   if (!ownsLock) throw new JobError('lock-lost', 'another worker owns the job', { jobId });
@@ -187,9 +191,8 @@ async function processAttempt(
 function checkResult(kind: JobKind, result: unknown): unknown {
   const { data, error } = kind.result.safeParse(result);
   if (error !== undefined) {
-    throw new InternalError(
-      `the processor of ${kind.name} returned a result that breaks its contract: ${error.message}`,
-    );
+    const message = `the processor of ${kind.name} returned a result that breaks its contract: ${error.message}`;
+    throw processorError(kind.name, message, error);
   }
   return data;
 }

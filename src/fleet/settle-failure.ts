@@ -36,12 +36,7 @@ export async function settleFailure(
       throw new WaitingError();
     case 'wait':
       logger.info('the job frees its slot and waits for its children');
-      if (await job.moveToWaitingChildren(token)) {
-        // The job may have been cancelled while no children were known.
-        const { cancelled } = await readJobFlags(context.calls.client, jobKey(job));
-        if (cancelled) await cancelOpenChildren(job, context);
-        throw new WaitingChildrenError();
-      }
+      if (await waitForChildren(job, token, context)) throw new WaitingChildrenError();
       // They have ended in the meantime.
       await job.moveToWait(token);
       throw new WaitingError();
@@ -56,6 +51,19 @@ export async function settleFailure(
     default:
       return await failAttempt(decision, thrown, { job, token }, context, logger);
   }
+}
+
+/**
+ * Moves the job to those that wait for children. A cancellation before the last child was added has not cancelled that one;
+ * a later one does. If this worker is killed here, such a child is cancelled when a worker takes it.
+ */
+async function waitForChildren(job: Job, token: string, context: JobContext): Promise<boolean> {
+  const [isWaiting, { cancelled }] = await Promise.all([
+    job.moveToWaitingChildren(token),
+    readJobFlags(context.calls.client, jobKey(job)),
+  ]);
+  if (isWaiting && cancelled) await cancelOpenChildren(job, context);
+  return isWaiting;
 }
 
 function logDelay(

@@ -8,14 +8,14 @@ import { answering } from './thread-answer.js';
 const store = storeOfThread(workerData as ContaminationThreadData);
 let checker: SmallCaseChecker | undefined;
 
-async function connected(): Promise<SmallCaseChecker> {
-  checker ??= new SmallCaseChecker(await store());
+function connected(): SmallCaseChecker {
+  checker ??= new SmallCaseChecker(store());
   return checker;
 }
 
 /** Checks small cases; it returns no result for others. */
 export default answering(
-  async (input: Parameters<SmallCaseChecker['check']>[0]) => (await connected()).check(input),
-  connected,
+  async (input: Parameters<SmallCaseChecker['check']>[0]) => connected().check(input),
+  async () => connected(),
   asRedisError,
 );

@@ -1,24 +1,19 @@
+import { Redis } from 'ioredis';
 import { KnownStore } from '../known/known-store.js';
-import { connectProducer } from '../queues/connection.js';
+import { workerConnection } from '../queues/connection.js';
 import type { ContaminationThreadData } from './contamination-threads.js';
 
-/** A thread's connection to the known set: made at the first call, and again after a failed call. */
-export function storeOfThread({
-  redisUrl,
-  prefix,
-  waitForSlow,
-}: ContaminationThreadData): () => Promise<KnownStore> {
-  let store: Promise<KnownStore> | undefined;
-  const connect = async () => {
-    const client = await connectProducer(redisUrl, { waitForSlow });
-    client.on('error', () => undefined);
-    return new KnownStore(client, prefix);
-  };
+/**
+ * A thread's connection to the known set, made at the first call. It waits while Redis is unreachable, as the durable
+ * connection of the worker does: an outage is no failure of a job.
+ */
+export function storeOfThread({ redisUrl, prefix, waitForSlow }: ContaminationThreadData): () => KnownStore {
+  let store: KnownStore | undefined;
   return () => {
-    store ??= connect().catch((thrown: unknown) => {
-      store = undefined;
-      throw thrown;
-    });
+    if (store !== undefined) return store;
+    const client = new Redis(workerConnection(redisUrl, { waitForSlow }));
+    client.on('error', () => undefined);
+    store = new KnownStore(client, prefix);
     return store;
   };
 }

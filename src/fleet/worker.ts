@@ -7,7 +7,7 @@ import { type CallControlOptions, callControl } from '../calls/call-control.js';
 import { messageOf } from '../errors.js';
 import { RedisPayloadStore } from '../payloads/payload-store.js';
 import type { Kind } from '../processors/define-kind.js';
-import { processedKinds } from '../processors/registry.js';
+import { loadKinds, moduleUrl } from '../processors/load-kinds.js';
 import { connectProducer, type RedisWaitOptions, workerConnection } from '../queues/connection.js';
 import { endClient } from '../queues/end-client.js';
 import { assertPrefixFitsCluster } from '../queues/redis-address.js';
@@ -42,8 +42,10 @@ export interface WorkerOptions extends RedisWaitOptions {
   readonly prefix: string;
   readonly runner: AgentRunner;
   readonly logger: Logger;
-  /** Kinds to work on: names, or definitions of one's own kinds; default: all built-in kinds. */
+  /** Kinds to work on: names, or definitions of one's own kinds; default: all built-in kinds and those of `kindsFrom`. */
   readonly kinds?: readonly (KindName | Kind)[];
+  /** Modules that export kinds of one's own. The isolated process loads them too. */
+  readonly kindsFrom?: readonly string[];
   /** Number of concurrent jobs of each kind. */
   readonly concurrency: number;
   /** How long the lock of a running job lasts without a renewal, in milliseconds. */
@@ -110,11 +112,15 @@ export class FleetWorker {
 
   /**
    * Starts a worker.
-   * @throws KindError if two kinds have the same name; UsageError `unknown-kind`; RedisError if Redis is unreachable, too old, or may drop jobs: the message says what to do.
+   * @throws KindError if a kind of one's own cannot be used; UsageError `unknown-kind`; RedisError if Redis is unreachable, too old, or may drop jobs: the message says what to do.
    */
   static async start(options: WorkerOptions): Promise<FleetWorker> {
     const { redisUrl, prefix, logger, lockMs, concurrency } = options;
-    const registry = processedKinds(options.kinds?.filter((kind) => typeof kind !== 'string'));
+    const kindsFrom = (options.kindsFrom ?? []).map(moduleUrl);
+    const registry = await loadKinds(
+      options.kindsFrom,
+      options.kinds?.filter((kind) => typeof kind !== 'string'),
+    );
     const kinds = (options.kinds ?? registry.names).map((kind) => registry.get(kindNameOf(kind)).name);
     assertPrefixFitsCluster(redisUrl, prefix);
     const { waitForSlow } = options;
@@ -151,6 +157,7 @@ export class FleetWorker {
             workspaces,
             computeLimits,
             graceMs,
+            kindsFrom,
             submission,
           });
     const context = {

@@ -1,20 +1,32 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { KindError, messageOf } from '../errors.js';
+import { payloadBase } from '../queues/common.js';
 import { DEFAULT_JOB, type JobDefaults, type JobKind, type KindLimits } from '../queues/kind.js';
+import { firstIssue } from '../queues/validate.js';
 import type { Work } from './processor.js';
+
+/** A payload with the fields that every payload has. */
+type CompletePayload<Payload extends z.ZodObject> = z.ZodObject<
+  z.util.Extend<Payload['shape'], typeof payloadBase>,
+  z.core.$strict
+>;
 
 /** What a kind is defined with. */
 export interface KindDefinition<Name extends string, Payload extends z.ZodObject, Result extends z.ZodType>
   extends Pick<JobKind, 'fieldsSince' | 'queueFields' | 'setByChild'> {
+  /** Name of the kind, of its queue and of its route: `my-kind`. */
   readonly name: Name;
   /** One sentence for users. */
   readonly summary?: string;
+  /** What is submitted. `tags` is added; other fields are refused. */
   readonly payload: Payload;
   readonly result: Result;
   readonly limits?: KindLimits;
   readonly suppliedByChild?: JobKind['suppliedByChild'];
+  /** Default: three attempts, two and four seconds apart. */
   readonly defaults?: Partial<JobDefaults>;
-  /** Turns a validated payload into a result. Throws a FleetError if it cannot. */
-  process(payload: z.output<Payload>, work: Work): Promise<z.input<Result>>;
+  /** Turns a validated payload into a result. A FleetError decides by its code whether the job is tried again. */
+  process(payload: z.output<CompletePayload<Payload>>, work: Work): Promise<z.input<Result>>;
 }
 
 /** A job kind with all that a worker needs. */
@@ -26,19 +38,108 @@ export interface Kind<
   process(payload: z.output<Payload>, work: Work): Promise<z.input<Result>>;
 }
 
-/** Defines a job kind: its contract, its processor and its options. */
-export function defineKind<const Name extends string, Payload extends z.ZodObject, Result extends z.ZodType>({
-  summary,
-  limits = {},
-  suppliedByChild = {},
-  defaults,
-  ...kind
-}: KindDefinition<Name, Payload, Result>): Kind<Name, Payload, Result> {
-  return {
-    ...kind,
-    summary: summary ?? `Jobs of the kind ${kind.name}.`,
-    limits,
-    suppliedByChild,
-    defaults: { ...DEFAULT_JOB, ...defaults },
-  };
+/** Marks kinds; the module of a user may have loaded another copy of this package. */
+const DEFINED = Symbol.for('solution-fleet.kind');
+
+export function isKind(value: unknown): value is Kind {
+  return typeof value === 'object' && value !== null && DEFINED in value;
+}
+
+/** Names occur in Redis keys, URLs, metrics and ids of jobs. */
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+const MAX_NAME_LENGTH = 50;
+const NAME_RULE = `must be 1 to ${MAX_NAME_LENGTH} small letters (a to z), digits and single "-" between them, with a letter first`;
+
+const isZod = (value: unknown) => typeof value === 'object' && value !== null && '_zod' in value;
+const DefinitionSchema = z.object({
+  name: z.string(NAME_RULE).regex(NAME, NAME_RULE).max(MAX_NAME_LENGTH, NAME_RULE),
+  summary: z.string().min(1).optional(),
+  payload: z.custom<z.ZodObject>(
+    (value) => isZod(value) && (value as z.ZodType)._zod.def.type === 'object',
+    'must be an object schema of zod 4',
+  ),
+  result: z.custom<z.ZodType>(isZod, 'must be a schema of zod 4'),
+  limits: z
+    .strictObject({
+      largeTexts: z.array(z.string()).optional(),
+      timeoutMs: z.int().positive().optional(),
+    })
+    .optional(),
+  defaults: z
+    .strictObject({
+      attempts: z.int().min(1).max(100).optional(),
+      backoffMs: z.int().nonnegative().optional(),
+    })
+    .optional(),
+  process: z.custom((value) => typeof value === 'function', 'must be a function'),
+});
+
+/**
+ * Defines a job kind: its contract, its processor and its options. The types of the payload and the result are those of
+ * its schemas.
+ * @throws KindError if the name or the contract cannot be used.
+ *
+ * @example
+ * export const wordCount = defineKind({
+ *   name: 'word-count',
+ *   payload: z.object({ text: z.string() }),
+ *   result: z.object({ words: z.number() }),
+ *   process: async ({ text }) => ({ words: text.split(/\s+/).length }),
+ * });
+ */
+export function defineKind<const Name extends string, Payload extends z.ZodObject, Result extends z.ZodType>(
+  definition: KindDefinition<Name, Payload, Result>,
+): Kind<Name, CompletePayload<Payload>, Result> {
+  const { name, result, summary, limits = {}, suppliedByChild = {}, defaults } = definition;
+  const { error } = DefinitionSchema.safeParse(definition);
+  if (error !== undefined) {
+    const { field, message } = firstIssue(error);
+    throw new KindError(`kind ${JSON.stringify(name) ?? 'without a name'}: ${field}: ${message}`, { field });
+  }
+  const payload = completePayload(name, definition.payload);
+  const unknown = limits.largeTexts?.find((field) => !Object.hasOwn(payload.shape, field));
+  if (unknown !== undefined) {
+    throw new KindError(`kind "${name}": limits.largeTexts: "${unknown}" is not a field of the payload`);
+  }
+  assertJson(name, 'payload', payload);
+  assertJson(name, 'result', result);
+  return Object.assign(
+    {
+      ...definition,
+      payload,
+      summary: summary ?? `Jobs of the kind ${name}.`,
+      limits,
+      suppliedByChild,
+      defaults: { ...DEFAULT_JOB, ...defaults },
+    },
+    { [DEFINED]: true },
+  );
+}
+
+function completePayload<Payload extends z.ZodObject>(
+  name: string,
+  payload: Payload,
+): CompletePayload<Payload> {
+  const reserved = Object.entries(payloadBase).find(
+    ([field, schema]) => Object.hasOwn(payload.shape, field) && payload.shape[field] !== schema,
+  );
+  if (reserved !== undefined)
+    throw new KindError(
+      `kind "${name}": payload.${reserved[0]}: is a field of the fleet; choose another name`,
+    );
+  // A payload that has them is a built-in one. The cast says what `safeExtend` and `strict` do.
+  const complete = Object.hasOwn(payload.shape, 'tags') ? payload : payload.safeExtend(payloadBase).strict();
+  return complete as unknown as CompletePayload<Payload>;
+}
+
+/** Payloads and results are stored as JSON and read by the same schema again, so it may not change what it has read. */
+function assertJson(name: string, field: string, schema: z.ZodType): void {
+  try {
+    z.toJSONSchema(schema, { io: 'output' });
+  } catch (thrown) {
+    throw new KindError(`kind "${name}": ${field}: cannot be stored as JSON: ${messageOf(thrown)}`, {
+      field,
+      cause: thrown,
+    });
+  }
 }

@@ -1,4 +1,4 @@
-import type { AgentRunner, WorkLog } from '../agents/agent-runner.js';
+import type { Agent, AgentAnswer, AgentRequest, AgentRunner, WorkLog } from '../agents/agent-runner.js';
 import type { ScriptAnalyst } from '../agents/script-analyst.js';
 import type { JobFiles } from '../agents/workspace/job-files.js';
 import type { ContaminationChecker } from '../contamination/contamination-checker.js';
@@ -78,9 +78,29 @@ export interface ChildWork {
   readonly ids: ReadonlyMap<string, string>;
 }
 
+/** How one question is asked. */
+export interface AskOptions {
+  /** Names the question within its job; default: the agent's name, with the number of a repeated question. */
+  readonly step?: string;
+  /** Overrides the agent's model. */
+  readonly model?: string;
+  /** Directory that the agent may read below, if it has the tool. */
+  readonly workspace?: string;
+}
+
 /** What a processor gets besides its payload. */
 export interface Work {
   readonly runner: AgentRunner;
+  /**
+   * Asks an agent. The ledger records the call: a later attempt gets the recorded answer and pays nothing, if it asks the
+   * same questions in the same order.
+   * @throws AgentError if there is no usable answer; CallRefusedError if the call may not be sent.
+   */
+  ask<Output>(
+    agent: Agent<Output>,
+    variables: AgentRequest<Output>['variables'],
+    options?: AskOptions,
+  ): Promise<AgentAnswer<Output>>;
   /** Analyzes whole scripts and outputs, if that takes long outside the worker's event loop. */
   readonly analyst: ScriptAnalyst;
   /** What the job's agents may read. */

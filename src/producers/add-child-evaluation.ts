@@ -51,12 +51,15 @@ export async function addChildEvaluation(
   fleet: FleetClient,
   heritage: ChildHeritage,
   root: FlowNode,
+  { isNew = false }: { readonly isNew?: boolean } = {},
 ): Promise<void> {
   assertChildDepth(heritage, 2);
-  const existing = await readJob(fleet.queue(root.queue), root.id);
+  const existing = isNew ? undefined : await readJob(fleet.queue(root.queue), root.id);
   if (existing === undefined) return addNew(fleet, heritage, root);
-  await addChild(fleet, heritage, root, async () => {
-    if ((await existing.getState()) === 'failed') await runFlowAgain(fleet, root, existing);
+  await addChild(fleet, heritage, root, {
+    runAgain: async () => {
+      if ((await existing.getState()) === 'failed') await runFlowAgain(fleet, root, existing);
+    },
   });
 }
 

@@ -58,14 +58,18 @@ export function prepareChild(
 
 /**
  * Adds a child that its parent waits for. An existing child goes on unchanged, and one that has failed is run again.
- * @param runAgain Runs it again if it has failed.
+ * @param how.isNew Whether there is no such job; then nobody looks whether it has failed.
+ * @param how.runAgain Runs it again if it has failed.
  * @throws JobError `lock-lost` if the parent is gone; `child-limit` if jobs are nested too deeply.
  */
 export async function addChild(
   fleet: FleetClient,
   heritage: ChildHeritage,
   child: Submission & { readonly attempts?: number },
-  runAgain = () => runFailedAgain(fleet, child),
+  {
+    isNew = false,
+    runAgain = () => runFailedAgain(fleet, child),
+  }: { readonly isNew?: boolean; readonly runAgain?: () => Promise<void> } = {},
 ): Promise<void> {
   const { parentKey, tags: _tags, bytes: _bytes, depth = 0, ...inherited } = heritage;
   const parent = parseJobKey(parentKey);
@@ -91,7 +95,7 @@ export async function addChild(
     throw new JobError('lock-lost', `job ${parent.id} was removed while it ran`, { jobId: parent.id });
   }
   scheduleSubmitted(fleet, [{ queue, id, data, ...inherited }]);
-  await runAgain();
+  if (!isNew) await runAgain();
 }
 
 /** First wait before another attempt of a job in a pipeline queue, in milliseconds. */
@@ -113,8 +117,6 @@ export function assertChildDepth({ parentKey, depth = 0 }: ChildHeritage, levels
 /** A failed or cancelled child that is added again runs again: its parent was retried, or submitted again. */
 async function runFailedAgain(fleet: FleetClient, { queue, id }: Submission): Promise<void> {
   const key = fleet.jobKey(queue, id);
-  // Most children are new: one read shows that.
-  if ((await fleet.client.hexists(key, 'finishedOn')) === 0) return;
   const job = await readJob(fleet.queue(queue), id);
   if (job === undefined || (await job.getState()) !== 'failed') return;
   await clearCancelled(fleet.client, key);

@@ -1,5 +1,5 @@
-import type { Queue } from 'bullmq';
-import { FleetError, JobError } from '../errors.js';
+import type { Job, Queue } from 'bullmq';
+import { FleetError, JobError, messageOf } from '../errors.js';
 import { flagCancelled } from '../queues/job-flags.js';
 import { parseJobKey } from '../queues/job-key.js';
 import { cancelChannel } from '../queues/redis-keys.js';
@@ -24,9 +24,18 @@ export async function cancelJob(fleet: FleetClient, id: string, queueName?: stri
   }
   await announce(fleet, queue, id);
   // A worker ends a cancelled job when it takes it, so a delayed job is made due now.
-  if ((await job.getState()) === 'delayed') await job.promote();
+  if ((await job.getState()) === 'delayed') await makeDue(job);
   // In any state: a job that starts children may be about to wait for them, and its worker may be killed.
   await cancelChildren(fleet, queue.toKey(id));
+}
+
+/** Makes a delayed job due now, unless it became due by itself or was removed. */
+export async function makeDue(job: Job): Promise<void> {
+  try {
+    await job.promote();
+  } catch (thrown) {
+    if (!/is not in the delayed state/.test(messageOf(thrown))) throw thrown;
+  }
 }
 
 /** Cancels the children that have not ended; `jobKey` is the key of their parent's hash. */

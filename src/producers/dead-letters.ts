@@ -153,6 +153,7 @@ async function forEachDead(
 }
 
 async function* deadLetters(fleet: FleetClient, filter: DeadLetterFilter): AsyncGenerator<JobSummary> {
+  if (filter.kind !== undefined) fleet.kinds.get(filter.kind);
   for (const [kind, queue] of fleet.kindQueues) {
     if (filter.kind !== undefined && filter.kind !== kind) continue;
     for await (const ids of failedIds(fleet.kinds, queue, kind, filter.ids)) {

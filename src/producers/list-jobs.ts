@@ -32,6 +32,7 @@ const IDS_A_STEP = 5_000;
  * kinds about equally many of each. Memory holds only the ids and times of all jobs in the lists at once.
  */
 export async function listJobs(fleet: FleetClient, filter: ListFilter = {}): Promise<JobSummary[]> {
+  if (filter.kind !== undefined) fleet.kinds.get(filter.kind);
   const limit = filter.limit ?? 100;
   const lists = filter.state === undefined ? [...new Set(Object.values(LISTS).flat())] : LISTS[filter.state];
   const kinds = fleet.kindQueues

@@ -55,9 +55,15 @@ const MAX_RELEASE_MS = 15_000;
 
 /**
  * Runs a job that failed or was cancelled again. Returns whether it did.
+ * @param beforeRun Called before it can run.
  * @throws RedisError `redis-full`; JobError `wait-timeout` if a cancelled job is still locked.
  */
-export async function runAgain(fleet: FleetClient, queueName: string, job: Job): Promise<boolean> {
+export async function runAgain(
+  fleet: FleetClient,
+  queueName: string,
+  job: Job,
+  beforeRun: () => Promise<void> = () => Promise.resolve(),
+): Promise<boolean> {
   const key = fleet.queue(queueName).toKey(job.id ?? '');
   const { cancelled } = await readJobFlags(fleet.client, key);
   // A worker is aborting it: clearing the flag at the same time would leave the job neither cancelled nor failed.
@@ -65,8 +71,10 @@ export async function runAgain(fleet: FleetClient, queueName: string, job: Job):
   const state = await job.getState();
   // If the submission is rejected, the job stays cancelled or failed.
   if (state === 'failed') await fleet.memory.admit(0, 1);
-  if (cancelled && state !== 'completed') await clearCancelled(fleet.client, key);
-  if (state !== 'failed') return cancelled && state !== 'completed';
+  const isStopped = cancelled && state !== 'completed';
+  if (state === 'failed' || isStopped) await beforeRun();
+  if (isStopped) await clearCancelled(fleet.client, key);
+  if (state !== 'failed') return isStopped;
   return await requeueWithNewPriority(fleet, queueName, job);
 }
 

@@ -11,7 +11,7 @@ import { type Usage, UsageSchema } from './usage.js';
  * `fleet:throttledSince` is the time at which rate limits began to throttle it (`src/calls/call-scripts.ts`).
  * `fleet:children` are the children that its processor has started (JSON): each name with the digest of its queue and payload.
  */
-const CANCELLED = 'fleet:cancelled';
+export const CANCELLED_FIELD = 'fleet:cancelled';
 const USAGE = 'fleet:usage';
 export const CHILDREN_FIELD = 'fleet:children';
 const THROTTLED_SINCE = 'fleet:throttledSince';
@@ -25,7 +25,7 @@ export interface JobFlags {
 
 /** Reads the flags of a job; `jobKey` is the key of its hash. */
 export async function readJobFlags(client: Redis, jobKey: string): Promise<JobFlags> {
-  const [cancelled, usage, followUps] = await client.hmget(jobKey, CANCELLED, USAGE, FOLLOW_UPS_FIELD);
+  const [cancelled, usage, followUps] = await client.hmget(jobKey, CANCELLED_FIELD, USAGE, FOLLOW_UPS_FIELD);
   return {
     cancelled: cancelled !== null && cancelled !== undefined,
     // If it cannot be parsed, the ledger still has the usage of the job's calls.
@@ -42,7 +42,7 @@ export async function readEnd(
   client: Redis,
   jobKey: string,
 ): Promise<'gone' | 'ended' | 'has-result' | 'under-way'> {
-  const fields = ['name', 'finishedOn', CANCELLED] as const;
+  const fields = ['name', 'finishedOn', CANCELLED_FIELD] as const;
   const [[name, finished, cancelled], followUps] = await Promise.all([
     client.hmget(jobKey, ...fields),
     client.hexists(jobKey, FOLLOW_UPS_FIELD),
@@ -65,14 +65,14 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1`;
 
 export async function flagCancelled(client: Redis, jobKey: string): Promise<'flagged' | 'ended' | 'gone'> {
-  const code = await client.eval(FLAG_CANCELLED, 1, jobKey, CANCELLED, Date.now());
+  const code = await client.eval(FLAG_CANCELLED, 1, jobKey, CANCELLED_FIELD, Date.now());
   if (code === 1) return 'flagged';
   return code === 0 ? 'ended' : 'gone';
 }
 
 /** Clears the cancellation flag; the job may run again. */
 export async function clearCancelled(client: Redis, jobKey: string): Promise<void> {
-  await client.hdel(jobKey, CANCELLED);
+  await client.hdel(jobKey, CANCELLED_FIELD);
 }
 
 /**

@@ -13,7 +13,7 @@ export interface JobDefaults {
 export interface KindLimits {
   /** Top-level fields of the payload that may contain a long text (the larger of the two size limits). */
   readonly largeTexts?: readonly string[];
-  /** Maximum duration of an attempt in milliseconds. */
+  /** Maximum duration of an attempt in milliseconds; default: that of the worker. */
   readonly timeoutMs?: number;
 }
 

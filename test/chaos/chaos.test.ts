@@ -13,6 +13,7 @@ describe('chaos', () => {
     // The run was one: work was done while things broke.
     expect(report.completed).toBeGreaterThan(0);
     expect(report.verified).toBeGreaterThan(0);
+    expect(report.followUps).toBeGreaterThan(0);
     expect(report.faults['kill-worker']).toBeGreaterThan(0);
   }, 600_000);
 

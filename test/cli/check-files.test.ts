@@ -90,8 +90,8 @@ describe('an error of the whole command, with --json', () => {
     [['config', '--json'], 'invalid-configuration'],
     [['get', 'nothing', '--json'], 'invalid-configuration'],
     [['known', 'import', 'nothing', '--json'], 'invalid-configuration'],
-    [['submit', 'nonsense', '--data', 'x', '--json'], 'unknown-kind'],
-    [['list', '--json', '--kind', 'nonsense'], 'usage'],
+    [['submit', 'nonsense', '--data', 'x', '--json'], 'invalid-configuration'],
+    [['list', '--json', '--state', 'nonsense'], 'usage'],
     [['refine', '--json'], 'usage'],
   ])('%j: an object with the error', async (args, code) => {
     const { stdout, exitCode } = await fleetCommand(args, { cwd, env: { FLEET_CONCURRENCY: 'many' } });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { packagePath } from '../../src/package-root.js';
+import { dependencyPaths } from '../support/packed-package.js';
 
 const UNSHARE = ['--mount', '--pid', '--fork', '--mount-proc'];
 
@@ -69,31 +70,24 @@ export const IMAGE = (() => {
 export function imageTree(): string {
   const tree = mkdtempSync(join(tmpdir(), 'image-'));
   chmodSync(tree, 0o755);
-  const packages = run('npm', ['ls', '--omit=dev', '--all', '--parseable'])
-    .split('\n')
-    .filter((path) => path.includes('/node_modules/'))
-    .map((path) => path.slice(packagePath().length).replace(/^\//, ''))
-    // One inside another is copied with it.
-    .filter((path) => path.lastIndexOf('node_modules/') === 0);
+  const packages = dependencyPaths(packagePath());
   for (const { sources, target } of IMAGE.copies) {
-    for (const path of sources.flatMap((source) => (source === 'node_modules' ? packages : [source]))) {
-      const isFolder = target === './' || path.includes('node_modules/');
-      const destination = join(tree, isFolder ? path : target);
-      mkdirSync(dirname(destination), { recursive: true });
-      run('cp', ['-a', packagePath(path), destination]);
+    const paths = sources.flatMap((source) => (source === 'node_modules' ? packages : [source]));
+    if (target === './' || sources.includes('node_modules')) copy(['--parents', ...paths, tree]);
+    else {
+      mkdirSync(dirname(join(tree, target)), { recursive: true });
+      copy([...paths, join(tree, target)]);
     }
   }
   return tree;
 }
 
-function run(program: string, args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(program, args, {
-    cwd: packagePath(),
-    encoding: 'utf8',
-  });
-  if (error !== undefined) throw error;
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}:\n${stderr}`);
-  return stdout;
+/** Copies files of this package, as links where the file system is the same: nobody writes to the tree. */
+function copy(args: readonly string[]): void {
+  const cp = (flags: string) => spawnSync('cp', [flags, ...args], { cwd: packagePath(), encoding: 'utf8' });
+  if (cp('-al').status === 0) return;
+  const { status, stderr } = cp('-af');
+  if (status !== 0) throw new Error(`cp ${args.join(' ')} ended with ${status}:\n${stderr}`);
 }
 
 interface Ended {

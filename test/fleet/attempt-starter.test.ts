@@ -42,9 +42,19 @@ describe('runs that begin at the same time', () => {
       'fleet:crashes': 'first@0',
     });
     const paid = await lockedJob(key('paid'), { 'fleet:ledger': '{}' });
+    const below = await lockedJob(key('below a cancelled job'));
+    const odd = await lockedJob(key('below a key of another type'));
+    await client.set(key('text'), 'x');
+    const parentOf = new Map([
+      [below, cancelled],
+      [odd, key('text')],
+      [paid, plain],
+    ]);
     const starter = new AttemptStarter(client);
     const started = await Promise.all(
-      [plain, lost, cancelled, again, takenOver, paid].map((each) => starter.begin(each, each, 2)),
+      [plain, lost, cancelled, again, takenOver, paid, below, odd].map((each) =>
+        starter.begin(each, each, 2, parentOf.get(each)),
+      ),
     );
     const nothing = { ownsLock: true, cancelled: false, crashes: 0, hasLedger: false };
     expect(started).toMatchObject([
@@ -54,7 +64,10 @@ describe('runs that begin at the same time', () => {
       { ...nothing, crashes: 1 },
       { ...nothing, crashes: 2 },
       { ...nothing, hasLedger: true },
+      { ...nothing, cancelled: true },
+      nothing,
     ]);
+    expect(await client.hget(below, 'fleet:cancelled')).toBe('1');
     expect(new Set(started.map(({ attempt }) => attempt)).size).toBe(started.length);
     const markers = (job: string) => client.hmget(job, 'fleet:attempt', 'fleet:crashes');
     expect(await markers(plain)).toEqual([started[0]?.attempt, null]);

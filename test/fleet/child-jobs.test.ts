@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { costsOfRun } from '../../src/calls/budget/read-costs.js';
-import { cancelJob } from '../../src/producers/cancel-job.js';
+import { cancelJob, makeDue } from '../../src/producers/cancel-job.js';
 import { retryDeadLetters } from '../../src/producers/dead-letters.js';
 import { findJob } from '../../src/producers/find-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
@@ -138,6 +138,26 @@ describe('a corrected script that is to be verified', () => {
     expect((await waitForJob(fleet, child)).state).toBe('cancelled');
     await expect.poll(async () => (await findJob(fleet, handle.id)).job.getState()).toBe('failed');
     expect((await handle.view()).state).toBe('cancelled');
+  });
+
+  it.each([
+    [
+      'became due',
+      (id: string) =>
+        fleet
+          .queue('solution-check')
+          .getJob(id)
+          .then((job) => job?.promote()),
+    ],
+    ['was removed', (id: string) => fleet.queue('solution-check').remove(id)],
+  ])('and is delayed is made due by its cancellation, unless it %s meanwhile', async (_name, meanwhile) => {
+    const { id } = await addSolutionCheck(fleet, VERIFIED, { delayMs: 600_000 });
+    const { job } = await findJob(fleet, id);
+    await meanwhile(id);
+    await makeDue(job);
+    const { id: other } = await addSolutionCheck(fleet, VERIFIED, { delayMs: 600_000 });
+    await cancelJob(fleet, other);
+    expect(await fleet.queue('solution-check').getDelayedCount()).toBe(0);
   });
 
   it('starts its second check again if it is cancelled and then submitted again', async () => {

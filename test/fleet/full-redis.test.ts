@@ -69,22 +69,22 @@ async function batch(sizes: readonly number[]): Promise<void> {
 describe('submissions to a Redis that is nearly full', () => {
   const evaluation = { queue: 'evaluate', name: 'evaluate' };
   const cases: [string, string, () => Promise<unknown>][] = [
-    ['large scripts', '12mb', () => addSolutionCheck(test.fleet, { solution: script(200_000) })],
+    ['large scripts', '8mb', () => addSolutionCheck(test.fleet, { solution: script(200_000) })],
     [
       'scripts that are in their jobs',
-      '10mb',
+      '6mb',
       () => addSolutionCheck(test.fleet, { solution: script(20_000) }),
     ],
-    ['the smallest jobs', '8mb', () => batch(Array.from({ length: 100 }, () => 10))],
-    ['batches', '10mb', () => batch([10, 1_000, 60_000, 100_000])],
+    ['the smallest jobs', '5mb', () => batch(Array.from({ length: 100 }, () => 10))],
+    ['batches', '6mb', () => batch([10, 1_000, 60_000, 100_000])],
     [
       'candidate batches',
-      '10mb',
+      '7mb',
       () => addCandidateBatch(test.fleet, { candidates: [{ solution: script(80_000) }], evaluation }),
     ],
     [
       'delayed jobs',
-      '12mb',
+      '6mb',
       () => addJob(test.fleet, 'solution-check', check(30_000).payload, { delayMs: 50 }),
     ],
   ];

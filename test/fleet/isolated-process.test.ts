@@ -236,6 +236,7 @@ describe('the isolated process', () => {
         ...{ program: PROGRAM, redisUrl: redis.url, prefix: test.fleet.prefix, graceMs: 1_000, idleMs },
         workspaces: { roots: [] },
         computeLimits: DEFAULT_COMPUTE_LIMITS,
+        kindsFrom: [],
         submission: { redisUrl: redis.url, prefix: test.fleet.prefix },
       });
       // No worker owns this job, so its call is rejected; what matters is that it was tried.

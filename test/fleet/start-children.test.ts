@@ -11,19 +11,23 @@ import { MAX_CHILD_DEPTH } from '../../src/producers/add-child.js';
 import { cancelJob } from '../../src/producers/cancel-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
+import { waitForJob } from '../../src/producers/wait-for-job.js';
 import { CONTRACT_VERSION } from '../../src/queues/common.js';
-import { CHILDREN_FIELD, forgetChildren, readJobFlags } from '../../src/queues/job-flags.js';
+import { CHILDREN_FIELD, flagCancelled, forgetChildren, readJobFlags } from '../../src/queues/job-flags.js';
+import { runnerFor } from '../support/agent-answers.js';
 import { startPipelineWorker } from '../support/evaluation-worker.js';
 import { fleetOfTest, type TestFleet } from '../support/fleet.js';
+import type { MessagesApi } from '../support/messages-api.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
 let test: TestFleet;
 let fleet: FleetClient;
+let api: MessagesApi;
 let parents = 0;
 
 beforeEach(async () => {
-  ({ test } = await fleetOfTest(redis, 'start-children'));
+  ({ test, api } = await fleetOfTest(redis, 'start-children'));
   ({ fleet } = test);
 });
 
@@ -149,6 +153,27 @@ describe('a job that starts children', () => {
     await cancelJob(fleet, parent.id, 'parents');
     const key = fleet.jobKey('solution-check', child?.id ?? '');
     expect((await readJobFlags(fleet.client, key)).cancelled).toBe(true);
+  });
+
+  it('never has a child run that it added after its cancellation, though its worker is killed right then', async () => {
+    const parent = await newParent();
+    await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
+    const [child] = await fleet.queue('solution-check').getPrioritized();
+    // `cancelJob` flags the job and then cancels its children; it came between the attempt's first look and the new child.
+    await flagCancelled(fleet.client, parent.key);
+    await test.worker(runnerFor(api));
+    const { state } = await waitForJob(fleet, child?.id ?? '');
+    expect([state, api.requests.length]).toEqual(['cancelled', 0]);
+    expect(
+      await fleet.client.hget(`${parent.key}:failed`, fleet.jobKey('solution-check', child?.id ?? '')),
+    ).toMatch('job-cancelled');
+  });
+
+  it('adds no child once it is cancelled', async () => {
+    const parent = await newParent();
+    await flagCancelled(fleet.client, parent.key);
+    await expect(attempt(parent).children([request('a')])).rejects.toMatchObject({ code: 'job-cancelled' });
+    expect(await waiting()).toBe(0);
   });
 
   it('adds all that it starts together, one by one or at once, before it waits', async () => {

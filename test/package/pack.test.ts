@@ -41,7 +41,8 @@ describe('the packed package', () => {
     expect(installed.files.filter((file) => /\.(new|tmp|log|tgz)$|\.fleet\//.test(file))).toEqual([]);
   });
 
-  it('installs no development tools with it', () => {
+  it('depends on no development tools', () => {
+    expect(installed.installedPackages()).toContain('bullmq');
     for (const tool of ['vitest', 'typescript', 'tsx'])
       expect(installed.installedPackages()).not.toContain(tool);
   });
@@ -74,13 +75,6 @@ describe('importing the installed package', () => {
     for (const heavy of ['@anthropic-ai/sdk', 'express', '@bull-board/api', '@bull-board/express', 'pino']) {
       expect([...loaded]).not.toContain(heavy);
     }
-  });
-
-  it('would see either if it were loaded', () => {
-    expect([...installed.packagesLoadedBy('@anthropic-ai/sdk')]).toContain('@anthropic-ai/sdk');
-    expect([...installed.packagesLoadedBy('express')]).toEqual(
-      expect.arrayContaining(['express', 'body-parser']),
-    );
   });
 
   it('loads no queue, Redis or HTTP with the contamination detector', () => {

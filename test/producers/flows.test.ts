@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { UncheckedSolutionError } from '../../src/errors.js';
+import { cancelJob } from '../../src/producers/cancel-job.js';
 import { findJob } from '../../src/producers/find-job.js';
 import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
 import { checkedSolution } from '../../src/producers/flows/checked-solution.js';
@@ -170,6 +171,30 @@ describe('addGuardedEvaluation', () => {
     const view = await waitForJob(fleet, job.id ?? '', {}, 'evaluate');
     expect(view).toMatchObject({ state: 'failed', error: { code: 'unchecked-solution' }, attempts: 1 });
     expect(pipeline.ran).toHaveLength(1);
+  });
+
+  it('a cancelled evaluation that is submitted again runs before its check may, which would be cancelled with it', async () => {
+    const { fleet, worker, runner } = await startFleet(() => leaks());
+    const submit = () =>
+      addGuardedEvaluation(fleet, { solution: { content: SCRIPT }, evaluation }, { key: 'again' });
+    const first = await submit();
+    await cancelJob(fleet, first.evaluation.id, 'evaluate');
+    const cleared: string[] = [];
+    const monitor = await fleet.client.monitor();
+    monitor.on('monitor', (_time: string, [command = '', key = '']: readonly string[]) => {
+      if (command.toLowerCase() === 'hdel') cleared.push(key);
+    });
+    const again = await submit();
+    await expect.poll(() => cleared).toHaveLength(2);
+    monitor.disconnect();
+    expect(cleared).toEqual([
+      fleet.jobKey('evaluate', first.evaluation.id),
+      fleet.jobKey('solution-check', first.check.id),
+    ]);
+    expect(again.evaluation.outcome).toBe('retried');
+    evaluate();
+    await worker(runner);
+    expect(await again.evaluation.returned()).toMatchObject({ status: 'clean' });
   });
 
   it('two submissions at once with one key and two scripts: one of them is rejected', async () => {

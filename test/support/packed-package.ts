@@ -1,7 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { packagePath } from '../../src/package-root.js';
 
 export interface Ended {
@@ -10,7 +19,19 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** The package as a stranger gets it: packed, and installed into an empty folder. */
+interface Manifest {
+  readonly bin: Readonly<Record<string, string>>;
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
+}
+
+/**
+ * The package as a stranger gets it: packed, and unpacked into an empty folder beside the packages that it depends on, and
+ * no others. Those are the ones of package-lock.json (package.json names exact versions), linked: that npm downloads and
+ * unpacks 130 packages would be the longest part of the test, and says nothing about this one.
+ */
 export class PackedPackage {
   private constructor(
     /** Files in the tarball, relative to the package. */
@@ -34,8 +55,17 @@ export class PackedPackage {
     mkdirSync(project);
     const manifest = { name: 'stranger', private: true, type: 'module' };
     writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
-    const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
-    mustRun('npm', ['install', ...options, join(scratch, filename)], project);
+    const modules = join(project, 'node_modules');
+    const own = join(modules, 'solution-fleet');
+    mkdirSync(join(modules, '.bin'), { recursive: true });
+    mustRun('tar', ['-xzf', filename], scratch);
+    renameSync(join(scratch, 'package'), own);
+    const { bin } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as Manifest;
+    for (const [name, path] of Object.entries(bin)) symlinkSync(join(own, path), join(modules, '.bin', name));
+    for (const path of dependencyPaths(root)) {
+      mkdirSync(dirname(join(project, path)), { recursive: true });
+      symlinkSync(join(root, path), join(project, path));
+    }
     return new PackedPackage(
       files.map(({ path }) => path),
       project,
@@ -82,6 +112,15 @@ export class PackedPackage {
   installedPackages(): string[] {
     return readdirSync(join(this.project, 'node_modules'));
   }
+}
+
+/** Folders of the packages that an installed package has beside it; what one needs for itself alone lies in its own. */
+export function dependencyPaths(root: string): string[] {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
+  return Object.entries(packages)
+    .filter(([path, { dev, devOptional }]) => path.lastIndexOf('node_modules/') === 0 && !dev && !devOptional)
+    .map(([path]) => path)
+    .filter((path) => existsSync(join(root, path)));
 }
 
 function mustRun(program: string, args: readonly string[], cwd: string): string {

@@ -1,6 +1,7 @@
 import type { AgentRunner } from '../../src/agents/agent-runner.js';
 import { IN_PLACE_ANALYST } from '../../src/agents/script-analyst.js';
 import { ContaminationDetector } from '../../src/contamination/index.js';
+import { askAgents } from '../../src/processors/ask-agents.js';
 import type { ChildWork, Work } from '../../src/processors/processor.js';
 
 /** What a processor works with, and what it said while it did. */
@@ -21,8 +22,9 @@ const NO_CHILDREN: ChildWork = {
 export function workWith(runner: AgentRunner): RecordedWork {
   const steps: string[] = [];
   const warnings: string[] = [];
-  return {
+  const work: RecordedWork = {
     runner,
+    ask: askAgents(() => work),
     analyst: IN_PLACE_ANALYST,
     contamination: {
       check: (input) =>
@@ -35,4 +37,5 @@ export function workWith(runner: AgentRunner): RecordedWork {
     steps,
     warnings,
   };
+  return work;
 }

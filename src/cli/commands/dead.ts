@@ -11,7 +11,6 @@ import {
 } from '../../producers/dead-letters.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import type { JobView } from '../../producers/job-view.js';
-import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { jobLine } from '../print-job.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
@@ -19,7 +18,7 @@ import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printJson, printNote } from '../terminal/print.js';
 
 interface FilterOptions {
-  readonly kind?: KindName;
+  readonly kind?: string;
   readonly run?: string;
   readonly tenant?: string;
   readonly code?: ErrorCode;
@@ -39,7 +38,7 @@ function duration(text: string): number {
 
 function withFilter(command: Command): Command {
   return command
-    .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(KIND_NAMES))
+    .option('--kind <kind>', 'only jobs of this kind')
     .option('--run <run>', 'only jobs of this pipeline run (tags.run)')
     .option('--tenant <tenant>', 'only jobs of this tenant')
     .addOption(

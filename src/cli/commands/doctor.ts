@@ -21,8 +21,8 @@ export function addDoctorCommand(program: Command): void {
 
 async function doctor(options: { readonly repair?: true; readonly json?: true }): Promise<void> {
   const repair = options.repair === true;
-  const { problems, left } = await withSession(loadConfig(), { work: false }, ({ client, prefix }) =>
-    examine(client, prefix, { repair }),
+  const { problems, left } = await withSession(loadConfig(), { work: false }, ({ client, prefix, kinds }) =>
+    examine(client, prefix, { repair, kinds: kinds.names }),
   );
   if (left.length > 0) process.exitCode = 1;
   if (options.json) {

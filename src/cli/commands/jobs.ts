@@ -8,7 +8,6 @@ import { JOB_STATES, type JobState, type JobView, viewJob } from '../../producer
 import { listJobs } from '../../producers/list-jobs.js';
 import { retryJob } from '../../producers/retry-job.js';
 import { waitForJob } from '../../producers/wait-for-job.js';
-import { KIND_NAMES, type KindName } from '../../queues/registry.js';
 import { jobLine, printJob } from '../print-job.js';
 import { withSession } from '../session.js';
 import { colorsFor } from '../terminal/colors.js';
@@ -65,7 +64,7 @@ function oneJob(
 }
 
 interface ListOptions extends JsonOption {
-  readonly kind?: KindName;
+  readonly kind?: string;
   readonly state?: JobState;
   readonly run?: string;
   readonly limit: number;
@@ -82,7 +81,7 @@ function addListCommand(program: Command): void {
   program
     .command('list')
     .description('List jobs.')
-    .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(KIND_NAMES))
+    .option('--kind <kind>', 'only jobs of this kind')
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(JOB_STATES))
     .option('--run <run>', 'only jobs of this pipeline run (tags.run)')
     .option('--limit <n>', 'most jobs to list', wholeNumber, 100)

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { DEFAULT_MODEL } from '../../agents/default-model.js';
-import { loadConfig } from '../../config/load-config.js';
 import type { Config } from '../../config/settings.js';
 import { createLogger } from '../../fleet/logger.js';
 import { checkRedis } from '../../fleet/redis-check.js';
@@ -11,6 +10,7 @@ import type { GatewaySettings } from '../../gateway/gateway.js';
 import { FleetClient } from '../../producers/fleet-client.js';
 import { openRedis } from '../command-redis.js';
 import { costReader } from '../cost-reader.js';
+import { configWith, type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
 import { memoryLimits } from '../session.js';
 import { escapeControlCharsInLine } from '../terminal/escape-control-chars.js';
 import { print, printNote } from '../terminal/print.js';
@@ -19,7 +19,7 @@ import { configuredLimits } from '../text-limits.js';
 /** Well below the idle time after which common proxies cut a connection, in milliseconds. */
 const STREAM_PING_MS = 10_000;
 
-interface ServeOptions {
+interface ServeOptions extends KindsFromOption {
   readonly port: number;
   readonly host: string;
   readonly workers: number;
@@ -36,8 +36,7 @@ function wholeNumber(from: number, to: number): (text: string) => number {
 }
 
 export function addServeCommand(program: Command): void {
-  program
-    .command('serve')
+  withKindsFrom(program.command('serve'))
     .description('Serve the HTTP API, the overview, Bull Board and metrics until stopped.')
     .option('--port <n>', 'port to listen on; 0 picks a free one', wholeNumber(0, 65_535), 8080)
     .option('--host <host>', 'address to listen on; other than loopback needs a token', '127.0.0.1')
@@ -66,7 +65,8 @@ export function gatewaySettings(config: Config): GatewaySettings {
 }
 
 async function serve(options: ServeOptions): Promise<void> {
-  const config = loadConfig();
+  const config = configWith(options);
+  const kinds = await knownKinds(config);
   const logger = createLogger(config.logLevel);
   // Other commands must not load Express.
   const { startGateway } = await import('../../gateway/server.js');
@@ -80,11 +80,13 @@ async function serve(options: ServeOptions): Promise<void> {
       settings: gatewaySettings(config),
       logger,
       redisUrl: redis.url,
+      kinds,
       openFleet: async () => {
         await checkRedis(redis.url, { warn: (message) => logger.warn(message) });
         return FleetClient.open({
           redisUrl: redis.url,
           prefix: config.prefix,
+          kinds,
           limits: configuredLimits(config),
           retentionDays: config.retentionDays,
           ...(telemetry === undefined ? {} : { telemetry }),

@@ -1,17 +1,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
 import { UsageError } from '../../errors.js';
 import { type AddOptions, addJob } from '../../producers/add-job.js';
 import { hasFailure } from '../../producers/follow-up-views.js';
 import type { SubmitOutcome } from '../../producers/submit-once.js';
-import { BUILT_IN_CONTRACTS, KIND_NAMES } from '../../queues/registry.js';
+import { KIND_NAMES } from '../../queues/registry.js';
+import { configWith, type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
 import { printJob } from '../print-job.js';
 import { formatLimit, readJson } from '../read-input.js';
 import { withSession } from '../session.js';
 import { printJson, printNote } from '../terminal/print.js';
 import { warnWithoutWorker } from '../warn-without-worker.js';
 
-interface SubmitOptions extends AddOptions {
+interface SubmitOptions extends AddOptions, KindsFromOption {
   readonly data: string;
   readonly then?: string;
   readonly wait?: true;
@@ -27,10 +27,9 @@ const FOUND: Readonly<Record<Exclude<SubmitOutcome, 'created'>, string>> = {
 };
 
 export function addSubmitCommand(program: Command): void {
-  program
-    .command('submit')
+  withKindsFrom(program.command('submit'))
     .description('Submit one job.')
-    .argument('<kind>', KIND_NAMES.join(', '))
+    .argument('<kind>', `${KIND_NAMES.join(', ')}, or a kind of your own`)
     .requiredOption('--data <file>', 'payload as JSON; - reads standard input')
     .option('--key <key>', 'idempotency key: submitted again, it is the same job')
     .option('--force', 'run the job again even if the job with this key has ended')
@@ -47,13 +46,8 @@ export function addSubmitCommand(program: Command): void {
       '\nExit code: 0 submitted (with --wait: completed, and its follow-ups too), 2 refused or failed.',
     )
     .action(async (kind: string, options: SubmitOptions) => {
-      process.exitCode = await submit(processedKind(kind), options);
+      process.exitCode = await submit(kind, options);
     });
-}
-
-/** @throws UsageError `unknown-kind` with the kinds there are. */
-export function processedKind(kind: string): string {
-  return BUILT_IN_CONTRACTS.get(kind).name;
 }
 
 function decimal(text: string): number {
@@ -70,9 +64,10 @@ function withFollowUps(payload: unknown, then: unknown): unknown {
 
 async function submit(
   kind: string,
-  { data, then, wait, follow, json, ...options }: SubmitOptions,
+  { data, then, wait, follow, json, kindsFrom, ...options }: SubmitOptions,
 ): Promise<number> {
-  const config = loadConfig();
+  const config = configWith({ ...(kindsFrom === undefined ? {} : { kindsFrom }) });
+  (await knownKinds(config)).get(kind);
   const payload = withFollowUps(
     await readJson(data, formatLimit(config)),
     then && (await readJson(then, formatLimit(config))),

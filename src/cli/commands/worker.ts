@@ -1,27 +1,24 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/load-config.js';
 import { createLogger } from '../../fleet/logger.js';
-import type { KindName } from '../../queues/registry.js';
 import { openRedis } from '../command-redis.js';
 import { flagLike } from '../flag-like.js';
+import { configWith, type KindsFromOption, knownKinds, withKindsFrom } from '../known-kinds.js';
 import { startWorker } from '../start-worker.js';
-import { processedKind } from './submit.js';
 
 /** How long the process of a worker that has stopped, or that stays unhealthy, may take to end by itself, in milliseconds. */
 const LAST_WORD_MS = 10_000;
 
-interface WorkerCommandOptions {
-  readonly kinds?: KindName[];
+interface WorkerCommandOptions extends KindsFromOption {
+  readonly kinds?: string[];
   readonly concurrency?: number;
   readonly drain?: number;
 }
 
 export function addWorkerCommand(program: Command): void {
-  program
-    .command('worker')
+  withKindsFrom(program.command('worker'))
     .description('Process jobs until stopped (SIGTERM or SIGINT; a second one stops at once).')
     .option('--kinds <kinds>', 'kinds to process, separated by commas (default: all)', (text) =>
-      text.split(',').map((kind) => processedKind(kind.trim())),
+      text.split(',').map((kind) => kind.trim()),
     )
     .option(
       '--concurrency <n>',
@@ -37,7 +34,9 @@ export function addWorkerCommand(program: Command): void {
 }
 
 async function work(options: WorkerCommandOptions): Promise<void> {
-  const config = loadConfig();
+  const config = configWith(options);
+  const known = await knownKinds(config);
+  for (const kind of options.kinds ?? []) known.get(kind);
   const logger = createLogger(config.logLevel);
   const redis = await openRedis(config);
   try {

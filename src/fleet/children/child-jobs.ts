@@ -35,7 +35,8 @@ interface PreparedChild extends RequestedChild {
   readonly options: ChildOptions<unknown>;
   /** Key of the check of an evaluation. */
   readonly checkKey?: string;
-  add(): Promise<void>;
+  /** @param isNew Whether there is no such job. */
+  add(isNew: boolean): Promise<void>;
 }
 
 /** A job, or an evaluation with its check. */
@@ -149,9 +150,11 @@ export class ChildJobs implements ChildWork {
   ): Promise<{ readonly children: readonly PreparedChild[]; readonly states: readonly ChildState[] }> {
     const children = requests.map((request) => this.#prepare(request, producer));
     const states = await beginChildren(this.client, this.parent, children);
-    const missing = children.filter((_, at) => isMissing(states[at]));
-    for (const child of missing) await child.add();
-    if (states.some((state) => state.state === 'pending' || isMissing(state))) {
+    for (const [at, child] of children.entries()) {
+      const state = states[at]?.state;
+      if (state === 'new' || state === 'missing') await child.add(state === 'new');
+    }
+    if (states.some(({ state }) => state === 'pending' || state === 'new' || state === 'missing')) {
       this.#isWaiting = true;
       throw new WaitForChildren();
     }
@@ -182,7 +185,7 @@ export class ChildJobs implements ChildWork {
     const digest = digestOf([queue, data]);
     const id = childId(key, queue, name, digest);
     const child = { queue, id, data, ...(attempts === undefined ? {} : { attempts }) };
-    const add = () => addChild(fleet, heritage, child);
+    const add = (isNew: boolean) => addChild(fleet, heritage, child, { isNew });
     return { name, digest, key: fleet.jobKey(queue, id), queue, id, options, add };
   }
 
@@ -197,7 +200,7 @@ export class ChildJobs implements ChildWork {
     const root = prepareChildEvaluation(fleet, heritage, evaluation, childKey(key, name, digest));
     const { queue, id, children: [check] = [] } = root;
     const checkKey = check && fleet.jobKey(check.queue, check.id);
-    const add = () => addChildEvaluation(fleet, heritage, root);
+    const add = (isNew: boolean) => addChildEvaluation(fleet, heritage, root, { isNew });
     return {
       name,
       digest,
@@ -264,8 +267,4 @@ function reasonOf(state: ChildState | undefined): string {
 
 function digestOf(content: unknown): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
-}
-
-function isMissing(state: ChildState | undefined): boolean {
-  return state?.state === 'missing';
 }

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { JobError } from '../../errors.js';
 import { CONTRACT_VERSION } from '../../queues/common.js';
-import { CHILDREN_FIELD } from '../../queues/job-flags.js';
+import { CANCELLED_FIELD, CHILDREN_FIELD } from '../../queues/job-flags.js';
 import { readRecord } from '../../queues/read-record.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../../queues/run-script.js';
 
@@ -32,9 +32,9 @@ export interface RequestedChild {
   readonly key: string;
 }
 
-/** State of a child: `missing` if it has to be added or run again. */
+/** State of a child: `missing` if it has to be added again or run again, `new` if there is no such job. */
 export type ChildState =
-  | { readonly state: 'missing' | 'pending' }
+  | { readonly state: 'new' | 'missing' | 'pending' }
   | { readonly state: 'completed'; readonly result: string }
   | { readonly state: 'failed'; readonly reason: string };
 
@@ -43,10 +43,11 @@ export type ChildState =
  * that have not ended: a child of an earlier job with the same key may have ended before it became a child of this one.
  * KEYS: 1 job hash, 2 job lock. ARGV: 1 lock token, 2 name of the field, 3 maximum number of children,
  * 4 contract version, then name, digest and key of each.
- * Returns 'lost', 'broken', 'changed' or 'limit' and a name, or a state and a value for each child.
+ * Returns 'lost', 'cancelled', 'broken', 'changed' or 'limit' and a name, or a state and a value for each child.
  */
 const BEGIN_CHILDREN = script(`
 if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return {'lost', ''} end
+if redis.call('HEXISTS', KEYS[1], '${CANCELLED_FIELD}') == 1 then return {'cancelled', ''} end
 local isRead, children = pcall(cjson.decode, redis.call('HGET', KEYS[1], ARGV[2]) or '{}')
 if not isRead or type(children) ~= 'table' then return {'broken', ''} end
 local count, isNew, reply = 0, false, {}
@@ -56,13 +57,14 @@ for at = 5, #ARGV, 3 do
   local before = children[name]
   if before and string.match(before, ':(.*)$') ~= digest then return {'changed', name} end
   local state, value = 'missing', ''
+  local isThere = redis.call('EXISTS', key) == 1
   local result = redis.call('HGET', KEYS[1] .. ':processed', key)
   local reason = redis.call('HGET', KEYS[1] .. ':failed', key)
   if result then state, value = 'completed', result
   elseif reason then state, value = 'failed', reason
   elseif redis.call('SISMEMBER', KEYS[1] .. ':dependencies', key) == 1 then
-    if redis.call('EXISTS', key) == 1 and redis.call('HEXISTS', key, 'finishedOn') == 0 then state = 'pending' end
-  end
+    if isThere and redis.call('HEXISTS', key, 'finishedOn') == 0 then state = 'pending' end
+  elseif not isThere then state = 'new' end
   if not before then
     count, isNew, children[name] = count + 1, true, ARGV[4] .. ':' .. digest
     if count > tonumber(ARGV[3]) then return {'limit', name} end
@@ -74,7 +76,7 @@ return reply`);
 
 /**
  * Records children of a job as started, unless they are, and reads their states.
- * @throws JobError `lock-lost`; `child-changed` if an earlier attempt started a child with that name and another payload;
+ * @throws JobError `lock-lost`; `job-cancelled`; `child-changed` if an earlier attempt started a child with that name and another payload;
  *   `child-limit`, `broken-record`.
  */
 export async function beginChildren(
@@ -95,6 +97,9 @@ export async function beginChildren(
   const details = { jobId: job.id, field: name };
   if (first === 'lost') {
     throw new JobError('lock-lost', 'another worker owns the job', { jobId: job.id });
+  }
+  if (first === 'cancelled') {
+    throw new JobError('job-cancelled', 'the job was cancelled', { jobId: job.id });
   }
   if (first === 'broken') {
     const message = `the children of job ${job.id} in ${job.key} (${CHILDREN_FIELD}) cannot be read`;
@@ -122,5 +127,5 @@ function childState(reply: readonly ScriptReply[], at: number): ChildState {
   const value = replyText(reply[at + 1]) ?? '';
   if (state === 'completed') return { state, result: value };
   if (state === 'failed') return { state, reason: value };
-  return { state: state === 'pending' ? 'pending' : 'missing' };
+  return { state: state === 'pending' || state === 'new' ? state : 'missing' };
 }

@@ -90,7 +90,7 @@ export class IsolatedProcess {
   }
 
   async #start(): Promise<ChildProcess> {
-    const { program, redisUrl, prefix, workspaces, computeLimits, submission } = this.options;
+    const { program, redisUrl, prefix, workspaces, computeLimits, kindsFrom, submission } = this.options;
     const child = fork(fileURLToPath(program), {
       execArgv: loaderOptions(program),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -110,7 +110,7 @@ export class IsolatedProcess {
         reject(new InternalError(`the isolated process ended ${exitText(code, by)}`)),
       );
     });
-    send(child, { type: 'settings', redisUrl, prefix, workspaces, computeLimits, submission });
+    send(child, { type: 'settings', redisUrl, prefix, workspaces, computeLimits, kindsFrom, submission });
     try {
       await ready;
       return child;

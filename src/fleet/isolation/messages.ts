@@ -12,6 +12,8 @@ export interface IsolatedProcessSettings {
   readonly workspaces: WorkspacePolicy;
   /** Limits for computing over one text. */
   readonly computeLimits: ComputeLimits;
+  /** Addresses of the modules whose kinds the worker has. */
+  readonly kindsFrom: readonly string[];
   /** How children are submitted. */
   readonly submission: ChildSubmission;
 }

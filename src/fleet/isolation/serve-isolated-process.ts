@@ -4,7 +4,7 @@ import type { AgentRunner } from '../../agents/agent-runner.js';
 import { type CallControlOptions, callControl } from '../../calls/call-control.js';
 import { messageOf } from '../../errors.js';
 import type { Kind } from '../../processors/define-kind.js';
-import { processedKinds } from '../../processors/registry.js';
+import { loadKinds } from '../../processors/load-kinds.js';
 import { workerConnection } from '../../queues/connection.js';
 import { AnalysisThread } from '../analysis-thread.js';
 import { childProducer } from '../children/child-submission.js';
@@ -22,8 +22,8 @@ import { toWire } from './wire-error.js';
 export interface IsolatedProcessAgents {
   readonly runner: AgentRunner;
   readonly calls?: CallControlOptions;
-  /** The same kinds as those of its worker; a name of a built-in kind says nothing new. */
-  readonly kinds?: readonly (string | Kind)[];
+  /** The kinds of one's own that its worker has. */
+  readonly kinds?: readonly Kind[];
 }
 
 /**
@@ -103,11 +103,11 @@ async function run(
 }
 
 async function partsOf(
-  { redisUrl, prefix, workspaces, computeLimits, submission }: IsolatedProcessSettings,
+  { redisUrl, prefix, workspaces, computeLimits, kindsFrom, submission }: IsolatedProcessSettings,
   agents: () => Promise<IsolatedProcessAgents>,
 ): Promise<ProcessingParts> {
-  const { runner, calls, kinds: passed = [] } = await agents();
-  const kinds = processedKinds(passed.filter((kind) => typeof kind !== 'string'));
+  const { runner, calls, kinds: own } = await agents();
+  const kinds = await loadKinds(kindsFrom, own);
   // Waits while Redis is unreachable, as the durable connection of the worker does.
   const durableClient = new Redis(workerConnection(redisUrl));
   // The worker has the same problem at the same time, and logs it.

@@ -21,7 +21,7 @@ import { columnNames, wholeRows } from './rows-and-columns.js';
 export function assign(interp: Interpreter, target: Expr, value: Value, from: Expr): void {
   switch (target.type) {
     case 'name':
-      bind(interp, target.id, withChoices(value, interp.choices));
+      bind(interp, target.id, withChoices(value, interp.context.choices));
       return;
     case 'sequence': {
       const nested = target.items.map((item) => item.type === 'sequence');
@@ -43,7 +43,7 @@ export function assign(interp: Interpreter, target: Expr, value: Value, from: Ex
       const object = interp.evaluate(target.object);
       if (object.type === 'instance') {
         const cell = object.attributes.get(target.name);
-        const chosen = withChoices(value, interp.choices);
+        const chosen = withChoices(value, interp.context.choices);
         if (cell === undefined) object.attributes.set(target.name, newCell(chosen));
         else interp.store.write(cell, chosen);
       } else if (object.type === 'estimator' && value.type !== 'constant' && target.name.endsWith('_')) {
@@ -111,7 +111,7 @@ export function columnFrom(interp: Interpreter, value: Value): Column {
   const facts = factsOf(value);
   const from = value.type === 'table' ? value.cell.value.from : [];
   return {
-    fits: union(facts.fits, interp.choices),
+    fits: union(facts.fits, interp.context.choices),
     predictions: facts.predictions,
     from,
     madeBy: interp.statement,
@@ -167,7 +167,7 @@ function assignSubscript(interp: Interpreter, target: Subscript, value: Value): 
   if (object.type === 'mapping') {
     const key = target.indices[0] === undefined ? UNKNOWN : interp.evaluate(target.indices[0]);
     const state = object.cell.value;
-    const chosen = withChoices(value, interp.choices);
+    const chosen = withChoices(value, interp.context.choices);
     if (key.type === 'constant') {
       const entries = LayeredMap.withEntry(state.entries, String(key.value), chosen);
       countWork(16);
@@ -244,7 +244,7 @@ function fill(interp: Interpreter, table: Table, facts: Facts, isFrame: boolean)
     ...state,
     rows,
     certain: state.certain && facts.certain,
-    fits: union(added.fits, interp.choices),
+    fits: union(added.fits, interp.context.choices),
     predictions: added.predictions,
     scores: union(state.scores, facts.scores),
   });

@@ -102,7 +102,7 @@ export function callBuiltin(interp: Interpreter, name: string, args: Arguments, 
       return head === undefined ? UNKNOWN : tail.reduce(joinValues, head);
     }
     case 'super': {
-      const self = interp.frames.at(-1)?.fn;
+      const self = interp.context.frames.at(-1)?.fn;
       const base = self?.owner?.bases.find((candidate) => candidate.type === 'class');
       if (self?.self === undefined || base?.type !== 'class' || self.self.type !== 'instance') return UNKNOWN;
       return { ...self.self, of: base };

@@ -165,9 +165,9 @@ export function callFunction(interp: Interpreter, fn: FunctionOf, args: Argument
   interp.scope = new Scope(fn.scope);
   const frame = { fn, site: call.start, call, statement, returns: [] as Value[] };
   bindParameters(interp, fn, args);
-  interp.frames.push(frame);
+  interp.context.enterCall(frame);
   interp.runBody(fn.definition.body);
-  interp.frames.pop();
+  interp.context.leaveCall();
   interp.scope = outer;
   interp.statement = statement;
   const isGenerator = fn.definition.type === 'function' && frame.returns.length === 0;

@@ -16,8 +16,9 @@ function isWithinFold(interp: Interpreter, score: Score, nested: boolean): boole
     for (let current: Region | undefined = region; current !== undefined; current = current.parent) {
       const loop = current.partition === undefined ? undefined : interp.foldLoops.get(current.partition);
       if (loop === undefined) continue;
-      const at = interp.loops.lastIndexOf(loop);
-      return at >= 0 && (!nested || interp.loops.length > at + 1);
+      const loops = interp.context.loops();
+      const at = loops.lastIndexOf(loop);
+      return at >= 0 && (!nested || loops.length > at + 1);
     }
     return false;
   });
@@ -63,16 +64,12 @@ export function selectionFits(condition: Value): readonly FitEvent[] {
   return factsOf(condition).fits.filter(({ kind }) => kind === 'feature-selection');
 }
 
-/** What is remembered of the conditions of one row. */
-const MAX_TESTS = 48;
-
-/** Remembers what a condition was computed from, where it is asked for each row: it decides on the row's value. */
+/** Remembers what a condition was computed from, where it is computed for each row: it decides on the row's value. */
 export function noteRowTest(interp: Interpreter, condition: Value): void {
-  const tests = interp.rowTests.at(-1);
-  if (tests === undefined) return;
+  if (!interp.context.isInRow) return;
   for (const fit of factsOf(condition).fits) {
     countWork(1);
-    if (tests.length < MAX_TESTS && !tests.includes(fit)) tests.push(fit);
+    interp.context.addRowTest(fit);
   }
 }
 

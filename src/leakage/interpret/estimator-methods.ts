@@ -76,8 +76,8 @@ export function estimatorMethod(
   const state = estimator.cell.value;
   if (state.role === 'splitter') return name === 'split' ? foldsOf(interp, state, args, call) : UNKNOWN;
   if (/^load_(state_dict|weights)$/.test(name)) loadChosen(interp, estimator, args);
-  if (name === 'save' && interp.choices.length > 0)
-    interp.savedChoices = union(interp.savedChoices, interp.choices);
+  if (name === 'save' && interp.context.choices.length > 0)
+    interp.savedChoices = union(interp.savedChoices, interp.context.choices);
   if (SELF_METHODS.has(name) && (name !== 'train' || args.all.length === 0)) return self;
   if (name === 'fit_resample' || name === 'fit_sample') return resampled(interp, state, args, call);
   if (name === 'fit_transform' || (name === 'fit_predict' && !predicts(state))) {
@@ -170,9 +170,9 @@ function fitted(
 
 /** Slices `X[i:i + n]` that a loop goes through are all rows in the end. */
 function wholeOfSlices(interp: Interpreter, rows: readonly Region[]): readonly Region[] {
-  const targets = interp.loops.flatMap((loop) =>
-    loop.type === 'for' && loop.target.type === 'name' ? [loop.target.id] : [],
-  );
+  const targets = interp.context
+    .loops()
+    .flatMap((loop) => (loop.type === 'for' && loop.target.type === 'name' ? [loop.target.id] : []));
   const isSlice = ({ partition }: Region): boolean =>
     partition?.key.startsWith('cut:') === true &&
     targets.some((name) => new RegExp(`\\b${name}\\b`).test(partition.key.slice(4)));

@@ -213,20 +213,19 @@ function comprehensionValue(interp: Interpreter, expression: Comprehension): Val
         return;
       }
       assign(interp, clause.target, element, clause.iterable);
-      const sliding = slidingVariable(clause.target, clause.iterable);
-      if (sliding !== undefined) interp.sliding.push(sliding);
+      interp.context.enterRound(slidingVariable(clause.target, clause.iterable));
       const conditions = clause.conditions.map((condition) => evaluate(interp, condition));
       for (const condition of conditions) {
         for (const fit of selectionFits(condition)) if (!fits.includes(fit)) fits.push(fit);
       }
       const truths = conditions.map(truthOf);
       if (!truths.includes(false)) run(depth + 1);
-      if (sliding !== undefined) interp.sliding.pop();
+      interp.context.leaveRound();
     }
   };
-  interp.rowTests.push([]);
+  interp.context.enterRow();
   run(0);
-  const tests = interp.rowTests.pop() ?? [];
+  const tests = interp.context.leaveRow();
   interp.scope = outer;
   const values = results.map((result) => result.value);
   if (expression.form === 'dict') {

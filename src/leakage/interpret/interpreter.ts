@@ -14,6 +14,7 @@ import { Scope, Store } from '../values/store.js';
 import { type FunctionOf, factsOf, KnownFacts, MAX_PARTS, type Value } from '../values/value.js';
 import { countWork } from '../values/work.js';
 import type { Arguments } from './arguments.js';
+import { ExecutionContext } from './execution-context.js';
 import { ScoreRecord } from './score-record.js';
 import { CountedGroups } from './splitters.js';
 import { Watchpoints } from './watchpoints.js';
@@ -21,15 +22,6 @@ import { Watchpoints } from './watchpoints.js';
 export interface NotFollowed {
   readonly line: number;
   readonly reason: string;
-}
-
-interface Frame {
-  readonly fn: FunctionOf;
-  /** Offset of the call. */
-  readonly site: number;
-  readonly call: Expr;
-  readonly statement: Stmt;
-  readonly returns: Value[];
 }
 
 /** Work per syntax node before calls are no longer followed: keeps the time linear in the script's length. */
@@ -63,22 +55,12 @@ export class Interpreter {
   readonly record = new ScoreRecord();
   readonly watchpoints: Watchpoints;
   readonly notFollowed: NotFollowed[] = [];
-  readonly frames: Frame[] = [];
-  /** Choices that the code being run depends on (`if score > best:`). */
-  choices: readonly FitEvent[] = [];
-  /** For each function or comprehension that is run row by row: what its conditions were computed from. */
-  readonly rowTests: FitEvent[][] = [];
-  /** Variables of the loops being run that go on by one. */
-  readonly sliding: string[] = [];
+  readonly context = new ExecutionContext();
   /** Rows that a network was validated on after each epoch, by the state of the network. */
   readonly validated = new Map<object, { facts: Facts; rowsText: string }>();
   /** The loop that goes through the folds of a splitter. */
   readonly foldLoops = new Map<Partition, Stmt>();
   readonly counted = new CountedGroups();
-  /** Loops that are being run, innermost last. */
-  readonly loops: Stmt[] = [];
-  /** Loops being run of which not every round is run: a count that they keep is another one in the end. */
-  unfinishedLoops = 0;
   readonly global = new Scope(undefined);
   scope = this.global;
   statement: Stmt;
@@ -174,8 +156,8 @@ export class Interpreter {
   }
 
   mayCall(fn: FunctionOf): boolean {
-    if (this.exhausted || this.frames.length >= MAX_CALL_DEPTH) return false;
-    return this.frames.filter((frame) => frame.fn.definition === fn.definition).length < 2;
+    if (this.exhausted || this.context.frames.length >= MAX_CALL_DEPTH) return false;
+    return this.context.frames.filter((frame) => frame.fn.definition === fn.definition).length < 2;
   }
 
   text(span: Span): string {
@@ -263,7 +245,7 @@ export class Interpreter {
 
   /** Key of a location in the code as it is reached through the current calls. */
   siteKey(node: Span): string {
-    const calls = this.frames.map((frame) => frame.site).join('.');
+    const calls = this.context.frames.map((frame) => frame.site).join('.');
     return `${node.start}-${node.end}@${calls}`;
   }
 
@@ -271,7 +253,7 @@ export class Interpreter {
     let region = this.#sources.get(key);
     if (region === undefined) {
       region = sourceRegion(label);
-      const loop = this.loops.at(-1);
+      const loop = this.context.innermostLoop;
       if (loop !== undefined) region.loop = loop;
       this.#sources.set(key, region);
     }
@@ -319,7 +301,7 @@ export class Interpreter {
    * leak is where it is called.
    */
   #nodesOf(node: Expr): { node: Expr; statement: Stmt } {
-    const caller = this.frames.find(
+    const caller = this.context.frames.find(
       ({ fn: { self, definition } }) =>
         self !== undefined && definition.type === 'function' && definition.name.startsWith('fit'),
     );

@@ -216,7 +216,7 @@ function otherCall(interp: Interpreter, path: string, args: Arguments, call: Cal
     return fn?.type === 'function' ? { ...fn, bound } : UNKNOWN;
   }
   if (/^(torch|joblib|pickle)\.(save|dump)$/.test(path)) {
-    interp.savedChoices = union(interp.savedChoices, interp.choices);
+    interp.savedChoices = union(interp.savedChoices, interp.context.choices);
     return UNKNOWN;
   }
   if (path === 'functools.reduce') {

@@ -61,10 +61,10 @@ function sequenceMethod(
     case 'append':
     case 'add': {
       if (first === undefined) return UNKNOWN;
-      const value = withChoices(collected(interp, first), interp.choices);
+      const value = withChoices(collected(interp, first), interp.context.choices);
       // In a loop the number of items is not known any more; two rounds show what they look like.
       const items = [...state.items, value];
-      const isNext = interp.loops.length === 0 && state.written === state.items.length;
+      const isNext = interp.context.innermostLoop === undefined && state.written === state.items.length;
       const next =
         items.length > 24
           ? { ...state, rest: items.reduce(joinValues), items: [] }
@@ -137,7 +137,7 @@ function sequenceMethod(
 /** Changes a list whose items are known one by one, outside of loops. */
 function edit(interp: Interpreter, { cell }: SequenceOf, change: (items: Value[]) => void): void {
   const { items, rest } = cell.value;
-  if (rest !== undefined || interp.loops.length > 0) return;
+  if (rest !== undefined || interp.context.innermostLoop !== undefined) return;
   countWork(items.length);
   const changed = [...items];
   change(changed);
@@ -146,7 +146,7 @@ function edit(interp: Interpreter, { cell }: SequenceOf, change: (items: Value[]
 
 /** What a loop collects piece by piece: one row for each round, the same rows for all lists it fills. */
 function collected(interp: Interpreter, value: Value): Value {
-  const loop = interp.loops.at(-1);
+  const loop = interp.context.innermostLoop;
   const isData = value.type === 'table' || (value.type === 'opaque' && value.countOf === undefined);
   if (loop === undefined || !isData) return value;
   const facts = factsOf(value);

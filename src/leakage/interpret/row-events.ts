@@ -25,7 +25,7 @@ export function slidingWindow(interp: Interpreter, state: TableState, slice: Sli
   const { lower, upper } = slice;
   if (lower === undefined || upper === undefined || state.rows.length === 0) return state;
   const moves = (bound: Expr): boolean =>
-    [...namesInExpression(bound)].some((name) => interp.sliding.includes(name.id)) &&
+    [...namesInExpression(bound)].some((name) => interp.context.isCounter(name.id)) &&
     !/[*/%]/.test(interp.text(bound));
   if (!moves(lower) || !moves(upper)) return state;
   const subject = `\`${interp.label(slice)}\``;

@@ -11,7 +11,6 @@ import type {
   Try,
 } from '../syntax/ast.js';
 import { expressionsIn, statementsIn } from '../syntax/walk.js';
-import { union } from '../values/facts.js';
 import { newCell } from '../values/join.js';
 import { type Cell, Scope } from '../values/store.js';
 import {
@@ -93,15 +92,13 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
       return runFor(interp, statement);
     case 'while': {
       evaluate(interp, statement.test);
-      interp.loops.push(statement);
-      interp.unfinishedLoops += 1;
+      interp.context.enterLoop(statement, false);
       const first = runSuite(interp, statement.body);
       if (first === 'next' || first === 'continue') {
         evaluate(interp, statement.test);
         runSuite(interp, statement.body);
       }
-      interp.unfinishedLoops -= 1;
-      interp.loops.pop();
+      interp.context.leaveLoop();
       if (statement.orelse !== undefined) runSuite(interp, statement.orelse);
       return 'next';
     }
@@ -121,7 +118,7 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
       return 'next';
     case 'return': {
       const value = statement.value === undefined ? constant(null) : evaluate(interp, statement.value);
-      interp.frames.at(-1)?.returns.push(value);
+      interp.context.addReturn(value);
       return 'return';
     }
     case 'import':
@@ -156,12 +153,13 @@ function execute(interp: Interpreter, statement: Stmt): Flow {
 
 /** A value that each round makes of that of the round before: not known where not every round is run. */
 function lasting(interp: Interpreter, value: Value): Value {
-  return interp.unfinishedLoops > 0 && value.type === 'constant' ? UNKNOWN : value;
+  return interp.context.isInIncompleteLoop && value.type === 'constant' ? UNKNOWN : value;
 }
 
 /** Whether a variable of constants gets another one: in the end it may hold a third. */
 function goesOnFrom(interp: Interpreter, { targets: [target] }: Assign, value: Value): boolean {
-  if (interp.unfinishedLoops === 0 || target?.type !== 'name' || value.type !== 'constant') return false;
+  if (!interp.context.isInIncompleteLoop || target?.type !== 'name' || value.type !== 'constant')
+    return false;
   const before = interp.scope.lookup(target.id)?.value;
   return before?.type === 'constant' && before.value !== value.value;
 }
@@ -222,10 +220,9 @@ function runIf(interp: Interpreter, statement: If): Flow {
     if (value !== undefined) noteRowTest(interp, value);
     const choice = value === undefined || test === undefined ? [] : chosenBy(interp, value, test, statement);
     runs.push(() => {
-      const outer = interp.choices;
-      interp.choices = union(outer, choice);
+      interp.context.enterBranch(choice);
       const flow = runSuite(interp, body);
-      interp.choices = outer;
+      interp.context.leaveBranch();
       return flow;
     });
     if (truth === true) {
@@ -331,15 +328,12 @@ function runFor(interp: Interpreter, statement: For): Flow {
   for (const element of rounds) {
     if (!interp.step()) break;
     assign(interp, statement.target, element, statement.iterable);
-    const sliding = slidingVariable(statement.target, statement.iterable);
-    if (sliding !== undefined) interp.sliding.push(sliding);
-    interp.loops.push(statement);
-    if (!known) interp.unfinishedLoops += 1;
+    interp.context.enterRound(slidingVariable(statement.target, statement.iterable));
+    interp.context.enterLoop(statement, known);
     for (const partition of foldsIn(element)) interp.foldLoops.set(partition, statement);
     const flow = runSuite(interp, statement.body);
-    if (!known) interp.unfinishedLoops -= 1;
-    interp.loops.pop();
-    if (sliding !== undefined) interp.sliding.pop();
+    interp.context.leaveLoop();
+    interp.context.leaveRound();
     if (flow === 'break') takeOneFold(element);
     if (flow === 'break' && known) break;
   }
@@ -350,7 +344,7 @@ function runFor(interp: Interpreter, statement: For): Flow {
 /** Runs the body of a function with its parameters bound, and gives what it returns. */
 function runBody(interp: Interpreter, body: Suite | Expr): void {
   if ('statements' in body) runSuite(interp, body);
-  else interp.frames.at(-1)?.returns.push(evaluate(interp, body));
+  else interp.context.addReturn(evaluate(interp, body));
 }
 
 export const ENGINE: Engine = { evaluate, callValue, callFunction, runBody };

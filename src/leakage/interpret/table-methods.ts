@@ -315,9 +315,9 @@ function applied({ interp, table, state, name, args, call }: TableCall, fn: Func
     name === 'applymap' ||
     name === 'map_elements';
   const element: Value = alone ? UNKNOWN : newTable(state);
-  if (alone) interp.rowTests.push([]);
+  if (alone) interp.context.enterRow();
   const result = interp.callFunction(fn, argumentsOf([element, ...args.positional.slice(1)]), call);
-  const tests = alone ? (interp.rowTests.pop() ?? []) : [];
+  const tests = alone ? interp.context.leaveRow() : [];
   const facts = withFits(factsOf(result), tests);
   if (!alone && result.type === 'table') return result;
   return newTable({

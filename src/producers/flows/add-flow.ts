@@ -113,14 +113,14 @@ export async function verifySubmitted(fleet: FleetClient, roots: readonly FlowNo
  */
 export async function runFlowAgain(fleet: FleetClient, root: FlowNode, parent: Job): Promise<boolean> {
   const children = await mapInChunks(root.children ?? [], (child) => existingJob(fleet, child));
-  const again = await mapInChunks(children, async (child) =>
-    child === undefined ? false : runAgain(fleet, child.queueName, child),
-  );
-  if (again.some(Boolean)) {
-    // Its cancellation cancelled its children. It runs once they have completed, even if it has failed with them.
+  // A child of a cancelled job does not run. The parent runs once its children have completed, even if it has failed with them.
+  const beforeRun = async () => {
     const key = fleet.queue(root.queue).toKey(root.id);
     if ((await parent.getState()) !== 'completed') await clearCancelled(fleet.client, key);
-    return true;
-  }
+  };
+  const again = await mapInChunks(children, async (child) =>
+    child === undefined ? false : runAgain(fleet, child.queueName, child, beforeRun),
+  );
+  if (again.some(Boolean)) return true;
   return runAgain(fleet, root.queue, parent);
 }

@@ -1,0 +1,117 @@
+import type { Expr, Stmt } from '../syntax/ast.js';
+import type { FitEvent } from '../values/facts.js';
+import { union } from '../values/facts.js';
+import type { FunctionOf, Value } from '../values/value.js';
+
+/** A call of a function of the script. */
+export interface Frame {
+  readonly fn: FunctionOf;
+  /** Offset of the call. */
+  readonly site: number;
+  readonly call: Expr;
+  readonly statement: Stmt;
+  readonly returns: Value[];
+}
+
+/** Fits that are recorded for the conditions of one row. */
+const MAX_TESTS = 48;
+
+/**
+ * What surrounds the code that is being run. What is entered is left again in the opposite order. There are no callbacks
+ * for that: each would take more of the stack, which bounds how deeply code may be nested.
+ */
+export class ExecutionContext {
+  readonly #frames: Frame[] = [];
+  readonly #loops: { readonly statement: Stmt; readonly isComplete: boolean }[] = [];
+  readonly #counters: (string | undefined)[] = [];
+  readonly #branches: (readonly FitEvent[])[] = [];
+  readonly #rows: FitEvent[][] = [];
+  #incompleteLoops = 0;
+
+  get frames(): readonly Frame[] {
+    return this.#frames;
+  }
+
+  enterCall(frame: Frame): void {
+    this.#frames.push(frame);
+  }
+
+  leaveCall(): void {
+    this.#frames.pop();
+  }
+
+  /** Adds a value that the innermost call returns. */
+  addReturn(value: Value): void {
+    this.#frames.at(-1)?.returns.push(value);
+  }
+
+  /** Loops that are being run, outermost first. */
+  loops(): Stmt[] {
+    return this.#loops.map(({ statement }) => statement);
+  }
+
+  get innermostLoop(): Stmt | undefined {
+    return this.#loops.at(-1)?.statement;
+  }
+
+  /** Whether not every round of a loop is run: what its rounds change has another value in the end. */
+  get isInIncompleteLoop(): boolean {
+    return this.#incompleteLoops > 0;
+  }
+
+  /** @param isComplete Whether all rounds of the loop are run. */
+  enterLoop(statement: Stmt, isComplete: boolean): void {
+    this.#loops.push({ statement, isComplete });
+    if (!isComplete) this.#incompleteLoops += 1;
+  }
+
+  leaveLoop(): void {
+    if (this.#loops.pop()?.isComplete === false) this.#incompleteLoops -= 1;
+  }
+
+  /** Enters a round of a loop or comprehension; `counter` is its variable if each round adds one to it. */
+  enterRound(counter: string | undefined): void {
+    this.#counters.push(counter);
+  }
+
+  leaveRound(): void {
+    this.#counters.pop();
+  }
+
+  isCounter(name: string): boolean {
+    return this.#counters.includes(name);
+  }
+
+  /** Choices that the code depends on (`if score > best:`). */
+  get choices(): readonly FitEvent[] {
+    return this.#branches.at(-1) ?? [];
+  }
+
+  enterBranch(choices: readonly FitEvent[]): void {
+    this.#branches.push(union(this.choices, choices));
+  }
+
+  leaveBranch(): void {
+    this.#branches.pop();
+  }
+
+  /** Enters a function or comprehension that is run row by row. */
+  enterRow(): void {
+    this.#rows.push([]);
+  }
+
+  get isInRow(): boolean {
+    return this.#rows.length > 0;
+  }
+
+  /** Records what a condition on the innermost row was computed from. */
+  addRowTest(fit: FitEvent): void {
+    const tests = this.#rows.at(-1);
+    if (tests !== undefined && tests.length < MAX_TESTS && !tests.includes(fit)) tests.push(fit);
+  }
+
+  /** Returns what the conditions on the row were computed from. */
+  leaveRow(): readonly FitEvent[] {
+    return this.#rows.pop() ?? [];
+  }
+}
