@@ -68,7 +68,8 @@ const MARKER = /marker_(\d+)/;
 function questionOf({ body, text }: RecordedRequest): string {
   const marker = MARKER.exec(text)?.[1] ?? 'unknown';
   if (text.includes('<ablation-code-')) return `${marker} summary`;
-  if (text.includes('The fit matters most.')) return `${marker} extract`;
+  // By the schema: the summary that it has may be any text.
+  if (JSON.stringify(body.output_config ?? {}).includes('"plans"')) return `${marker} extract`;
   if (text.includes(CORRECTED_LINE)) return `${marker} verify`;
   if (!text.includes(LEAKY_LINE)) return `${marker} detect`;
   if (body.output_config !== undefined) return `${marker} detect-leak`;
