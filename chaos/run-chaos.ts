@@ -161,8 +161,8 @@ class Breaker {
 
   recovery(): { p50: number; p99: number } {
     const sorted = [...this.#recoveries].sort((a, b) => a - b);
-    const at = (share: number) =>
-      Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0);
+    const at = (fraction: number) =>
+      Math.round(sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] ?? 0);
     return { p50: at(0.5), p99: at(0.99) };
   }
 

@@ -13,5 +13,5 @@ source.addEventListener('overview', (event) => {
   }
   say('Live.');
 });
-source.addEventListener('away', () => say('Redis is away; these figures are old.'));
-source.addEventListener('error', () => say('The connection to the gateway is lost; these figures are old.'));
+source.addEventListener('away', () => say('Redis is away; these numbers are old.'));
+source.addEventListener('error', () => say('The connection to the gateway is lost; these numbers are old.'));

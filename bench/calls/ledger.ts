@@ -58,8 +58,8 @@ function answered(): CallOutcome {
   return { class: 'answered', detail: '', status: 200, message, tokens: TOKENS };
 }
 
-function percentile(sorted: readonly number[], share: number): string {
-  return (sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(2);
+function percentile(sorted: readonly number[], fraction: number): string {
+  return (sorted[Math.floor((sorted.length - 1) * fraction)] ?? Number.NaN).toFixed(2);
 }
 
 const DATA = words(SCRIPT_BYTES);

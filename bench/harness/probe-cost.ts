@@ -69,7 +69,7 @@ export async function compareCosts(
       const cost = costs[position + 1] ?? Number.NaN;
       return {
         ratio: cost / base,
-        figures: {
+        details: {
           [`at ${shallow.label}`]: `${base.toFixed(3)} ms`,
           [`at ${label}`]: `${cost.toFixed(3)} ms`,
         },

@@ -15,7 +15,7 @@ export interface RowContext {
 export interface Sample {
   readonly ratio: number;
   /** Numbers for people. */
-  readonly figures?: Readonly<Record<string, string>>;
+  readonly details?: Readonly<Record<string, string>>;
   /** Numbers from which documents are computed. */
   readonly numbers?: Readonly<Record<string, number>>;
   /** Single measurements by name, for plots. */

@@ -9,9 +9,9 @@ export function median(values: readonly number[]): number {
 }
 
 /** Percentile of a list, by the nearest rank. */
-export function percentile(values: readonly number[], share: number): number {
+export function percentile(values: readonly number[], fraction: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+  return sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)] ?? Number.NaN;
 }
 
 /** Whether a ratio reaches its target; null without a target. */

@@ -19,12 +19,12 @@ export interface RowText {
   readonly spread: string;
   readonly target: string;
   readonly met: string;
-  readonly figures: readonly string[];
+  readonly details: readonly string[];
 }
 
 export function rowText(measured: MeasuredRow): RowText {
   const { ratio, unit, min, max, runs, target, meets }: Measurement = measured.measurement;
-  const figures = Object.entries(middleSample(measured)?.figures ?? {}).map(
+  const details = Object.entries(middleSample(measured)?.details ?? {}).map(
     ([name, value]) => `${name} ${value}`,
   );
   return {
@@ -32,18 +32,18 @@ export function rowText(measured: MeasuredRow): RowText {
     spread: runs === 0 ? '' : `${ratioText(min)} – ${ratioText(max)} (${runs})`,
     target,
     met: SYMBOLS.get(meets) ?? '',
-    figures: measured.notMeasured === undefined ? figures : [`not measured: ${measured.notMeasured}`],
+    details: measured.notMeasured === undefined ? details : [`not measured: ${measured.notMeasured}`],
   };
 }
 
 export function renderTable(rows: readonly MeasuredRow[]): string {
   const table = new Table({
-    head: ['row', 'ratio', 'min – max (runs)', 'to reach', 'met', 'figures'],
+    head: ['row', 'ratio', 'min – max (runs)', 'to reach', 'met', 'numbers'],
     style: { head: [], border: [] },
   });
   for (const measured of rows) {
-    const { ratio, spread, target, met, figures } = rowText(measured);
-    table.push([measured.row.name, ratio, spread, target, met, figures.join('\n')]);
+    const { ratio, spread, target, met, details } = rowText(measured);
+    table.push([measured.row.name, ratio, spread, target, met, details.join('\n')]);
   }
   return table.toString();
 }

@@ -1,6 +1,6 @@
 import { markdownTable } from '../../scripts/markdown-tables.js';
 import type { MeasuredRow } from '../harness/measurement.js';
-import { numberOf } from './figures.js';
+import { numberOf } from './row-numbers.js';
 
 /** Redis commands, bytes and processor time of one job of each kind; the last line is a bare BullMQ job. */
 export function commandsTable(rows: readonly MeasuredRow[]): string {

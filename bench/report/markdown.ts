@@ -19,11 +19,11 @@ export interface RunFacts {
 
 function benchmarkTable(rows: readonly MeasuredRow[]): string {
   return markdownTable(
-    ['row', 'work', 'against', 'ratio', 'min – max (runs)', 'to reach', 'met', 'figures'],
+    ['row', 'work', 'against', 'ratio', 'min – max (runs)', 'to reach', 'met', 'numbers'],
     rows.map((measured) => {
-      const { ratio, spread, target, met, figures } = rowText(measured);
+      const { ratio, spread, target, met, details } = rowText(measured);
       const { name, work, against } = measured.row;
-      return [name, work, against, ratio, spread, target, met, figures.join('; ')];
+      return [name, work, against, ratio, spread, target, met, details.join('; ')];
     }),
   );
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { packagePath } from '../../src/package-root.js';
 import type { MeasuredRow } from '../harness/measurement.js';
 import { median, percentile } from '../harness/statistics.js';
-import { seriesOf, valuesOf } from './figures.js';
 import { type Drawing, loadDrawer, type Mark } from './plot-library.js';
+import { seriesOf, valuesOf } from './row-numbers.js';
 
 const FOLDER = packagePath('docs', 'plots');
 
@@ -117,23 +117,23 @@ function depthPlot(rows: readonly MeasuredRow[]): Drawing | undefined {
   });
 }
 
-const SHARES = [0.5, 0.75, 0.9, 0.95, 0.99] as const;
+const FRACTIONS = [0.5, 0.75, 0.9, 0.95, 0.99] as const;
 
 function percentilePlot(
   label: string,
   lines: readonly (Omit<Line, 'points'> & { readonly times: readonly number[] })[],
 ): Drawing | undefined {
   if (lines.some(({ times }) => times.length === 0)) return undefined;
-  const name = (share: number) => `p${Math.round(100 * share)}`;
+  const name = (fraction: number) => `p${Math.round(100 * fraction)}`;
   return (plot) => ({
     ...BASE,
-    x: { label: null, type: 'point', domain: SHARES.map(name) },
+    x: { label: null, type: 'point', domain: FRACTIONS.map(name) },
     y: { label, grid: true, zero: true, labelArrow: 'none' },
     marks: marksOf(
       plot,
       lines.map(({ times, ...line }) => ({
         ...line,
-        points: SHARES.map((share) => pointOf(name(share), [percentile(times, share)])),
+        points: FRACTIONS.map((fraction) => pointOf(name(fraction), [percentile(times, fraction)])),
       })),
       (value) => `${value.toFixed(1)} ms`,
     ),

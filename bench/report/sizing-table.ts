@@ -1,6 +1,6 @@
 import { markdownTable } from '../../scripts/markdown-tables.js';
 import type { MeasuredRow } from '../harness/measurement.js';
-import { numberOf } from './figures.js';
+import { numberOf } from './row-numbers.js';
 
 const JOBS_A_DAY = 10_000_000;
 const SECONDS_A_DAY = 86_400;

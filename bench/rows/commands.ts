@@ -160,7 +160,7 @@ async function bareTraffic(context: RowContext): Promise<Traffic> {
 function sampleOf(ours: Traffic, bare: Traffic, calls: number): Sample {
   return {
     ratio: ours.sent / bare.sent,
-    figures: {
+    details: {
       'sent by clients': `${ours.sent.toFixed(1)} (bare ${bare.sent.toFixed(1)})`,
       'with those in scripts': ours.commands.toFixed(0),
       'bytes to Redis': ours.bytesIn.toFixed(0),

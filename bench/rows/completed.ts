@@ -133,7 +133,7 @@ async function sample(context: RowContext, samples: CompletedSamples): Promise<v
   await Promise.all([filled.fleet.close(), few.fleet.close()]);
   samples['memory completed'].push({
     ratio: full.resident / grown.resident,
-    figures: {
+    details: {
       idle: megabytes(empty.resident),
       [`at ${words(GROWN * scale)}`]: megabytes(grown.resident),
       [`at ${words(JOBS * scale)}`]: megabytes(full.resident),
@@ -141,7 +141,7 @@ async function sample(context: RowContext, samples: CompletedSamples): Promise<v
   });
   samples.retention.push({
     ratio: (left - base) / (kept - base),
-    figures: {
+    details: {
       kept: `${megabytes(kept - base)}, ${Math.round((full.redis - empty.redis) / (JOBS * scale))} bytes a job`,
       left: `${megabytes(left - base)}, ${words(jobsLeft)} jobs`,
     },

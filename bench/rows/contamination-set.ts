@@ -59,11 +59,11 @@ async function againstSet(context: RowContext, pairs: readonly Pair[]): Promise<
     const [half, most] = [percentile(times, 0.5), percentile(times, 0.99)];
     speed.push({
       ratio: most,
-      figures: { p50: `${half.toFixed(2)} ms`, p99: `${most.toFixed(2)} ms`, outputs: words(outputs.length) },
+      details: { p50: `${half.toFixed(2)} ms`, p99: `${most.toFixed(2)} ms`, outputs: words(outputs.length) },
     });
     scan.push({
       ratio: median(scanned) / half,
-      figures: { set: `${half.toFixed(2)} ms`, scan: `${median(scanned).toFixed(0)} ms` },
+      details: { set: `${half.toFixed(2)} ms`, scan: `${median(scanned).toFixed(0)} ms` },
     });
   }
   return [speed, scan];
@@ -91,7 +91,7 @@ async function againstDolos(context: RowContext, pairs: readonly Pair[]): Promis
     const { ours, theirs } = await round();
     samples.push({
       ratio: theirs / ours,
-      figures: {
+      details: {
         ours: `${ours.toFixed(2)} ms`,
         Dolos: `${theirs.toFixed(2)} ms`,
         pairs: words(python.length),

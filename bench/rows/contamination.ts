@@ -52,16 +52,16 @@ function comparison(
     against: 'the published algorithm',
     runs,
     run: async () => {
-      const figures: Record<string, string> = {};
+      const details: Record<string, string> = {};
       let smallest = Number.POSITIVE_INFINITY;
       for (const kind of kinds) {
         const { ours, published } = measure(kind, kilobytes * 1_000);
         const ratio = published / ours;
         smallest = Math.min(smallest, ratio);
-        figures[`${kind.name}:`] =
+        details[`${kind.name}:`] =
           `${ratio.toFixed(1)} (${ours.toPrecision(2)} ms, published ${published.toPrecision(3)} ms)`;
       }
-      return { ratio: smallest, figures };
+      return { ratio: smallest, details };
     },
   };
 }

@@ -92,7 +92,7 @@ export const crash: BenchRow = {
     const bare = await barePaid(context);
     return {
       ratio: fleet.again,
-      figures: {
+      details: {
         'without a ledger': `${bare.again} paid again`,
         // Calls under way when their worker crashed are in doubt: these are sent again.
         'unknown, sent again': String(fleet.calls - fleet.again - 2 * JOBS),

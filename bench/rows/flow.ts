@@ -82,7 +82,7 @@ function row(name: string, work: string, measure: typeof refinement): BenchRow {
       const bare = await bareFlow(context, count);
       return {
         ratio: fleet / bare,
-        figures: { fleet: `${fleet.toFixed(2)} ms`, bare: `${bare.toFixed(2)} ms` },
+        details: { fleet: `${fleet.toFixed(2)} ms`, bare: `${bare.toFixed(2)} ms` },
       };
     },
   };

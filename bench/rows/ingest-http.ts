@@ -53,7 +53,7 @@ export const ingestHttp: BenchRow = {
     await bare.close();
     return {
       ratio: theirs / ours,
-      figures: {
+      details: {
         gateway: `${Math.round((count / ours) * 1_000)}/s`,
         bare: `${Math.round((count / theirs) * 1_000)}/s`,
       },

@@ -28,7 +28,7 @@ export const ingest: BenchRow = {
     await bare.close();
     return {
       ratio: theirs / ours,
-      figures: {
+      details: {
         fleet: `${Math.round((count / ours) * 1_000)}/s`,
         bare: `${Math.round((count / theirs) * 1_000)}/s`,
       },

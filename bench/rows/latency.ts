@@ -60,7 +60,7 @@ function row(name: string, structured: unknown, atMost: number): BenchRow {
       const [fleet, bare] = [median(series.fleet), median(series.bare)];
       return {
         ratio: fleet / bare,
-        figures: { fleet: `${fleet.toFixed(2)} ms`, bare: `${bare.toFixed(2)} ms` },
+        details: { fleet: `${fleet.toFixed(2)} ms`, bare: `${bare.toFixed(2)} ms` },
         series,
       };
     },

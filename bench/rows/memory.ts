@@ -37,7 +37,7 @@ export const memoryIdle: BenchRow = {
     const theirs = await residentSize(bare.child.pid);
     await bare.kill();
     if (fleet !== undefined) await killAll([fleet]);
-    return { ratio: ours / theirs, figures: { fleet: megabytes(ours), bare: megabytes(theirs) } };
+    return { ratio: ours / theirs, details: { fleet: megabytes(ours), bare: megabytes(theirs) } };
   },
 };
 
@@ -71,7 +71,7 @@ export const memoryWaiting: BenchRow = {
     const theirs = (withBoth - withFleet) / count;
     return {
       ratio: ours / theirs,
-      figures: { fleet: `${Math.round(ours)} bytes`, bare: `${Math.round(theirs)} bytes` },
+      details: { fleet: `${Math.round(ours)} bytes`, bare: `${Math.round(theirs)} bytes` },
       numbers: { bytes: ours },
     };
   },

@@ -164,11 +164,11 @@ const CROWDED = `a slot comes free → a new tenant's job started, ${CROWD.toLoc
 
 /** Samples of p50 and p99, each with all its times. */
 function samplesOf(ours: readonly number[], bare: readonly number[]): readonly [Sample, Sample] {
-  const sample = (share: number): Sample => {
-    const [a, b] = [percentile(ours, share), percentile(bare, share)];
+  const sample = (fraction: number): Sample => {
+    const [a, b] = [percentile(ours, fraction), percentile(bare, fraction)];
     return {
       ratio: a / b,
-      figures: { fleet: `${a.toFixed(2)} ms`, bare: `${b.toFixed(2)} ms` },
+      details: { fleet: `${a.toFixed(2)} ms`, bare: `${b.toFixed(2)} ms` },
       series: { fleet: ours, bare },
     };
   };

@@ -112,7 +112,7 @@ function plainSeen(context: RowContext, scripts: readonly string[], seconds: num
   });
 }
 
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const percent = (fraction: number) => `${(100 * fraction).toFixed(1)} %`;
 
 const HEAD = `${WORKERS} worker processes under 6,000 calls and 4 M input tokens a minute, ${SECONDS} s, uneven sizes`;
 
@@ -152,21 +152,21 @@ export const rateLimit: RowGroup = {
       const plain = await plainSeen(context, scripts, seconds);
       samples['rate limit']?.push({
         ratio: fleet.useful,
-        figures: {
+        details: {
           calls: String(fleet.acceptedCalls),
           'input tokens': fleet.acceptedTokens.toLocaleString('en'),
         },
       });
       samples['rate limit refused']?.push({
         ratio: fleet.refused / (fleet.refused + fleet.acceptedCalls),
-        figures: {
+        details: {
           fleet: `${fleet.refused} refused`,
           retry: `${plain.refused} refused (${percent(plain.refused / (plain.refused + plain.acceptedCalls))})`,
         },
       });
       samples['rate limit vs retry']?.push({
         ratio: fleet.useful / plain.useful,
-        figures: { fleet: percent(fleet.useful), retry: percent(plain.useful) },
+        details: { fleet: percent(fleet.useful), retry: percent(plain.useful) },
       });
     }
     return samples;

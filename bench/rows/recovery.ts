@@ -71,7 +71,7 @@ async function sample(context: RowContext): Promise<Sample> {
   const [fleet, bare] = [percentile(ours, 0.99), percentile(theirs, 0.99)];
   return {
     ratio: fleet / bare,
-    figures: { fleet: `${(fleet / 1_000).toFixed(1)} s`, bare: `${(bare / 1_000).toFixed(1)} s` },
+    details: { fleet: `${(fleet / 1_000).toFixed(1)} s`, bare: `${(bare / 1_000).toFixed(1)} s` },
   };
 }
 

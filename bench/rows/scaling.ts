@@ -94,7 +94,7 @@ function sum(values: readonly (number | undefined)[]): number | undefined {
   );
 }
 
-function figuresOf(processes: number, one: Steady, many: Steady): Record<string, string> {
+function detailsOf(processes: number, one: Steady, many: Steady): Record<string, string> {
   const costs = Object.entries(many.costs).map(([who, ms]) => `${who} ${ms?.toFixed(2) ?? '?'}`);
   return {
     one: `${one.jobsPerSecond.toFixed(0)} jobs/s`,
@@ -126,7 +126,7 @@ export const scaling: RowGroup = {
           const many = await steadyStateOf(context, provider, processes);
           samples.get(nameOf(processes))?.push({
             ratio: many.jobsPerSecond / (processes * one.jobsPerSecond),
-            figures: figuresOf(processes, one, many),
+            details: detailsOf(processes, one, many),
             series: { one: [one.jobsPerSecond], many: [many.jobsPerSecond] },
           });
         }

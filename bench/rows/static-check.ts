@@ -47,7 +47,7 @@ export const staticCheck: BenchRow = {
     const floor = median(parse);
     return {
       ratio: ours / floor,
-      figures: { analysis: `${ours.toFixed(1)} ms`, 'ast.parse': `${floor.toFixed(1)} ms` },
+      details: { analysis: `${ours.toFixed(1)} ms`, 'ast.parse': `${floor.toFixed(1)} ms` },
     };
   },
 };
@@ -78,7 +78,7 @@ export const start: BenchRow = {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     return {
       ratio: (check - node - redis) / 1_000,
-      figures: {
+      details: {
         check: `${Math.round(check)} ms`,
         node: `${Math.round(node)} ms`,
         'redis-server': `${Math.round(redis)} ms`,

@@ -88,7 +88,7 @@ function row(
       const bare = await bareDrain(context, count);
       return {
         ratio: bare.ms / fleet.ms,
-        figures: {
+        details: {
           fleet: `${Math.round((count / fleet.ms) * 1_000)} jobs/s`,
           bare: `${Math.round((count / bare.ms) * 1_000)} jobs/s`,
           'processor time a job': `${Math.round(fleet.cpuUs)} µs, bare ${Math.round(bare.cpuUs)} µs`,

@@ -75,13 +75,13 @@ for (const { name, texts } of cases) {
   const begun = performance.now();
   small.content.indexOf(small.block);
   const indexOfMs = performance.now() - begun;
-  const figures = [
+  const details = [
     smallMs.toFixed(2),
     largeMs.toFixed(1),
     (largeMs / smallMs).toFixed(1),
     indexOfMs.toFixed(1),
   ];
   console.log(
-    name.padEnd(52) + figures.map((figure, index) => figure.padStart([9, 9, 8, 10][index] ?? 9)).join(''),
+    name.padEnd(52) + details.map((detail, index) => detail.padStart([9, 9, 8, 10][index] ?? 9)).join(''),
   );
 }

@@ -245,7 +245,7 @@ const metric = fc.constantFrom(
   'Final Validation Performance',
   '',
 );
-const figure = fc.oneof(
+const number = fc.oneof(
   fc.double({ noNaN: true, min: -1e6, max: 1e6 }).map(String),
   fc.constantFrom(
     '0.8123',
@@ -265,10 +265,10 @@ const figure = fc.oneof(
 );
 const separator = fc.constantFrom(': ', ' = ', '\t', ' | ', '  ', ' -> ', ', ', ' => ', '...', ' ');
 const outputLine = fc.oneof(
-  fc.tuple(label, separator, metric, separator, figure).map((parts) => parts.join('')),
-  fc.tuple(label, figure, figure).map(([a, b, c]) => `| ${a} | ${b} | ${c} |`),
-  fc.tuple(label, figure).map(([a, b]) => `{"${a}": ${b || 0}}`),
-  fc.tuple(label, metric, figure).map(([a, m, b]) => `{'name': '${a}', '${m}': ${b || 0}}`),
+  fc.tuple(label, separator, metric, separator, number).map((parts) => parts.join('')),
+  fc.tuple(label, number, number).map(([a, b, c]) => `| ${a} | ${b} | ${c} |`),
+  fc.tuple(label, number).map(([a, b]) => `{"${a}": ${b || 0}}`),
+  fc.tuple(label, metric, number).map(([a, m, b]) => `{'name': '${a}', '${m}': ${b || 0}}`),
   fc
     .tuple(fc.constantFrom('=', '-', '+', '*', '|---'), fc.integer({ min: 1, max: 60 }))
     .map(([c, n]) => c.repeat(n)),

@@ -42,8 +42,8 @@ export class InputSource implements Draw {
     return choice;
   }
 
-  chance(share: number): boolean {
-    return this.#random() < share;
+  chance(probability: number): boolean {
+    return this.#random() < probability;
   }
 
   /** A value of a fast-check arbitrary. */
@@ -58,8 +58,8 @@ export class InputSource implements Draw {
     for (let left = this.below(5); left > 0; left -= 1) text = this.pick(MUTATIONS)(text, this, kind.words);
     if (this.chance(0.25)) text = this.pick(AMPLIFIERS)(text, this, kind.words);
     if (this.chance(0.05)) text = this.pick(AMPLIFIERS)(text, this, kind.words);
-    const share = this.#random();
-    const [, size = 8_192] = SIZES.find(([upTo]) => share < upTo) ?? [];
+    const random = this.#random();
+    const [, size = 8_192] = SIZES.find(([upTo]) => random < upTo) ?? [];
     if (size > 65_536 && text !== '') text = text.repeat(Math.ceil(size / text.length));
     return text.slice(0, Math.min(size, this.#maxSize));
   }
@@ -75,10 +75,10 @@ export class InputSource implements Draw {
 
   #base({ corpus, grammar, words }: TextKind): string {
     const texts = corpus();
-    const share = this.#random();
-    if (grammar !== undefined && share < 0.3) return this.value(grammar);
-    if (texts.length === 0 || share < 0.35) return this.#noise(words);
-    if (share < 0.5) return splice(this.pick(texts), this.pick(texts), this);
+    const random = this.#random();
+    if (grammar !== undefined && random < 0.3) return this.value(grammar);
+    if (texts.length === 0 || random < 0.35) return this.#noise(words);
+    if (random < 0.5) return splice(this.pick(texts), this.pick(texts), this);
     return this.pick(texts);
   }
 

@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const evaluated: EvaluatedOutput[] = [];
   for (const file of files) evaluated.push(...(await evaluateOutputs(await readFile(file, 'utf8'))));
   const ranked = evaluated.filter((one) => one.expectedUsable);
-  const figures = {
+  const numbers = {
     outputs: evaluated.length,
     mostRight: ranked.filter((one) => one.mostRight).length,
     leastRight: ranked.filter((one) => one.leastRight).length,
@@ -22,14 +22,14 @@ async function main(): Promise<void> {
     wrong: evaluated.filter((one) => !(one.mostRight && one.leastRight && one.usableRight)),
   };
   if (args.includes('--json')) {
-    console.log(JSON.stringify(figures, undefined, 2));
+    console.log(JSON.stringify(numbers, undefined, 2));
     return;
   }
-  console.log(`outputs                ${figures.outputs}`);
-  console.log(`most impactful right   ${figures.mostRight} of ${figures.ranked}`);
-  console.log(`least impactful right  ${figures.leastRight} of ${figures.ranked}`);
-  console.log(`usable right           ${figures.usableRight} of ${figures.outputs}`);
-  for (const one of figures.wrong) {
+  console.log(`outputs                ${numbers.outputs}`);
+  console.log(`most impactful right   ${numbers.mostRight} of ${numbers.ranked}`);
+  console.log(`least impactful right  ${numbers.leastRight} of ${numbers.ranked}`);
+  console.log(`usable right           ${numbers.usableRight} of ${numbers.outputs}`);
+  for (const one of numbers.wrong) {
     console.log(
       `\n${one.id}: expected most ${one.expectedMost.join('|')}, least ${one.expectedLeast.join('|')}, usable ${one.expectedUsable}`,
     );

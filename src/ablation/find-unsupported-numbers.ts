@@ -58,7 +58,7 @@ class SortedNumbers {
   }
 }
 
-/** What follows from two numbers: difference, ratio, relative change (as share or percentage), their mean. */
+/** What follows from two numbers: difference, ratio, relative change (as fraction or percentage), their mean. */
 function derivedFrom(numbers: readonly number[]): number[] {
   const derived: number[] = [];
   for (const a of numbers) {
@@ -148,7 +148,7 @@ function ranks(summary: string): boolean {
 /**
  * Checks a summary from any source against the printed output.
  *
- * A number is supported if it occurs in the output (rounded to the digits that the summary prints, as share
+ * A number is supported if it occurs in the output (rounded to the digits that the summary prints, as fraction
  * or percentage) or follows from two of its numbers: their difference, ratio, relative change or mean.
  * Counts, enumerations, digits inside names, and settings that the ablation script names are not checked.
  */

@@ -113,7 +113,7 @@ function delimitedTable(lines: readonly OutputLine[], start: number): FoundTable
   return undefined;
 }
 
-const FIGURE_WORD =
+const NUMBER_WORD =
   /^(?:[-+−]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?%?\*{0,2}|[-+]?(?:nan|inf)|n\/a|none|failed|<NA>|-)$/i;
 const DEVIATION = /(?<!\s)\s*(?:±|\+\/-|\+-)\s*[\d.,]+%?/g;
 
@@ -126,7 +126,7 @@ function alignedRow(text: string): { label: string; numbers: string[] } | undefi
   const words = [...flat.matchAll(/\S+/g)];
   const numbers: string[] = [];
   let labelEnd = flat.length;
-  for (let word = words.pop(); word !== undefined && FIGURE_WORD.test(word[0]); word = words.pop()) {
+  for (let word = words.pop(); word !== undefined && NUMBER_WORD.test(word[0]); word = words.pop()) {
     numbers.unshift(word[0]);
     labelEnd = word.index;
   }

@@ -6,7 +6,7 @@ import { PreparedText } from './prepared-text.js';
 import { analyzeReasoning } from './reasoning.js';
 import { similarityResult } from './similarity.js';
 import { contentHash } from './text/folded-text.js';
-import { barForSet } from './thresholds.js';
+import { factorForSet } from './thresholds.js';
 import { checkTiming, expectedSolveTime } from './timing.js';
 import type {
   ContaminationChecks,
@@ -250,7 +250,7 @@ class Classifier {
 
   #crossTask(): void {
     const { setSize, config } = this.#input;
-    const threshold = barForSet(setSize);
+    const threshold = factorForSet(setSize);
     const reason = config.skipChecks.includes('crossTask')
       ? SWITCHED_OFF
       : setSize === 0

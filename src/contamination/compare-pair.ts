@@ -3,18 +3,18 @@ import { type CodeComparison, compareCode } from './code/compare-code.js';
 import { originalSpans, type PreparedText } from './prepared-text.js';
 import { compareProse } from './prose/compare-prose.js';
 import {
-  barForSize,
   CONTAINMENT_THRESHOLD,
   EVIDENCE_THRESHOLD,
   evidenceNeeded,
   FINGERPRINT_THRESHOLD,
   MINIMUM_TOKENS,
   MINIMUM_WORDS,
+  thresholdForSize,
   WORDING_THRESHOLD,
 } from './thresholds.js';
 import type { SpanPair } from './types.js';
 
-/** Bars for one pair, before they are fitted to the size of the known solution. */
+/** Thresholds for one pair, before they are fitted to the size of the known solution. */
 export interface PairThresholds {
   readonly containment: number;
   readonly evidence: number;
@@ -89,7 +89,7 @@ function codeMeasures(
   return {
     containment: {
       value: comparison.containment,
-      threshold: barForSize(thresholds.containment, total),
+      threshold: thresholdForSize(thresholds.containment, total),
       spans: () => originalSpans(comparison.containmentSpans(), output, known),
     },
     evidence: {
@@ -99,7 +99,7 @@ function codeMeasures(
     },
     fingerprint: {
       value: comparison.fingerprint,
-      threshold: barForSize(thresholds.fingerprint, total),
+      threshold: thresholdForSize(thresholds.fingerprint, total),
       spans: () => originalSpans(comparison.fingerprintSpans(), output, known),
     },
   };

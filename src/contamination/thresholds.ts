@@ -23,7 +23,7 @@ export const MINIMUM_WORDS = 40;
  * A small program has few ways to be written, so that more of it must coincide: up to a fifth of the rest is
  * added to a threshold, falling to nothing at a weight of 60 (about 120 tokens).
  */
-export function barForSize(threshold: number, total: number): number {
+export function thresholdForSize(threshold: number, total: number): number {
   const small = Math.max(0, Math.min(1, (60 - total) / 40));
   return threshold + (1 - threshold) * 0.35 * small;
 }
@@ -32,6 +32,6 @@ export function barForSize(threshold: number, total: number): number {
  * What is rare for one pair happens somewhere in a large set, so the threshold of a look-up rises with the set: by
  * three hundredths for every tenfold.
  */
-export function barForSet(size: number): number {
+export function factorForSet(size: number): number {
   return 1 + 0.03 * Math.log10(Math.max(1, size));
 }

@@ -55,7 +55,7 @@ export function sizeOf(data: unknown): number {
 export class MemoryAdmission {
   readonly #client: Redis;
   readonly #prefix: string;
-  readonly #share: number;
+  readonly #admitFraction: number;
   readonly #maxBytes: number | undefined;
   readonly #kinds: readonly string[];
   #reading: Promise<Reading> | undefined;
@@ -70,7 +70,7 @@ export class MemoryAdmission {
     this.#client = client;
     this.#prefix = prefix;
     this.#kinds = kinds;
-    this.#share = (admitPercent ?? DEFAULT_ADMIT_PERCENT) / 100;
+    this.#admitFraction = (admitPercent ?? DEFAULT_ADMIT_PERCENT) / 100;
     this.#maxBytes = maxBytes;
   }
 
@@ -163,7 +163,7 @@ export class MemoryAdmission {
         taken: 0,
         bound: Number.POSITIVE_INFINITY,
       };
-    const bound = limit * this.#share;
+    const bound = limit * this.#admitFraction;
     const why =
       `Redis uses ${megabytes(counted)} of ${megabytes(limit)} MB, and ${unfinished} jobs that have not ended may need ` +
       `${megabytes(reserved)} MB more; jobs are accepted up to ${megabytes(bound)} MB, so unfinished jobs can end.`;

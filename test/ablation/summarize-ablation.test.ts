@@ -117,33 +117,33 @@ describe('the offline summary', () => {
     });
     await fc.assert(
       fc.asyncProperty(study, async ({ baseline, changes, layout }) => {
-        const figure = (value: number): string => (value / 10_000).toFixed(4);
+        const number = (value: number): string => (value / 10_000).toFixed(4);
         const rows = changes.map((change, at) => ({
           name: names[at] ?? '',
-          score: figure(baseline + change),
+          score: number(baseline + change),
           change,
         }));
         const print = {
           lines: () => [
-            `Baseline: ${figure(baseline)}`,
+            `Baseline: ${number(baseline)}`,
             ...rows.map((row) => `Without ${row.name}: ${row.score}`),
           ],
           table: () => [
             '| name | auc |',
             '|---|---|',
-            `| full | ${figure(baseline)} |`,
+            `| full | ${number(baseline)} |`,
             ...rows.map((row) => `| no ${row.name} | ${row.score} |`),
           ],
           json: () => [
-            `{"baseline": ${figure(baseline)}, ${rows.map((row) => `"no ${row.name}": ${row.score}`).join(', ')}}`,
+            `{"baseline": ${number(baseline)}, ${rows.map((row) => `"no ${row.name}": ${row.score}`).join(', ')}}`,
           ],
           csv: () => [
             'variant,auc',
-            `baseline,${figure(baseline)}`,
+            `baseline,${number(baseline)}`,
             ...rows.map((row) => `no ${row.name},${row.score}`),
           ],
           numbered: () => [
-            `Baseline AUC: ${figure(baseline)}`,
+            `Baseline AUC: ${number(baseline)}`,
             ...rows.map((row, at) => `Ablation ${at + 1} (no ${row.name}) AUC: ${row.score}`),
           ],
         }[layout]();

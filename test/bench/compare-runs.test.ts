@@ -7,7 +7,7 @@ const head = (name: string): RowHead => ({ name, work: 'work', against: 'a peer'
 const measured = (name: string, ...ratios: number[]) =>
   measuredRow(
     head(name),
-    ratios.map((ratio) => ({ ratio, figures: {} })),
+    ratios.map((ratio) => ({ ratio, details: {} })),
   ).measurement;
 
 it('names the rows whose ratio lies outside the spread of the earlier run, and by how much', () => {

@@ -7,7 +7,7 @@ import { renderTable } from '../../bench/harness/table.js';
 import { ROWS } from '../../bench/rows/all.js';
 
 const HEAD: RowHead = { name: 'a row', work: 'work', against: 'a peer', target: { atLeast: 0.6 } };
-const samples = (...ratios: number[]) => ratios.map((ratio) => ({ ratio, figures: { is: String(ratio) } }));
+const samples = (...ratios: number[]) => ratios.map((ratio) => ({ ratio, details: { is: String(ratio) } }));
 
 /** Groups that need no Redis get one that only counts how often it is emptied. */
 function contextWith(short: boolean): RowContext & { flushes: number } {
@@ -51,15 +51,15 @@ describe('a measured row', () => {
     expect(measuredRow({ ...HEAD, unit: 'ms' }, samples(1)).measurement.unit).toBe('ms');
   });
 
-  it('that could not be measured has no figures, and the table says why', () => {
+  it('that could not be measured has no numbers, and the table says why', () => {
     const row = measuredRow(HEAD, { notMeasured: 'the peer could not be installed' });
     expect(row.measurement).toMatchObject({ ratio: null, min: null, max: null, runs: 0, meets: null });
     expect(JSON.parse(JSON.stringify(row.measurement))).toEqual(row.measurement);
     expect(renderTable([row])).toContain('not measured: the peer could not be installed');
   });
 
-  it('shows the figures of the run nearest to its median', () => {
-    expect(middleSample(measuredRow(HEAD, samples(1, 5, 2)))?.figures).toEqual({ is: '2' });
+  it('shows the numbers of the run nearest to its median', () => {
+    expect(middleSample(measuredRow(HEAD, samples(1, 5, 2)))?.details).toEqual({ is: '2' });
   });
 });
 

@@ -261,7 +261,7 @@ describe('the highest possible cost of a call', () => {
         fc.integer({ min: 1, max: 64_000 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         fc.constantFrom('inputTokens', 'cacheReadTokens', 'cacheWriteTokens'),
-        (model, text, maxTokens, share, where) => {
+        (model, text, maxTokens, fraction, where) => {
           const request = {
             model,
             max_tokens: maxTokens,
@@ -279,7 +279,7 @@ describe('the highest possible cost of a call', () => {
             ...none,
             [where]: input,
             ...(where === 'cacheWriteTokens' ? { cacheWrite1hTokens: input } : {}),
-            outputTokens: Math.floor(maxTokens * share),
+            outputTokens: Math.floor(maxTokens * fraction),
           });
           return (cost ?? 0) * 1e9 <= most;
         },

@@ -33,10 +33,10 @@ describe('SPEC-SIL-009: the checks of a pair', () => {
         program,
         fc.double({ min: 0.4, max: 1, noNaN: true }),
         position,
-        (known, before, after, share, at) => {
+        (known, before, after, fraction, at) => {
           fc.pre(known.language === before.language && known.language === after.language);
           const lines = known.text.split('\n');
-          const part = lines.slice(0, Math.ceil(lines.length * share)).join('\n');
+          const part = lines.slice(0, Math.ceil(lines.length * fraction)).join('\n');
           const padded = [at === 0 ? '' : before.text, part, at === 1 ? '' : after.text].join('\n\n');
           const bare = compare(part, known.text).measures;
           const more = compare(padded, known.text).measures;

@@ -99,13 +99,7 @@ export const OLD_WORDS: readonly OldWord[] = [
   },
   { old: '(?:stands?|stood|standing)', use: 'is, represents', in: 'names' },
   { old: '(?:stands?|stood)(?! (?:for|in|out))', use: 'is, occurs, was', in: 'prose' },
-  // What an evaluation requires of a check, and what a contamination check says, is a verdict.
-  ...['src/solution/', 'src/leakage/', 'src/ablation/', 'src/cli/', 'fuzz/', 'scripts/'].map((at) => ({
-    old: 'verdicts?',
-    use: 'result, status, finding',
-    in: 'names' as const,
-    at,
-  })),
+  { old: 'verdicts?', use: 'result, status, finding', in: 'names' },
   { old: 'verdicts?', use: 'result, status, finding', in: 'prose', at: 'src/solution/' },
   {
     old: 'questions?|reask\\w*|asked|asking|ask (?:[a-z]+ )*[a-z]+',
@@ -120,6 +114,17 @@ export const OLD_WORDS: readonly OldWord[] = [
     in: 'names',
     at: 'src/',
   },
+  { old: '(?<!front )(?:shares?|matters?)', use: 'fraction, weight, quota, reservation', in: 'names' },
+  { old: 'bar for [a-z]+', use: 'threshold', in: 'names' },
+  { old: '(?<!plot )figures?', use: 'number, detail', in: 'names' },
+  {
+    old: 'gates?|gated|stamps?|sheets?|tell also',
+    use: 'interceptor, provenance, extension',
+    in: 'names',
+    at: 'src/',
+  },
+  { old: 'takeovers?|deaths?|ramps?', use: 'stalled count, crash, slow start', in: 'names', at: 'src/' },
+  { old: '(?<!in )flights?', use: 'call in flight', in: 'names', at: 'src/' },
   { old: 'but for', use: 'except for', in: 'prose' },
   { old: 'anew', use: 'again' },
   { old: 'reckon\\w*', use: 'compute' },

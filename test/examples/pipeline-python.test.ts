@@ -14,8 +14,8 @@ if (interpreter === undefined) {
 }
 
 const EXAMPLE = packagePath('examples', 'pipeline-python');
-/** What a run prints, except for its figures. */
-const withoutFigures = (text: string) => text.replaceAll(/\d\.\d+/g, '#');
+/** What a run prints, except for its numbers. */
+const withoutNumbers = (text: string) => text.replaceAll(/\d\.\d+/g, '#');
 
 describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {
   let redis: TestRedis;
@@ -54,7 +54,7 @@ describe.skipIf(interpreter === undefined)('examples/pipeline-python', () => {
     expect([exitCode, stderr]).toEqual([0, '']);
     const readme = readFileSync(`${EXAMPLE}/README.md`, 'utf8');
     const [, shown = ''] = /```text\n([\s\S]*?)\n```/.exec(readme) ?? [];
-    expect(withoutFigures(stdout)).toBe(withoutFigures(shown));
+    expect(withoutNumbers(stdout)).toBe(withoutNumbers(shown));
     const [, first, last] = /^score ([\d.]+) -> ([\d.]+)$/m.exec(stdout) ?? [];
     expect(Number(last)).toBeGreaterThan(Number(first));
 

@@ -36,9 +36,9 @@ describe('the analysis thread', () => {
     const study = { ablationCode: LARGE, rawOutput };
     const summary = await threaded.summarize(study);
     expect(summary).toBe(await IN_PLACE_ANALYST.summarize(study));
-    const figures = { summary: `${summary} 77.123`, ...study };
-    expect(await threaded.findUnsupportedNumbers(figures)).toEqual(
-      await IN_PLACE_ANALYST.findUnsupportedNumbers(figures),
+    const numbers = { summary: `${summary} 77.123`, ...study };
+    expect(await threaded.findUnsupportedNumbers(numbers)).toEqual(
+      await IN_PLACE_ANALYST.findUnsupportedNumbers(numbers),
     );
     const refinement = { solution: LARGE, summary: 'The scaler matters most.', previousBlocks: [] };
     expect(await threaded.plan(refinement)).toEqual(await IN_PLACE_ANALYST.plan(refinement));

@@ -37,7 +37,7 @@ async function start(maxmemory: string): Promise<void> {
 const script = (bytes: number) => ({ content: `x = '${randomBytes(bytes).toString('base64')}'\n` });
 const check = (bytes: number) => ({ kind: 'solution-check' as const, payload: { solution: script(bytes) } });
 
-const usedShare = async () => {
+const usedFraction = async () => {
   const info = await test.fleet.client.info('memory');
   const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
   return field('used_memory') / field('maxmemory');
@@ -94,7 +94,7 @@ describe('submissions to a Redis that is nearly full', () => {
     async (_name, limit, submit) => {
       await start(limit);
       expect(await untilFull(submit)).toBeGreaterThan(3);
-      expect(await usedShare()).toBeLessThan(0.9);
+      expect(await usedFraction()).toBeLessThan(0.9);
       const worker = await test.worker(createOfflineRunner());
       const queue = test.fleet.queue('solution-check');
       const accepted = Object.values(await counts()).reduce((sum, count) => sum + count, 0);

@@ -16,10 +16,10 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 /**
- * Largest share of a worker's processor time that its main thread takes for a costly script. It copies the script and writes
+ * Largest fraction of a worker's processor time that its main thread takes for a costly script. It copies the script and writes
  * the result, for which it takes a fifth at most; the rest is work of the analysis thread.
  */
-const MAX_MAIN_THREAD_SHARE = 0.5;
+const MAX_MAIN_THREAD_FRACTION = 0.5;
 
 /** 408 bytes that represent 2^40 elements. */
 const DOUBLING = `t = [1]\n${'t = t + t\n'.repeat(40)}`;
@@ -52,8 +52,8 @@ const check = (content: string, tenant: string) =>
 function expectReadInThread(started: ReturnType<typeof usedSeconds>): void {
   const ended = usedSeconds();
   if (started === undefined || ended === undefined) return;
-  const share = (ended.mainThread - started.mainThread) / (ended.all - started.all);
-  expect(share).toBeLessThan(MAX_MAIN_THREAD_SHARE);
+  const fraction = (ended.mainThread - started.mainThread) / (ended.all - started.all);
+  expect(fraction).toBeLessThan(MAX_MAIN_THREAD_FRACTION);
 }
 
 function expectNoLockLost(): void {

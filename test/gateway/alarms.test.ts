@@ -98,17 +98,17 @@ describe('an alert for a Redis that is nearly full', () => {
     const limit = 8 * 2 ** 20;
     await start(['--maxmemory', String(limit)]);
     expect(await sample('fleet_redis_limit_bytes')).toBe(limit);
-    const shares: number[] = [];
+    const fractions: number[] = [];
     for (let status = 202; status === 202; ) {
-      shares.push(((await sample('fleet_redis_room_bytes')) ?? 0) / limit);
+      fractions.push(((await sample('fleet_redis_room_bytes')) ?? 0) / limit);
       // Text that does not compress.
       const content = randomBytes(60_000).toString('base64');
       status = (await gateway.send('POST', '/v1/jobs/solution-check', { payload: { solution: { content } } }))
         .status;
     }
-    expect(shares[0]).toBeGreaterThan(0.2);
+    expect(fractions[0]).toBeGreaterThan(0.2);
     // Accepted although the alert's bound was passed: there was time to do something.
-    expect(shares.filter((share) => share < 0.2).length).toBeGreaterThan(0);
+    expect(fractions.filter((fraction) => fraction < 0.2).length).toBeGreaterThan(0);
   });
 
   it('is silent where there is no limit', async () => {

@@ -170,7 +170,7 @@ describe('percentile', () => {
     [[7], 0.95, 7],
     [[4, 1, 3, 2], 0.5, 2],
     [Array.from({ length: 100 }, (_, index) => index + 1), 0.95, 95],
-  ])('of %j at %d is %s', (values, share, expected) => {
-    expect(percentile(values, share)).toBe(expected);
+  ])('of %j at %d is %s', (values, fraction, expected) => {
+    expect(percentile(values, fraction)).toBe(expected);
   });
 });

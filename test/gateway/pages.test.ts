@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium())('pages in a real browser', () => {
     await gateway.send('POST', SUBMIT, { payload: hostilePayload });
     const page = await open('/', { javaScriptEnabled: false });
     expect(await page.getByRole('region', { name: 'solution-check' }).textContent()).toMatch(/waiting\s*1/);
-    expect(await page.getByText('Reload for newer figures').count()).toBe(1);
+    expect(await page.getByText('Reload for newer numbers').count()).toBe(1);
   });
 
   it('the overview fits 400 pixels, in light and dark, and can be used by keyboard', async () => {

@@ -191,31 +191,31 @@ describe('room for bodies', () => {
 
   it('counts small ones for their token alone, and large ones once their token has room', async () => {
     const room = new BodyRoom(BODY);
-    const shares = Array.from({ length: 3 }, () => room.open('a'));
-    await Promise.all(shares.slice(0, 2).map((share) => share.reserve(BODY, never)));
+    const reservations = Array.from({ length: 3 }, () => room.open('a'));
+    await Promise.all(reservations.slice(0, 2).map((reservation) => reservation.reserve(BODY, never)));
     let third = false;
-    const waiting = shares[2]?.reserve(BODY, never).then(() => {
+    const waiting = reservations[2]?.reserve(BODY, never).then(() => {
       third = true;
     });
     await room.open('b').reserve(BODY, never);
     expect(third).toBe(false);
-    shares[0]?.hold(1_000);
+    reservations[0]?.hold(1_000);
     expect(room.largeBytes).toBe(1_000);
-    shares[0]?.release();
+    reservations[0]?.release();
     await waiting;
     expect([third, room.largeBytes]).toEqual([true, 0]);
   });
 
   it('is refused where a token has too much, and comes back', async () => {
     const room = new BodyRoom(BODY);
-    const shares = Array.from({ length: 256 }, () => room.open('a'));
-    for (const share of shares) share.hold(SMALL_BODY_BYTES);
+    const reservations = Array.from({ length: 256 }, () => room.open('a'));
+    for (const reservation of reservations) reservation.hold(SMALL_BODY_BYTES);
     const more = room.open('a');
     expect(() => more.hold(1)).toThrow('request bodies in memory');
     room.open('b').hold(SMALL_BODY_BYTES);
-    shares[0]?.release();
+    reservations[0]?.release();
     more.hold(SMALL_BODY_BYTES);
-    for (const share of [...shares, more]) share.release();
+    for (const reservation of [...reservations, more]) reservation.release();
     expect(room.tokenCount).toBe(1);
   });
 

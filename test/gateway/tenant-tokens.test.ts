@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SubmitterShare } from '../../src/gateway/admission/submitter-share.js';
+import { SubmitterQuota } from '../../src/gateway/admission/submitter-quota.js';
 import { TokenStore } from '../../src/gateway/auth/token-store.js';
 import { FleetClient } from '../../src/producers/fleet-client.js';
 import { rememberQueue } from '../../src/queues/pipeline-queues.js';
@@ -178,11 +178,11 @@ describe('the memory for jobs', () => {
       // Less room than the 2.4 MB of these evaluations, which is scarce.
       const memory = { admitPercent: 100, maxBytes: counted + 1_500_000 };
       const full = await FleetClient.open({ redisUrl: redis.url, prefix, memory });
-      const share = new SubmitterShare(full, async () => 2);
-      await expect(share.take('solution-check', 'greedy', 1, 1_000, 1_000)).rejects.toMatchObject({
+      const quota = new SubmitterQuota(full, async () => 2);
+      await expect(quota.take('solution-check', 'greedy', 1, 1_000, 1_000)).rejects.toMatchObject({
         code: 'redis-full',
       });
-      await share.take('solution-check', 'other', 1, 1_000, 1_000);
+      await quota.take('solution-check', 'other', 1, 1_000, 1_000);
       await evaluations.obliterate({ force: true });
       await Promise.all([filling.close(), full.close()]);
     },

@@ -84,7 +84,7 @@ describe('one token that opens a resource many times', () => {
     ['waits', () => request('GET', `/v1/jobs/ID?wait=30s`)],
     ['waits for jobs that are not there', () => request('GET', `/v1/jobs/${JOB}?wait=30s`)],
     ['event streams', () => request('GET', '/v1/jobs/ID/events')],
-    ['live figures', () => request('GET', '/live')],
+    ['live numbers', () => request('GET', '/live')],
     ['claims', () => request('POST', '/v1/evaluations/claim?wait=30s', '{"queue":"nothing"}')],
     ['lists', () => request('GET', '/v1/jobs?limit=1000')],
     ['runs', () => request('GET', '/v1/runs/many?limit=10000')],

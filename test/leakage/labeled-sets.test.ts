@@ -105,7 +105,7 @@ describe('the ninth set, for which nothing was changed', () => {
     const table = document.slice(start, document.indexOf('\n\n', start));
     for (const [name, { value, count, of, low, high }] of Object.entries(rows)) {
       const line = table.split('\n').find((text) => text.startsWith(`| ${name}`));
-      const shown = (share: number | null) => (share ?? 0).toFixed(2);
+      const shown = (fraction: number | null) => (fraction ?? 0).toFixed(2);
       expect(line).toContain(`| ${count} of ${of} (${shown(value)}) | ${shown(low)} to ${shown(high)} |`);
     }
     const list = document.slice(start, document.indexOf('**The eighth set**'));

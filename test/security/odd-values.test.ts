@@ -100,13 +100,13 @@ const ODD: readonly unknown[] = [
 ];
 
 /** Every value in every field takes a minute on a busy machine: `TEST_ATTEMPTS=10000` tries them all. */
-const SHARE = attempts(3) === 3 ? 3 : 1;
+const STRIDE = attempts(3) === 3 ? 3 : 1;
 let positions = 0;
 
 /** The values for one position: a third of them, another third at the next position. */
 function oddValues(): readonly unknown[] {
   positions += 1;
-  return ODD.filter((_, at) => (at + positions) % SHARE === 0);
+  return ODD.filter((_, at) => (at + positions) % STRIDE === 0);
 }
 
 /** The body with each of its parts in turn replaced by odd values, or taken away. */
@@ -174,7 +174,7 @@ describe('odd values at every position of every body', () => {
         (await redisClient.keys('full:*')).filter((key) => !isGatewayRecord(key)).sort();
       const before = await keysLeft();
       // Most are rejected before anything could be stored; the unchanged body gets furthest.
-      const some = [...mutations(BODIES[operation])].filter((_, at) => at % SHARE === 0);
+      const some = [...mutations(BODIES[operation])].filter((_, at) => at % STRIDE === 0);
       const bodies = [...some, BODIES[operation]];
       const isBatch = operation.endsWith(':batch');
       const taken = await sendAll(fullClient, operation, bodies, (status) => status < 400 && !isBatch);

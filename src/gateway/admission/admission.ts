@@ -2,7 +2,7 @@ import { RequestError } from '../../errors.js';
 import type { FleetClient } from '../../producers/fleet-client.js';
 import { withDetails } from '../http/problem.js';
 import type { Statistics } from '../metrics/statistics.js';
-import { SubmitterShare } from './submitter-share.js';
+import { SubmitterQuota } from './submitter-quota.js';
 
 interface Reading {
   readonly at: number;
@@ -29,7 +29,7 @@ export class Admission {
   readonly #fleet: FleetClient;
   readonly #statistics: Statistics;
   readonly #limit: number;
-  readonly #share: SubmitterShare;
+  readonly #quota: SubmitterQuota;
   readonly #readings = new Map<string, Promise<Reading>>();
   readonly #counts = new Map<string, Counts>();
 
@@ -40,7 +40,7 @@ export class Admission {
     limit: number,
     submitters: () => Promise<number> = async () => 1,
   ) {
-    this.#share = new SubmitterShare(fleet, submitters);
+    this.#quota = new SubmitterQuota(fleet, submitters);
     this.#fleet = fleet;
     this.#statistics = statistics;
     this.#limit = limit;
@@ -56,7 +56,7 @@ export class Admission {
     const reading = await this.#reading(kind);
     const free = this.#limit - this.#depth(kind, reading);
     // If the kind has no room at all, the error below says so.
-    if (count <= free) await this.#share.take(kind, submitter, count, free, this.#limit);
+    if (count <= free) await this.#quota.take(kind, submitter, count, free, this.#limit);
     // No jobs are rejected because of an old reading: some of the jobs that it counts may have ended meanwhile.
     const landed =
       this.#take(kind, count, reading) ?? this.#take(kind, count, await this.#reading(kind, reading));

@@ -51,7 +51,7 @@ export class BodyRoom {
   }
 
   /** Room for one body of a token; the caller must release it. */
-  open(token: string): BodyShare {
+  open(token: string): BodyReservation {
     const room = this.#tokens.get(token) ?? { smallBytes: 0, reservedBytes: 0, bodies: 0, queue: [] };
     this.#tokens.set(token, room);
     room.bodies += 1;
@@ -59,13 +59,13 @@ export class BodyRoom {
     let large = 0;
     let reserved = 0;
     let isReleased = false;
-    const share: BodyShare = {
+    const reservation: BodyReservation = {
       reserve: async (bytes, signal) => {
         if (reserved > 0) return;
         await this.#reserve(room, bytes, signal);
         reserved = bytes;
         // The client may have left just when the room became free.
-        if (isReleased) return share.release();
+        if (isReleased) return reservation.release();
         this.#takeLarge(small);
         large = small;
         room.smallBytes -= small;
@@ -96,7 +96,7 @@ export class BodyRoom {
         if (room.bodies === 0 && room.reservedBytes === 0) this.#tokens.delete(token);
       },
     };
-    return share;
+    return reservation;
   }
 
   #takeLarge(bytes: number): void {
@@ -151,7 +151,7 @@ export class BodyRoom {
 }
 
 /** The room of one body. */
-export interface BodyShare {
+export interface BodyReservation {
   /**
    * Waits until the token has room for a large body.
    * @param bytes The most bytes that the body may have.

@@ -5,7 +5,7 @@ import { authorize, type Caller } from '../auth/caller.js';
 import { includesRole, type Role } from '../auth/roles.js';
 import { assertOwnTenant } from '../auth/tenant.js';
 import type { Gateway } from '../gateway.js';
-import type { TellAlso } from '../http/errors.js';
+import type { ExtendProblem } from '../http/errors.js';
 import { admitRequest, type Mounting, takeResource } from '../http/mount.js';
 import { boardHeaders } from '../http/security-headers.js';
 import { leadsToLogin } from '../pages/page-request.js';
@@ -80,7 +80,7 @@ function boardOf({ fleet }: Gateway, readOnlyMode: boolean) {
 }
 
 /** What the page of the board reads of an error, besides the problem document. */
-const boardError: TellAlso = ({ status, detail }) => ({
+const boardError: ExtendProblem = ({ status, detail }) => ({
   error: { key: status >= 500 ? 'ERRORS.INTERNAL_SERVER_ERROR' : 'ERRORS.FORBIDDEN' },
   message: detail,
 });
@@ -90,7 +90,7 @@ export function mountBoard(app: Express, mounting: Mounting): void {
   let board: Board | undefined;
   app.use(BOARD_PATH, boardHeaders(), async (request, response, next) => {
     response.locals.route = BOARD_PATH;
-    response.locals.alsoTell = boardError;
+    response.locals.extendProblem = boardError;
     try {
       const needed = SAFE_METHODS.has(request.method) ? 'read' : WRITER;
       const gateway = await admitRequest(request, response, needed, mounting);

@@ -2,9 +2,9 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { tooManyOpen } from '../admission/resource-limits.js';
 
-/** Largest share of the connections for one token, and for all connections without a token together. */
-const TOKEN_SHARE = 0.5;
-const STRANGER_SHARE = 0.25;
+/** Largest fraction of the connections for one token, and for all connections without a token together. */
+const TOKEN_FRACTION = 0.5;
+const STRANGER_FRACTION = 0.25;
 
 /**
  * How many requests a client may pipeline on one connection. Node emits all that arrive in one chunk, which may be more than
@@ -71,7 +71,7 @@ export class Connections {
 
   #addStranger(socket: Socket): void {
     this.#strangers.add(socket);
-    if (this.#strangers.size <= Math.max(1, this.#max * STRANGER_SHARE)) return;
+    if (this.#strangers.size <= Math.max(1, this.#max * STRANGER_FRACTION)) return;
     const [oldest] = this.#strangers;
     if (oldest === undefined) return;
     // Its close is emitted later; the next of many connections that come at once must not choose it again.
@@ -85,7 +85,7 @@ export class Connections {
    */
   letIn(socket: Socket, token: string): void {
     if (socket.destroyed || this.#tokens.get(socket) === token) return;
-    const max = Math.max(1, Math.floor(this.#max * TOKEN_SHARE));
+    const max = Math.max(1, Math.floor(this.#max * TOKEN_FRACTION));
     const count = this.#counts.get(token) ?? 0;
     if (count >= max) throw tooManyOpen(max, 'connections');
     this.#strangers.delete(socket);

@@ -70,8 +70,8 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** Further members of the problem documents of one response, in `response.locals.alsoTell`. */
-export type TellAlso = (problem: Problem) => Readonly<Record<string, unknown>>;
+/** Further members of the problem documents of one response, in `response.locals.extendProblem`. */
+export type ExtendProblem = (problem: Problem) => Readonly<Record<string, unknown>>;
 
 function sendProblem(error: FleetError, requestId: string, response: Response): void {
   const retryAfter = retryAfterOf(error);
@@ -79,8 +79,8 @@ function sendProblem(error: FleetError, requestId: string, response: Response): 
   if (error.entry.httpStatus === 401) response.set('www-authenticate', 'Bearer realm="solution-fleet"');
   const problem = problemOf(error, requestId);
   response.status(problem.status).set('cache-control', 'no-store').type(PROBLEM_TYPE);
-  const alsoTell = response.locals.alsoTell as TellAlso | undefined;
-  response.send(JSON.stringify({ ...problem, ...alsoTell?.(problem) }));
+  const extendProblem = response.locals.extendProblem as ExtendProblem | undefined;
+  response.send(JSON.stringify({ ...problem, ...extendProblem?.(problem) }));
 }
 
 /**

@@ -168,14 +168,14 @@ async function runWithBody(
 ): Promise<Outcome> {
   const { request, response, gateway, signal, stillAllowed } = call;
   const waited = operation.resource !== undefined || !request.complete;
-  const share = bodies.open((response.locals.caller as Caller).id);
+  const reservation = bodies.open((response.locals.caller as Caller).id);
   try {
-    const bounds = { limit: gateway.settings.bodyBytes, rate: bodyRate, share, signal };
+    const bounds = { limit: gateway.settings.bodyBytes, rate: bodyRate, reservation, signal };
     const body = operation.body === undefined ? undefined : await readJson(request, bounds);
     if (waited) await stillAllowed();
     return await operation.run({ ...call, body, idempotencyKey: request.get('idempotency-key') });
   } finally {
-    share.release();
+    reservation.release();
   }
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { messageOf, PayloadError, RequestError } from '../../errors.js';
-import { type BodyShare, SMALL_BODY_BYTES } from '../admission/body-room.js';
+import { type BodyReservation, SMALL_BODY_BYTES } from '../admission/body-room.js';
 import { assertBounded, rejectProtoKeys } from './json-bounds.js';
 import { type TransferRate, TransferWatch } from './transfer-watch.js';
 
@@ -80,7 +80,7 @@ export interface BodyBounds {
   readonly limit: number;
   readonly rate: TransferRate;
   /** Room in memory; absent for bodies that are always small. */
-  readonly share?: BodyShare;
+  readonly reservation?: BodyReservation;
   /** Aborted when the client has left. */
   readonly signal: AbortSignal;
 }
@@ -114,11 +114,14 @@ export async function readJson(request: IncomingMessage, bounds: BodyBounds): Pr
 export async function readBody(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
   const declared = declaredLength(request) ?? 0;
   if (declared > bounds.limit) throw tooLarge(bounds.limit);
-  if (declared > SMALL_BODY_BYTES) await bounds.share?.reserve(declared, bounds.signal);
+  if (declared > SMALL_BODY_BYTES) await bounds.reservation?.reserve(declared, bounds.signal);
   return readBytes(request, bounds);
 }
 
-function readBytes(request: IncomingMessage, { limit, rate, share, signal }: BodyBounds): Promise<Buffer> {
+function readBytes(
+  request: IncomingMessage,
+  { limit, rate, reservation, signal }: BodyBounds,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new GrowingBuffer();
     let isLarge = (declaredLength(request) ?? 0) > SMALL_BODY_BYTES;
@@ -133,7 +136,7 @@ function readBytes(request: IncomingMessage, { limit, rate, share, signal }: Bod
       request.off('data', take).off('end', finish).off('error', gone).off('close', gone);
     };
     /** A body of unknown length is no longer small: nothing more is read before its token has room. */
-    const grow = async (room: BodyShare) => {
+    const grow = async (room: BodyReservation) => {
       isLarge = true;
       watch.stop();
       request.pause();
@@ -145,12 +148,13 @@ function readBytes(request: IncomingMessage, { limit, rate, share, signal }: Bod
       watch.add(chunk.length);
       if (body.length + chunk.length > limit) return fail(tooLarge(limit));
       try {
-        share?.hold(chunk.length);
+        reservation?.hold(chunk.length);
       } catch (thrown) {
         return fail(thrown);
       }
       body.append(chunk);
-      if (share !== undefined && !isLarge && body.length > SMALL_BODY_BYTES) grow(share).catch(fail);
+      if (reservation !== undefined && !isLarge && body.length > SMALL_BODY_BYTES)
+        grow(reservation).catch(fail);
     };
     const finish = () => {
       stop();

@@ -70,7 +70,7 @@ export class Statistics {
 }
 
 /** The value below which a fraction of the values is (nearest rank); undefined without values. */
-export function percentile(values: readonly number[], share: number): number | undefined {
+export function percentile(values: readonly number[], fraction: number): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+  return sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)];
 }

@@ -50,7 +50,7 @@ export function mountOverview(app: Express, mounting: Mounting): void {
           stream.send('overview', (await readContent(gateway)).text);
         } catch (thrown) {
           // Redis is away: the page says so, and the next update comes when it is back.
-          gateway.logger.debug({ reason: messageOf(thrown) }, 'the overview has no figures');
+          gateway.logger.debug({ reason: messageOf(thrown) }, 'the overview has no numbers');
           stream.send('away', null);
         }
       };

@@ -41,7 +41,7 @@ function age(seconds: number): string {
 const money = (usd: number) => `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 4 : 2)}`;
 const rate = (perMinute: number) => (perMinute === 0 ? '0' : perMinute.toFixed(perMinute < 10 ? 1 : 0));
 
-function figure(name: string, value: string | number, isBad = false): Html {
+function entry(name: string, value: string | number, isBad = false): Html {
   return html`<div><dt>${name}</dt><dd${isBad && html` class="bad"`}>${value}</dd></div>`;
 }
 
@@ -49,16 +49,16 @@ function card({ kind, depth, perMinute, p50Ms, p95Ms, minutes, workers }: KindOv
   return html`<section class="card" aria-labelledby="kind-${kind}">
 <h3 id="kind-${kind}">${kind}</h3>
 <div data-live="kind-${kind}">
-<dl class="figures">
-${figure('waiting', depth.waiting + depth.due)}
-${figure('active', depth.active)}
-${figure('failed', depth.failed, depth.failed > 0)}
-${figure('per minute', rate(perMinute))}
-${figure('p50', duration(p50Ms))}
-${figure('p95', duration(p95Ms))}
-${figure('delayed', depth.delayed - depth.due)}
-${figure('with open children', depth.waitingChildren)}
-${figure('workers', workers, workers === 0)}
+<dl class="numbers">
+${entry('waiting', depth.waiting + depth.due)}
+${entry('active', depth.active)}
+${entry('failed', depth.failed, depth.failed > 0)}
+${entry('per minute', rate(perMinute))}
+${entry('p50', duration(p50Ms))}
+${entry('p95', duration(p95Ms))}
+${entry('delayed', depth.delayed - depth.due)}
+${entry('with open children', depth.waitingChildren)}
+${entry('workers', workers, workers === 0)}
 </dl>
 ${sparkline(kind, minutes)}
 </div>
@@ -108,7 +108,7 @@ function workers(overview: Overview): Html {
 /** The content of the overview. Updates replace the parts with `data-live`; without scripts the page does not change. */
 export function overviewContent(overview: Overview): Html {
   return html`<h1>Overview</h1>
-<p class="faint" data-live="time">As of <time datetime="${overview.at.toISOString()}">${overview.at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>. <span id="liveness">Reload for newer figures.</span></p>
+<p class="faint" data-live="time">As of <time datetime="${overview.at.toISOString()}">${overview.at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>. <span id="liveness">Reload for newer numbers.</span></p>
 <h2 id="wrong">What is wrong now</h2>
 <div aria-live="polite" aria-labelledby="wrong"><div data-live="problems">${problems(overview)}</div></div>
 <h2>Jobs</h2>

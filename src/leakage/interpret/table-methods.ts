@@ -257,7 +257,7 @@ function statistic({ interp, table, state, name, args, call }: TableCall): Value
     return newTable({ ...state, shape: 'column', columns: new Map(), fits: facts.fits });
   if (state.mask !== undefined && !['mean', 'value_counts'].includes(name))
     return opaque({ ...facts, rows: [] });
-  // Shares of missing values say nothing about the values.
+  // Fractions of missing values say nothing about the values.
   if (state.rows.length === 0 || state.missing === true) return opaque({ ...facts, rows: [] });
   const rowsText = call.callee.type === 'attribute' ? interp.label(call.callee.object) : '';
   const event = interp.fit(kind, `\`${interp.label(call)}\``, state, rowsText, call);

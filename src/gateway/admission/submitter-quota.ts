@@ -4,7 +4,7 @@ import { type QueueSample, sampleJobs } from '../../producers/sample-jobs.js';
 import { rememberedQueues } from '../../queues/pipeline-queues.js';
 import { sharedReading } from '../http/shared-reading.js';
 
-/** How many jobs are read; if more wait, the shares of submitters are estimated from these. */
+/** How many jobs are read; if more wait, the parts of submitters are estimated from these. */
 const SAMPLED_JOBS = 2_000;
 /** How many jobs are read in each pipeline queue, at least. */
 const MIN_SAMPLED_JOBS = 20;
@@ -23,7 +23,7 @@ interface Sample extends QueueSample {
  * and the same for their bytes. The second submitter then gets half of the rest, and so on, so that there is always room for
  * another. A single submitter may have everything.
  */
-export class SubmitterShare {
+export class SubmitterQuota {
   readonly #fleet: FleetClient;
   readonly #submitterCount: () => Promise<number>;
   readonly #samples = new Map<string, (fleet: FleetClient) => Promise<Sample>>();
