@@ -3,19 +3,19 @@ import type { AskOptions, Work } from './processor.js';
 import { UsageMeter } from './usage-meter.js';
 
 /**
- * `work.ask` of one attempt of a job. The steps name the questions in the order in which they are asked, so that a later
- * attempt finds their answers in the ledger. An error has the usage of all questions so far.
+ * `work.ask` of one attempt of a job. The steps name the requests in the order in which they are made, so that a later
+ * attempt finds their answers in the ledger. An error has the usage of all requests so far.
  */
 export function askAgents(work: () => Work): Work['ask'] {
-  const asked = new Map<string, number>();
+  const counts = new Map<string, number>();
   const meter = new UsageMeter();
   return <Output>(
     agent: Agent<Output>,
     variables: AgentRequest<Output>['variables'],
     { step, model, workspace }: AskOptions = {},
   ): Promise<AgentAnswer<Output>> => {
-    const count = (asked.get(agent.agentType) ?? 0) + 1;
-    asked.set(agent.agentType, count);
+    const count = (counts.get(agent.agentType) ?? 0) + 1;
+    counts.set(agent.agentType, count);
     const request = {
       agent,
       variables,

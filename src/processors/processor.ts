@@ -78,9 +78,9 @@ export interface ChildWork {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** How one question is asked. */
+/** Options of one request to an agent. */
 export interface AskOptions {
-  /** Names the question within its job; default: the agent's name, with the number of a repeated question. */
+  /** Names the request within its job; default: the agent's name, with the number of a repeated request. */
   readonly step?: string;
   /** Overrides the agent's model. */
   readonly model?: string;
@@ -92,8 +92,8 @@ export interface AskOptions {
 export interface Work {
   readonly runner: AgentRunner;
   /**
-   * Asks an agent. The ledger records the call: a later attempt gets the recorded answer and pays nothing, if it asks the
-   * same questions in the same order.
+   * Sends a request to an agent. The ledger records the call: a later attempt gets the recorded answer and pays nothing, if it
+   * makes the same requests in the same order.
    * @throws AgentError if there is no usable answer; CallRefusedError if the call may not be sent.
    */
   ask<Output>(

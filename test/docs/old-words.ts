@@ -102,7 +102,7 @@ export const OLD_WORDS: readonly OldWord[] = [
   { old: 'verdicts?', use: 'result, status, finding', in: 'names' },
   { old: 'verdicts?', use: 'result, status, finding', in: 'prose', at: 'src/solution/' },
   {
-    old: 'questions?|reask\\w*|asked|asking|ask (?:[a-z]+ )*[a-z]+',
+    old: 'questions?|reask\\w*|asked|asking|ask (?!agents|options)(?:[a-z]+ )*[a-z]+',
     use: 'request, retry',
     in: 'names',
     at: 'src/',
