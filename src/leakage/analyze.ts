@@ -154,24 +154,26 @@ function explain(leak: Leak, lineOf: (offset: number) => number): string {
   const at = (offset: number): string => `line ${lineOf(offset)}`;
   const scored = `scored at ${at(leak.scoreNode.start)}`;
   const rows = leak.rowsText === '' ? 'rows' : `\`${leak.rowsText}\``;
-  const held = leak.scoredText === '' ? 'the scored rows' : `\`${leak.scoredText}\``;
+  const scoredRows = leak.scoredText === '' ? 'the scored rows' : `\`${leak.scoredText}\``;
   const reach =
-    leak.split === undefined ? `${held}, ${scored}` : `${held} (${at(leak.split.node.start)}), ${scored}`;
+    leak.split === undefined
+      ? `${scoredRows}, ${scored}`
+      : `${scoredRows} (${at(leak.split.node.start)}), ${scored}`;
   switch (leak.kind) {
     case 'selection':
-      return `${sentence(leak.subject)} is chosen by the score at ${at(leak.node.start)} on ${held}, the rows that are ${scored}.`;
+      return `${sentence(leak.subject)} is chosen by the score at ${at(leak.node.start)} on ${scoredRows}, the rows that are ${scored}.`;
     case 'early-stopping':
-      return `Training watches ${rows} (${at(leak.node.start)}) to decide when to stop, and ${held} are ${scored}.`;
+      return `Training watches ${rows} (${at(leak.node.start)}) to decide when to stop, and ${scoredRows} are ${scored}.`;
     case 'training-rows':
     case 'pseudo-labels':
     case 'stacking':
       return `${sentence(leak.subject)} is trained on ${rows} (${at(leak.node.start)}), whose rows include ${reach}.`;
     case 'group-overlap':
-      return `The split at ${at(leak.node.start)} ignores ${leak.subject}, so one group is on both sides of ${held}, ${scored}.`;
+      return `The split at ${at(leak.node.start)} ignores ${leak.subject}, so one group is on both sides of ${scoredRows}, ${scored}.`;
     case 'shuffled-time':
       return `${sentence(leak.subject)} (${at(leak.node.start)}) takes labels of earlier rows into the features, and the rows are dealt out at random into ${reach}.`;
     case 'label-in-features':
-      return `${sentence(leak.subject)} is made from the label (${at(leak.statement.start)}) and is among the features of ${held}, ${scored}.`;
+      return `${sentence(leak.subject)} is made from the label (${at(leak.statement.start)}) and is among the features of ${scoredRows}, ${scored}.`;
     case 'future-values':
       return `${sentence(leak.subject)} takes values of later rows (${at(leak.node.start)}) into the features of ${reach}.`;
     case 'statistics':

@@ -201,11 +201,11 @@ function isSameText(a: string, b: string): boolean {
 function claimedInSample(interp: Interpreter, scored: readonly ScoredPredictions[]): Leak[] {
   // Rows that are not followed may be the held-out ones.
   if (scored.length < interp.record.scored.length) return [];
-  const held = scored.some(
+  const hasHeldOutScore = scored.some(
     ({ prediction }) =>
       prediction.training !== undefined && overlapOf(prediction.training.rows, prediction.rows) !== 'yes',
   );
-  if (held) return [];
+  if (hasHeldOutScore) return [];
   return scored.flatMap(({ prediction, score }) => {
     const { training } = prediction;
     if (training === undefined || !interp.record.isClaimed(score) || !covers(training.rows, prediction.rows))

@@ -215,7 +215,7 @@ function instantiate(interp: Interpreter, of: Value & { type: 'class' }, args: A
     steps: [],
     training: undefined,
     fits: [],
-    held: NO_FACTS,
+    argumentFacts: NO_FACTS,
   });
   const instance: Value = { type: 'instance', of, attributes: new Map(), learned: learned.cell };
   const init = boundMethod(instance, of, '__init__');

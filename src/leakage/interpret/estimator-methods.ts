@@ -102,7 +102,7 @@ export function estimatorMethod(
     interp.store.write(estimator.cell, {
       ...state,
       fits: union(state.fits, facts.fits),
-      held: { ...state.held, scores: union(state.held.scores, facts.scores) },
+      argumentFacts: { ...state.argumentFacts, scores: union(state.argumentFacts.scores, facts.scores) },
     });
     return UNKNOWN;
   }
@@ -277,7 +277,7 @@ export function readSearchResult(
   const { training } = state;
   if (name === 'history') return historyOf(interp, estimator, expression);
   if (/^best_(params|value|trial|values)$/.test(name)) {
-    return opaque({ ...NO_FACTS, fits: state.fits, scores: state.held.scores });
+    return opaque({ ...NO_FACTS, fits: state.fits, scores: state.argumentFacts.scores });
   }
   if (!name.endsWith('_') || training === undefined) {
     if (name === 'layers' || name === 'module') return estimator;

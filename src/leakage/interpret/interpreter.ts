@@ -285,10 +285,11 @@ export class Interpreter {
     if (value.type === 'instance' && depth < 4) {
       return known.of(value.attributes, depth, () => {
         let facts = NO_FACTS;
-        for (const { value: held } of value.attributes.values()) {
+        for (const { value: attribute } of value.attributes.values()) {
           countWork(1);
-          const isRows = held.type === 'table' || (held.type === 'opaque' && held.source !== undefined);
-          facts = joinFacts(facts, isRows ? this.#partData(held, depth + 1, known) : factsOf(held));
+          const isRows =
+            attribute.type === 'table' || (attribute.type === 'opaque' && attribute.source !== undefined);
+          facts = joinFacts(facts, isRows ? this.#partData(attribute, depth + 1, known) : factsOf(attribute));
         }
         return facts;
       });

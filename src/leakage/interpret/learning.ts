@@ -189,7 +189,7 @@ export function trainingOf(
 
 /** What was chosen on rows and handed to the constructor (`best_params_`, a tuned threshold). */
 export function chosenOptions(state: EstimatorState): readonly FitEvent[] {
-  return state.held.fits.filter((fit) => fit.kind === 'selection');
+  return state.argumentFacts.fits.filter((fit) => fit.kind === 'selection');
 }
 
 export function predictionOf(

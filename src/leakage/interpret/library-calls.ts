@@ -158,7 +158,7 @@ function construct(path: string, role: EstimatorRole, args: Arguments): Value {
     steps,
     training: undefined,
     fits: [],
-    held: args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS),
+    argumentFacts: args.all.map((value) => factsOf(value)).reduce(joinFacts, NO_FACTS),
   });
 }
 
@@ -172,7 +172,7 @@ function booster(interp: Interpreter, path: string, args: Arguments, call: Call)
     steps: [],
     training: undefined,
     fits: [],
-    held: NO_FACTS,
+    argumentFacts: NO_FACTS,
   });
   if (value === undefined || expression === undefined) return model;
   const params = argument(args, 0, 'params');

@@ -301,7 +301,7 @@ export function handMadePrediction(
     steps: [],
     training: undefined,
     fits: weights.fits,
-    held: NO_FACTS,
+    argumentFacts: NO_FACTS,
   });
   const text = interp.label(nodes.right);
   const training = trainingOf(interp, `\`${text}\``, weights, text, [], nodes.node);

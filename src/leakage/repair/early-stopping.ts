@@ -40,10 +40,10 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
   if (watched.name !== 'eval_set')
     return declined(`\`${watched.name}\` holds prepared data sets, which cannot be divided here`);
   const [xText, yText] = [x, y].map(({ value: part }) => context.source.slice(part.start, part.end));
-  const held = holdOut(context, statement, xText ?? '', yText ?? '');
-  if (held === undefined) return declined('the training call shares its line');
+  const heldOut = holdOut(context, statement, xText ?? '', yText ?? '');
+  if (heldOut === undefined) return declined('the training call shares its line');
   const value = watched.value;
-  const pair = `(${held.stopX}, ${held.stopY})`;
+  const pair = `(${heldOut.stopX}, ${heldOut.stopY})`;
   const original = context.source.slice(value.start, value.end);
   const inner = original.startsWith('[')
     ? `[${pair}]`
@@ -55,10 +55,10 @@ export function stopOnHeldOutTrainingRows(context: RepairContext): Rewrite {
     {
       start: statement.start,
       end: statement.start,
-      text: held.lines.map((line) => `${line}${context.lineEnding}${held.indent}`).join(''),
+      text: heldOut.lines.map((line) => `${line}${context.lineEnding}${heldOut.indent}`).join(''),
     },
-    { start: x.value.start, end: x.value.end, text: held.fitX },
-    { start: y.value.start, end: y.value.end, text: held.fitY },
+    { start: x.value.start, end: x.value.end, text: heldOut.fitX },
+    { start: y.value.start, end: y.value.end, text: heldOut.fitY },
     { start: value.start, end: value.end, text: inner },
   ]);
   return { text };

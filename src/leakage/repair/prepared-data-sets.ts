@@ -44,8 +44,8 @@ export function stopOnHeldOutDataSet(
   const others = new Set(sets?.map(({ id }) => id).filter((id) => id !== training.id));
   if (sets === undefined || others.size !== 1)
     return declined('the watched data sets are not written out in the call');
-  const held = holdOut(context, leak.statement, text(x.value), text(y.value));
-  if (held === undefined) return declined('the training call shares its line');
+  const heldOut = holdOut(context, leak.statement, text(x.value), text(y.value));
+  if (heldOut === undefined) return declined('the training call shares its line');
   const [fitSet, stopSet] = [freshName(source, 'fit_set'), freshName(source, 'stop_set')];
   const copy = (rows: string, labels: string, extra: string): string =>
     edited(source, made, [
@@ -56,13 +56,13 @@ export function stopOnHeldOutDataSet(
   // LightGBM bins the rows that it stops on by the bins of the training rows.
   const bins = /(^|\.)Dataset$/.test(text(made.callee)) ? `, reference=${fitSet}` : '';
   const lines = [
-    ...held.lines,
-    `${fitSet} = ${copy(held.fitX, held.fitY, '')}`,
-    `${stopSet} = ${copy(held.stopX, held.stopY, bins)}`,
+    ...heldOut.lines,
+    `${fitSet} = ${copy(heldOut.fitX, heldOut.fitY, '')}`,
+    `${stopSet} = ${copy(heldOut.stopX, heldOut.stopY, bins)}`,
   ];
   const { start } = leak.statement;
   const edits: TextEdit[] = [
-    { start, end: start, text: lines.map((line) => `${line}${lineEnding}${held.indent}`).join('') },
+    { start, end: start, text: lines.map((line) => `${line}${lineEnding}${heldOut.indent}`).join('') },
     { start: training.start, end: training.end, text: fitSet },
     ...sets.map((set) => ({
       start: set.start,

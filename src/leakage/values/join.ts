@@ -186,7 +186,12 @@ function joinEstimators(a: EstimatorState, b: EstimatorState): EstimatorState {
           ...joinFacts({ ...NO_FACTS, ...a.training }, { ...NO_FACTS, ...b.training }),
           predictions: union(a.training.predictions, b.training.predictions),
         };
-  return { ...b, training, fits: union(a.fits, b.fits), held: joinFacts(a.held, b.held) };
+  return {
+    ...b,
+    training,
+    fits: union(a.fits, b.fits),
+    argumentFacts: joinFacts(a.argumentFacts, b.argumentFacts),
+  };
 }
 
 function joinSequenceStates(a: SequenceState, b: SequenceState): SequenceState {

@@ -136,8 +136,8 @@ export interface EstimatorState {
   readonly training: Training | undefined;
   /** Own fit first, then everything the fitted rows were made with. */
   readonly fits: readonly FitEvent[];
-  /** What was handed to the constructor. */
-  readonly held: Facts;
+  /** Facts of what was passed to the constructor. */
+  readonly argumentFacts: Facts;
 }
 export type EstimatorRole =
   | 'transformer'
@@ -281,13 +281,15 @@ function partFacts(value: Value, depth: number, known: KnownFacts): Facts {
       return known.of(value.cell, depth, () => joinFirst(entries.values(), rest, depth, known));
     }
     case 'estimator': {
-      const { held, fits, role } = value.cell.value;
-      return role === 'transformer' ? { ...held, rows: [], fits: union(held.fits, fits) } : held;
+      const { argumentFacts, fits, role } = value.cell.value;
+      return role === 'transformer'
+        ? { ...argumentFacts, rows: [], fits: union(argumentFacts.fits, fits) }
+        : argumentFacts;
     }
     case 'instance':
       return known.of(value.attributes, depth, () => {
-        const held = [...value.attributes.values()].slice(0, MAX_PARTS).map((cell) => cell.value);
-        return joinFirst(held, undefined, depth, known);
+        const attributes = [...value.attributes.values()].slice(0, MAX_PARTS).map((cell) => cell.value);
+        return joinFirst(attributes, undefined, depth, known);
       });
     case 'method':
       return partFacts(value.receiver, depth + 1, known);

@@ -14,24 +14,24 @@ const PUTS_IN = /^(append|extend|insert|update|add|setdefault)$/;
  * Variables and functions that may hold something of the scored rows after these statements, beginning with the parts
  * that hold them: what is assigned from them, put into lists of them, or reads them.
  */
-export function heldNames(statements: readonly Stmt[], parts: readonly string[]): ReadonlySet<string> {
-  const held = new Set(parts);
+export function affectedNames(statements: readonly Stmt[], parts: readonly string[]): ReadonlySet<string> {
+  const affected = new Set(parts);
   const mentions = (expression: Expr): boolean =>
-    [...namesInExpression(expression)].some(({ id }) => held.has(id));
+    [...namesInExpression(expression)].some(({ id }) => affected.has(id));
   const hold = (target: Expr): void => {
     const items = target.type === 'sequence' ? target.items : [target];
     for (const item of items) {
       const root = rootName(item);
-      if (root !== undefined) held.add(root);
+      if (root !== undefined) affected.add(root);
     }
   };
   let size = -1;
   // Loops hand on to earlier lines what later ones made.
-  while (size !== held.size) {
-    size = held.size;
+  while (size !== affected.size) {
+    size = affected.size;
     for (const outer of statements) {
       if (outer.type === 'function' || outer.type === 'class') {
-        if ([...namesIn(outer)].some(({ id }) => held.has(id))) held.add(outer.name);
+        if ([...namesIn(outer)].some(({ id }) => affected.has(id))) affected.add(outer.name);
         continue;
       }
       for (const inner of statementsIn(outer)) {
@@ -49,7 +49,7 @@ export function heldNames(statements: readonly Stmt[], parts: readonly string[])
       }
     }
   }
-  return held;
+  return affected;
 }
 
 /** The object whose method is called, or the model that is passed to a function. */
@@ -91,7 +91,7 @@ export function isSkip(statement: Stmt): boolean {
 }
 
 /** The variable that a statement gives the value of another one. */
-export function holderOf(statement: Stmt, id: string): string | undefined {
+export function copyOf(statement: Stmt, id: string): string | undefined {
   if (statement.type !== 'assign') return undefined;
   const { value } = statement;
   for (const target of statement.targets) {

@@ -22,7 +22,7 @@ import {
 import {
   assignedNames,
   bestKeyOf,
-  holderOf,
+  copyOf,
   isShown,
   isSkip,
   itemsOf,
@@ -283,9 +283,9 @@ class Choice {
     const inBranch: string[] = [];
     const lines: string[] = [];
     for (const id of used) {
-      const holder = effects.map((statement) => holderOf(statement, id)).find((name) => name !== undefined);
-      const name = holder ?? freshName(this.#context.source, `best_${id}`, new Set(inBranch));
-      if (holder === undefined) inBranch.push(`${name} = ${id}`);
+      const copy = effects.map((statement) => copyOf(statement, id)).find((name) => name !== undefined);
+      const name = copy ?? freshName(this.#context.source, `best_${id}`, new Set(inBranch));
+      if (copy === undefined) inBranch.push(`${name} = ${id}`);
       lines.push(`${id} = ${name}`);
     }
     for (const statement of [...steps, ...effects]) lines.push(this.#oneLine(statement));

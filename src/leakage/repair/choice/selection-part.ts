@@ -12,7 +12,7 @@ import { overlapOf } from '../../values/region.js';
 import { freshName, onOneLine, type RepairContext } from '../context.js';
 import { isChangedBetween } from '../divisions.js';
 import { readSplitCall, type SplitPart } from '../split-parts.js';
-import { heldNames } from './candidate-statements.js';
+import { affectedNames } from './candidate-statements.js';
 
 /** Thrown where a choice cannot be made on a part of the training rows; the message says why. */
 export class NotChosen extends Error {}
@@ -33,7 +33,7 @@ export class SelectionPart {
   readonly #parts: readonly SplitPart[];
   readonly #split: { statement: Stmt; call: Call };
   readonly #trained: { x: Expr; y: Expr };
-  readonly #held: ReadonlySet<string>;
+  readonly #affected: ReadonlySet<string>;
   /** Further tables of the training rows that are divided as well, each with its part. */
   readonly #others = new Map<string, string>();
   #usesClone = false;
@@ -57,7 +57,7 @@ export class SelectionPart {
     if (split === undefined) throw new NotChosen('no division of the rows before the choice is known');
     this.#parts = split.parts;
     this.#split = split;
-    this.#held = heldNames(
+    this.#affected = affectedNames(
       [...this.#statementsBefore()],
       split.parts.map(({ test }) => test),
     );
@@ -267,7 +267,7 @@ export class SelectionPart {
   isScored(expression: Expr): boolean {
     const root = rootName(expression);
     if (root === undefined) return false;
-    if (this.#held.has(root)) return true;
+    if (this.#affected.has(root)) return true;
     const rows = this.#context.watchedEarlier.get(root);
     return rows !== undefined && overlapOf(rows, this.#leak.rows) === 'yes';
   }
