@@ -60,7 +60,7 @@ export async function startTestGateway(
     settings: { ...TEST_SETTINGS, ...settings },
     logger: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     redisUrl: redis.url,
-    openFleet: () => FleetClient.open({ redisUrl: redis.url, prefix }),
+    openFleet: (kinds) => FleetClient.open({ redisUrl: redis.url, prefix, kinds }),
     costs: costReader,
     announce: (message) => announcements.push(message),
     ...options,

@@ -1,11 +1,15 @@
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import type { WorkerOptions } from '../../src/fleet/worker.js';
+import { FleetHttpClient } from '../../src/http-client/index.js';
 import { addJob } from '../../src/producers/add-job.js';
 import { readCallRecords } from '../../src/queues/call-record.js';
 import type { ResultOf } from '../../src/queues/registry.js';
+import { hasPython, runPython } from '../clients/python-program.js';
+import { startTestGateway, type TestGateway } from '../gateway/gateway-fixture.js';
+import { runnerFor } from '../support/agent-answers.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { startFleetCommand } from '../support/fleet-command.js';
+import { fleetCommand, startFleetCommand } from '../support/fleet-command.js';
 import {
   jsonReply,
   type MessagesApi,
@@ -19,6 +23,7 @@ import { review, wordCount } from './word-kinds.js';
 
 const redis = redisOfFile();
 const MODULE = testProgram('test/kinds/word-kinds');
+const withPython = await hasPython();
 let fleets = 0;
 
 async function startFleet(reply: Script = []): Promise<TestFleet & { readonly api: MessagesApi }> {
@@ -97,6 +102,108 @@ describe('a kind of one’s own', () => {
   });
 });
 
+/** A worker and a gateway with the kinds of the module. */
+async function startGateway(): Promise<TestFleet & { readonly gateway: TestGateway }> {
+  const test = await startFleet();
+  await test.worker(createOfflineRunner(), OWN);
+  const gateway = await startTestGateway(redis, test.fleet.prefix, {}, { kinds: test.fleet.kinds });
+  onTestFinished(() => gateway.close());
+  return { ...test, gateway };
+}
+
+describe('a gateway with kinds of one’s own', () => {
+  it('has their routes, validates, lists and documents them', async () => {
+    const { gateway } = await startGateway();
+    const done = await gateway.send('POST', '/v1/jobs/word-count?wait=30s', { payload: { text: 'a b' } });
+    expect(done.json).toMatchObject({ kind: 'word-count', state: 'completed', result: { words: 2 } });
+    const refused = await gateway.send('POST', '/v1/jobs/word-count', { payload: { text: '' } });
+    expect(refused.json).toMatchObject({ status: 422, code: 'invalid-payload', field: 'payload.text' });
+    const batch = await gateway.send('POST', '/v1/jobs:batch', {
+      jobs: [
+        { kind: 'word-count', payload: { text: 'a' } },
+        { kind: 'word-count', payload: { words: 1 } },
+      ],
+    });
+    expect(batch.json.jobs).toMatchObject([{ kind: 'word-count' }, { error: { code: 'invalid-payload' } }]);
+    const { json } = await gateway.send('GET', '/v1/jobs?kind=word-count');
+    expect(json.jobs).toHaveLength(2);
+    const claim = await gateway.send('POST', '/v1/evaluations/claim', { queue: 'word-count' });
+    expect(claim.json).toMatchObject({ status: 422, field: 'queue' });
+    const document = (await gateway.send('GET', '/v1/openapi.json')).json;
+    const { post } = document.paths['/v1/jobs/word-count'];
+    expect(post).toMatchObject({ operationId: 'submit-word-count', description: 'Counts words.' });
+    expect(JSON.stringify(post.requestBody)).toContain('"least"');
+    expect(JSON.stringify(document.components.schemas.BatchJob)).toContain('word-count-review');
+    expect(JSON.stringify(document.components.schemas['Job-word-count'])).toContain('"words"');
+  });
+
+  it('shows them on the board and the overview, and counts them', async () => {
+    const { gateway, fleet } = await startGateway();
+    const job = await addJob(fleet, wordCount, { text: 'a' });
+    await job.result();
+    const board = (await gateway.send('GET', '/board/api/queues?activeQueue=word-count&status=completed'))
+      .json;
+    const queue = board.queues.find(({ name }: { name: string }) => name === 'word-count');
+    expect(queue.jobs).toMatchObject([{ id: job.id, returnValue: { words: 1 } }]);
+    const metrics = async () => (await gateway.send('GET', '/metrics')).text.split('\n');
+    const total = 'fleet_jobs_total{kind="word-count",outcome="completed",reason="none"} 1';
+    await expect.poll(metrics).toContain(total);
+    expect(await metrics()).toContain('fleet_job_duration_seconds_count{kind="word-count"} 1');
+    expect(await metrics()).toContain('fleet_workers{kind="word-count"} 1');
+    expect((await gateway.send('GET', '/')).text).toContain('word-count-review');
+  });
+
+  it('serves its TypeScript client', async () => {
+    const { gateway } = await startGateway();
+    const http = new FleetHttpClient({ url: gateway.url });
+    const { id } = await http.add(wordCount, { text: 'a b c' });
+    expect((await http.result(wordCount, id)).words).toBe(3);
+    expect(await http.result('word-count', id)).toEqual({ words: 3 });
+  });
+
+  it.skipIf(!withPython)('serves its Python client', async () => {
+    const { gateway } = await startGateway();
+    const said = await runPython(
+      gateway.url,
+      'say(**fleet.submit("word-count", {"text": "a b", "tags": {"run": "p"}}, key="k").result(timeout=30))',
+    );
+    expect(said).toEqual({ words: 2 });
+  });
+
+  it('without such a kind says so, and which there are', async () => {
+    const { fleet } = await startFleet();
+    const gateway = await startTestGateway(redis, fleet.prefix);
+    onTestFinished(() => gateway.close());
+    const { json } = await gateway.send('POST', '/v1/jobs/word-count', { payload: { text: 'a' } });
+    expect(json).toMatchObject({
+      ...{ status: 404, code: 'unknown-kind' },
+      detail: expect.stringMatching(
+        /"word-count" is not a kind of job here; there are: solution-check, .*contamination/,
+      ),
+    });
+  });
+});
+
+describe('the command line', () => {
+  it('submits, lists and shows jobs of kinds of one’s own', async () => {
+    const { fleet, worker } = await startFleet();
+    await worker(createOfflineRunner(), OWN);
+    const env = { FLEET_REDIS_URL: redis.url, FLEET_PREFIX: fleet.prefix };
+    const submit = ['submit', 'word-count', '--data', '-', '--wait', '--json', '--kinds-from', MODULE];
+    const submitted = await fleetCommand(submit, { env, input: '{"text": "a b"}' });
+    const { id, state, result } = JSON.parse(submitted.stdout);
+    expect([state, result]).toEqual(['completed', { words: 2 }]);
+    const known = { ...env, FLEET_KINDS_FROM: MODULE };
+    const listed = await fleetCommand(['list', '--kind', 'word-count', '--json'], { env: known });
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ id }]);
+    const shown = await fleetCommand(['get', id, '--json'], { env: known });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ kind: 'word-count', result: { words: 2 } });
+    const unknown = await fleetCommand(submit.slice(0, -2), { env, input: '{"text": "a b"}' });
+    expect(unknown.stderr).toContain('"word-count" is not a kind of job here');
+    expect(unknown.exitCode).toBe(2);
+  });
+});
+
 describe('a kind of one’s own with agents and children', () => {
   it('replays its answered calls after its worker was killed, in the isolated process of the next worker', async () => {
     const { fleet, api } = await startFleet([
@@ -129,5 +236,27 @@ describe('a kind of one’s own with agents and children', () => {
       { step: 'critic-2', state: 'in-doubt' },
       { step: 'critic-2', state: 'answered' },
     ]);
+  });
+
+  it('is started by a follow-up of a built-in kind, and sends no call beyond its budget', async () => {
+    const { fleet, worker, api } = await startFleet(({ body }) =>
+      body.output_config === undefined ? textReply('a matters') : jsonReply({ grade: 2 }),
+    );
+    await worker(runnerFor(api), OWN);
+    const text = 'atoms and void';
+    const then = [
+      { kind: review.name, from: { text: 'result.summary' } },
+      { kind: 'word-count', payload: { text } },
+    ];
+    const first = await addJob(fleet, 'summarize', { ablationCode: 'x', rawOutput: 'a: 1', then });
+    const { followUps } = await first.wait();
+    expect(followUps).toMatchObject([
+      { kind: review.name, job: { state: 'completed', result: { grade: 2, topic: 'a matters' } } },
+      { kind: 'word-count', job: { state: 'completed', result: { words: 3 } } },
+    ]);
+    const before = api.requests.length;
+    const job = await addJob(fleet, review, { text }, { budgetUsd: 0.000001 });
+    expect(await job.wait()).toMatchObject({ state: 'failed', error: { code: 'budget-exhausted' } });
+    expect(api.requests).toHaveLength(before);
   });
 });

@@ -29,7 +29,6 @@ from .types import (
     ExtractResult,
     Job,
     JobState,
-    KindName,
     RefinementLoopPayload,
     RefinementLoopResult,
     Run,
@@ -97,9 +96,13 @@ class FleetClient:
     def submit(
         self, kind: Literal["refinement-loop"], payload: RefinementLoopPayload, **options: Unpack[SubmitOptions]
     ) -> JobHandle[RefinementLoopResult]: ...
+    @overload
+    def submit(
+        self, kind: str, payload: Mapping[str, Any], **options: Unpack[SubmitOptions]
+    ) -> JobHandle[Any]: ...
 
-    def submit(self, kind: KindName, payload: Any, **options: Unpack[SubmitOptions]) -> JobHandle[Any]:
-        """Submits a job.
+    def submit(self, kind: str, payload: Any, **options: Unpack[SubmitOptions]) -> JobHandle[Any]:
+        """Submits a job of a built-in kind, or of one that the gateway was started with (``--kinds-from``).
 
         Options: ``key`` (the same key and payload are the same job, also after a restart of the pipeline),
         ``force``, ``tenant``, ``priority``, ``delay_seconds``, ``budget_usd``.
@@ -181,7 +184,7 @@ class FleetClient:
     def jobs(
         self,
         *,
-        kind: KindName | None = None,
+        kind: str | None = None,
         state: JobState | None = None,
         run: str | None = None,
         limit: int = 100,

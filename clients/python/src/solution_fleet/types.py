@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
 
+#: The built-in kinds; a gateway may have others.
 KindName = Literal["solution-check", "summarize", "extract", "contamination", "refinement-loop"]
 JobState = Literal["waiting", "delayed", "waiting-children", "active", "completed", "failed", "cancelled"]
 CheckStatus = Literal["clean", "corrected", "partly-corrected", "uncorrected"]
@@ -440,7 +441,7 @@ class _BatchJobExtras(TypedDict, total=False):
 
 
 class BatchJob(_BatchJobExtras):
-    kind: KindName
+    kind: str
     #: One of the payloads above, as ``kind`` says.
     payload: Any
 
@@ -489,7 +490,7 @@ class CheckOptions(StepOptions, total=False):
 
 
 class DeadLetterFields(TypedDict, total=False):
-    kind: KindName
+    kind: str
     run: str
     tenant: str
     #: Only jobs that failed with this error code.
