@@ -2,6 +2,8 @@
  * solution-fleet: contracts, producers, pure functions and agents. Importing this module loads neither the
  * Anthropic SDK nor Express: both are loaded when they are first used.
  */
+/** For the schemas of kinds of one's own: those of another version of zod may not fit. */
+export { z } from 'zod';
 export { AgentConfig, type AgentConfigInput, type AgentDefinition } from './agents/agent-config.js';
 export type {
   Agent,

@@ -38,7 +38,7 @@ export interface Kind<
   process(payload: z.output<Payload>, work: Work): Promise<z.input<Result>>;
 }
 
-/** Marks kinds; the module of a user may have loaded another copy of this package. */
+/** Marks what `defineKind` returns; the module of a user may have loaded another copy of this package. */
 const DEFINED = Symbol.for('solution-fleet.kind');
 
 export function isKind(value: unknown): value is Kind {
@@ -103,17 +103,16 @@ export function defineKind<const Name extends string, Payload extends z.ZodObjec
   }
   assertJson(name, 'payload', payload);
   assertJson(name, 'result', result);
-  return Object.assign(
-    {
-      ...definition,
-      payload,
-      summary: summary ?? `Jobs of the kind ${name}.`,
-      limits,
-      suppliedByChild,
-      defaults: { ...DEFAULT_JOB, ...defaults },
-    },
-    { [DEFINED]: true },
-  );
+  const kind = {
+    ...definition,
+    payload,
+    summary: summary ?? `Jobs of the kind ${name}.`,
+    limits,
+    suppliedByChild,
+    defaults: { ...DEFAULT_JOB, ...defaults },
+  };
+  // A copy of a kind with other fields has not been checked, so it has no mark.
+  return Object.defineProperty(kind, DEFINED, { value: true });
 }
 
 function completePayload<Payload extends z.ZodObject>(

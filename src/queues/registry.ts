@@ -48,7 +48,6 @@ export class KindRegistry<Kind extends JobKind = JobKind> implements Iterable<Ki
     const kinds = new Map(builtIn.map((kind) => [kind.name, kind]));
     for (const kind of own) {
       const other = kinds.get(kind.name);
-      if (other === kind) continue;
       if (other !== undefined) {
         const isBuiltIn = builtIn.includes(other);
         throw new KindError(

@@ -1,6 +1,7 @@
 /** Kinds as a user defines them; `fleet worker --kinds-from` loads this module in tests. */
-import { z } from 'zod';
-import { defineAgent, defineKind } from '../../src/index.js';
+import { defineAgent, defineKind, z } from '../../src/index.js';
+
+export { defineAgent, defineKind, z };
 
 const critic = defineAgent({
   promptFile: new URL('./critic.md', import.meta.url),
