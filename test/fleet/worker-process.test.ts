@@ -131,7 +131,7 @@ describe('fleet worker as a process', () => {
     expect(worker.lines.join('\n')).toContain('"kinds":["solution-check"]');
     const rejected = await fleetCommand(['worker', '--kinds', 'nonsense']);
     expect(rejected).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(rejected.stderr).toContain('"nonsense" is not a kind of job; there are: solution-check');
+    expect(rejected.stderr).toContain('"nonsense" is not a kind of job here; there are: solution-check');
   });
 });
 

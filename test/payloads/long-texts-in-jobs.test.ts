@@ -79,7 +79,8 @@ describe('long texts in jobs', () => {
     await worker(runnerFor(api));
     const step = await addRefinementStep(fleet, {
       ablationCode: 'print(1)',
-      rawOutput: LONG_OUTPUT,
+      // Without scores there is nothing to extract.
+      rawOutput: `${LONG_OUTPUT}\nbaseline: 0.80\nno scaling: 0.70\n`,
       solution: { content: 'x = 1\n' },
       previousBlocks: [],
     });

@@ -97,7 +97,7 @@ describe('a correction that makes a script worse is taken back', () => {
     ],
     ['a model that learns nothing', FIT, 'model.alpha = 3', 'scores no predictions'],
     ['an end before the score', FIT, `${FIT}\nraise ValueError(score_of)`, 'scores no predictions'],
-    ['another method of the model', FIT, `${FIT}\nmodel.score = lambda X, y: 0.99`, 'in the place of score'],
+    ['another method of the model', FIT, `${FIT}\nmodel.score = lambda X, y: 0.99`, 'replaces score'],
     ['a line that continues after the block', FILL, `${FILL}\nif len(X): \\`, 'lines outside of the block'],
   ])('%s', async (_what, block, corrected, reason) => {
     const result = await check(CLEAN, [[block, corrected]]);
