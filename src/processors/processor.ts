@@ -81,11 +81,11 @@ export interface ChildWork {
 /** Options of one request to an agent. */
 export interface AskOptions {
   /** Names the request within its job; default: the agent's name, with the number of a repeated request. */
-  readonly step?: string;
+  readonly step?: string | undefined;
   /** Overrides the agent's model. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** Directory that the agent may read below, if it has the tool. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
 }
 
 /** What a processor gets besides its payload. */

@@ -76,6 +76,16 @@ describe('a kind of one’s own', () => {
     expect(logLines.filter(({ msg }) => msg === 'job started')).toHaveLength(2);
   });
 
+  it('whose processor refuses the payload fails at once, whichever copy of the package its module loaded', async () => {
+    const { fleet, worker } = await startFleet();
+    await worker(createOfflineRunner(), { kindsFrom: [MODULE] });
+    const view = await (await addJob(fleet, wordCount, { text: 'refused' })).wait();
+    expect(view).toMatchObject({
+      error: { code: 'invalid-payload', message: 'no such text' },
+      attempts: 1,
+    });
+  });
+
   it('is left to other workers by one that does not have it', async () => {
     const { fleet, worker } = await startFleet();
     await worker(createOfflineRunner());

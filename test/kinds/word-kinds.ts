@@ -1,5 +1,5 @@
 /** Kinds as a user defines them; `fleet worker --kinds-from` loads this module in tests. */
-import { defineAgent, defineKind, z } from '../../src/index.js';
+import { defineAgent, defineKind, PayloadError, z } from '../../src/index.js';
 
 export { defineAgent, defineKind, z };
 
@@ -23,6 +23,7 @@ export const wordCount = defineKind({
   process: async ({ text, least }) => {
     const words = text.split(/\s+/).filter((word) => word.length >= least).length;
     if (text === 'broken') return { words: 0.5 };
+    if (text === 'refused') throw new PayloadError('invalid-payload', 'no such text', { field: 'text' });
     if (text === 'thrown') throw new Error('the author of the kind threw this');
     return { words };
   },

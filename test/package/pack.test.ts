@@ -67,6 +67,39 @@ describe('the fleet command of an installed package', () => {
   });
 });
 
+describe('docs/adding-a-job-kind.md of an installed package', () => {
+  /** Runs commands of the page as a shell does, each if the one before it succeeded. */
+  const shell = (commands: string, cwd: string) =>
+    installed.run('sh', ['-e', '-c', `cd "${cwd}"\n${commands}`]);
+
+  it('makes a kind from an empty folder, which runs', () => {
+    const page = readFileSync(
+      join(installed.project, 'node_modules/solution-fleet/docs/adding-a-job-kind.md'),
+      'utf8',
+    );
+    const [begin = '', run = ''] = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
+    const install = /^npm install .*$/m;
+    expect(begin).toMatch(install);
+    // What npm would unpack is there already, beside the new folder.
+    expect(shell(begin.replace(install, 'ln -s ../node_modules node_modules'), '.').status).toBe(0);
+    const files = [...page.matchAll(/Create `([^`]+)`:\n\n```\w+\n([\s\S]*?)^```$/gm)];
+    expect(files.map(([, name]) => name)).toEqual(['kinds.js', 'scorer.md']);
+    for (const [, name = '', text = ''] of files)
+      writeFileSync(join(installed.project, 'score-kinds', name), text);
+    // The command of the package, and that of another installation, which loads its own copy of the package.
+    const other = `node "${packagePath('dist', 'cli', 'main.js')}"`;
+    for (const commands of [run, run.replace('npx fleet', other)]) {
+      const { status, stdout, stderr } = shell(commands, 'score-kinds');
+      expect([status, stderr]).toEqual([0, expect.any(String)]);
+      expect(JSON.parse(stdout)).toMatchObject({
+        kind: 'score',
+        state: 'completed',
+        result: { score: 0.91 },
+      });
+    }
+  });
+});
+
 describe('importing the installed package', () => {
   it('loads neither the Anthropic SDK nor Express with the root', () => {
     const loaded = installed.packagesLoadedBy('solution-fleet');
