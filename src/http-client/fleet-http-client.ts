@@ -10,7 +10,6 @@ import { failureError } from '../queues/failure.js';
 import type { JobKind } from '../queues/kind.js';
 import {
   BUILT_IN_CONTRACTS,
-  type KindName,
   type KindRef,
   kindNameOf,
   type PayloadInputOf,
@@ -61,7 +60,7 @@ export interface HttpKeyOptions {
   readonly force?: boolean;
 }
 
-export interface HttpBatchItem<K extends KindName = KindName> {
+export interface HttpBatchItem<K extends KindRef = KindRef> {
   readonly kind: K;
   readonly payload: PayloadInputOf<K>;
   readonly key?: string;
@@ -105,7 +104,9 @@ export class FleetHttpClient {
 
   /** Submits many jobs; each is accepted or rejected by itself, in the same order. */
   async addBatch(jobs: readonly HttpBatchItem[]): Promise<(Submitted | { readonly error: FleetError })[]> {
-    const answer = (await this.#post('/v1/jobs:batch', { jobs })) as {
+    const answer = (await this.#post('/v1/jobs:batch', {
+      jobs: jobs.map(({ kind, ...job }) => ({ kind: kindNameOf(kind), ...job })),
+    })) as {
       jobs: (Submitted | { error: unknown })[];
     };
     return answer.jobs.map((job) => {

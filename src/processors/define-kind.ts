@@ -101,8 +101,11 @@ export function defineKind<const Name extends string, Payload extends z.ZodObjec
   if (unknown !== undefined) {
     throw new KindError(`kind "${name}": limits.largeTexts: "${unknown}" is not a field of the payload`);
   }
-  assertJson(name, 'payload', payload);
-  assertJson(name, 'result', result);
+  // It takes some milliseconds for each schema, which those of the built-in kinds need not cost every worker.
+  if (payload !== (definition.payload as z.ZodObject)) {
+    assertJson(name, 'payload', payload);
+    assertJson(name, 'result', result);
+  }
   const kind = {
     ...definition,
     payload,

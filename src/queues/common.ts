@@ -22,8 +22,6 @@ export const TagsSchema = z
   .refine((tags) => Object.keys(tags).length <= 32, 'at most 32 tags')
   .describe('Flat labels; run, step and parent are reserved: they locate the job in a pipeline run.');
 
-export type Tags = z.infer<typeof TagsSchema>;
-
 /** Fields that every payload has. */
 export const payloadBase = {
   v: z.int().positive().optional().describe('Contract version; the producer sets it.'),

@@ -169,6 +169,8 @@ describe('a gateway with kinds of one’s own', () => {
     const { id } = await http.add(wordCount, { text: 'a b c' });
     expect((await http.result(wordCount, id)).words).toBe(3);
     expect(await http.result('word-count', id)).toEqual({ words: 3 });
+    const batch = await http.addBatch([{ kind: wordCount, payload: { text: 'a' } }]);
+    expect(batch).toMatchObject([{ kind: 'word-count', state: 'waiting' }]);
   });
 
   it.skipIf(!withPython)('serves its Python client', async () => {
