@@ -128,7 +128,15 @@ describe('importing the installed package', () => {
       (entry, at) => `import * as entry${at} from '${entry}';\nexport const all${at} = entry${at};\n`,
     );
     const wrong = 'export const wrong: number = entry0.loadConfig();\n';
-    writeFileSync(join(installed.project, 'use.ts'), [wrong, ...uses].join(''));
+    const ownKind = [
+      'const { defineKind, z } = entry0;',
+      'const payload = z.object({ n: z.number().default(1) });',
+      "const own = defineKind({ name: 'a', payload, result: payload, process: async ({ n }) => ({ n: n + 1 }) });",
+      'export const input: entry0.PayloadInputOf<typeof own> = { tags: {} };',
+      'export const result: entry0.ResultOf<typeof own> = { n: 1 };',
+      "export const wrongResult: entry0.ResultOf<typeof own> = { n: 'a' };",
+    ];
+    writeFileSync(join(installed.project, 'use.ts'), [wrong, ...uses, ownKind.join('\n')].join(''));
     const options = [
       ...['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'],
       ...['--module', 'nodenext', '--target', 'es2023'],
@@ -138,9 +146,10 @@ describe('importing the installed package', () => {
     ];
     const compiler = packagePath('node_modules', 'typescript', 'bin', 'tsc');
     const { status, stdout } = installed.run(process.execPath, [compiler, '--noEmit', ...options, 'use.ts']);
-    // The one error is the one that is made here on purpose: the types are really looked at.
+    // The two errors are those that are made here on purpose: the types are really looked at.
     expect(status).not.toBe(0);
-    expect(stdout.match(/^\S.*error TS\d+/gm)).toEqual(['use.ts(1,14): error TS2322']);
+    const wrongs = ['use.ts(1,14): error TS2322', 'use.ts(13,59): error TS2322'];
+    expect(stdout.match(/^\S.*error TS\d+/gm)).toEqual(wrongs);
   });
 
   it('blocks deep imports', () => {
