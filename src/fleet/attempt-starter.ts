@@ -7,6 +7,9 @@ import { virtualTimeKey } from '../queues/redis-keys.js';
 import { replyList, replyText, runScript, type ScriptReply, script } from '../queues/run-script.js';
 import { type StartedChild, startedChildren } from './children/child-script.js';
 
+/** Maximum number of jobs above a job that are looked at. */
+const MAX_LEVELS = 16;
+
 /** Number of keys for each job. */
 const KEYS_A_JOB = 3;
 
@@ -22,6 +25,16 @@ const KEYS_A_JOB = 3;
  */
 const BEGIN = script(`
 local function stalled_count(attempt) return tonumber(string.match(attempt, '@(%d+)$') or '-1') end
+-- Parents in pipeline queues are not taken by a worker of the fleet, so theirs count too.
+local function cancelled_above(parent)
+  for _ = 1, ${MAX_LEVELS} do
+    local fields = redis.pcall('HMGET', parent, 'fleet:cancelled', 'parentKey')
+    -- A key of another type is no job.
+    if fields.err or fields[1] then return fields[1] end
+    parent = fields[2]
+    if not parent or parent == '' then return nil end
+  end
+end
 local reply, latest = {}, 0
 local function answer(owned, cancelled, crashes, ledger, children)
   local at = #reply
@@ -35,12 +48,8 @@ for at = 1, #ARGV, 2 do
     local fields = redis.call('HMGET', hash, 'fleet:attempt', 'fleet:crashes', 'fleet:cancelled', 'fleet:ledger', 'priority', '${CHILDREN_FIELD}')
     local before, crashes, cancelled = fields[1], fields[2] or '', fields[3]
     if not cancelled and parent ~= hash then
-      -- A key of another type is no job.
-      local time = redis.pcall('HGET', parent, 'fleet:cancelled')
-      if type(time) == 'string' then
-        cancelled = time
-        redis.call('HSET', hash, 'fleet:cancelled', time)
-      end
+      cancelled = cancelled_above(parent)
+      if cancelled then redis.call('HSET', hash, 'fleet:cancelled', cancelled) end
     end
     if before and stalled_count(before) < stalled_count(attempt) then
       crashes = crashes == '' and before or crashes .. ' ' .. before

@@ -5,7 +5,8 @@ import type { ContaminationChecker } from '../contamination/contamination-checke
 import type { Solution } from '../queues/common.js';
 import type { JobFailure } from '../queues/failure.js';
 import type { BuiltInKindName, KindRef, PayloadInputOf, PayloadOf, ResultOf } from '../queues/registry.js';
-import type { SolutionCheckResult } from '../queues/solution-check.js';
+import type { CheckStatus, SolutionCheckResult } from '../queues/solution-check.js';
+import type { ContaminationSettings } from '../queues/test-case.js';
 
 export interface ChildOptions<Else = never> {
   /** Name of the child, different for each child of a job. */
@@ -40,6 +41,13 @@ export interface ChildEvaluation {
   readonly verify?: 'agent';
   /** What becomes of a script with a leak that could not be corrected; default: it is evaluated. */
   readonly onUncorrected?: 'evaluate' | 'refuse';
+  /** Compares the script that the check leaves with the fleet's known solutions. */
+  readonly contamination?: ContaminationSettings;
+  /** Statuses of the checks without which the script is not evaluated; said instead of `onUncorrected`. */
+  readonly require?: {
+    readonly leakage?: readonly CheckStatus[] | undefined;
+    readonly contamination?: 'clean' | undefined;
+  };
 }
 
 /** How an evaluation ended: with what the pipeline's worker returned, or with a failure of it or of the check. */

@@ -44,15 +44,18 @@ describe('runs that begin at the same time', () => {
     const paid = await lockedJob(key('paid'), { 'fleet:ledger': '{}' });
     const below = await lockedJob(key('below a cancelled job'));
     const odd = await lockedJob(key('below a key of another type'));
+    const deeper = await lockedJob(key('two levels below it'));
+    await client.hset(key('of a pipeline'), { name: 'job', parentKey: cancelled });
     await client.set(key('text'), 'x');
     const parentOf = new Map([
       [below, cancelled],
       [odd, key('text')],
       [paid, plain],
+      [deeper, key('of a pipeline')],
     ]);
     const starter = new AttemptStarter(client);
     const started = await Promise.all(
-      [plain, lost, cancelled, again, takenOver, paid, below, odd].map((each) =>
+      [plain, lost, cancelled, again, takenOver, paid, below, odd, deeper].map((each) =>
         starter.begin(each, each, 2, parentOf.get(each)),
       ),
     );
@@ -66,6 +69,7 @@ describe('runs that begin at the same time', () => {
       { ...nothing, hasLedger: true },
       { ...nothing, cancelled: true },
       nothing,
+      { ...nothing, cancelled: true },
     ]);
     expect(await client.hget(below, 'fleet:cancelled')).toBe('1');
     expect(new Set(started.map(({ attempt }) => attempt)).size).toBe(started.length);

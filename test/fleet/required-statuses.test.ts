@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { RefusedSolutionError, UncheckedSolutionError } from '../../src/errors.js';
+import { ChildJobs } from '../../src/fleet/children/child-jobs.js';
+import { childProducer } from '../../src/fleet/children/child-submission.js';
+import { WaitForChildren } from '../../src/fleet/children/wait-for-children.js';
 import { findJob } from '../../src/producers/find-job.js';
 import type { FleetClient } from '../../src/producers/fleet-client.js';
 import { addCandidateBatch, batchOutcomes } from '../../src/producers/flows/candidate-batch.js';
@@ -128,6 +131,31 @@ describe('an evaluation that requires statuses', () => {
     expect(await script()).toMatchObject({ status: 'corrected', contamination: { status: 'contaminated' } });
   });
 
+  it('is refused it too when a job started the evaluation, which is told so', async () => {
+    await know(CORRECTED);
+    const { id = '' } = await fleet.queue('parents').add('parent', {});
+    const key = fleet.jobKey('parents', id);
+    await fleet.client.set(`${key}:lock`, 'token');
+    const producer = childProducer(fleet.client, { redisUrl: redis.url, prefix: fleet.prefix }, fleet.kinds);
+    const start = ({ evaluation: _, ...request }: Partial<GuardedEvaluation>) => {
+      const parent = { key, id, token: 'token', startedChildren: [], heritage: { parentKey: key } };
+      const asked = { solution: { content: SCRIPT }, queue: 'evaluate', ...request };
+      return new ChildJobs(fleet.client, producer, parent).evaluation(asked, { name: 'e' });
+    };
+    const scripts = startEvaluator();
+    await expect(start({ ...BOTH, contamination: undefined } as object)).rejects.toMatchObject({
+      field: 'contamination',
+    });
+    await expect(start(BOTH)).rejects.toThrow(WaitForChildren);
+    await test.worker(runnerFor(api));
+    await expect.poll(() => fleet.client.scard(`${key}:dependencies`)).toBe(0);
+    expect(await start(BOTH)).toMatchObject({
+      check: { contamination: { status: 'contaminated' } },
+      failure: { code: 'solution-refused' },
+    });
+    expect(scripts).toEqual([]);
+  });
+
   it('decides for each candidate of a batch, with verified corrections too', async () => {
     const clean = 'print(1)\n';
     await know(clean);
@@ -185,9 +213,14 @@ describe('an evaluation that requires statuses', () => {
   });
 });
 
-function startEvaluator(): void {
+/** The evaluating side; it returns the script. @returns the scripts that it got. */
+function startEvaluator(): readonly string[] {
+  const scripts: string[] = [];
   const worker = startPipelineWorker(redis, fleet, 'evaluate', async (job) => {
-    return (await checkedSolution(job)).solution.content;
+    const { content } = (await checkedSolution(job)).solution;
+    scripts.push(content);
+    return content;
   });
   onTestFinished(() => worker.close());
+  return scripts;
 }

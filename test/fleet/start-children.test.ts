@@ -155,19 +155,25 @@ describe('a job that starts children', () => {
     expect((await readJobFlags(fleet.client, key)).cancelled).toBe(true);
   });
 
-  it('never has a child run that it added after its cancellation, though its worker is killed right then', async () => {
-    const parent = await newParent();
-    await expect(attempt(parent).children([request('a')])).rejects.toThrow(WaitForChildren);
-    const [child] = await fleet.queue('solution-check').getPrioritized();
-    // `cancelJob` flags the job and then cancels its children; it came between the attempt's first look and the new child.
-    await flagCancelled(fleet.client, parent.key);
-    await test.worker(runnerFor(api));
-    const { state } = await waitForJob(fleet, child?.id ?? '');
-    expect([state, api.requests.length]).toEqual(['cancelled', 0]);
-    expect(
-      await fleet.client.hget(`${parent.key}:failed`, fleet.jobKey('solution-check', child?.id ?? '')),
-    ).toMatch('job-cancelled');
-  });
+  it.each<[string, (jobs: ChildJobs) => Promise<unknown>]>([
+    ['child', (jobs) => jobs.children([request('a')])],
+    [
+      'check of an evaluation',
+      (jobs) => jobs.evaluation({ ...check('a'), queue: 'evaluate' }, { name: 'a' }),
+    ],
+  ])(
+    'never has a %s run that it added after its cancellation, though its worker is killed right then',
+    async (_name, start) => {
+      const parent = await newParent();
+      await expect(start(attempt(parent))).rejects.toThrow(WaitForChildren);
+      const [child] = await fleet.queue('solution-check').getPrioritized();
+      // `cancelJob` flags the job and then cancels its children; it came between the attempt's first look and the new child.
+      await flagCancelled(fleet.client, parent.key);
+      await test.worker(runnerFor(api));
+      const { state } = await waitForJob(fleet, child?.id ?? '');
+      expect([state, api.requests.length]).toEqual(['cancelled', 0]);
+    },
+  );
 
   it('adds no child once it is cancelled', async () => {
     const parent = await newParent();

@@ -13,7 +13,7 @@ import type { SubmitOutcome } from '../submit-once.js';
 import type { FlowNode } from './add-flow.js';
 import { buildNodes, type CandidateNode } from './candidate-nodes.js';
 import { checkEvaluation } from './check-evaluation.js';
-import { checkRequired } from './check-required.js';
+import { checkKnownSolutions } from './check-required.js';
 import type { CheckSettings, Evaluation, GuardedEvaluationHandles } from './guarded-evaluation.js';
 import { addEach, addUnderOneParent } from './submit-candidates.js';
 
@@ -56,8 +56,8 @@ export async function addCandidateBatch(
     throw new PayloadError('invalid-payload', 'candidates: is empty', { field: 'candidates' });
   }
   checkSubmission(options);
-  await checkRequired(fleet, batch);
   const nodes = await buildNodes(fleet, batch);
+  await checkKnownSolutions(fleet, batch);
   if (afterAll !== undefined) checkEvaluation(afterAll, fleet, 'afterAll');
   const handles = (outcomes: readonly SubmitOutcome[]) =>
     nodes.map(({ root, checkId }, index) => ({

@@ -6,26 +6,32 @@ import { RequiredStatusesSchema } from './evaluation-guard.js';
 import type { CheckSettings } from './guarded-evaluation.js';
 
 /**
- * Validates what an evaluation requires of its checks before anything is submitted, and paid for.
+ * Validates what an evaluation requires of its checks.
  * @throws PayloadError with the invalid field.
  */
-export async function checkRequired(
-  fleet: FleetClient,
-  { require, contamination, onUncorrected }: CheckSettings,
-): Promise<void> {
+export function checkRequired({ require, contamination, onUncorrected }: CheckSettings): void {
   if (require === undefined) return;
   const issue = RequiredStatusesSchema.safeParse(require).error?.issues[0];
   if (issue !== undefined) reject(fieldPath(['require', ...issue.path]), issue.message);
   if (require.leakage !== undefined && onUncorrected !== undefined) {
     reject('onUncorrected', 'is said by require.leakage already; leave one of them out');
   }
-  if (require.contamination === undefined) return;
-  if (contamination === undefined) {
-    reject(
-      'contamination',
-      'is missing; require.contamination needs its testCase, to know what to compare with',
-    );
-  }
+  if (require.contamination === undefined || contamination !== undefined) return;
+  reject(
+    'contamination',
+    'is missing; require.contamination needs its testCase, to know what to compare with',
+  );
+}
+
+/**
+ * Asserts that there is something to compare with before anything is submitted, and paid for.
+ * @throws PayloadError if an evaluation requires a comparison and the fleet has no known solutions.
+ */
+export async function checkKnownSolutions(
+  fleet: FleetClient,
+  { require, contamination }: CheckSettings,
+): Promise<void> {
+  if (require?.contamination === undefined || contamination === undefined) return;
   if ((await knownStore(fleet).size()) > 0) return;
   reject(
     'require.contamination',

@@ -9,7 +9,7 @@ import { chooseJobId } from '../job-id.js';
 import { checkSubmission } from '../submission-fields.js';
 import { addFlow, type FlowNode } from './add-flow.js';
 import { checkEvaluation } from './check-evaluation.js';
-import { checkRequired } from './check-required.js';
+import { checkKnownSolutions, checkRequired } from './check-required.js';
 import {
   allowedStatuses,
   type EvaluationGuard,
@@ -72,8 +72,8 @@ export async function addGuardedEvaluation(
   options: KeyOptions = {},
 ): Promise<GuardedEvaluationHandles> {
   checkSubmission(options);
-  await checkRequired(fleet, request);
   const { root, checkId } = guardedEvaluationNode(fleet, request, options.key);
+  await checkKnownSolutions(fleet, request);
   const outcome = await addFlow(fleet, root, options);
   return {
     evaluation: new QueuedJob(fleet, root.queue, root.id, outcome),
@@ -88,6 +88,7 @@ export function guardedEvaluationNode(
   key: string | undefined,
 ): { root: FlowNode; checkId: string } {
   checkEvaluation(evaluation, fleet);
+  checkRequired({ ...required, ...(contamination === undefined ? {} : { contamination }) });
   const { onUncorrected = 'evaluate', require } = required;
   const payload: SolutionCheckPayload = {
     solution,
