@@ -71,6 +71,45 @@ say(ended=ended, result=handles.evaluation.result(), status=claim.status, attemp
     });
   });
 
+  it('a refinement loop has its blocks rewritten and its scripts evaluated', async () => {
+    const said = await runPython(
+      gateway.url,
+      `
+script = "model = Ridge()\\nprint(model.fit(X, y).score(X, y))\\n"
+handle = fleet.submit("refinement-loop", {
+    "solution": {"content": script}, "score": 0.5, "direction": "higher", "previousBlocks": [], "rounds": 4,
+    "ablationCode": "x", "rawOutput": "Baseline: 0.50\\nNo Ridge: 0.30\\n",
+    "newBlock": {"queue": "coder", "data": {"task": "digits"}}, "evaluation": {"queue": "evaluate"},
+})
+requests, scripts, stop = [], [], threading.Event()
+def rewrite(request):
+    requests.append(request)
+    if request["round"] == 2:
+        return {"codeBlock": request["codeBlock"].replace("Ridge", "Forest"), "plan": "Try trees."}
+    return request["codeBlock"].replace("Ridge", "Lasso") if request["round"] == 1 else None
+def score(claim):
+    scripts.append(claim.script)
+    return {"score": 0.75 if "Forest" in claim.script else 0.25}
+coder = threading.Thread(target=fleet.rewrite_blocks, args=("coder", rewrite), kwargs={"stop": stop})
+evaluator = threading.Thread(target=fleet.evaluate, args=("evaluate", score), kwargs={"stop": stop})
+coder.start(), evaluator.start()
+result = handle.result(timeout=60)
+stop.set()
+say(outcome=result["outcome"], score=result["score"], stopped=result["stopped"], same=result["solution"]["content"] == scripts[1],
+    plans=[each["plan"] for each in result["rounds"]][1:], task=requests[0]["task"], tried=[each["score"] for each in requests[2]["tried"]])
+`,
+    );
+    expect(said).toEqual({
+      outcome: 'improved',
+      score: 0.75,
+      stopped: 'no-new-block',
+      same: true,
+      plans: ['Try trees.'],
+      task: 'digits',
+      tried: [0.25, 0.75],
+    });
+  });
+
   it('an evaluation that requires statuses is refused a known solution, and the evaluator sees the other status', async () => {
     const said = await runPython(
       gateway.url,

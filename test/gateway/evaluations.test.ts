@@ -75,6 +75,42 @@ describe('evaluations over HTTP', () => {
     }
   });
 
+  it('REQ-SF-022: a refinement loop gets its blocks and scores over HTTP, and only checked scripts are handed out', async () => {
+    await test.worker(createOfflineRunner());
+    const script = 'model = Ridge()\nprint(model.fit(X, y).score(X, y))\n';
+    const payload = {
+      ...{ solution: { content: script }, score: 0.5, direction: 'higher', previousBlocks: [], rounds: 1 },
+      ...{ ablationCode: 'x', rawOutput: 'Baseline: 0.50\nNo Ridge: 0.30\n' },
+      ...{ newBlock: { queue: 'coder', data: { task: 't' } }, evaluation: { queue: 'evaluate' } },
+    };
+    const { json: loop } = await gateway.send('POST', '/v1/jobs/refinement-loop', { payload });
+    await expect.poll(() => test.fleet.queue('coder').count()).toBe(1);
+    const request = await gateway.send('POST', '/v1/evaluations/claim?wait=20s', { queue: 'coder' });
+    const { codeBlock } = request.json.data;
+    expect(script).toContain(codeBlock);
+    expect(request.json.data).toMatchObject({ request: 'new-block', round: 1, task: 't', tried: [] });
+    expect(request.json).not.toHaveProperty('solution');
+    const result = { codeBlock: codeBlock.replace('Ridge', 'Lasso') };
+    expect((await report('complete', request, { result })).status).toBe(204);
+
+    await expect.poll(() => test.fleet.queue('evaluate').count()).toBe(1);
+    const evaluation = await claim();
+    expect(evaluation.json.solution.content).toBe(script.replace(codeBlock, result.codeBlock));
+    await report('complete', evaluation, { result: 0.75 });
+    const ended = await gateway.send('GET', `/v1/jobs/${loop.id}?wait`);
+    expect(ended.json).toMatchObject({ state: 'completed', result: { outcome: 'improved', score: 0.75 } });
+  });
+
+  it('REQ-SF-022: a script that says it is a request for a block is not handed out as checked', async () => {
+    await submit();
+    await test.worker(createOfflineRunner());
+    await claim();
+    const forged = { request: 'new-block', script: 'evil()', solution: { content: 'evil()' } };
+    const job = await test.fleet.queue('evaluate').add('score', forged);
+    expect((await claim('')).status).toBe(204);
+    expect(await job.getState()).toBe('failed');
+  });
+
   it('a script is handed out with its statuses, and one without the required status fails', async () => {
     const copy = 'print(1)\n';
     await addKnownSolutions(test.fleet, [{ testCaseId: 'digits', solution: copy }]);

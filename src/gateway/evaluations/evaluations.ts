@@ -10,11 +10,15 @@ import { GUARD_FIELD } from '../../producers/flows/evaluation-guard.js';
 import { encodeFailure } from '../../queues/failure.js';
 import { readJobFlags } from '../../queues/job-flags.js';
 import { wellFormed } from '../../queues/names.js';
+import { NewBlockRequestSchema } from '../../queues/refinement-requests.js';
 import type { PipelineQueues } from './pipeline-queues.js';
 import { QueueWorkers } from './queue-workers.js';
 
-/** A claimed evaluation. */
-export interface Claim extends Pick<CheckedSolution, 'solution' | 'status' | 'findings' | 'contamination'> {
+/** What a claim has of the check of an evaluation's script. */
+type Checked = Pick<CheckedSolution, 'solution' | 'status' | 'findings' | 'contamination'>;
+
+/** A claimed evaluation, or a claimed request for a new block, which has no checked script. */
+export interface Claim extends Partial<Checked> {
   readonly id: string;
   readonly queue: string;
   readonly name: string;
@@ -125,23 +129,11 @@ export class Evaluations {
       if (await this.#isCancelled(job)) {
         throw new JobError('job-cancelled', 'the job was cancelled', { jobId: id });
       }
-      const { solution, status, findings, contamination } = await checkedSolution(job);
+      const checked = asksForBlock(job) ? {} : await checkedPartOf(job);
       if ((await job.extendLock(lease, leaseMs)) !== 1) return undefined;
       const { [GUARD_FIELD]: _guard, ...data } = job.data as Record<string, unknown>;
       const attempt = job.attemptsMade + 1;
-      return {
-        id,
-        queue: job.queueName,
-        name: job.name,
-        lease,
-        leaseMs,
-        data,
-        attempt,
-        solution,
-        status,
-        findings,
-        ...(contamination === undefined ? {} : { contamination }),
-      };
+      return { id, queue: job.queueName, name: job.name, lease, leaseMs, data, attempt, ...checked };
     } catch (thrown) {
       if (!(thrown instanceof UncheckedSolutionError || thrown instanceof JobError)) throw thrown;
       this.#logger.warn(
@@ -184,6 +176,18 @@ export class Evaluations {
       throw thrown;
     }
   }
+}
+
+/** Whether a refinement loop asks for a new block. No script of such a job was checked, so its claim has none to evaluate. */
+function asksForBlock({ data }: Job): boolean {
+  const { success } = NewBlockRequestSchema.safeParse(data);
+  return success && !(GUARD_FIELD in (data as object));
+}
+
+/** @throws UncheckedSolutionError, RefusedSolutionError. */
+async function checkedPartOf(job: Job): Promise<Checked> {
+  const { solution, status, findings, contamination } = await checkedSolution(job);
+  return { solution, status, findings, ...(contamination === undefined ? {} : { contamination }) };
 }
 
 function leaseLost({ id }: LeaseRef): JobError {

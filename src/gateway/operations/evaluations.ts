@@ -33,9 +33,11 @@ const ClaimSchema = z
     leaseMs: z.int(),
     data: z.record(z.string(), z.unknown()).describe('The pipeline’s own data.'),
     attempt: z.int().positive(),
-    solution: SolutionSchema.describe('The script to evaluate, as its check left it.'),
-    status: SolutionCheckResultSchema.shape.status,
-    findings: z.array(FindingSchema.meta({ id: 'Finding' })),
+    solution: SolutionSchema.optional().describe(
+      'The script to evaluate, as its check left it; absent if a refinement loop asks for a new block.',
+    ),
+    status: SolutionCheckResultSchema.shape.status.optional(),
+    findings: z.array(FindingSchema.meta({ id: 'Finding' })).optional(),
     contamination: SolutionCheckResultSchema.shape.contamination,
   })
   .meta({ id: 'Claim' });

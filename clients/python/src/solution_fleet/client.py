@@ -7,7 +7,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, Literal, overload
+from typing import TYPE_CHECKING, Any, Callable, Literal, cast, overload
 from urllib.parse import quote, urlencode
 
 from .batches import submit_in_batches
@@ -29,6 +29,8 @@ from .types import (
     ExtractResult,
     Job,
     JobState,
+    NewBlockAnswer,
+    NewBlockRequest,
     RefinementLoopPayload,
     RefinementLoopResult,
     Run,
@@ -263,6 +265,29 @@ class FleetClient:
             lease_seconds=lease_seconds,
             idle_seconds=idle_seconds,
             stop=stop or threading.Event(),
+        )
+
+    def rewrite_blocks(
+        self,
+        queue: str,
+        rewrite: Callable[[NewBlockRequest], str | NewBlockAnswer | None],
+        *,
+        lease_seconds: float = 60.0,
+        idle_seconds: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> int:
+        """Rewrites blocks for refinement loops, as :meth:`evaluate` evaluates scripts.
+
+        ``rewrite`` returns the new text of the block, or ``{"codeBlock": text, "plan": plan}`` if it followed another
+        plan than that of the request; None ends the loop.
+        """
+
+        def answer(claim: Claim) -> Any:
+            new = rewrite(cast("NewBlockRequest", claim.data))
+            return {"codeBlock": new} if new is None or isinstance(new, str) else new
+
+        return self.evaluate(
+            queue, answer, lease_seconds=lease_seconds, idle_seconds=idle_seconds, stop=stop
         )
 
     # Requests

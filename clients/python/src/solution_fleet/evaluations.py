@@ -25,7 +25,10 @@ _SHORTEST_LEASE = 1.0
 
 
 class Claim:
-    """One evaluation in this program's hands, with the script as its check left it."""
+    """One evaluation in this program's hands, with the script as its check left it.
+
+    If a refinement loop asks for a new block, there is no script to evaluate: ``data`` has the request.
+    """
 
     def __init__(self, fleet: FleetClient, claimed: Mapping[str, Any]) -> None:
         self._fleet = fleet
@@ -37,16 +40,24 @@ class Claim:
         self.data: dict[str, Any] = claimed["data"]
         #: Which try it is, from 1.
         self.attempt: int = claimed["attempt"]
-        #: The script to evaluate: the checked one.
-        self.script: str = claimed["solution"]["content"]
-        self.status: CheckStatus = claimed["status"]
-        self.findings: list[Finding] = claimed["findings"]
+        solution = claimed.get("solution")
+        self._script: str | None = None if solution is None else solution["content"]
+        #: Status of the check; None if there is no script to evaluate.
+        self.status: CheckStatus | None = claimed.get("status")
+        self.findings: list[Finding] = claimed.get("findings", [])
         #: How the script compares with the known solutions, if that was asked.
         self.contamination: ScriptContamination | None = claimed.get("contamination")
         self.lease_seconds: float = claimed["leaseMs"] / 1000
         #: Set once the lease is lost or the job cancelled: the work is to be dropped.
         self.lost = threading.Event()
         self._loss: LeaseLost | None = None
+
+    @property
+    def script(self) -> str:
+        """The script to evaluate: the checked one. Raises ValueError if there is none."""
+        if self._script is None:
+            raise ValueError(f"job {self.id} asks for a new block; it has no checked script")
+        return self._script
 
     def heartbeat(self, lease_seconds: float | None = None) -> None:
         """Extends the lease. Raises :class:`LeaseLost`."""

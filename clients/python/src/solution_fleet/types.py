@@ -131,6 +131,47 @@ class PipelineJob(_PipelineJobExtras):
     queue: str
 
 
+class _TriedPlanExtras(TypedDict, total=False):
+    #: Why the round has no score.
+    reason: str
+
+
+class TriedPlan(_TriedPlanExtras):
+    plan: str
+    #: None if the round has no score.
+    score: float | None
+    gain: bool
+
+
+class NewBlockRequest(TypedDict):
+    """What a refinement loop asks the pipeline for, beside the pipeline's own data."""
+
+    request: Literal["new-block"]
+    round: int
+    rounds: int
+    #: The script with the block.
+    solution: Solution
+    #: The block to rewrite, an exact substring of the script.
+    codeBlock: str
+    #: The plan for the first round. Later rounds need a new one.
+    plan: str
+    summary: str
+    score: float
+    direction: Literal["higher", "lower"]
+    #: The earlier rounds.
+    tried: list[TriedPlan]
+
+
+class _NewBlockAnswerExtras(TypedDict, total=False):
+    #: The plan that it follows, if not that of the request.
+    plan: str
+
+
+class NewBlockAnswer(_NewBlockAnswerExtras):
+    #: None: there is nothing more to try.
+    codeBlock: str | None
+
+
 class _RefinementLoopOptions(_InWorkspace, total=False):
     #: The loop stops after so many rounds in a row without a better score; default 2.
     maxRoundsWithoutGain: int
