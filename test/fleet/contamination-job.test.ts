@@ -1,9 +1,9 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addContamination } from '../../src/producers/contamination.js';
 import { addKnownSolutions, removeKnownSolutions } from '../../src/producers/known-solutions.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { watchMainThread } from '../support/main-thread.js';
 import { redisOfFile } from '../support/redis.js';
 
 const KNOWN = 'function add(a, b) { return a + b; }';
@@ -60,15 +60,10 @@ describe('a contamination job', () => {
     await addKnownSolutions(fleet, [{ testCaseId: 'big', solution: known }]);
     const warm = await addContamination(fleet, { output: 'x = 1', testCase: testCase('big') });
     await warm.result();
-    const delay = monitorEventLoopDelay({ resolution: 5 });
     const handle = await addContamination(fleet, { output: lines.join('\n'), testCase: testCase('big') });
-    delay.enable();
-    const started = performance.now();
+    const expectComparedInThread = watchMainThread();
     const result = await handle.result();
-    const whole = performance.now() - started;
-    delay.disable();
     expect(result.contaminated).toBe(true);
-    // In the worker's main thread the comparison would block it for nearly the whole time.
-    expect(delay.max / 1e6).toBeLessThan(whole / 2);
+    expectComparedInThread();
   });
 });

@@ -1,9 +1,9 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addContamination } from '../../src/producers/contamination.js';
 import { addKnownSolutions } from '../../src/producers/known-solutions.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
+import { watchMainThread } from '../support/main-thread.js';
 import { redisOfFile } from '../support/redis.js';
 
 const redis = redisOfFile();
@@ -29,8 +29,7 @@ describe('a comparison that takes more than it may', () => {
     const check = (output: string, tenant: string) =>
       addContamination(test.fleet, { output, testCase: testCase(tenant) }, { tenant });
     await (await check('x = 1', 'b')).result();
-    const delay = monitorEventLoopDelay({ resolution: 10 });
-    delay.enable();
+    const expectComparedInThread = watchMainThread();
     const large = await Promise.all(
       ['a b = c ( d ) ', 'z a b = c ( d ) d ) '].map((tokens) => check(repeated(1_000_000, tokens), 'a')),
     );
@@ -40,8 +39,7 @@ describe('a comparison that takes more than it may', () => {
       expect((await handle.view()).attempts).toBe(1);
     }
     expect((await (await check('x = 3', 'b')).result()).contaminated).toBe(false);
-    delay.disable();
-    expect(delay.max / 1e6).toBeLessThan(1_500);
+    expectComparedInThread();
     const lines = test.logLines.map(({ msg }) => String(msg));
     expect(lines.filter((line) => /\block\b|taken over/.test(line))).toEqual([]);
   });

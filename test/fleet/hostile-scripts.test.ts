@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOfflineRunner } from '../../src/agents/offline-runner.js';
 import { addSolutionCheck } from '../../src/producers/solution-check.js';
 import { startTestFleet, type TestFleet } from '../support/fleet.js';
-import { hasLinuxStat, secondsOfMainThread, secondsOfProcess } from '../support/linux-stat.js';
+import { watchMainThread } from '../support/main-thread.js';
 import { manyLeaks } from '../support/many-leaks.js';
 import { redisOfFile } from '../support/redis.js';
 
@@ -14,12 +14,6 @@ beforeEach(async () => {
   test = await startTestFleet(redis, `hostile-${fleets}`);
 });
 afterEach(() => test.close());
-
-/**
- * Largest fraction of a worker's processor time that its main thread takes for a costly script. It copies the script and writes
- * the result, for which it takes a fifth at most; the rest is work of the analysis thread.
- */
-const MAX_MAIN_THREAD_FRACTION = 0.5;
 
 /** 408 bytes that represent 2^40 elements. */
 const DOUBLING = `t = [1]\n${'t = t + t\n'.repeat(40)}`;
@@ -38,23 +32,11 @@ async function startWorker(analysis = { timeoutMs: 2_000, heapMb: 512 }, concurr
   });
   // The first script starts the threads.
   await (await check(TWO_LINES, 'first')).result();
-  return { worker, started: usedSeconds() };
+  return { worker, expectReadInThread: watchMainThread() };
 }
-
-/** Processor time until now, if the system reports it. */
-const usedSeconds = () =>
-  hasLinuxStat ? { mainThread: secondsOfMainThread(), all: secondsOfProcess() } : undefined;
 
 const check = (content: string, tenant: string) =>
   addSolutionCheck(test.fleet, { solution: { content } }, { tenant });
-
-/** That another thread analyzed what cost so much: the event loop of the worker went on. */
-function expectReadInThread(started: ReturnType<typeof usedSeconds>): void {
-  const ended = usedSeconds();
-  if (started === undefined || ended === undefined) return;
-  const fraction = (ended.mainThread - started.mainThread) / (ended.all - started.all);
-  expect(fraction).toBeLessThan(MAX_MAIN_THREAD_FRACTION);
-}
 
 function expectNoLockLost(): void {
   const lines = test.logLines.map(({ msg }) => String(msg));
@@ -71,7 +53,7 @@ describe('a script made to exhaust its reader', () => {
   });
 
   it('by its syntax fails with a specific error, after one attempt, and delays no other job', async () => {
-    const { started } = await startWorker();
+    const { expectReadInThread } = await startWorker();
     const bombs = [await check(CONTINUED, 'a'), await check(CONTINUED, 'a'), await check(CONTINUED, 'a')];
     await test.logged('job started');
     const other = await check(TWO_LINES, 'b');
@@ -83,38 +65,38 @@ describe('a script made to exhaust its reader', () => {
       expect((await bomb.view()).attempts).toBe(1);
     }
     expect((await (await check(TWO_LINES, 'a')).result()).status).toBe('clean');
-    expectReadInThread(started);
+    expectReadInThread();
     expectNoLockLost();
   });
 
   it('by leaks without end has as many findings as are listed, and none is taken as corrected', async () => {
-    const { started } = await startWorker({ timeoutMs: 30_000, heapMb: 512 });
+    const { expectReadInThread } = await startWorker({ timeoutMs: 30_000, heapMb: 512 });
     const { status, findings, notFollowed } = await (await check(REPEATED, 'a')).result();
     expect(findings).toHaveLength(50);
     expect(status).toBe('uncorrected');
     expect(notFollowed?.map(({ reason }) => reason)).toContainEqual(
       expect.stringContaining('more than 50 leaks'),
     );
-    expectReadInThread(started);
+    expectReadInThread();
     expectNoLockLost();
   });
 
   it('by lines and commands of a notebook is read in a thread', async () => {
-    const { started } = await startWorker({ timeoutMs: 30_000, heapMb: 512 });
+    const { expectReadInThread } = await startWorker({ timeoutMs: 30_000, heapMb: 512 });
     expect((await (await check(COMMANDS, 'a')).result()).status).toBe('clean');
-    expectReadInThread(started);
+    expectReadInThread();
     expectNoLockLost();
   });
 
   it('by its memory loses its thread alone', async () => {
-    const { started } = await startWorker({ timeoutMs: 60_000, heapMb: 64 });
+    const { expectReadInThread } = await startWorker({ timeoutMs: 60_000, heapMb: 64 });
     const large = await check('f()\n'.repeat(120_000), 'a');
     await expect(large.result()).rejects.toMatchObject({
       code: 'analysis-limit',
       message: expect.stringContaining('64 MiB'),
     });
     expect((await (await check(TWO_LINES, 'a')).result()).status).toBe('clean');
-    expectReadInThread(started);
+    expectReadInThread();
     expectNoLockLost();
   });
 });
