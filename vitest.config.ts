@@ -57,8 +57,8 @@ export default defineConfig(async () => {
       testTimeout: TEST_LIMIT_MS,
       hookTimeout: TEST_LIMIT_MS,
       expect: { poll: { timeout: WAIT_LIMIT_MS } },
-      // Many tests wait for locks to run out and for processes to end: one file more than cores keeps the cores at work.
-      maxWorkers: availableParallelism() + 1,
+      // Many tests wait for locks to run out and for processes to end: two files more than cores keep the cores at work.
+      maxWorkers: availableParallelism() + 2,
       sequence: { sequencer: LongestFirst },
       pool: 'forks' as const,
       // The files that one process runs share its modules: loading them for each file was a third of all processor time.

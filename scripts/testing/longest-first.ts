@@ -6,15 +6,23 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take longer than all others, mostly by waiting, the longest first. */
 const LONGEST = [
   'chaos/chaos',
-  'field-reports/crashes',
-  'calls/killed-its-worker',
+  'calls/worker-faults',
   'deploy/redis-cluster',
-  'package/pack',
+  'calls/killed-its-worker',
+  'field-reports/crashes',
   'fleet/worker-process',
   'fleet/reconnect',
-  'calls/worker-faults',
+  'gateway/evaluations',
+  'clients/python-evaluations',
   'calls/jobs-and-the-ledger',
+  'examples/pipeline-python',
+  'fleet/full-redis',
+  'calls/unusable-in-the-middle',
+  'cli/lost-redis',
   'gateway/pages',
+  'field-reports/stopping',
+  'package/pack',
+  'fleet/embedded-redis',
 ].map((name) => fileURLToPath(new URL(`../../test/${name}.test.ts`, import.meta.url)));
 
 const missing = LONGEST.filter((path) => !existsSync(path));

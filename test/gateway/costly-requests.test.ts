@@ -43,13 +43,10 @@ beforeAll(async () => {
     connection: workerConnection(redis.url),
     prefix: PREFIX,
   });
-  await vi.waitFor(
-    async () => {
-      const { json } = await gateway.send('GET', `/v1/jobs/${large}`, undefined, bearer(token));
-      expect(json.state).toBe('completed');
-    },
-    { timeout: 10_000 },
-  );
+  await vi.waitFor(async () => {
+    const { json } = await gateway.send('GET', `/v1/jobs/${large}`, undefined, bearer(token));
+    expect(json.state).toBe('completed');
+  });
   await worker.close();
 });
 afterEach(async () => {
